@@ -1,0 +1,58 @@
+"""What can go wrong, as one tree.
+
+UntemplateError
+├── InputError        something the user gave cannot be used: one line, what and where and what to do
+│   ├── SourceError   pages
+│   ├── SchemaError   a schema
+│   ├── LabelError    labels
+│   └── RulesError    rules
+├── PageError         one page cannot be read: costs one record, never the run
+└── MissingExtra      an optional dependency is not installed
+"""
+
+__all__ = [
+    "InputError",
+    "LabelError",
+    "MissingExtra",
+    "PageError",
+    "RulesError",
+    "SchemaError",
+    "SourceError",
+    "UntemplateError",
+]
+
+
+class UntemplateError(Exception):
+    """Base of every error that untemplate raises on purpose."""
+
+
+class InputError(UntemplateError):
+    """Something the user gave cannot be used; the message says in one line what, where and what to do."""
+
+
+class SourceError(InputError):
+    """Pages cannot be read from where they should come from."""
+
+
+class SchemaError(InputError):
+    """A schema cannot be read."""
+
+
+class LabelError(InputError):
+    """Labels cannot be read."""
+
+
+class RulesError(InputError):
+    """Rules cannot be read."""
+
+
+class PageError(UntemplateError):
+    """One page cannot be read; the message is the reason its record will carry."""
+
+
+class MissingExtra(UntemplateError, ImportError):
+    """An optional dependency is missing; the message names the extra to install."""
+
+    def __init__(self, extra: str, purpose: str) -> None:
+        super().__init__(f"{purpose} needs an optional part: pip install 'untemplate[{extra}]'")
+        self.extra = extra

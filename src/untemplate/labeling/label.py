@@ -1,0 +1,33 @@
+"""The one shape of every labeller and of what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from untemplate.page import Page
+
+__all__ = ["Label", "Labeler"]
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """ "This node holds this attribute on this page", with who said so and how sure.
+
+    `page` is the page's id or its URL. An `xpath` pins the node; neither value nor XPath: "not on this page".
+    An attribute with several values on a page has several labels, in page order.
+    """
+
+    page: str
+    attribute: str
+    value: str | None
+    xpath: str | None = None
+    source: str = "person"
+    confidence: float = 1.0
+
+
+class Labeler(Protocol):
+    """Anything that labels pages; the learner never knows who did."""
+
+    def label(self, pages: Sequence[Page]) -> list[Label]: ...

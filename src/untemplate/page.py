@@ -1,0 +1,254 @@
+"""Page and Node: a page is parsed once, into the places that hold its values.
+
+Bytes are decoded as a browser would. Parsing is done by libxml2's HTML parser, which never reaches the
+network nor expands entities; limits keep a hostile page from costing more than its own record.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+
+from lxml import etree
+from w3lib.encoding import html_to_unicode
+
+from untemplate.errors import PageError
+
+__all__ = ["Limits", "Node", "Page", "squeeze", "static_text"]
+
+# Elements whose content nobody sees.
+HIDDEN_TAGS = frozenset({"script", "style", "template", "iframe", "noframes", "noembed"})
+
+# Attributes that hold values; all others describe structure or behaviour.
+VALUE_ATTRIBUTES = frozenset(
+    {"alt", "content", "data-original", "data-src", "datetime", "href", "poster", "src", "title", "value"}
+)
+
+# Real encodings of pages that declare none and are not UTF-8; the first is what browsers assume.
+FALLBACK_ENCODING = "cp1252"
+
+_SAFE_NAME = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
+# libxml2 drops everything after </html>; browsers ignore the tag, and so do we.
+_CLOSING_TAGS = re.compile(rb"</(?:body|html)\s*>", re.IGNORECASE)
+# libxml2 stops reading at this depth, also when told that trees are huge.
+_PARSER_DEPTH = 2048
+# libxml2 compares each attribute of a tag with all before it: a tag with very many is an attack.
+_LONG_TAG = 1 << 16
+_MAX_TAG_ATTRIBUTES = 4096
+
+
+def squeeze(text: str) -> str:
+    """The text with each run of white space made one blank, none at the ends."""
+    return " ".join(text.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How big a page may be before it becomes a record with a reason."""
+
+    bytes: int = 64 << 20
+    elements: int = 4_000_000
+    depth: int = 2000
+
+
+DEFAULT_LIMITS = Limits()
+
+
+class Node:
+    """A place in a page that holds a value: a text node, or an attribute such as `img/@src`."""
+
+    __slots__ = ("element", "kind", "path", "text")
+
+    def __init__(self, element: etree._Element, kind: str, text: str, path: str) -> None:
+        #: the element that carries it; for a tail, the element (or comment) it follows
+        self.element = element
+        #: "text", "tail" (text after `element`), or "@name" for an attribute
+        self.kind = kind
+        #: entities decoded, white space squeezed
+        self.text = text
+        #: tag path without positions, such as `html/body/p/text()` or `html/body/img/@src`
+        self.path = path
+
+    def __repr__(self) -> str:
+        return f"Node({self.xpath!r}, {self.text!r})"
+
+    @property
+    def parent(self) -> etree._Element:
+        """The element that contains it."""
+        return self.element.getparent() if self.kind == "tail" else self.element
+
+    @property
+    def is_attribute(self) -> bool:
+        return self.kind[0] == "@"
+
+    @property
+    def xpath(self) -> str:
+        """The absolute XPath that selects exactly this node."""
+        parent = self.parent
+        if self.is_attribute:
+            name = self.kind[1:]
+            step = self.kind if _SAFE_NAME.fullmatch(name) else f"@*[name()={name!r}]"
+            return f"{element_xpath(parent)}/{step}"
+        if self.kind == "text":
+            return f"{element_xpath(parent)}/text()[1]"
+        index = bool(parent.text) + bool(self.element.tail)
+        index += sum(1 for sibling in self.element.itersiblings(preceding=True) if sibling.tail)
+        return f"{element_xpath(parent)}/text()[{index}]"
+
+
+def element_xpath(element: etree._Element) -> str:
+    """The absolute XPath of an element, written so that odd tag names do no harm."""
+    steps: list[str] = []
+    while element is not None:
+        tag = element.tag
+        if _SAFE_NAME.fullmatch(tag):
+            before = sum(1 for _ in element.itersiblings(tag, preceding=True))
+            several = before or next(element.itersiblings(tag), None) is not None
+            steps.append(f"{tag}[{before + 1}]" if several else tag)
+        else:
+            before = sum(1 for _ in element.itersiblings("*", preceding=True))
+            steps.append(f"*[{before + 1}]")
+        element = element.getparent()
+    return "/" + "/".join(reversed(steps))
+
+
+class Page:
+    """A URL and its HTML, parsed once and lazily."""
+
+    def __init__(
+        self,
+        url: str = "",
+        html: bytes | str = b"",
+        id: str = "",
+        fetched: datetime | None = None,
+        charset: str | None = None,
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> None:
+        """`id` is the page's name within its source; `charset` is the one its HTTP header gave, if known."""
+        self.url = url
+        self.html = html.encode("utf-8", "surrogatepass") if isinstance(html, str) else html
+        self.id = id or url
+        self.fetched = fetched
+        self.charset = "utf-8" if isinstance(html, str) else charset
+        self.limits = limits
+
+    def __repr__(self) -> str:
+        return f"Page({self.id!r}, {len(self.html):,} bytes)"
+
+    @cached_property
+    def text(self) -> str:
+        """The HTML as text, decoded as a browser would."""
+        return decode(self.html, self.charset)
+
+    @cached_property
+    def tree(self) -> etree._Element:
+        """The root element. Raises PageError when the page cannot be read or is over its limits."""
+        if len(self.html) > self.limits.bytes:
+            raise PageError(f"page is larger than {self.limits.bytes:,} bytes")
+        html = self.text.replace("\0", "").encode("utf-8", "replace")
+        _refuse_attribute_bombs(html)
+        parser = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True)
+        try:
+            root = etree.fromstring(_CLOSING_TAGS.sub(b"", html), parser)
+        except (etree.LxmlError, ValueError) as error:
+            raise PageError(f"page cannot be parsed: {squeeze(str(error))}") from error
+        if root is None:
+            raise PageError("page is empty")
+        self._check_size(root)
+        return root
+
+    def _check_size(self, root: etree._Element) -> None:
+        last, depth = root, 1
+        while len(last):
+            last, depth = last[-1], depth + 1
+        if depth >= min(self.limits.depth, _PARSER_DEPTH - 1):
+            raise PageError(f"page is nested deeper than {self.limits.depth:,} elements")
+        may_be_big = len(self.html) > 3 * self.limits.elements
+        if may_be_big and root.xpath("count(//*)") > self.limits.elements:
+            raise PageError(f"page has more than {self.limits.elements:,} elements")
+
+    @cached_property
+    def nodes(self) -> list[Node]:
+        """Everything on the page that holds a value, in document order."""
+        return list(_walk(self.tree))
+
+    @cached_property
+    def title(self) -> str:
+        """The text of the title element, squeezed."""
+        return squeeze(self.tree.findtext(".//title") or "")
+
+    def release(self) -> None:
+        """Forget what was parsed, to free memory; it is parsed again when asked for."""
+        for name in ("text", "tree", "nodes", "title"):
+            self.__dict__.pop(name, None)
+
+
+def decode(html: bytes, charset: str | None = None) -> str:
+    """Decode as browsers do: byte-order mark, HTTP charset, meta, UTF-8 if valid, else the usual fallback."""
+    header = f"text/html; charset={charset}" if charset else None
+    return html_to_unicode(header, html, default_encoding=FALLBACK_ENCODING, auto_detect_fun=_detect)[1]
+
+
+def _detect(html: bytes) -> str:
+    try:
+        html.decode("utf-8")
+    except UnicodeDecodeError:
+        return FALLBACK_ENCODING
+    return "utf-8"
+
+
+def _refuse_attribute_bombs(html: bytes) -> None:
+    if len(html) < _LONG_TAG:
+        return
+    for stretch in html.split(b">"):
+        if len(stretch) > _LONG_TAG:
+            tag = stretch[stretch.rfind(b"<") :]
+            if len(re.sub(rb"\"[^\"]*\"|'[^']*'", b"", tag).split()) > _MAX_TAG_ATTRIBUTES:
+                raise PageError(f"page has a tag with more than {_MAX_TAG_ATTRIBUTES:,} attributes")
+
+
+def _walk(root: etree._Element) -> Iterator[Node]:
+    paths: list[str] = [""]  # tag paths of the open elements, each with a slash at its end
+    hidden: etree._Element | None = None
+    for event, element in etree.iterwalk(root, events=("start", "end", "comment", "pi")):
+        if event == "start":
+            path = f"{paths[-1]}{element.tag}/"
+            paths.append(path)
+            if hidden is not None:
+                continue
+            if element.tag in HIDDEN_TAGS:
+                hidden = element
+                continue
+            for name, value in element.attrib.items():
+                if name in VALUE_ATTRIBUTES and (text := squeeze(value)):
+                    yield Node(element, "@" + name, text, f"{path}@{name}")
+            if element.text and (text := squeeze(element.text)):
+                yield Node(element, "text", text, path + "text()")
+            continue
+        if event == "end":
+            paths.pop()
+            if hidden is element:
+                hidden = None
+        if hidden is None and element.tail and (text := squeeze(element.tail)):
+            yield Node(element, "tail", text, paths[-1] + "text()")
+
+
+def static_text(pages: Iterable[Page], share: float = 0.8) -> frozenset[tuple[str, str]]:
+    """The (path, text) pairs that stand on at least this share of the pages: the template's own words.
+
+    Linear in the number of nodes. Pages that cannot be read do not count.
+    """
+    counts: Counter[tuple[str, str]] = Counter()
+    total = 0
+    for page in pages:
+        try:
+            nodes = page.nodes
+        except PageError:
+            continue
+        total += 1
+        counts.update({(node.path, node.text) for node in nodes})
+    return frozenset(pair for pair, count in counts.items() if count >= share * total and total > 1)
