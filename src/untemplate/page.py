@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
+from functools import cache, cached_property
 
 from lxml import etree
-from w3lib.encoding import html_to_unicode
+from w3lib.encoding import html_body_declared_encoding, read_bom, resolve_encoding
 
 from untemplate.errors import PageError
 
@@ -28,17 +28,30 @@ VALUE_ATTRIBUTES = frozenset(
     {"alt", "content", "data-original", "data-src", "datetime", "href", "poster", "src", "title", "value"}
 )
 
-# Real encodings of pages that declare none and are not UTF-8; the first is what browsers assume.
+# What browsers assume of a page that declares no encoding and is not UTF-8.
 FALLBACK_ENCODING = "cp1252"
+
+# The encodings of the WHATWG standard by their Python names. Python knows more, some of them dangerous to
+# decode what strangers wrote: punycode is quadratic, idna and hex raise, unicode_escape warns.
+WEB_ENCODINGS = frozenset(
+    {"big5hkscs", "cp866", "cp874", "cp932", "cp949", "euc_jp", "gb18030", "iso2022_jp", "koi8-r", "koi8-u"}
+    | {"mac-cyrillic", "mac-roman", "utf-8"}
+    | {f"cp{number}" for number in range(1250, 1259)}
+    | {f"iso8859-{number}" for number in (2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16)}
+)
 
 _SAFE_NAME = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
 # libxml2 drops everything after </html>; browsers ignore the tag, and so do we.
 _CLOSING_TAGS = re.compile(rb"</(?:body|html)\s*>", re.IGNORECASE)
 # libxml2 stops reading at this depth, also when told that trees are huge.
 _PARSER_DEPTH = 2048
-# libxml2 compares each attribute of a tag with all before it: a tag with very many is an attack.
-_LONG_TAG = 1 << 16
-_MAX_TAG_ATTRIBUTES = 4096
+# libxml2 compares each attribute of a tag with all before it, about 20 ns each: at most two seconds of it.
+_MAX_COMPARISONS = 100_000_000
+_MAX_ATTRIBUTES = 10_000  # of one tag: its square is the above
+_LONG_TAG = 256  # bytes; shorter tags cannot hold enough attributes to matter
+_ATTRIBUTE = rb"[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:\"[^\"]*+\"?|'[^']*+'?|[^\s>]*+))?"
+_ATTRIBUTES = re.compile(_ATTRIBUTE)
+_TAG = re.compile(rb"<[a-zA-Z][^\s/>]*+((?:%b){0,%d})" % (_ATTRIBUTE, _MAX_ATTRIBUTES + 1))
 
 
 def squeeze(text: str) -> str:
@@ -162,10 +175,7 @@ class Page:
         return root
 
     def _check_size(self, root: etree._Element) -> None:
-        last, depth = root, 1
-        while len(last):
-            last, depth = last[-1], depth + 1
-        if depth >= min(self.limits.depth, _PARSER_DEPTH - 1):
+        if _deeper_than(min(self.limits.depth, _PARSER_DEPTH - 2))(root):
             raise PageError(f"page is nested deeper than {self.limits.depth:,} elements")
         may_be_big = len(self.html) > 3 * self.limits.elements
         if may_be_big and root.xpath("count(//*)") > self.limits.elements:
@@ -187,28 +197,41 @@ class Page:
             self.__dict__.pop(name, None)
 
 
+@cache
+def _deeper_than(depth: int) -> etree.XPath:
+    """Whether any element is nested deeper; level by level, so linear in the elements."""
+    return etree.XPath(f"boolean({'/*' * (depth + 1)})")
+
+
 def decode(html: bytes, charset: str | None = None) -> str:
     """Decode as browsers do: byte-order mark, HTTP charset, meta, UTF-8 if valid, else the usual fallback."""
-    header = f"text/html; charset={charset}" if charset else None
-    return html_to_unicode(header, html, default_encoding=FALLBACK_ENCODING, auto_detect_fun=_detect)[1]
-
-
-def _detect(html: bytes) -> str:
+    encoding, mark = read_bom(html)
+    if encoding is not None and mark is not None:
+        return html[len(mark) :].decode(encoding, "replace")
+    declared = html_body_declared_encoding(html)
+    if declared and declared.startswith("utf-16"):  # read as ASCII, so it cannot be true
+        declared = "utf-8"
+    for encoding in (_resolve(charset), declared):
+        if encoding in WEB_ENCODINGS or encoding in ("utf-16-le", "utf-16-be"):
+            return html.decode(encoding, "replace")
     try:
-        html.decode("utf-8")
+        return html.decode("utf-8")
     except UnicodeDecodeError:
-        return FALLBACK_ENCODING
-    return "utf-8"
+        return html.decode(FALLBACK_ENCODING, "replace")
+
+
+def _resolve(charset: str | None) -> str | None:
+    encoding = resolve_encoding(charset) if charset else None
+    return "utf-16-le" if encoding == "utf-16" else encoding
 
 
 def _refuse_attribute_bombs(html: bytes) -> None:
-    if len(html) < _LONG_TAG:
-        return
-    for stretch in html.split(b">"):
-        if len(stretch) > _LONG_TAG:
-            tag = stretch[stretch.rfind(b"<") :]
-            if len(re.sub(rb"\"[^\"]*\"|'[^']*'", b"", tag).split()) > _MAX_TAG_ATTRIBUTES:
-                raise PageError(f"page has a tag with more than {_MAX_TAG_ATTRIBUTES:,} attributes")
+    comparisons = 0
+    for tag in _TAG.finditer(html):
+        if tag.end() - tag.start() > _LONG_TAG:
+            comparisons += len(_ATTRIBUTES.findall(tag[1])) ** 2
+            if comparisons > _MAX_COMPARISONS:
+                raise PageError(f"page has tags with more than {_MAX_ATTRIBUTES:,} attributes")
 
 
 def _walk(root: etree._Element) -> Iterator[Node]:

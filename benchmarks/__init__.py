@@ -1,0 +1,1 @@
+"""Accuracy and speed, against papers and peers, each a command."""

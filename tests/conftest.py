@@ -1,0 +1,19 @@
+"""What several tests need."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def real_pages() -> list[Path]:
+    """One page of each SWDE site; skips where the data does not exist."""
+    from benchmarks import swde
+
+    try:
+        sites = [site for vertical in swde.VERTICALS for site in swde.sites(vertical)]
+    except FileNotFoundError as error:
+        pytest.skip(str(error))
+    return [sorted(site.folder.glob("*.htm"))[0] for site in sites]
