@@ -41,7 +41,7 @@ def write_labels(labels: Iterable[Label], path: str | Path) -> None:
 
 def _to_json(label: Label) -> Any:
     plain = label.xpath is None and label.source == "person" and label.confidence == 1.0
-    if plain or label.value is None:
+    if plain:
         return label.value
     extra = {"xpath": label.xpath, "source": label.source, "confidence": label.confidence}
     return {"value": label.value, **{key: value for key, value in extra.items() if value is not None}}

@@ -1,0 +1,31 @@
+# Each target works on a fresh machine with Python 3.11, git and make: what is missing is installed first.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: demo test lint docs bench clean
+
+demo: $(READY)  ## a made-up site, from pages to samples, in seconds
+	@$(BIN)/untemplate demo
+
+test: lint  ## everything that CI runs
+	@scripts/system-packages
+	@$(BIN)/pytest -n 2
+
+lint: $(READY)
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/mypy --no-error-summary
+
+docs: $(READY)  ## write docs/commands.md anew, check every link
+	@$(BIN)/python scripts/docs.py
+
+bench: $(READY)  ## accuracy and speed; some need the data sets
+	@$(BIN)/python -m benchmarks
+
+clean:
+	@rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+$(READY): pyproject.toml scripts/environment
+	@PYTHON=$(PYTHON) scripts/environment
+	@touch $@

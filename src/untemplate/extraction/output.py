@@ -1,0 +1,183 @@
+"""Records into a file, its format named by its ending: JSONL, CSV or Parquet.
+
+Records are written as they come, in constant memory, and the file appears under its name only when complete.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import asdict, is_dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, TextIO
+
+from untemplate.errors import InputError
+from untemplate.record import Record
+from untemplate.schema import Schema
+
+__all__ = ["RecordSink", "complete_file", "open_records", "write_records"]
+
+RecordSink = Callable[[Record], None]
+
+# Columns that every record has; an attribute of such a name gets an underscore at its end.
+RESERVED = ("url", "page", "cluster", "data", "missing")
+
+# Rows of a Parquet row group: big enough to compress well, small enough for articles of some 10 kB each.
+BATCH = 5_000
+
+
+def write_records(records: Iterable[Record], path: str | Path, schema: Schema) -> int:
+    """Write all records to a `.jsonl`, `.csv` or `.parquet` file, or as JSONL to standard output for "-"."""
+    count = 0
+    with open_records(path, schema) as write:
+        for record in records:
+            write(record)
+            count += 1
+    return count
+
+
+@contextmanager
+def open_records(path: str | Path, schema: Schema) -> Iterator[RecordSink]:
+    """A function that writes one record to the file; the file appears when the block ends without error."""
+    if str(path) == "-":
+        yield _jsonl_sink(sys.stdout, schema)
+        sys.stdout.flush()
+        return
+    sink = _SINKS.get(Path(path).suffix.lower())
+    if sink is None:
+        raise InputError(f"{path}: cannot tell the format; end the name in {', '.join(_SINKS)}, or give -")
+    with complete_file(path) as part, sink(part, schema) as write:
+        yield write
+
+
+@contextmanager
+def complete_file(path: str | Path) -> Iterator[Path]:
+    """A path to write to, which becomes `path` when the block ends without error and vanishes otherwise."""
+    target = Path(path).resolve()
+    if target.exists() and not target.is_file():
+        if target.is_dir():
+            raise InputError(f"{path}: is a folder; give the name of a file")
+        yield target  # a device or a pipe cannot be replaced
+        return
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        part.touch()
+    except OSError as error:
+        raise InputError(f"{path}: cannot write: {error.strerror}") from error
+    try:
+        yield part
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+@contextmanager
+def _jsonl(path: Path, schema: Schema) -> Iterator[RecordSink]:
+    with path.open("w", encoding="utf-8") as out:
+        yield _jsonl_sink(out, schema)
+
+
+def _jsonl_sink(out: TextIO, schema: Schema) -> RecordSink:
+    def write(record: Record) -> None:
+        out.write(_json(_row(record, schema)) + "\n")
+
+    return write
+
+
+@contextmanager
+def _csv(path: Path, schema: Schema) -> Iterator[RecordSink]:
+    with path.open("w", encoding="utf-8", newline="") as out:
+        writer = csv.DictWriter(out, _columns(schema))
+        writer.writeheader()
+
+        def write(record: Record) -> None:
+            row = _row(record, schema)
+            writer.writerow(
+                {name: _json(cell) if isinstance(cell, dict | list) else cell for name, cell in row.items()}
+            )
+
+        yield write
+
+
+@contextmanager
+def _parquet(path: Path, schema: Schema) -> Iterator[RecordSink]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    types = {name: pa.string() for name in _columns(schema)}
+    types |= {_column(a.name): pa.list_(pa.string()) for a in schema.attributes.values() if a.many}
+    types["missing"] = pa.map_(pa.string(), pa.string())
+    arrow_schema = pa.schema(list(types.items()))
+    batch: list[dict[str, Any]] = []
+
+    with pq.ParquetWriter(path, arrow_schema, compression="zstd") as writer:
+
+        def flush() -> None:
+            writer.write_table(pa.Table.from_pylist(batch, arrow_schema))
+            batch.clear()
+
+        def write(record: Record) -> None:
+            row = _row(record, schema)
+            batch.append(row | {"data": _json(row["data"]), "missing": list(row["missing"].items())})
+            if len(batch) == BATCH:
+                flush()
+
+        yield write
+        flush()
+
+
+_SINKS: dict[str, Callable[[Path, Schema], AbstractContextManager[RecordSink]]] = {
+    ".jsonl": _jsonl,
+    ".csv": _csv,
+    ".parquet": _parquet,
+}
+
+
+def _column(attribute: str) -> str:
+    return f"{attribute}_" if attribute in RESERVED else attribute
+
+
+def _columns(schema: Schema) -> list[str]:
+    return ["url", "page", "cluster", *map(_column, schema.attributes), "data", "missing"]
+
+
+def _row(record: Record, schema: Schema) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "url": _writable(record.url),
+        "page": _writable(record.page_id),
+        "cluster": record.cluster,
+    }
+    data: dict[str, Any] = {}
+    for name, attribute in schema.attributes.items():
+        values = record.values.get(name, [])
+        texts = [_writable(value.text) for value in values]
+        row[_column(name)] = texts if attribute.many else texts[0] if texts else None
+        typed = [value.data for value in values]
+        if any(one is not None and one != value.text for one, value in zip(typed, values, strict=True)):
+            data[name] = typed if attribute.many else typed[0]
+    return row | {"data": data, "missing": {name: str(reason) for name, reason in record.missing.items()}}
+
+
+def _writable(text: str) -> str:
+    """Without lone surrogates, which file names may hold and UTF-8 cannot."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    """Typed data as JSON: dates and times in ISO form, decimals as numbers, else fields or text."""
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    return str(value)
