@@ -61,6 +61,9 @@ def _split(url: str) -> list[str]:
 
 
 def _generalize(parts: list[str], others: list[str]) -> list[str]:
+    """Part by part when there are equally many, else along the longest runs of equal parts."""
+    if len(parts) == len(others):
+        return list(map(_generalize_part, parts, others))
     merged: list[str] = []
     for kind, i, j, k, m in SequenceMatcher(None, parts, others, autojunk=False).get_opcodes():
         if kind == "equal":
@@ -74,6 +77,8 @@ def _generalize(parts: list[str], others: list[str]) -> list[str]:
 
 def _generalize_part(part: str, other: str) -> str:
     """What two parts begin and end with, in whole words, and a wild card for the rest."""
+    if part == other:
+        return part
     start = _common_words(part, other)
     end = _common_words(part[start:][::-1], other[start:][::-1])
     return f"{part[:start]}*{part[len(part) - end :]}"

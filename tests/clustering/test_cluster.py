@@ -1,0 +1,123 @@
+import pytest
+
+from untemplate import Page
+from untemplate.clustering import Clustering, Signature, cluster, signature, url_matches
+
+
+def detail(number, reviews=3):
+    body = "".join(f"<div class=r><h3>R{i}</h3><p>said <i>{number}</i></p></div>" for i in range(reviews))
+    facts = "".join(f"<tr><th>f{i}</th><td><span>{number}</span></td></tr>" for i in range(12))
+    html = f"<html><body><h1>Item {number}</h1><table>{facts}</table>{body}</body></html>"
+    return Page(f"http://x.y/item/{number}.html", html, f"detail-{number}")
+
+
+def listing(number, rows=10):
+    body = "".join(f"<li><a href='{i}'><img src=x><em>I{i}</em></a> <b>$1</b></li>" for i in range(rows))
+    html = f"<html><body><nav><a>1</a><a>2</a></nav><ol>{body}</ol><form><input></form></body></html>"
+    return Page(f"http://x.y/list?page={number}", html, f"list-{number}")
+
+
+def groups(clustering):
+    return [{page.id.split("-")[0] for page in one.pages} for one in clustering]
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 20, 150, 450])
+def test_alike_pages_are_one_cluster(count):
+    pages = [detail(number, reviews=number % 7) for number in range(count)]
+    clustering = cluster(pages)
+    assert len(clustering) == 1
+    assert clustering[0].pages == pages
+    assert clustering.unassigned == []
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 20, 150])
+def test_two_templates_are_two_clusters(count):
+    pages = [
+        page
+        for number in range(count)
+        for page in (detail(number, number % 5), listing(number, number % 9 + 4))
+    ]
+    clustering = cluster(pages)
+    assert sorted(map(sorted, groups(clustering))) == [["detail"], ["list"]]
+    assert [len(one.pages) for one in clustering] == [count, count]
+
+
+def test_what_a_cluster_tells():
+    pages = [detail(number) for number in range(40)] + [listing(number) for number in range(30)]
+    first, second = clustering = cluster(pages)
+    assert (first.id, second.id) == ("c1", "c2")
+    assert len(first.pages) == 40
+    assert (first.url_pattern, second.url_pattern) == ("http://x.y/item/*.html", "http://x.y/list?page=*")
+    assert first.importance == 40
+    assert first.signature is first.signatures[0]
+    assert all(first.signature.covers(signature(page.html)) for page in first.pages)
+    assert clustering[:1] == [first]
+    assert isinstance(clustering, Clustering)
+
+
+def test_smaller_inputs_scale_pruning_and_say_so():
+    clustering = cluster([detail(number) for number in range(300)])
+    assert clustering.threshold == 3
+    assert clustering.notes == ["fewer than 2,000 pages: clusters below 3 pages pruned instead of 20"]
+
+
+def test_templates_with_too_few_pages_are_pruned():
+    two = [Page(html="<html><body>" + "<p><q>a</q></p>" * number + "</body></html>") for number in (8, 9)]
+    pages = [detail(number) for number in range(200)] + [listing(number) for number in range(200)] + two
+    clustering = cluster(pages)
+    assert sorted(map(sorted, groups(clustering))) == [["detail"], ["list"]]
+    assert clustering.unassigned == two
+
+
+def test_a_site_of_one_kind_loses_no_page():
+    odd = Page("http://x.y/odd", "<html><body><h1>Gone</h1><p>Sorry.</p></body></html>", "detail-odd")
+    pages = [detail(number) for number in range(400)] + [odd]
+    clustering = cluster(pages)
+    assert [one.pages for one in clustering] == [pages]
+
+
+def test_pages_without_tags_fit_nowhere():
+    empty = [Page(html=b""), Page(html=b"just text")]
+    clustering = cluster([*empty, detail(1), detail(2)])
+    assert clustering.unassigned == empty
+    assert len(clustering) == 1
+    assert list(cluster(empty)) == list(cluster([])) == []
+
+
+def test_pages_that_cannot_be_parsed_still_have_a_template():
+    deep = [Page(html=b"<div>" * 5000 + b"x", id=f"deep-{number}") for number in range(3)]
+    clustering = cluster([*deep, *(detail(number) for number in range(3))])
+    assert sorted(map(sorted, groups(clustering))) == [["deep"], ["detail"]]
+
+
+def test_trees_do_not_pile_up():
+    pages = [detail(number) for number in range(30)]
+    cluster(iter(pages))
+    assert not any("tree" in vars(page) for page in pages)
+
+
+def test_big_sites_are_sampled_and_the_others_assigned():
+    pages = [
+        detail(number % 50, number % 3) if number % 4 else listing(number % 50) for number in range(12_000)
+    ]
+    clustering = cluster(pages)
+    assert groups(clustering) == [{"detail"}, {"list"}]
+    assert [len(one.pages) for one in clustering] == [9_000, 3_000]
+    assert clustering.threshold == 20
+    assert "sample of 10,000 of 12,000 pages" in clustering.notes[0]
+
+
+def test_strays_of_one_template_found_a_cluster_with_signatures():
+    """Pages whose tags vary so much that hardly two signatures agree, but whose tag paths are the same."""
+
+    def varied(number):
+        tags = ["p", "b", "i", "u", "q", "s", "em", "a"]
+        order = [tags[(number * step + step * step) % 8] for step in range(3, 80)]
+        body = "".join(f"<{tag}>x</{tag}>" for tag in tags + order)
+        return Page(f"http://x.y/v/{number}", f"<html><body>{body}</body></html>", f"varied-{number}")
+
+    pages = [varied(number) for number in range(250)] + [listing(number) for number in range(250)]
+    clustering = cluster(pages)
+    assert sorted(map(sorted, groups(clustering))) == [["list"], ["varied"]]
+    assert all(one.signatures and isinstance(one.signature, Signature) for one in clustering)
+    assert all(url_matches(one.url_pattern, page.url) for one in clustering for page in one.pages)
