@@ -1,5 +1,5 @@
 """Template to the few pages worth labelling (Vertex III-B)."""
 
-from untemplate.sampling.sample import sample
+from untemplate.sampling.selection import sample
 
 __all__ = ["sample"]

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from untemplate.clustering.paths import PathIndex, link, tag_paths
-from untemplate.clustering.signature import NO_TAGS, Signature, signature
+from untemplate.clustering.signatures import NO_TAGS, Signature, signature
 from untemplate.clustering.urls import learn_url_pattern
 from untemplate.clustering.vectors import assign_vectors, cluster_vectors
 from untemplate.page import Page

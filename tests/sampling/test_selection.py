@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from untemplate import Page
 from untemplate.clustering import cluster
 from untemplate.sampling import sample
-from untemplate.sampling.sample import MAX_PAGES, cover, read_xpaths
+from untemplate.sampling.selection import MAX_PAGES, cover, read_xpaths
 
 
 def page(*parts, id=""):
