@@ -1,0 +1,73 @@
+"""The command line: a thin file per command, imported only when it is asked for."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from untemplate.errors import UntemplateError
+
+__all__ = ["COMMANDS", "cli", "main"]
+
+COMMANDS = ("demo", "cluster", "sample")
+"""In the order of the flow; each is `command` in the module of its name."""
+
+DONE, UNUSABLE, INTERRUPTED, BROKEN_PIPE = 0, 2, 130, 141
+
+
+class _Commands(click.Group):
+    def list_commands(self, context: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f"untemplate.cli.{name}").command
+        return command
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Results go to standard output, messages to standard error. "
+    "Exit codes: 0 done, 1 done with findings, 2 wrong usage or unusable input.",
+)
+@click.version_option(package_name="untemplate")
+def cli() -> None:
+    """Turn template-generated web sites back into the database they were made from."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; whatever ends it early is one line on standard error and an exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        with cli.make_context("untemplate", given or ["--help"]) as context:
+            cli.invoke(context)
+        sys.stdout.flush()
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.UsageError as error:
+        asked = error.ctx.command_path if error.ctx else "untemplate"
+        return _fail(f"{asked}: {error.format_message()} Try {asked} --help", UNUSABLE)
+    except click.ClickException as error:
+        return _fail(f"untemplate: {error.format_message()}", UNUSABLE)
+    except UntemplateError as error:
+        return _fail(f"untemplate: {error}", UNUSABLE)
+    except BrokenPipeError:
+        # Whoever read our output has seen enough; what is still buffered must not complain either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    except OSError as error:
+        return _fail(f"untemplate: {error}", UNUSABLE)
+    except (KeyboardInterrupt, click.Abort):
+        return _fail("untemplate: interrupted", INTERRUPTED)
+    return DONE
+
+
+def _fail(message: str, code: int) -> int:
+    click.echo(" ".join(message.split()), err=True)
+    return code

@@ -1,0 +1,71 @@
+"""untemplate sample: the pages worth labelling."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from untemplate.cli.shell import (
+    examples,
+    find_templates,
+    json_option,
+    open_pages,
+    pages_argument,
+    progress,
+    show,
+    show_json,
+)
+
+if TYPE_CHECKING:
+    from untemplate.clustering import Cluster
+    from untemplate.page import Page
+
+__all__ = ["command", "show_samples"]
+
+
+@click.command(
+    epilog=examples(
+        "untemplate sample pages/",
+        "untemplate sample pages/ -k 5 --json > to_label.json",
+    )
+)
+@pages_argument
+@click.option(
+    "-k", default=20, show_default=True, type=click.IntRange(min=1), help="Pages of each template, at most."
+)
+@json_option
+def command(source: str, url_column: str, html_column: str, k: int, as_json: bool) -> None:
+    """Choose the pages of each template that are worth labelling, best first.
+
+    PAGES is any source of pages; see untemplate cluster --help.
+    """
+    from untemplate.sampling import sample
+
+    with open_pages(source, url_column, html_column) as pages:
+        clustering = find_templates(pages)
+        samples = [
+            (cluster, sample(cluster, k)) for cluster in progress(clustering, "Choosing", len(clustering))
+        ]
+        if as_json:
+            show_json(
+                [
+                    {
+                        "cluster": cluster.id,
+                        "pages": [{"page": page.id, "url": page.url} for page in chosen],
+                    }
+                    for cluster, chosen in samples
+                ]
+            )
+        else:
+            for cluster, chosen in samples:
+                show_samples(cluster, chosen)
+
+
+def show_samples(cluster: Cluster, chosen: list[Page]) -> None:
+    """A table of the pages to label of one template, best first."""
+    show(
+        f"Cluster {cluster.id}: {len(chosen)} of {len(cluster.pages):,} pages to label, best first",
+        ("rank", "page", "URL"),
+        ((rank, page.id, page.url if page.url != page.id else "") for rank, page in enumerate(chosen, 1)),
+    )

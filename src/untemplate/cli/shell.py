@@ -1,0 +1,140 @@
+"""What commands share: where pages come from, progress, tables, and the report of what was skipped."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from io import StringIO
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from untemplate.clustering import Clustering
+    from untemplate.sources import Pages
+
+__all__ = [
+    "examples",
+    "find_templates",
+    "json_option",
+    "open_pages",
+    "pages_argument",
+    "printable",
+    "progress",
+    "say",
+    "show",
+    "show_json",
+]
+
+T = TypeVar("T")
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+# Where nobody looks at a screen, lines may be as long as URLs are.
+PIPE_WIDTH = 240
+
+
+def pages_argument(command: Command) -> Command:
+    """Give the command a source of pages, and the options that some sources need."""
+    for decorate in (
+        click.option(
+            "--html-column",
+            default="html",
+            show_default=True,
+            help="Column of Parquet, key of JSONL that holds the HTML.",
+        ),
+        click.option(
+            "--url-column",
+            default="url",
+            show_default=True,
+            help="Column of Parquet, key of JSONL that holds the URL.",
+        ),
+        click.argument("source", metavar="PAGES"),
+    ):
+        command = decorate(command)
+    return command
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="JSON for programs instead of a table.")
+
+
+def examples(*lines: str) -> str:
+    """An epilog that shows these command lines as they are typed."""
+    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+@contextmanager
+def open_pages(source: str, url_column: str, html_column: str) -> Iterator[Pages]:
+    """The pages of a source; what had to be skipped is reported at the end."""
+    from untemplate.sources import read_pages
+
+    pages = read_pages(source, url_column=url_column, html_column=html_column)
+    yield pages
+    if pages.skipped:
+        say(f"{pages.skipped.total:,} pages skipped: {pages.skipped}")
+
+
+def find_templates(pages: Pages) -> Clustering:
+    """Cluster the pages of a source, with a progress bar."""
+    from untemplate.clustering import cluster
+
+    clustering = cluster(progress(pages, "Reading pages", pages.total))
+    for note in clustering.notes:
+        say(f"Note: {note}")
+    return clustering
+
+
+def progress(items: Iterable[T], text: str, total: int | None = None) -> Iterator[T]:
+    """Pass items on, with a progress bar if someone looks at a terminal."""
+    if not sys.stderr.isatty():
+        yield from items
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        yield from bar.track(items, total=total, description=text)
+
+
+def say(message: str = "") -> None:
+    """Tell the user something that is not a result, in one line."""
+    click.echo(printable(message), err=True)
+
+
+def show(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print a table; numbers are aligned to the right, and nothing from a page can act on the terminal."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    lines = list(rows)
+    table = Table(title=Text(title, "bold"), title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    for index, column in enumerate(columns):
+        numeric = bool(lines) and all(isinstance(line[index], int | float) for line in lines)
+        table.add_column(column, justify="right" if numeric else "left", overflow="fold")
+    for line in lines:
+        table.add_row(*(Text(_cell(cell)) for cell in line))
+    on_screen = sys.stdout.isatty()
+    out = StringIO()
+    console = Console(file=out, force_terminal=on_screen, width=None if on_screen else PIPE_WIDTH)
+    console.print(table)
+    click.echo("\n".join(line.rstrip() for line in out.getvalue().splitlines()))
+
+
+def show_json(value: object) -> None:
+    """Print a result for programs."""
+    click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def printable(text: str) -> str:
+    """The text with a mark in place of what a terminal would obey or could not show."""
+    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
+
+
+def _cell(cell: object) -> str:
+    if isinstance(cell, float):
+        return f"{cell:.3f}"
+    return f"{cell:,}" if isinstance(cell, int) else printable(str(cell))
