@@ -43,7 +43,7 @@ SHOWN = 3
     help="Also write its pages and their truth into this folder.",
 )
 def command(vertical: str, seed: int, count: int, output: Path | None) -> None:
-    """Make up a site, and show on it what untemplate does, step by step, in seconds."""
+    """Show on a made-up site what untemplate does, step by step."""
     site = _make(vertical, seed, count)
     say(f"A made-up {site.vertical} site of {len(site.pages):,} pages: {_kinds(site)}.")
     if output:
