@@ -1,0 +1,225 @@
+"""The frame around every page of a site: head, header, navigation, columns, footer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from random import Random
+
+from untemplate.demo import words
+from untemplate.demo.blocks import advertisement, link, links, recommendations
+from untemplate.demo.markup import element, escape_text, fence, roughen, wrap
+from untemplate.demo.setting import Setting
+
+__all__ = ["Content", "Frame"]
+
+_STYLED = ("page", "header", "navigation", "main", "sidebar", "facts", "label", "value", "heading", "offer")
+_CHARSETS = {"latin-1": "iso-8859-1", "cp1252": "windows-1252", "bom": "iso-8859-1"}
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a page puts into the frame; `aside` is for the sidebar, which otherwise shows what is popular."""
+
+    title: str
+    path: str
+    main: str
+    crumbs: Sequence[tuple[str, str]]
+    head: str = ""
+    aside: str | None = None
+    number: int = 0
+
+
+class Frame:
+    """Writes whole pages of one template; what all of them share is written once."""
+
+    def __init__(self, setting: Setting) -> None:
+        self.setting = setting
+        self.look = setting.look
+        self.names = setting.names
+
+    def page(self, content: Content, noise: Random) -> str:
+        """The page's HTML. `noise` draws what differs from visit to visit."""
+        main = wrap(
+            self._breadcrumb(content.crumbs) + content.main, self.look.main, class_=self.names("main")
+        )
+        body = "\n".join(
+            (
+                advertisement(self.setting, noise),
+                self._header,
+                self._columns(main, self._sidebar(content.aside, noise)),
+                self._footer,
+            )
+        )
+        body = wrap(body, self.look.outer, class_=self.names("page"))
+        body = roughen(body, self.look.unclosed, self.look.shouted)
+        visit = f"<script>var _visit={noise.randrange(10**9)},_page={content.number};</script>"
+        return (
+            f"{self._doctype}<html><head>\n{self._head(content)}\n</head>\n"
+            f"<body{self._body_class}>\n{body}\n{fence('visit', visit)}{self._late_scripts}\n</body></html>\n"
+        )
+
+    @cached_property
+    def _doctype(self) -> str:
+        if self.look.shouted:
+            return '<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01 Transitional//EN">\n'
+        return "<!DOCTYPE html>\n"
+
+    @cached_property
+    def _body_class(self) -> str:
+        return "" if self.names.bare else f' class="{self.names("body")}"'
+
+    def _head(self, content: Content) -> str:
+        charset = _CHARSETS.get(self.look.encoding, "utf-8")
+        if self.look.encoding == "undeclared":
+            meta = ""
+        elif self.look.shouted or self.look.encoding == "late":
+            meta = element("meta", http_equiv="Content-Type", content=f"text/html; charset={charset}")
+        else:
+            meta = element("meta", charset=charset)
+        title = element("title", escape_text(content.title))
+        described = element("meta", name="description", content=f"{content.title}. {self._slogan}")
+        canonical = element("link", rel="canonical", href=f"{self.setting.host}{content.path}")
+        parts = [meta, title, described, canonical, content.head, self._styles, self._scripts]
+        if self.look.encoding == "late":
+            parts = [title, self._notice, meta, *parts[2:]]
+        return "\n".join(part for part in parts if part)
+
+    @cached_property
+    def _slogan(self) -> str:
+        return f"{self.setting.title}: the best {self.setting.vertical.plural} on the web"
+
+    @cached_property
+    def _notice(self) -> str:
+        # Long enough to push the charset beyond the first 1,024 bytes, where the HTML standard looks for it.
+        return f"<!-- {'All content is property of its owners. ' * 32}-->"
+
+    @cached_property
+    def _styles(self) -> str:
+        rng = Random(f"{self.look.names}/styles")
+        rules = []
+        for part in _STYLED * (self.look.scripts // 4):
+            selector = (
+                f".{self.names(part).split()[0]}" if not self.names.bare else rng.choice(("td", "p", "a"))
+            )
+            box = f"margin:{rng.randrange(20)}px {rng.randrange(20)}px;padding:{rng.randrange(12)}px"
+            rules.append(
+                f"{selector} {rng.choice('abi')}{{color:#{rng.randrange(16**6):06x};{box};float:left}}"
+            )
+        sheet = element("link", rel="stylesheet", href=f"/css/main.{rng.randrange(16**6):06x}.css")
+        return sheet + "\n" + element("style", "\n".join(rules))
+
+    @cached_property
+    def _scripts(self) -> str:
+        rng = Random(f"{self.look.names}/scripts")
+        return element("script", "\n".join(_script_lines(rng, self.look.scripts * 12)))
+
+    @cached_property
+    def _late_scripts(self) -> str:
+        rng = Random(f"{self.look.names}/late")
+        state = json.dumps({f"k{index}": rng.getrandbits(64) for index in range(self.look.scripts * 4)})
+        return element("script", f"window.__STATE__={state};")
+
+    @cached_property
+    def _header(self) -> str:
+        rng = Random(f"{self.look.names}/header")
+        image = element("img", src="/img/logo.png", alt=self.setting.title, width="180")
+        logo = element("a", image, href="/", class_=self.names("logo"))
+        search = element(
+            "form",
+            element("input", type="text", name="q", size="30")
+            + element("input", type="submit", value="Search"),
+            action="/search",
+        )
+        head = logo + element(rng.choice(("div", "p", "span")), self._slogan) + search
+        tag = self.look.header
+        header = wrap(head, (tag,), class_=self.names("header"))
+        return f"{header}\n{self._navigation}"
+
+    @cached_property
+    def _navigation(self) -> str:
+        rng = Random(f"{self.setting.site}/navigation")
+        sections = [(text, f"/{index}/") for index, text in enumerate(rng.sample(words.MAIN_LINKS, 10))]
+        categories = rng.sample(self.setting.vertical.categories, 12)
+        browse = [(text, f"/browse/{index}.html") for index, text in enumerate(categories)]
+        if self.look.navigation == "select":
+            options = "".join(element("option", escape_text(text), value=url) for text, url in browse)
+            return links(sections, "list", self.names("navigation")) + element("select", options)
+        return links(sections + browse, self.look.navigation, self.names("navigation"))
+
+    def _breadcrumb(self, crumbs: Sequence[tuple[str, str]]) -> str:
+        anchors = [link(text, url) for text, url in crumbs[:-1]]
+        last = escape_text(crumbs[-1][0])
+        match self.look.breadcrumb:
+            case "none":
+                return ""
+            case "list":
+                items = [*anchors, element("strong", last)]
+                return element(
+                    "ol", "".join(element("li", item) for item in items), class_=self.names("crumbs")
+                )
+            case "links":
+                return element("div", " &raquo; ".join([*anchors, last]), class_=self.names("crumbs"))
+            case _:
+                return element(
+                    "p", " / ".join([*anchors, element("span", last)]), class_=self.names("crumbs")
+                )
+
+    def _sidebar(self, aside: str | None, noise: Random) -> str:
+        if self.look.sidebar == "none" or aside == "":
+            return ""
+        if aside is None:
+            aside = recommendations(self.setting, noise.sample(self.setting.rows, 5), "Most popular")
+        return advertisement(self.setting, noise) + aside
+
+    def _columns(self, main: str, sidebar: str) -> str:
+        if not sidebar:
+            return main
+        class_ = self.names("sidebar")
+        match self.look.columns:
+            case "table":
+                cells = [
+                    element("td", main, valign="top"),
+                    element("td", sidebar, width="200", class_=class_),
+                ]
+            case "aside":
+                cells = [main, element("aside", sidebar, class_=class_)]
+            case "floats":
+                cells = [element("div", main), element("div", sidebar, class_=class_)]
+            case _:
+                cells = [main, element("div", sidebar, class_=class_)]
+        if self.look.sidebar == "left":
+            cells.reverse()
+        if self.look.columns == "table":
+            return element("table", element("tr", "".join(cells)), width="980")
+        return element("div", "\n".join(cells), class_=self.names("columns"))
+
+    @cached_property
+    def _footer(self) -> str:
+        rng = Random(f"{self.setting.site}/footer")
+        items = [(text, f"/help/{index}") for index, text in enumerate(rng.sample(words.FOOTER_LINKS, 11))]
+        legal = f"© 2011 {self.setting.title}. All rights reserved. Call (800) 555-{rng.randrange(10**4):04}"
+        kind = self.look.footer if self.look.footer in ("table", "line", "columns") else "list"
+        tag = "footer" if self.look.footer == "footer" else "div"
+        body = self._directory + links(items, kind, self.names("links")) + element("p", escape_text(legal))
+        return element(tag, body, class_=self.names("footer"))
+
+    @cached_property
+    def _directory(self) -> str:
+        """Links for search engines: categories by city, full of words that are values elsewhere."""
+        pairs = [
+            (city, category) for city, *_ in words.CITIES for category in self.setting.vertical.categories
+        ]
+        chosen = Random(f"{self.setting.site}/directory").sample(pairs, self.look.directory)
+        items = [(f"{category} in {city}", f"/d/{index}") for index, (city, category) in enumerate(chosen)]
+        kind = {"table": "line", "line": "line", "columns": "columns"}.get(self.look.footer, "list")
+        return element("h4", "Popular searches") + links(items, kind, self.names("directory"))
+
+
+def _script_lines(rng: Random, count: int) -> Iterable[str]:
+    calls = ("track", "init", "load", "bind", "push", "require", "configure")
+    for _ in range(count):
+        name, key = rng.choice(calls), rng.randrange(16**6)
+        yield f'window._q=window._q||[];_q.push(["{name}","{key:06x}",{rng.randrange(999)}]);'

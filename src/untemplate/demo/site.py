@@ -1,0 +1,226 @@
+"""A made-up site: its pages, their truth, and its redesigns. Everything follows from the seed."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from random import Random
+
+from untemplate.demo import words
+from untemplate.demo.detail import detail_page
+from untemplate.demo.frame import Frame
+from untemplate.demo.listing import about_page, list_page
+from untemplate.demo.look import Look
+from untemplate.demo.rows import Row, make_rows, refresh
+from untemplate.demo.setting import Setting, detail_url
+from untemplate.demo.verticals import VERTICALS, Vertical
+from untemplate.labeling import Label, write_labels
+from untemplate.page import Page
+from untemplate.schema import Schema
+
+__all__ = ["Site", "make_site", "write_site"]
+
+# A site with a second detail template gives it this share of its rows.
+SECOND_SHARE = 0.35
+
+
+@dataclass(frozen=True)
+class _Slot:
+    """One page to be: its template, and the row it is about or its number among its kind."""
+
+    id: str
+    url: str
+    template: str
+    index: int
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What a site is made from; a redesign is another plan for the same URLs."""
+
+    name: str
+    title: str
+    vertical: Vertical
+    rows: tuple[Row, ...]
+    slots: tuple[_Slot, ...]
+    looks: dict[str, Look]
+    visit: str
+
+    @property
+    def host(self) -> str:
+        return f"http://www.{self.title.lower()}.example"
+
+
+@dataclass
+class Site:
+    """A site with its truth, by page id.
+
+    `truth` of detail pages: per attribute the values as they stand on the page, none if it lacks them; one
+    may be part of a node, or run over several, then joined by blanks. `rows` of list pages. `changed`: the
+    attributes whose data differ from those before the redesign that made this site.
+    """
+
+    plan: _Plan = field(repr=False)
+    pages: list[Page] = field(default_factory=list, repr=False)
+    truth: dict[str, dict[str, list[str]]] = field(default_factory=dict, repr=False)
+    rows: dict[str, list[dict[str, str]]] = field(default_factory=dict, repr=False)
+    templates: dict[str, str] = field(default_factory=dict, repr=False)
+    changed: dict[str, frozenset[str]] = field(default_factory=dict, repr=False)
+
+    @property
+    def name(self) -> str:
+        return self.plan.name
+
+    @property
+    def vertical(self) -> str:
+        return self.plan.vertical.name
+
+    @property
+    def schema(self) -> Schema:
+        return Schema.load(self.vertical)
+
+    @property
+    def looks(self) -> dict[str, Look]:
+        """How each template looks."""
+        return self.plan.looks
+
+    @property
+    def labels(self) -> list[Label]:
+        """The truth of all detail pages as a person would label it."""
+        found: list[Label] = []
+        for page, attributes in self.truth.items():
+            for attribute, values in attributes.items():
+                found += [Label(page, attribute, value) for value in values] or [Label(page, attribute, None)]
+        return found
+
+    def redesign(self, strength: float, seed: int) -> Site:
+        """The site some time later: same URLs and data, advertisements and prices of the day, another look.
+
+        Strength 0 is a harmless refresh; small ones rename some classes, add wrappers and move attributes;
+        at 1 the look is new altogether.
+        """
+        if not 0 <= strength <= 1:
+            raise ValueError(f"strength must be between 0 and 1, not {strength}")
+        plan, visit = self.plan, f"{self.plan.visit}/{seed}"
+        looks = {
+            name: look.redesigned(Look.draw(plan.vertical, visit, f"{visit}/{name}"), strength, visit)
+            for name, look in plan.looks.items()
+        }
+        rows = tuple(refresh(plan.vertical, row, Random(f"{visit}/{row.number}")) for row in plan.rows)
+        site = _render(replace(plan, looks=looks, rows=rows, visit=visit))
+        for slot in plan.slots:
+            if slot.id in site.truth:
+                old, new = plan.rows[slot.index].values, rows[slot.index].values
+                site.changed[slot.id] = frozenset(
+                    name for name in site.truth[slot.id] if old[name] != new[name]
+                )
+        return site
+
+
+def make_site(vertical: str, seed: int, pages: int = 100) -> Site:
+    """A site of so many pages; the same for the same arguments, always and everywhere."""
+    if vertical not in VERTICALS:
+        raise ValueError(f"no vertical {vertical!r}; there are {', '.join(VERTICALS)}")
+    if pages < 1:
+        raise ValueError("a site has at least one page")
+    kind = VERTICALS[vertical]
+    name = f"{vertical}-{seed}"
+    rng = Random(name)
+    title = f"{rng.choice(words.SITE_WORDS)}{rng.choice(words.SITE_ENDINGS)}{seed}"
+    abouts, lists = min(pages // 25, len(words.HELP_TOPICS)), pages // 8
+    details = pages - abouts - lists
+    rows = tuple(make_rows(kind, rng, details + 30))
+    second = SECOND_SHARE if rng.random() < 0.4 and details >= 10 else 0.0
+    kinds = [("detail-2" if rng.random() < second else "detail", index) for index in range(details)]
+    kinds += [("list", index) for index in range(lists)] + [("about", index) for index in range(abouts)]
+    rng.shuffle(kinds)
+    templates = dict.fromkeys(template for template, _ in kinds)
+    plan = _Plan(
+        name=name,
+        title=title,
+        vertical=kind,
+        rows=rows,
+        slots=(),
+        looks={template: Look.draw(kind, name, f"{name}/{template}") for template in sorted(templates)},
+        visit=name,
+    )
+    slots = tuple(
+        _Slot(f"{number:04}.html", plan.host + _path(plan, template, index), template, index)
+        for number, (template, index) in enumerate(kinds)
+    )
+    return _render(replace(plan, slots=slots))
+
+
+def write_site(site: Site, folder: str | Path) -> None:
+    """Write the pages as files, with `pages.csv`, `labels.jsonl` and `truth.jsonl` beside them."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    for page in site.pages:
+        (folder / page.id).write_bytes(page.html)
+    with (folder / "pages.csv").open("w", encoding="utf-8", newline="") as out:
+        table = csv.writer(out)
+        table.writerow(("path", "url"))
+        table.writerows((page.id, page.url) for page in site.pages)
+    write_labels(site.labels, folder / "labels.jsonl")
+    with (folder / "truth.jsonl").open("w", encoding="utf-8") as out:
+        for page in site.pages:
+            truth: dict[str, object] = {"page": page.id, "url": page.url, "template": site.templates[page.id]}
+            if page.id in site.truth:
+                truth["values"] = site.truth[page.id]
+            if page.id in site.rows:
+                truth["rows"] = site.rows[page.id]
+            out.write(json.dumps(truth, ensure_ascii=False) + "\n")
+
+
+def _path(plan: _Plan, template: str, index: int) -> str:
+    match template:
+        case "list":
+            return f"/browse/{plan.vertical.plural}.html?page={index + 1}"
+        case "about":
+            return f"/help/{index}"
+        case _:
+            return detail_url(plan.name, plan.vertical, plan.rows[index])
+
+
+def _render(plan: _Plan) -> Site:
+    site = Site(plan)
+    frames = {
+        template: Frame(Setting(plan.name, plan.title, plan.host, plan.vertical, look, plan.rows))
+        for template, look in plan.looks.items()
+    }
+    pages_of_rows = _shelves(plan)
+    for slot in plan.slots:
+        frame, noise = frames[slot.template], Random(f"{plan.visit}/{slot.id}")
+        match slot.template:
+            case "list":
+                path = slot.url.removeprefix(plan.host)
+                html, site.rows[slot.id] = list_page(frame, path, next(pages_of_rows), slot.index + 1, noise)
+            case "about":
+                html = about_page(
+                    frame, slot.url.removeprefix(plan.host), words.HELP_TOPICS[slot.index], noise
+                )
+            case _:
+                html, site.truth[slot.id] = detail_page(frame, plan.rows[slot.index], noise)
+        site.templates[slot.id] = slot.template
+        site.pages.append(Page(slot.url, _encode(html, frame.look.encoding), slot.id))
+    return site
+
+
+def _shelves(plan: _Plan) -> Iterator[tuple[Row, ...]]:
+    """Ten to twenty rows for each list page, over and over."""
+    rng = Random(f"{plan.name}/lists")
+    start = 0
+    while True:
+        size = rng.randint(10, 20)
+        yield tuple(plan.rows[(start + offset) % len(plan.rows)] for offset in range(size))
+        start += size
+
+
+def _encode(html: str, encoding: str) -> bytes:
+    if encoding == "bom":
+        return b"\xef\xbb\xbf" + html.encode("utf-8")
+    codec = "cp1252" if encoding in ("latin-1", "cp1252", "undeclared") else "utf-8"
+    return html.encode(codec, "xmlcharrefreplace")
