@@ -1,0 +1,115 @@
+"""Bytes of a file, decompressed by what the file is; a damaged file gives what is readable of it."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+import zstandard
+
+from untemplate.errors import SourceError
+
+__all__ = ["CUT_SHORT", "Stream", "SupportsRead", "open_file", "open_stream", "read_up_to"]
+
+CUT_SHORT = "the file is cut short or damaged: the rest of it is missing"
+
+_DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError, zstandard.ZstdError)
+
+
+class SupportsRead(Protocol):
+    """Anything with bytes to read."""
+
+    def read(self, size: int, /) -> bytes: ...
+
+
+class _Decompressed(Protocol):
+    def read1(self, size: int = -1, /) -> bytes: ...
+
+
+def _unzstd(file: BinaryIO) -> _Decompressed:
+    return zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
+
+
+_DECOMPRESSORS: dict[bytes, Callable[[BinaryIO], _Decompressed]] = {
+    b"\x1f\x8b": lambda file: gzip.GzipFile(fileobj=file),
+    b"BZh": lambda file: bz2.BZ2File(file),
+    b"\xfd7zXZ\0": lambda file: lzma.LZMAFile(file),  # noqa: SIM115 — closed with its stream
+    b"\x28\xb5\x2f\xfd": _unzstd,
+}
+
+
+class Stream(io.BufferedReader):
+    """A decompressed file that simply ends where its readable part ends; `damage` then says why."""
+
+    def __init__(self, file: BinaryIO, content: _Decompressed) -> None:
+        self._source = _Readable(file, content)
+        super().__init__(self._source, 1 << 16)
+
+    @property
+    def damage(self) -> str | None:
+        return self._source.damage
+
+
+class _Readable(io.RawIOBase):
+    def __init__(self, file: BinaryIO, content: _Decompressed) -> None:
+        self._file = file
+        self._content = content
+        self._position = 0
+        self.damage: str | None = None
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
+        if self.damage is not None:
+            return 0
+        try:
+            # what is decompressed so far, which read() would lose to an error that comes later
+            data = self._content.read1(len(buffer))
+        except _DAMAGE as error:
+            self.damage = str(error) or type(error).__name__
+            return 0
+        buffer[: len(data)] = data
+        self._position += len(data)
+        return len(data)
+
+    def tell(self) -> int:
+        return self._position
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+def read_up_to(file: SupportsRead, size: int) -> bytes:
+    """At most so many bytes, read in pieces: a big size alone costs no memory."""
+    pieces = []
+    while size > 0 and (piece := file.read(min(size, 1 << 18))):
+        pieces.append(piece)
+        size -= len(piece)
+    return b"".join(pieces)
+
+
+def open_file(path: Path) -> io.BufferedReader:
+    """Open for reading; SourceError in one line when that is not possible."""
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise SourceError(f"{path}: cannot be read: {error.strerror or error}") from error
+
+
+def open_stream(path: Path) -> Stream:
+    """Open for reading, decompressed by its first bytes: gzip, bzip2, xz, Zstandard, or as it is."""
+    file = open_file(path)
+    magic = file.read(8)
+    file.seek(0)
+    for prefix, decompress in _DECOMPRESSORS.items():
+        if magic.startswith(prefix):
+            return Stream(file, decompress(file))
+    return Stream(file, file)
