@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -90,3 +93,31 @@ def test_the_core_loads_nothing_heavy() -> None:
 def test_help_loads_only_what_it_needs() -> None:
     asked = "from untemplate.cli import main; main(['--help'])"
     assert not loaded(asked) & (HEAVY | {"numpy", "pyarrow"})
+
+
+def test_what_is_imported_is_declared() -> None:
+    project = tomllib.loads((PACKAGE.parents[1] / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = [
+        one for name, group in project["optional-dependencies"].items() if name != "dev" for one in group
+    ]
+    declared = {
+        re.split(r"[^\w.-]", one)[0].lower().replace("_", "-") for one in project["dependencies"] + extras
+    }
+    distributions = packages_distributions()
+    undeclared = {
+        top
+        for path in FILES
+        for top in third_party(path)
+        if not declared & {name.lower().replace("_", "-") for name in distributions.get(top, [top])}
+    }
+    assert not undeclared
+
+
+def third_party(path: Path) -> set[str]:
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {name.name.split(".")[0] for name in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module.split(".")[0])
+    return names - set(sys.stdlib_module_names) - {"untemplate"}
