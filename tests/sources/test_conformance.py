@@ -128,4 +128,4 @@ def test_a_file_cut_anywhere_gives_what_is_readable(name: str, make, share: floa
         pages = read_pages(path)
         read = [page.html for page in pages]
         assert read == [page.html for page in written(bodies)][: len(read)]
-        assert pages.skipped.counts[CUT_SHORT] == 1
+        assert pages.skipped.counts[CUT_SHORT] == 1 or len(read) == len(bodies)

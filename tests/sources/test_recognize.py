@@ -35,6 +35,7 @@ def test_pages_in_memory() -> None:
     given_pages = [Page("http://x/1", "<p>"), Page("http://x/2", "<p>")]
     pages = read_pages(given_pages)
     assert list(pages) == given_pages
+    assert read_pages(pages) is pages
     assert pages.total == 2
 
 

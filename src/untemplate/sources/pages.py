@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from untemplate.errors import SourceError
-from untemplate.page import Page
+from untemplate.page import Page, squeeze
 
 __all__ = ["InMemory", "Pages", "Reader", "Skipped"]
 
@@ -28,7 +28,7 @@ class Skipped:
         self.counts[reason] += 1
         examples = self.examples.setdefault(reason, [])
         if len(examples) < _EXAMPLES:
-            examples.append(where)
+            examples.append(squeeze(where))
 
     @property
     def total(self) -> int:

@@ -28,7 +28,7 @@ _KNOWN = "a folder of HTML files, a zip or tar archive of them, WARC, Parquet, J
 
 
 def read_pages(
-    source: str | os.PathLike[str] | Sequence[Page],
+    source: str | os.PathLike[str] | Sequence[Page] | Pages,
     *,
     url_column: str = "url",
     html_column: str = "html",
@@ -37,8 +37,11 @@ def read_pages(
 ) -> Pages:
     """The pages of any source: a folder, an archive, WARC, Parquet, JSONL, an SWDE site, a list of URLs.
 
-    The columns are those of Parquet and JSONL. Raises SourceError when the source cannot be used.
+    The columns are those of Parquet and JSONL. Pages that are already in memory are taken as they are.
+    Raises SourceError when the source cannot be used.
     """
+    if isinstance(source, Pages):
+        return source
     if not isinstance(source, str | os.PathLike):
         return Pages(f"{len(source)} pages", InMemory(source))
     path = Path(source)
