@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import shutil
 import signal
 import subprocess
 import sys
@@ -115,6 +116,27 @@ def test_skipped_pages_are_reported_at_the_end(run: Run, tmp_path: Path) -> None
     done = run("cluster", tmp_path / "pages.jsonl")
     assert done.returncode == 0
     assert "1 pages skipped: 1 × " in done.stderr.splitlines()[-1]
+
+
+def test_hostile_pages_cost_themselves_and_not_the_run(run: Run, folder: Path, tmp_path: Path) -> None:
+    mixed = tmp_path / "mixed"
+    shutil.copytree(folder, mixed)
+    hostile = {
+        "empty.html": b"",
+        "nul.html": b"\0" * 1000,
+        "bytes.html": bytes(range(256)) * 100,
+        "deep.html": b"<div>" * 10_000,
+        "attributes.html": b"<p " + b" ".join(b"a%d='>'" % i for i in range(40_000)) + b">",
+        "line.html": b"<p>" + b"x" * (5 << 20),
+        "codec.html": b"<meta charset=punycode><p>" + b"a-b" * 100_000,
+        "wide.html": b"<p>x</p>" * 200_000,
+    }
+    for name, html in hostile.items():
+        (mixed / name).write_bytes(html)
+    for command in ("cluster", "sample"):
+        done = run(command, mixed)
+        assert done.returncode == 0
+        assert "c1" in done.stdout
 
 
 def test_columns_are_named_by_option(run: Run, tmp_path: Path) -> None:

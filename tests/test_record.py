@@ -1,0 +1,25 @@
+"""Records: what a value is found by, and what a missing one tells."""
+
+from __future__ import annotations
+
+from untemplate import Reason, Record, Value
+
+
+def test_a_record_gives_the_text_of_its_first_value() -> None:
+    values = [
+        Value("a", "A", "/html/p[1]/text()[1]", "r1"),
+        Value("b", "B", "/html/p[2]/text()[1]", "r1", 0.5),
+    ]
+    record = Record("http://a/", "1.htm", "c1", {"name": values, "phone": []}, {"phone": Reason.NOT_ON_PAGE})
+    assert record["name"] == "a"
+    assert record["phone"] is None
+    assert record["never heard of"] is None
+    assert [value.data for value in record.values["name"]] == ["A", "B"]
+    assert record.missing["phone"] == "not on this page"
+
+
+def test_records_do_not_share_their_contents() -> None:
+    first, second = Record("", "1", None), Record("", "2", None)
+    first.missing["name"] = Reason.NO_WRAPPER
+    first.values["name"] = []
+    assert (second.values, second.missing) == ({}, {})
