@@ -34,6 +34,9 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 # Where nobody looks at a screen, lines may be as long as URLs are.
 PIPE_WIDTH = 240
 
+# Cells up to here, such as signatures, are never broken; longer ones, such as URLs, make room for them.
+SHORT = 24
+
 
 def pages_argument(command: Command) -> Command:
     """Give the command a source of pages, and the options that some sources need."""
@@ -110,13 +113,14 @@ def show(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -
     from rich.table import Table
     from rich.text import Text
 
-    lines = list(rows)
-    table = Table(title=Text(title, "bold"), title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    cells = [list(row) for row in rows]
+    table = Table(title=Text(title, "bold"), title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for index, column in enumerate(columns):
-        numeric = bool(lines) and all(isinstance(line[index], int | float) for line in lines)
-        table.add_column(column, justify="right" if numeric else "left", overflow="fold")
-    for line in lines:
-        table.add_row(*(Text(_cell(cell)) for cell in line))
+        numeric = all(isinstance(row[index], int | float) for row in cells)
+        short = all(len(_cell(row[index])) <= SHORT for row in cells)
+        table.add_column(column, justify="right" if numeric else "left", no_wrap=short, overflow="fold")
+    for row in cells:
+        table.add_row(*(Text(_cell(cell)) for cell in row))
     on_screen = sys.stdout.isatty()
     out = StringIO()
     console = Console(file=out, force_terminal=on_screen, width=None if on_screen else PIPE_WIDTH)
