@@ -1,7 +1,7 @@
 """Pages to templates (Vertex III-A): signatures, clusters and their URL patterns."""
 
-from untemplate.clustering.templates import Cluster, Clustering, cluster
 from untemplate.clustering.signatures import NO_TAGS, Signature, signature
+from untemplate.clustering.templates import Cluster, Clustering, cluster
 from untemplate.clustering.urls import learn_url_pattern, url_matches
 from untemplate.clustering.vectors import cluster_vectors
 
