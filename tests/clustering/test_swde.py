@@ -3,8 +3,8 @@
 from collections import Counter
 
 import pytest
-from benchmarks.swde import sites
 
+from benchmarks.swde import sites
 from untemplate.clustering import cluster
 
 
