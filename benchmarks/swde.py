@@ -23,7 +23,7 @@ Truth = dict[str, dict[str, list[str]]]
 
 @cache
 def unpacked(name: str) -> Path:
-    """The folder of one unpacked data set (`swde`, `lists`, `changes`); FileNotFoundError without the data."""
+    """The folder of an unpacked data set (`swde`, `lists`, `changes`); FileNotFoundError without the data."""
     if not (SHARED / "unpack").is_file():
         raise FileNotFoundError(f"no data at {SHARED}; set UNTEMPLATE_DATA to the folder with `unpack`")
     run = subprocess.run([SHARED / "unpack", name], check=True, capture_output=True, text=True)
