@@ -8,14 +8,15 @@ from typing import Any
 
 from untemplate.demo import words
 from untemplate.demo.blocks import advertisement, recommendations
+from untemplate.demo.facts import Fact, lay_out
 from untemplate.demo.formats import written
 from untemplate.demo.frame import Content, Frame
 from untemplate.demo.look import SECTIONS
 from untemplate.demo.markup import element, escape_text, wrap
 from untemplate.demo.rows import Row
 from untemplate.demo.setting import Setting
-from untemplate.demo.values import Values
 from untemplate.demo.verticals import Field
+from untemplate.demo.writing import ValueWriter
 
 __all__ = ["detail_page"]
 
@@ -40,7 +41,7 @@ class _Detail:
         self.names = setting.names
         self.row = row
         self.noise = noise
-        self.values = Values(setting, row)
+        self.values = ValueWriter(setting, row)
 
     def main(self) -> str:
         """The sections that this page has, in the look's order."""
@@ -169,10 +170,10 @@ class _Detail:
         fields = self._fields("fact")
         if self.look.shuffled:
             fields.sort(key=lambda field: self.values.chance(f"order/{field.name}"))
-        pairs = [pair for field in fields if (pair := self._fact(field))]
-        return _FACTS[self.look.facts](pairs, self.names("label"))
+        facts = [fact for field in fields if (fact := self._fact(field))]
+        return lay_out(facts, self.look.facts, self.names("label"))
 
-    def _fact(self, field: Field) -> tuple[str, str, str] | None:
+    def _fact(self, field: Field) -> Fact | None:
         labelling = "apart" if self.names.bare and self.look.labelling == "none" else self.look.labelling
         if labelling == "inside" and not self.values.in_one_node(field):
             labelling = "apart"
@@ -255,96 +256,3 @@ class _Detail:
                 case _:
                     data[field.itemprop] = texts if field.many else texts[0]
         return data
-
-
-Pairs = list[tuple[str, str, str]]
-
-
-def _definitions(pairs: Pairs, label: str) -> str:
-    items = (
-        (element("dt", name, class_=label) if name else "") + element("dd", value, class_=class_)
-        for name, value, class_ in pairs
-    )
-    return element("dl", "\n".join(items))
-
-
-def _cells(name: str, value: str, class_: str, label: str) -> str:
-    head = element("th", name, class_=label, align="left") if name else ""
-    return head + element("td", value, class_=class_, colspan="" if name else "2")
-
-
-def _table(pairs: Pairs, label: str) -> str:
-    return element("table", "\n".join(element("tr", _cells(*pair, label)) for pair in pairs), border="0")
-
-
-def _grid(pairs: Pairs, label: str) -> str:
-    cells = [_cells(*pair, label) for pair in pairs]
-    rows = ("".join(cells[start : start + 2]) for start in range(0, len(cells), 2))
-    return element("table", "\n".join(element("tr", row) for row in rows))
-
-
-def _bold(name: str, label: str) -> str:
-    return element("b", name, class_=label) + " " if name else ""
-
-
-def _items(pairs: Pairs, label: str) -> str:
-    items = (element("li", _bold(name, label) + value, class_=class_) for name, value, class_ in pairs)
-    return element("ul", "\n".join(items))
-
-
-def _spans(pairs: Pairs, label: str) -> str:
-    items = (
-        element(
-            "li",
-            (element("span", name, class_=label) if name else "") + element("span", value, class_=class_),
-        )
-        for name, value, class_ in pairs
-    )
-    return element("ul", "\n".join(items))
-
-
-def _line(pairs: Pairs, label: str) -> str:
-    values = (
-        _bold(name, label) + (value if name else element("span", value, class_=class_))
-        for name, value, class_ in pairs
-    )
-    return element("p", "<br>\n".join(values))
-
-
-def _divs(pairs: Pairs, label: str) -> str:
-    items = (
-        element(
-            "div", (element("div", name, class_=label) if name else "") + element("div", value, class_=class_)
-        )
-        for name, value, class_ in pairs
-    )
-    return "\n".join(items)
-
-
-def _paragraphs(pairs: Pairs, label: str) -> str:
-    return "\n".join(
-        element(
-            "p", (element("strong", name, class_=label) + "&nbsp;" if name else "") + value, class_=class_
-        )
-        for name, value, class_ in pairs
-    )
-
-
-def _headings(pairs: Pairs, label: str) -> str:
-    return "\n".join(
-        (element("h4", name, class_=label) if name else "") + element("div", value, class_=class_)
-        for name, value, class_ in pairs
-    )
-
-
-_FACTS = {
-    "dl": _definitions,
-    "table": _table,
-    "grid": _grid,
-    "list": _items,
-    "spans": _spans,
-    "line": _line,
-    "divs": _divs,
-    "paragraphs": _paragraphs,
-    "headings": _headings,
-}

@@ -20,8 +20,11 @@ __all__ = ["Row", "Values", "make_rows", "refresh"]
 
 Values = dict[str, tuple[str, ...]]
 
-# How often a whole site never shows an attribute that its pages may miss (SWDE: 4 of 180 site attributes).
+# How often a whole site never shows an attribute that its pages may miss (SWDE: 2 of 170, here a bit more often).
 ABSENT_FROM_SITE = 0.03
+
+# How often to try for a heading that no other row has; big sites run out of them, as real ones do.
+ATTEMPTS = 5
 
 
 @dataclass(frozen=True)
@@ -34,17 +37,18 @@ class Row:
 
 
 def make_rows(vertical: Vertical, rng: Random, count: int) -> list[Row]:
-    """So many rows with different headings and running numbers."""
+    """So many rows with running numbers and, as long as there are any, different headings."""
     currency = rng.choice("$$$£€")
     absent = {field.name for field in vertical.fields if field.missing and rng.random() < ABSENT_FROM_SITE}
     number = rng.randrange(1000, 90000)
     rows: list[Row] = []
     seen: set[str] = set()
     while len(rows) < count:
-        values = _MAKERS[vertical.name](rng, currency)
-        head = values[vertical.head.name][0]
-        if head in seen:
-            continue
+        for _ in range(ATTEMPTS):
+            values = _MAKERS[vertical.name](rng, currency)
+            head = values[vertical.head.name][0]
+            if head not in seen:
+                break
         seen.add(head)
         for field in vertical.fields:
             if field.missing and (rng.random() < field.missing or field.name in absent):
@@ -223,9 +227,7 @@ def _recipe(rng: Random, currency: str) -> Values:
         for step in rng.sample(words.STEPS, rng.randint(3, 7))
     ]
     return {
-        "name": (
-            f"{rng.choice(words.DISH_STYLES)} {rng.choice(words.DISH_STYLES)} {rng.choice(words.DISHES)}",
-        ),
+        "name": (" ".join((*rng.sample(words.DISH_STYLES, 2), rng.choice(words.DISHES))),),
         "author": (words.person(rng),),
         "ingredients": tuple(f"{rng.choice(words.UNITS)} {item}" for item in food),
         "instructions": tuple(steps),

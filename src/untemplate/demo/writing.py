@@ -12,10 +12,10 @@ from untemplate.demo.rows import Row
 from untemplate.demo.setting import Setting
 from untemplate.demo.verticals import Field
 
-__all__ = ["Values"]
+__all__ = ["ValueWriter"]
 
 
-class Values:
+class ValueWriter:
     """Writes the values of one row; `truth` holds what was written, attribute by attribute."""
 
     def __init__(self, setting: Setting, row: Row) -> None:
@@ -70,7 +70,9 @@ class Values:
             html = f"\n      {html}\n    "
         linked = markup.link == "always" or (markup.link == "sometimes" and self.chance(field.name) < 0.5)
         if linked:
-            html = element("a", html, href=f"/find/{field.name}/{int(self.chance(text) * 10**5)}")
+            html = element(
+                "a", html, href=f"/find/{field.name}/{int(self.chance(f'to {field.name}') * 10**5)}"
+            )
         itemprop = self.itemprop(field) if whole else ""
         if markup.tag or itemprop:
             running = f"{field.name}_{self.row.number}" if self.look.running_ids else ""
