@@ -20,7 +20,7 @@ __all__ = ["Row", "Values", "make_rows", "refresh"]
 
 Values = dict[str, tuple[str, ...]]
 
-# How often a whole site never shows an attribute that its pages may miss (SWDE: 2 of 170, here a bit more often).
+# How often a whole site lacks an attribute that its pages may miss (SWDE: 2 of 170; here a bit more).
 ABSENT_FROM_SITE = 0.03
 
 # How often to try for a heading that no other row has; big sites run out of them, as real ones do.
