@@ -19,12 +19,6 @@ def test_links_lead_somewhere() -> None:
     assert docs.broken_links() == []
 
 
-def test_every_page_is_in_the_contents() -> None:
-    contents = (docs.ROOT / "docs" / "index.md").read_text("utf-8")
-    pages = {path.name for path in (docs.ROOT / "docs").glob("*.md")} - {"index.md"}
-    assert pages == set(re.findall(r"\]\((\w+\.md)\)", contents))
-
-
 def test_the_example_of_the_readme_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
