@@ -90,6 +90,27 @@ def test_pages_that_cannot_be_parsed_still_have_a_template():
     assert sorted(map(sorted, groups(clustering))) == [["deep"], ["detail"]]
 
 
+def test_a_big_frame_does_not_hide_templates():
+    """When most tags are header and footer, one signature covers pages of several templates."""
+    frame = "".join(
+        f"<div><h{i % 6 + 1}>m</h{i % 6 + 1}><a>{'<i>x</i>' * (i % 4)}</a></div>" for i in range(300)
+    )
+    detail_body = "".join(
+        f"<{tag}><dl><dt>a</dt><dd><b>b</b></dd></dl></{tag}>" for tag in ("main", "section", "p")
+    )
+    list_body = "".join(
+        f"<{tag}><ul><li><u>a</u><s>b</s></li></ul></{tag}>" for tag in ("nav", "form", "aside")
+    )
+    pages = [
+        Page(f"http://x.y/{number}", f"<html><body>{frame}{body}</body></html>", f"{name}-{number}")
+        for number in range(40)
+        for name, body in (("detail", detail_body), ("list", list_body))
+    ]
+    assert len({signature(page.html) for page in pages}) == 2
+    assert signature(pages[0].html).agreement(signature(pages[1].html)) >= 6
+    assert sorted(map(sorted, groups(cluster(pages)))) == [["detail"], ["list"]]
+
+
 def test_trees_do_not_pile_up():
     pages = [detail(number) for number in range(30)]
     cluster(iter(pages))

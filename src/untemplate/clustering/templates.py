@@ -1,7 +1,8 @@
 """Pages to templates (Vertex III-A), in four steps.
 
 1. Algorithm 1 of the paper over a sample of the pages' signatures gives pure, but often split clusters.
-2. Pages that no masked signature covers join the one that agrees with enough of their bytes; others stray.
+2. Pages that no masked signature covers join the one that agrees with enough of their bytes; others stray,
+   as do all pages of a signature that covers several templates (a big frame around little content does that).
 3. Average linkage over tag paths, read from a few pages of each, joins clusters of one template, and strays
    to clusters or to one another. A joined cluster keeps all its masked signatures, for rule matching.
 4. Strays that are left join the cluster that is most like them, or none.
@@ -13,7 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import overload
+from random import Random
+from typing import TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +28,8 @@ from untemplate.page import Page
 
 __all__ = ["Cluster", "Clustering", "cluster"]
 
+_T = TypeVar("_T")
+
 # Vertex III-A: a sample of 20 %, at most 20,000 pages. Signatures are cheap: we take at least 10,000.
 SAMPLE_SHARE = 5
 MIN_SAMPLE, MAX_SAMPLE = 10_000, 20_000
@@ -36,9 +40,9 @@ THRESHOLD = 20
 PAGES_PER_THRESHOLD = 100
 
 # Chosen by `python -m benchmarks.clustering --choose`, which leaves out one of four SWDE verticals or the
-# made-up sites (seeds 0 to 2) at a time. The SWDE mixtures alone would be served by 0.3 too; made-up sites,
+# made-up sites (seeds 0 to 9) at a time. The SWDE mixtures alone would be served by 0.3 too; made-up sites,
 # whose templates share a frame as those of real sites do, need 0.45 or more.
-MIN_SIMILARITY = 0.55
+MIN_SIMILARITY = 0.5
 MIN_AGREEMENT = 3
 
 # What is read beyond signatures: pages of each cluster, and strays that may found a cluster of their own.
@@ -112,18 +116,23 @@ def cluster(pages: Iterable[Page]) -> Clustering:
     everything = list(pages)
     vectors = [signature(page.html) for page in everything]
     tagged = [number for number, vector in enumerate(vectors) if vector != NO_TAGS]
-    sample = _spread(tagged, _sample_size(len(tagged)))
+    sample = _some(tagged, _sample_size(len(tagged)))
     threshold = min(THRESHOLD, max(1, len(sample) // PAGES_PER_THRESHOLD))
 
     importance = cluster_vectors((vectors[number] for number in sample), threshold)
-    drafts, strays = _group(tagged, vectors, importance)
-    linked = _spread(strays, MAX_LINKED_STRAYS)
-    drafts = _merge(drafts + [_Draft([number]) for number in linked], everything)
+    drafts, uncovered = _group(tagged, vectors, importance)
+    for draft in drafts:
+        draft.looked_at = [tag_paths(everything[number]) for number in _varied(draft.members, vectors)]
+    pure = [draft for draft in drafts if _is_pure(draft)]
+    impure = [number for draft in drafts if not _is_pure(draft) for number in draft.members]
+    strays = _by_vector(uncovered + impure, vectors)
+    linked = _some(strays, MAX_LINKED_STRAYS)
+    pure += [_Draft(numbers, looked_at=[tag_paths(everything[numbers[0]])]) for numbers in linked]
 
-    stray_weight = len(strays) / len(linked) if linked else 1.0
-    kept = [draft for draft in drafts if draft.importance or len(draft.members) * stray_weight >= threshold]
-    left = sorted(set(strays).difference(linked))
-    _adopt(left, kept, everything)
+    enough = threshold * len(linked) / max(1, len(strays))
+    kept = [draft for draft in _merge(pure) if draft.importance or len(draft.members) >= enough]
+    known = {numbers[0] for numbers in linked}
+    _adopt([numbers for numbers in strays if numbers[0] not in known], kept, everything)
     if len(kept) == 1:
         # A page too many costs a record with gaps; a page lost costs a record.
         kept[0].members = tagged
@@ -141,10 +150,18 @@ def _sample_size(pages: int) -> int:
     return min(pages, MAX_SAMPLE, max(MIN_SAMPLE, pages // SAMPLE_SHARE))
 
 
-def _spread(numbers: list[int], size: int) -> list[int]:
-    """So many of them, evenly spaced: pages that follow each other in a source are often alike."""
-    size = min(size, len(numbers))
-    return [numbers[index * len(numbers) // size] for index in range(size)]
+def _some(items: list[_T], size: int) -> list[_T]:
+    """So many of them, in their order, drawn at random but the same in every run."""
+    if size >= len(items):
+        return items
+    return [items[index] for index in sorted(Random(0).sample(range(len(items)), size))]
+
+
+def _varied(members: list[int], vectors: list[Signature]) -> list[int]:
+    """A few pages with as many different vectors as possible: where templates were mixed, it shows there."""
+    distinct = list({vectors[number]: number for number in reversed(members)}.values())
+    others = sorted(set(members).difference(distinct))
+    return _some(distinct, LOOKED_AT) + _some(others, max(0, LOOKED_AT - len(distinct)))
 
 
 def _group(
@@ -180,19 +197,32 @@ def _array(signatures: list[Signature]) -> NDArray[np.int16]:
     return np.array(rows, np.int16)
 
 
-def _merge(drafts: list[_Draft], pages: list[Page]) -> list[_Draft]:
+def _by_vector(numbers: Iterable[int], vectors: list[Signature]) -> list[list[int]]:
+    """Strays that have the same vector stray together."""
+    together: dict[Signature, list[int]] = {}
+    for number in sorted(numbers):
+        together.setdefault(vectors[number], []).append(number)
+    return list(together.values())
+
+
+def _is_pure(draft: _Draft) -> bool:
+    """Whether the pages looked at are of one template; those that cannot be read do not speak against it."""
+    readable = [paths for paths in draft.looked_at if paths]
+    return len(link(_similarity(readable), [1] * len(readable), MIN_SIMILARITY)) <= 1
+
+
+def _similarity(sets: list[frozenset[str]]) -> NDArray[np.float64]:
+    index = PathIndex(sets)
+    return np.array([index.similarities(paths) for paths in sets]).reshape(len(sets), len(sets))
+
+
+def _merge(drafts: list[_Draft]) -> list[_Draft]:
     """Join drafts whose pages have, on average, enough tag paths in common."""
-    if not drafts:
-        return []
-    owners: list[int] = []
-    for index, draft in enumerate(drafts):
-        draft.looked_at = [tag_paths(pages[number]) for number in _spread(draft.members, LOOKED_AT)]
-        owners += [index] * len(draft.looked_at)
     sets = [paths for draft in drafts for paths in draft.looked_at]
-    paths = PathIndex(sets)
+    owners = [index for index, draft in enumerate(drafts) for _ in draft.looked_at]
     share = np.zeros((len(sets), len(drafts)))
-    share[np.arange(len(sets)), owners] = 1 / np.bincount(owners, minlength=len(drafts))[owners]
-    similarity = share.T @ np.array([paths.similarities(one) for one in sets]) @ share
+    share[np.arange(len(sets)), owners] = 1 / np.array([len(drafts[index].looked_at) for index in owners])
+    similarity = share.T @ _similarity(sets) @ share
     groups = link(similarity, [len(draft.members) for draft in drafts], MIN_SIMILARITY)
     return [_join([drafts[index] for index in group]) for group in groups]
 
@@ -206,18 +236,18 @@ def _join(drafts: list[_Draft]) -> _Draft:
     return joined
 
 
-def _adopt(strays: list[int], drafts: list[_Draft], pages: list[Page]) -> None:
-    """Give each stray to the draft whose pages are most like it, if they are enough so."""
+def _adopt(strays: list[list[int]], drafts: list[_Draft], pages: list[Page]) -> None:
+    """Give strays to the draft whose pages are most like them, if they are enough so."""
     if not (strays and drafts):
         return
     index = PathIndex([paths for draft in drafts for paths in draft.looked_at])
     starts = np.cumsum([0] + [len(draft.looked_at) for draft in drafts[:-1]])
     counts = np.array([len(draft.looked_at) for draft in drafts])
-    for number in strays:
-        similarity = np.add.reduceat(index.similarities(tag_paths(pages[number])), starts) / counts
+    for numbers in strays:
+        similarity = np.add.reduceat(index.similarities(tag_paths(pages[numbers[0]])), starts) / counts
         best = int(similarity.argmax())
         if similarity[best] >= MIN_SIMILARITY:
-            drafts[best].members.append(number)
+            drafts[best].members += numbers
 
 
 def _finish(draft: _Draft, pages: list[Page], vectors: list[Signature]) -> Cluster:

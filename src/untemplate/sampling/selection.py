@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from random import Random
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,8 +54,9 @@ def sample(cluster: Cluster | Sequence[Page], k: int = 20) -> list[Page]:
     Pages that cannot be read are never among them.
     """
     pages = cluster.pages if isinstance(cluster, Cluster) else cluster
-    count = min(len(pages), MAX_PAGES)
-    xpaths = read_xpaths([pages[index * len(pages) // count] for index in range(count)])
+    if len(pages) > MAX_PAGES:
+        pages = [pages[number] for number in sorted(Random(0).sample(range(len(pages)), MAX_PAGES))]
+    xpaths = read_xpaths(pages)
     return [xpaths.pages[row] for row in cover(xpaths.present, xpaths.weights, k)]
 
 
