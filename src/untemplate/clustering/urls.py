@@ -29,7 +29,7 @@ def learn_url_pattern(urls: Iterable[str]) -> str:
         return "*"
     if len(distinct) < 2:
         host = _HOST.match(distinct[0]) if distinct else None
-        return f"{host[0]}*" if host else "*"
+        return _limit(f"{host[0]}*") if host else "*"
     parts = _split(distinct[0])
     for url in distinct[1:]:
         if not url_matches("".join(parts), url):
