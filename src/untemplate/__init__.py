@@ -1,22 +1,33 @@
 """Turn template-generated web sites back into the database they were made from."""
 
-from untemplate.errors import (
-    InputError,
-    LabelError,
-    MissingExtra,
-    PageError,
-    RulesError,
-    SchemaError,
-    SourceError,
-    UntemplateError,
-)
-from untemplate.labeling import Label, Labeler, read_labels, write_labels
-from untemplate.page import Limits, Node, Page, static_text
-from untemplate.record import Reason, Record, Value
-from untemplate.schema import Attribute, Schema
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from untemplate.clustering import Cluster, Clustering, cluster
+    from untemplate.errors import (
+        InputError,
+        LabelError,
+        MissingExtra,
+        PageError,
+        RulesError,
+        SchemaError,
+        SourceError,
+        UntemplateError,
+    )
+    from untemplate.extraction import Price, Rules, write_records
+    from untemplate.labeling import Label, Labeler, read_labels, write_labels
+    from untemplate.page import Limits, Node, Page, static_text
+    from untemplate.pipeline import learn
+    from untemplate.record import Reason, Record, Value
+    from untemplate.sampling import sample
+    from untemplate.schema import Attribute, Schema
+    from untemplate.sources import Pages, read_pages
 
 __all__ = [
     "Attribute",
+    "Cluster",
+    "Clustering",
     "InputError",
     "Label",
     "LabelError",
@@ -26,15 +37,59 @@ __all__ = [
     "Node",
     "Page",
     "PageError",
+    "Pages",
+    "Price",
     "Reason",
     "Record",
+    "Rules",
     "RulesError",
     "Schema",
     "SchemaError",
     "SourceError",
     "UntemplateError",
     "Value",
+    "cluster",
+    "learn",
     "read_labels",
+    "read_pages",
+    "sample",
     "static_text",
     "write_labels",
+    "write_records",
 ]
+
+# Where each name lives; a module is imported when one of its names is first used, so that starting is quick.
+_HOMES = {
+    "clustering": ("Cluster", "Clustering", "cluster"),
+    "errors": (
+        "InputError",
+        "LabelError",
+        "MissingExtra",
+        "PageError",
+        "RulesError",
+        "SchemaError",
+        "SourceError",
+        "UntemplateError",
+    ),
+    "extraction": ("Price", "Rules", "write_records"),
+    "labeling": ("Label", "Labeler", "read_labels", "write_labels"),
+    "page": ("Limits", "Node", "Page", "static_text"),
+    "pipeline": ("learn",),
+    "record": ("Reason", "Record", "Value"),
+    "sampling": ("sample",),
+    "schema": ("Attribute", "Schema"),
+    "sources": ("Pages", "read_pages"),
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'untemplate' has no attribute {name!r}")
+    value = getattr(import_module(f"untemplate.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -74,20 +74,28 @@ DEFAULT_LIMITS = Limits()
 class Node:
     """A place in a page that holds a value: a text node, or an attribute such as `img/@src`."""
 
-    __slots__ = ("element", "kind", "path", "text")
+    __slots__ = ("_path", "element", "kind", "text")
 
-    def __init__(self, element: etree._Element, kind: str, text: str, path: str) -> None:
+    def __init__(self, element: etree._Element, kind: str, text: str, path: str = "") -> None:
         #: the element that carries it; for a tail, the element (or comment) it follows
         self.element = element
         #: "text", "tail" (text after `element`), or "@name" for an attribute
         self.kind = kind
         #: entities decoded, white space squeezed
         self.text = text
-        #: tag path without positions, such as `html/body/p/text()` or `html/body/img/@src`
-        self.path = path
+        self._path = path
 
     def __repr__(self) -> str:
         return f"Node({self.xpath!r}, {self.text!r})"
+
+    @property
+    def path(self) -> str:
+        """The tag path without positions, such as `html/body/p/text()` or `html/body/img/@src`."""
+        if not self._path:
+            above = [self.parent, *self.parent.iterancestors()]
+            tags = (element.tag for element in reversed(above))
+            self._path = "/".join([*tags, self.kind if self.is_attribute else "text()"])
+        return self._path
 
     @property
     def parent(self) -> etree._Element:

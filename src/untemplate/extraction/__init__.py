@@ -1,0 +1,8 @@
+"""Page and rules to record: match, apply, normalise (Vertex IV-A)."""
+
+from untemplate.extraction.output import open_records, write_records
+from untemplate.extraction.patterns import Price
+from untemplate.extraction.rule import Rule, Selector, Wrapper
+from untemplate.extraction.rules import Rules
+
+__all__ = ["Price", "Rule", "Rules", "Selector", "Wrapper", "open_records", "write_records"]

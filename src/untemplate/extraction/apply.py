@@ -1,0 +1,234 @@
+"""A rule applied to a page: the one function that evaluates rules.
+
+The structural part of a selector is one compiled XPath; conditions on texts are tested on the few nodes it
+leaves, so the cost of a page is linear in its size whatever the rule says.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
+
+from lxml import etree
+
+from untemplate.extraction.classifier import Classifier
+from untemplate.extraction.feature import Feature
+from untemplate.extraction.neighbors import label_of, text_after, text_before, texts_after
+from untemplate.extraction.patterns import looks_typed
+from untemplate.extraction.rule import Rule, Selector, Wrapper
+from untemplate.page import HIDDEN_TAGS, Node, squeeze
+from untemplate.schema import Attribute
+
+__all__ = ["Found", "apply_rule", "holds", "holds_anywhere", "select"]
+
+# More candidates than this are not a place but a page's whole text; the rest is left alone.
+MAX_CANDIDATES = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A place where a rule found a value."""
+
+    node: Node
+    text: str
+    rule: str
+    confidence: float
+
+
+def apply_rule(rule: Rule, tree: etree._Element, wrapper: Wrapper, attribute: Attribute) -> list[Found]:
+    """What the rule finds on a page: all places in order for a `many` attribute, else at most one."""
+    reader = _Reader(rule, wrapper, attribute, tree)
+    for number, selector in enumerate(rule.selectors, 1):
+        found = reader.read(selector, f"{attribute.name}#{number}")
+        if found:
+            return found
+    return reader.ask_committee()
+
+
+def select(selector: Selector, tree: etree._Element, static: frozenset[str]) -> list[Node]:
+    """The nodes that a selector selects, in document order."""
+    nodes = [node for node in _candidates(selector, tree) if _all_hold(selector.text_features, node, static)]
+    if selector.position:
+        index = selector.position - 1 if selector.position > 0 else -1
+        return nodes[index : index + 1 or None] if len(nodes) > index else []
+    return nodes
+
+
+def _candidates(selector: Selector, tree: etree._Element) -> Iterator[Node]:
+    results = selector.find(tree)
+    for result in results[:MAX_CANDIDATES]:
+        text = squeeze(result)
+        if not text:
+            continue
+        if result.is_attribute:
+            yield Node(result.getparent(), f"@{result.attrname}", text)
+        elif result.is_tail:
+            yield Node(result.getparent(), "tail", text)
+        else:
+            yield Node(result.getparent(), "text", text)
+
+
+def _all_hold(features: tuple[Feature, ...], node: Node, static: frozenset[str]) -> bool:
+    return all(holds(feature, node, static) for feature in features)
+
+
+def holds_anywhere(feature: Feature, node: Node, static: frozenset[str]) -> bool:
+    """Whether a feature holds of a node; from level 2 up, of any element there (Vertex III-C.3)."""
+    return holds(feature, node, static, anywhere=feature.level > 1)
+
+
+def holds(feature: Feature, node: Node, static: frozenset[str], anywhere: bool = False) -> bool:
+    """Whether a feature holds of a node; `anywhere`: at its level or any above."""
+    values = feature.values
+    match feature.kind:
+        case "label":
+            return label_of(node, static) in values
+        case "inside-left-text":
+            return node.text.startswith(values)
+        case "inside-right-text":
+            return node.text.endswith(values)
+        case "inside-word":
+            return not set(values).isdisjoint(node.text.split(" "))
+        case "text" | "word":
+            text = text_before(node) if feature.side == "left" else text_after(node)
+            if feature.kind == "word":
+                text = text.rpartition(" ")[2] if feature.side == "left" else text.partition(" ")[0]
+            return text in values
+        case _:
+            return any(_element_holds(feature, element) for element in _elements(feature, node, anywhere))
+
+
+def _elements(feature: Feature, node: Node, anywhere: bool) -> Iterator[etree._Element | None]:
+    """The element or elements that a structural feature speaks of; None where a sibling is missing."""
+    if feature.level == 0:
+        yield _row_sibling(feature, node)
+        return
+    element: etree._Element | None = node.parent
+    for _ in range(feature.level - 1):
+        element = None if element is None else element.getparent()
+    while element is not None:
+        yield _sibling(feature, element, feature.sibling) if feature.axis else element
+        element = element.getparent() if anywhere else None
+
+
+def _row_sibling(feature: Feature, node: Node) -> etree._Element | None:
+    """The element sibling of a text node."""
+    if node.is_attribute:
+        return None
+    element = node.element
+    if feature.axis == "preceding":
+        if node.kind == "text":
+            return None
+        first = element if isinstance(element.tag, str) else _sibling(feature, element, 1)
+    elif node.kind == "text":
+        first = next(iter(element.iterchildren("*")), None)
+    else:
+        first = _sibling(feature, element, 1)
+    return first if feature.sibling == 1 or first is None else _sibling(feature, first, 1)
+
+
+def _sibling(feature: Feature, element: etree._Element, distance: int) -> etree._Element | None:
+    siblings = element.itersiblings("*", preceding=feature.axis == "preceding")
+    for _ in range(distance - 1):
+        next(siblings, None)
+    return next(siblings, None)
+
+
+def _element_holds(feature: Feature, element: etree._Element | None) -> bool:
+    kind = feature.kind
+    if element is None:
+        return kind == "tag" and "" in feature.values
+    match kind:
+        case "tag":
+            return element.tag in feature.values
+        case "id" | "class":
+            return element.get(kind) in feature.values
+        case "token":
+            return not set(feature.values).isdisjoint((element.get("class") or "").split())
+        case _:
+            return element.get(kind[1:]) in feature.values
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Reads the values that a rule's selectors select on one page."""
+
+    rule: Rule
+    wrapper: Wrapper
+    attribute: Attribute
+    tree: etree._Element
+
+    def read(self, selector: Selector, name: str) -> list[Found]:
+        """The values at the selected nodes, with the confidence that the committee gives them."""
+        nodes = select(selector, self.tree, self.wrapper.static_texts)
+        if self.rule.classifier is not None:
+            nodes = self._winner(self.rule.classifier, nodes)
+        found = []
+        for node in nodes:
+            text = self._text(node)
+            if text:
+                found.append(Found(node, text, name, self._confidence(node)))
+                if not self.attribute.many:
+                    break
+        return found
+
+    def ask_committee(self) -> list[Found]:
+        """What the committee finds where no selector finds anything, if most of it finds the same."""
+        votes: dict[str, list[Found]] = {}
+        weights: defaultdict[str, float] = defaultdict(float)
+        for number, member in enumerate(self.rule.committee, 1):
+            found = self.read(member, f"{self.attribute.name}#committee-{number}")
+            text = found[0].text if found else ""
+            votes.setdefault(text, found)
+            weights[text] += member.weight
+        total = sum(weights.values())
+        if not total:
+            return []
+        text, weight = max(weights.items(), key=lambda item: item[1])
+        share = weight / total
+        return [replace(found, confidence=share / 2) for found in votes[text]] if share > 0.5 else []
+
+    def _winner(self, classifier: Classifier, nodes: list[Node]) -> list[Node]:
+        """The candidate that is most likely the value, if it is more likely than not."""
+        static = self.wrapper.static_texts
+        best, best_probability = None, 0.5
+        for node in nodes:
+            probability = classifier.probability(partial(holds_anywhere, node=node, static=static))
+            if probability > best_probability:
+                best, best_probability = node, probability
+        return [best] if best is not None else []
+
+    def _text(self, node: Node) -> str | None:
+        """The text of the value that begins at this node: visible, joined, cut to its range, and of its type."""
+        parent = node.parent
+        if parent.tag in HIDDEN_TAGS or next(parent.iterancestors(*HIDDEN_TAGS), None) is not None:
+            return None
+        text: str | None = node.text
+        if self.rule.levels_up:
+            for _ in range(self.rule.levels_up - 1):
+                above = parent.getparent()
+                parent = parent if above is None else above
+            text = " ".join(_visible_texts(parent))
+        elif self.rule.nodes > 1:
+            text = " ".join([node.text, *islice(texts_after(node), self.rule.nodes - 1)])
+        if text and self.rule.range:
+            text = self.rule.range.prune(text)
+        if text and self.rule.typed and not looks_typed(text, self.attribute.type):
+            return None
+        return text
+
+    def _confidence(self, node: Node) -> float:
+        committee = self.rule.committee
+        agreeing = sum(_all_hold(member.features, node, self.wrapper.static_texts) for member in committee)
+        return (1 + agreeing) / (1 + len(committee))
+
+
+def _visible_texts(element: etree._Element) -> Iterator[str]:
+    for part in element.xpath(".//text()"):
+        if part.getparent().tag not in HIDDEN_TAGS or part.is_tail:
+            text = squeeze(part)
+            if text:
+                yield text

@@ -1,0 +1,234 @@
+"""The rules file: versioned, readable JSON, checked on the way in.
+
+XPaths stand in the file for people to read; what is applied are the features beside them, which can name elements,
+attributes and texts of a page and nothing else. A file whose XPath says something else is refused.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from untemplate.clustering import Signature
+from untemplate.errors import RulesError
+from untemplate.extraction.classifier import Classifier
+from untemplate.extraction.feature import Feature
+from untemplate.extraction.output import complete_file
+from untemplate.extraction.ranges import Range
+from untemplate.extraction.rule import Rule, Selector, Wrapper
+from untemplate.schema import Attribute, Schema, Type
+
+__all__ = ["VERSION", "read_rules", "write_rules"]
+
+VERSION = 1
+
+
+def write_rules(schema: Schema, wrappers: Iterable[Wrapper], path: str | Path) -> None:
+    """Write schema and wrappers; the file appears when it is complete."""
+    content = {
+        "untemplate": VERSION,
+        "schema": {"name": schema.name, "attributes": _attributes(schema)},
+        "wrappers": [_wrapper(wrapper) for wrapper in wrappers],
+    }
+    with complete_file(path) as part:
+        part.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", "utf-8")
+
+
+def read_rules(path: str | Path) -> tuple[Schema, tuple[Wrapper, ...]]:
+    """Read schema and wrappers; RulesError says what is wrong."""
+    try:
+        content = json.loads(Path(path).read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        raise RulesError(f"{path}: cannot read the rules: {error}") from error
+    version = content.get("untemplate") if isinstance(content, dict) else None
+    if not isinstance(version, int):
+        raise RulesError(f"{path}: not a rules file; write one with `untemplate learn`")
+    if version > VERSION:
+        raise RulesError(f"{path}: written by a newer untemplate (format {version}); upgrade this one")
+    try:
+        file = _File.model_validate(content)
+        return file.parse()
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise RulesError(f"{path}: at {place}: {first['msg']}") from error
+    except ValueError as error:
+        raise RulesError(f"{path}: {error}") from error
+
+
+def _attributes(schema: Schema) -> dict[str, dict[str, Any]]:
+    plain = asdict(Attribute(""))
+    return {
+        name: {
+            key: value for key, value in asdict(attribute).items() if key != "name" and value != plain[key]
+        }
+        for name, attribute in schema.attributes.items()
+    }
+
+
+def _wrapper(wrapper: Wrapper) -> dict[str, Any]:
+    return {
+        "cluster": wrapper.cluster,
+        "signatures": [str(signature) for signature in wrapper.signatures],
+        "importance": wrapper.importance,
+        "url_pattern": wrapper.url_pattern,
+        "rules": {name: _rule(rule) for name, rule in wrapper.rules.items()},
+        "static": list(wrapper.static),
+    }
+
+
+def _rule(rule: Rule) -> dict[str, Any]:
+    content: dict[str, Any] = {"selectors": [_selector(selector) for selector in rule.selectors]}
+    if rule.committee:
+        content["committee"] = [_selector(selector) for selector in rule.committee]
+    if rule.classifier:
+        content["classifier"] = {
+            "prior": round(rule.classifier.prior, 4),
+            "features": [_feature(feature) for feature in rule.classifier.features],
+            "present": [round(weight, 4) for weight in rule.classifier.present],
+            "absent": [round(weight, 4) for weight in rule.classifier.absent],
+        }
+    if rule.range:
+        content["range"] = {key: value for key, value in asdict(rule.range).items() if value is not None}
+    for key, usual in (("levels_up", 0), ("nodes", 1), ("typed", False)):
+        if getattr(rule, key) != usual:
+            content[key] = getattr(rule, key)
+    return content
+
+
+def _selector(selector: Selector) -> dict[str, Any]:
+    content: dict[str, Any] = {"xpath": selector.xpath, "node": selector.node}
+    if selector.position:
+        content["position"] = selector.position
+    content["support"] = round(selector.support, 3)
+    content["features"] = [_feature(feature) for feature in selector.features]
+    return content
+
+
+def _feature(feature: Feature) -> list[Any]:
+    return [feature.type, feature.level, *feature.values]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class _SelectorFile(_Part):
+    xpath: str
+    node: str = Field(pattern=r"^(text\(\)|@[A-Za-z_][\w.-]*)$")
+    position: int = 0
+    support: float
+    features: list[list[str | int]]
+
+    def parse(self) -> Selector:
+        features = tuple(_parse_feature(feature) for feature in self.features)
+        selector = Selector(self.node, features, self.position, self.support)
+        if selector.xpath != self.xpath:
+            raise ValueError(f"the XPath {self.xpath!r} is not what its features say; change the features")
+        return selector
+
+
+class _ClassifierFile(_Part):
+    prior: float
+    features: list[list[str | int]]
+    present: list[float]
+    absent: list[float]
+
+    def parse(self) -> Classifier:
+        if not len(self.features) == len(self.present) == len(self.absent):
+            raise ValueError("a classifier needs as many weights as features")
+        features = tuple(_parse_feature(feature) for feature in self.features)
+        return Classifier(self.prior, features, tuple(self.present), tuple(self.absent))
+
+
+class _RangeFile(_Part):
+    after: str | None = None
+    before: str | None = None
+    start: int | None = None
+    stop: int | None = None
+    type: Type | None = None
+
+
+class _RuleFile(_Part):
+    selectors: list[_SelectorFile] = Field(min_length=1)
+    committee: list[_SelectorFile] = []
+    classifier: _ClassifierFile | None = None
+    range: _RangeFile | None = None
+    levels_up: int = Field(0, ge=0)
+    nodes: int = Field(1, ge=1)
+    typed: bool = False
+
+    def parse(self, attribute: str) -> Rule:
+        return Rule(
+            attribute,
+            tuple(selector.parse() for selector in self.selectors),
+            tuple(selector.parse() for selector in self.committee),
+            self.classifier.parse() if self.classifier else None,
+            Range(**vars(self.range)) if self.range else None,
+            self.levels_up,
+            self.nodes,
+            self.typed,
+        )
+
+
+class _WrapperFile(_Part):
+    cluster: str
+    signatures: list[str]
+    importance: int
+    url_pattern: str
+    rules: dict[str, _RuleFile]
+    static: list[str]
+
+    def parse(self, attributes: Mapping[str, Attribute]) -> Wrapper:
+        if unknown := set(self.rules) - set(attributes):
+            raise ValueError(f"a rule for {min(unknown)!r}, which the schema does not have")
+        return Wrapper(
+            self.cluster,
+            tuple(Signature.parse(text) for text in self.signatures),
+            self.importance,
+            self.url_pattern,
+            {name: rule.parse(name) for name, rule in self.rules.items()},
+            tuple(self.static),
+        )
+
+
+class _AttributeFile(_Part):
+    type: Type = "text"
+    mandatory: bool = False
+    constant: bool = False
+    many: bool = False
+    pattern: str | None = None
+
+
+class _SchemaFile(_Part):
+    name: str
+    attributes: dict[str, _AttributeFile] = Field(min_length=1)
+
+
+class _File(_Part):
+    untemplate: Literal[1]
+    schema_: _SchemaFile = Field(alias="schema")
+    wrappers: list[_WrapperFile]
+
+    def parse(self) -> tuple[Schema, tuple[Wrapper, ...]]:
+        attributes = {
+            name: Attribute(name, **vars(fields)) for name, fields in self.schema_.attributes.items()
+        }
+        wrappers = tuple(wrapper.parse(attributes) for wrapper in self.wrappers)
+        return Schema(self.schema_.name, attributes), wrappers
+
+
+def _parse_feature(content: list[str | int]) -> Feature:
+    match content:
+        case [str() as type_, int() as level, *values] if level >= 0 and values:
+            texts = tuple(value for value in values if isinstance(value, str))
+            if len(texts) == len(values):
+                feature = Feature(type_, level, texts)
+                assert feature.kind
+                return feature
+    raise ValueError(f"not a feature: {content!r}; expected [type, level, value, …]")

@@ -1,0 +1,107 @@
+"""The texts before and after a node, in document order, one step at a time.
+
+XPath's `preceding` and `following` axes visit the whole page for each node; these walks stop when they have found
+what they look for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+
+from lxml import etree
+
+from untemplate.page import HIDDEN_TAGS, Node, squeeze
+
+__all__ = ["label_of", "static_key", "text_after", "text_before", "texts_after"]
+
+# How many places are looked at before giving up, so that hostile pages cost linear time.
+MAX_STEPS = 1000
+
+_Slot = tuple[etree._Element, str]
+
+
+def text_before(node: Node) -> str:
+    """The nearest visible text before the node; empty if there is none."""
+    return next(texts_before(node), "")
+
+
+def text_after(node: Node) -> str:
+    """The nearest visible text after the node's start; empty if there is none."""
+    return next(texts_after(node), "")
+
+
+def static_key(tag: str, text: str) -> str:
+    """How a static text is remembered: with the tag it stands in, since elsewhere it may be a value."""
+    return f"{tag}:{text}"
+
+
+def label_of(node: Node, static: Container[str]) -> str:
+    """The nearest text before the node that is static on the site; empty if there is none near."""
+    for element, where, text in _before_slots(node):
+        inside = element if where == "text" else element.getparent()
+        if static_key(inside.tag, text) in static:
+            return text
+    return ""
+
+
+def texts_before(node: Node) -> Iterator[str]:
+    """Visible texts before the node, the nearest first."""
+    return (text for _, _, text in _before_slots(node))
+
+
+def _before_slots(node: Node) -> Iterator[tuple[etree._Element, str, str]]:
+    slot = _before(node.element) if node.kind != "tail" else _inside_end(node.element)
+    for _ in range(MAX_STEPS):
+        if slot is None:
+            return
+        element, where = slot
+        text = element.text if where == "text" else element.tail
+        if text and (squeezed := squeeze(text)):
+            yield element, where, squeezed
+        slot = _inside_end(element) if where == "tail" else _before(element)
+
+
+def texts_after(node: Node) -> Iterator[str]:
+    """Visible texts after the node, the nearest first; those inside an attribute's element count."""
+    slot = _enter(node.element) if node.is_attribute else _after(node.element, node.kind)
+    for _ in range(MAX_STEPS):
+        if slot is None:
+            return
+        element, where = slot
+        text = element.text if where == "text" else element.tail
+        if text and (squeezed := squeeze(text)):
+            yield squeezed
+        slot = _after(element, where)
+
+
+def _is_open(element: etree._Element) -> bool:
+    return isinstance(element.tag, str) and element.tag not in HIDDEN_TAGS
+
+
+def _inside_end(element: etree._Element) -> _Slot | None:
+    """The last place inside an element; if it has no inside, the place before it."""
+    if not _is_open(element):
+        return _before(element)
+    return (element[-1], "tail") if len(element) else (element, "text")
+
+
+def _before(element: etree._Element) -> _Slot | None:
+    previous = element.getprevious()
+    if previous is not None:
+        return previous, "tail"
+    parent = element.getparent()
+    return None if parent is None else (parent, "text")
+
+
+def _enter(element: etree._Element) -> _Slot:
+    return (element, "text") if _is_open(element) else (element, "tail")
+
+
+def _after(element: etree._Element, where: str) -> _Slot | None:
+    if where == "text":
+        return _enter(element[0]) if len(element) else (element, "tail")
+    following = element.getnext()
+    if following is not None:
+        return _enter(following)
+    parent = element.getparent()
+    return None if parent is None else (parent, "tail")

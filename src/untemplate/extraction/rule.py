@@ -1,0 +1,96 @@
+"""Rules as data: how to extract one attribute (Rule), those of one cluster (Wrapper)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from lxml import etree
+
+from untemplate.clustering import Signature, url_matches
+from untemplate.extraction.classifier import Classifier
+from untemplate.extraction.feature import Feature
+from untemplate.extraction.ranges import Range
+from untemplate.extraction.xpath import structure_xpath, whole_xpath
+
+__all__ = ["Rule", "Selector", "Wrapper"]
+
+
+@dataclass(frozen=True)
+class Selector:
+    """The nodes of which all features hold: one XPath.
+
+    `node` is `text()` or `@name`. Of several selected nodes `position` picks one (−1: the last), 0 keeps all.
+    `support` is the share of the unlabelled sample pages on which it selects something.
+    """
+
+    node: str
+    features: tuple[Feature, ...]
+    position: int = 0
+    support: float = 0.0
+
+    @cached_property
+    def xpath(self) -> str:
+        """The whole condition, for people and for XSLT."""
+        return whole_xpath(self.node, self.features, self.position)
+
+    @cached_property
+    def find(self) -> etree.XPath:
+        """The structural part, compiled: selects the candidates."""
+        return etree.XPath(structure_xpath(self.node, self.features), regexp=False)
+
+    @cached_property
+    def weight(self) -> float:
+        """What its word counts in the committee: what follows a value depends on other values being there."""
+        follows = all(f.side == "right" or f.axis == "following" for f in self.features)
+        return self.support / 2 if follows else self.support
+
+    @cached_property
+    def text_features(self) -> tuple[Feature, ...]:
+        """What is left to test on each candidate."""
+        return tuple(feature for feature in self.features if not feature.is_structural)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How to extract one attribute.
+
+    Selectors are tried in order; the first that selects something gives the value. The committee are further,
+    structurally independent selectors: those that agree give a value its confidence, and where no selector
+    finds anything they may, if most of them agree. `levels_up` says that the value is the whole text of the
+    element so many steps above the node; `nodes`, that it is so many consecutive text nodes; `typed`, that
+    all labelled values look like the attribute's type, so that what does not is no value.
+    """
+
+    attribute: str
+    selectors: tuple[Selector, ...]
+    committee: tuple[Selector, ...] = ()
+    classifier: Classifier | None = None
+    range: Range | None = None
+    levels_up: int = 0
+    nodes: int = 1
+    typed: bool = False
+
+
+@dataclass(frozen=True)
+class Wrapper:
+    """All rules of one cluster, and how to recognise its pages."""
+
+    cluster: str
+    signatures: tuple[Signature, ...]
+    importance: int
+    url_pattern: str
+    rules: Mapping[str, Rule]
+    static: tuple[str, ...] = field(default=())
+
+    @cached_property
+    def static_texts(self) -> frozenset[str]:
+        """The template's own words: what a label can be."""
+        return frozenset(self.static)
+
+    def knows_url(self, url: str) -> bool:
+        return url_matches(self.url_pattern, url)
+
+    def knows_signature(self, signature: Signature) -> bool:
+        return any(mine.covers(signature) for mine in self.signatures)

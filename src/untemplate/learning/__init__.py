@@ -1,0 +1,6 @@
+"""Labels to rules: features, Apriori search, classifier, range pruner (Vertex III-C)."""
+
+from untemplate.learning.table import Table
+from untemplate.learning.wrapper import AttributeReport, learn_rules
+
+__all__ = ["AttributeReport", "Table", "learn_rules"]

@@ -1,0 +1,170 @@
+"""Labels to places: where on a page a labelled value stands.
+
+A value may stand in a whole node, span consecutive nodes, be part of a node, or be an attribute's value; and it
+may stand in several places. All are candidates; the rule that generalises best decides among them.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from urllib.parse import urljoin
+
+from lxml import etree
+
+from untemplate.labeling import Label
+from untemplate.learning.table import Table
+from untemplate.page import squeeze
+from untemplate.schema import Attribute
+
+__all__ = ["Place", "closest_text", "find_places"]
+
+# A value over more nodes than this is not looked for.
+MAX_SPAN = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A row at which a value starts, and how it stands there.
+
+    `mode` is "whole", "element" (the whole text of the element `levels_up` above), "span" (`nodes` consecutive
+    text nodes), "part" (within the text) or "attribute".
+    """
+
+    row: int
+    mode: str
+    text: str
+    levels_up: int = 0
+    nodes: int = 1
+
+
+def find_places(table: Table, page: int, label: Label, attribute: Attribute) -> list[Place]:
+    """All places on a page where a labelled value stands, each of the best mode there is."""
+    if label.xpath is not None:
+        return list(_places_by_xpath(table, page, label))
+    assert label.value is not None
+    value = squeeze(html.unescape(label.value))
+    rows = range(table.starts[page], table.starts[page + 1])
+    texts = [row for row in rows if not table.rows[row].is_attribute]
+    attributes = [row for row in rows if table.rows[row].is_attribute]
+    url = table.pages[page].url
+    as_link = [
+        Place(row, "attribute", value)
+        for row in attributes
+        if (text := table.rows[row].text) == value or _same_link(url, text, value)
+    ]
+    if as_link and attribute.type in ("url", "image"):
+        return as_link
+    whole = [Place(row, "whole", value) for row in texts if table.rows[row].text == value]
+    spans = list(_spans(table, texts, value)) if not whole else []
+    parts = list(_parts(table, texts, value)) if not whole and not spans else []
+    return whole or spans or parts or as_link
+
+
+def closest_text(table: Table, page: int, value: str) -> str | None:
+    """The text on the page that looks most like a value that is not there."""
+    texts = {table.rows[row].text for row in range(table.starts[page], table.starts[page + 1])}
+    likely = [text for text in texts if len(text) < 3 * len(value) + 20]
+    return next(iter(get_close_matches(value, likely, n=1, cutoff=0.5)), None)
+
+
+def _same_link(url: str, text: str, value: str) -> bool:
+    if "/" not in value or text.rpartition("/")[2] != value.rpartition("/")[2]:
+        return False
+    try:
+        return urljoin(url, text) == value
+    except ValueError:
+        return False
+
+
+def _spans(table: Table, texts: Sequence[int], value: str) -> Iterator[Place]:
+    """Runs of text rows that together are the value; as an element's whole text where they are one."""
+    for index, row in enumerate(texts):
+        joined = table.rows[row].text
+        if not value.startswith(joined):
+            continue
+        for end in range(index + 1, min(index + MAX_SPAN, len(texts))):
+            joined = f"{joined} {table.rows[texts[end]].text}"
+            if joined == value:
+                yield _span(table, row, texts[end], end - index + 1, value)
+            if not value.startswith(joined):
+                break
+
+
+def _span(table: Table, first: int, last: int, nodes: int, value: str) -> Place:
+    inside: etree._Element | None = table.rows[first].parent
+    level = 1
+    while inside is not None:
+        texts = [squeeze(text) for text in inside.itertext(etree.Element)]
+        if " ".join(filter(None, texts)) == value:
+            return Place(first, "element", value, levels_up=level)
+        if len(texts) > 4 * MAX_SPAN:
+            break
+        inside, level = inside.getparent(), level + 1
+    return Place(first, "span", value, nodes=nodes)
+
+
+def _parts(table: Table, texts: Sequence[int], value: str) -> Iterator[Place]:
+    """Rows whose text contains the value, not in the middle of a word."""
+    start = r"(?<!\w)" if value[:1].isalnum() else ""
+    end = r"(?!\w)" if value[-1:].isalnum() else ""
+    pattern = re.compile(start + re.escape(value) + end)
+    for row in texts:
+        if value in table.rows[row].text and pattern.search(table.rows[row].text):
+            yield Place(row, "part", value)
+
+
+def _places_by_xpath(table: Table, page: int, label: Label) -> Iterator[Place]:
+    tree = table.pages[page].tree
+    try:
+        results = tree.xpath(label.xpath, smart_strings=True)
+    except etree.XPathError:
+        return
+    if not isinstance(results, list):
+        return
+    for result in results:
+        if isinstance(result, etree._Element):
+            yield from _element_place(table, page, result, label)
+        elif isinstance(result, str):
+            yield from _text_place(table, page, result, label)
+
+
+def _element_place(table: Table, page: int, element: etree._Element, label: Label) -> Iterator[Place]:
+    """A pinned element: its only text node, or its whole text."""
+    inside = set(element.iter())
+    rows = [
+        row
+        for row in range(table.starts[page], table.starts[page + 1])
+        if not table.rows[row].is_attribute and table.rows[row].parent in inside
+    ]
+    if not rows:
+        return
+    text = " ".join(table.rows[row].text for row in rows)
+    value = squeeze(label.value) if label.value is not None else text
+    if value != text:
+        matching = [row for row in rows if value in table.rows[row].text]
+        for row in matching[:1]:
+            yield Place(row, "whole" if table.rows[row].text == value else "part", value)
+    elif len(rows) == 1:
+        yield Place(rows[0], "whole", text)
+    else:
+        levels = [table.rows[rows[0]].parent, *table.rows[rows[0]].parent.iterancestors()].index(element) + 1
+        yield Place(rows[0], "element", text, levels_up=levels)
+
+
+def _text_place(table: Table, page: int, result: str, label: Label) -> Iterator[Place]:
+    """A pinned text node or attribute."""
+    for row in range(table.starts[page], table.starts[page + 1]):
+        node = table.rows[row]
+        kind = f"@{result.attrname}" if result.is_attribute else "tail" if result.is_tail else "text"  # type: ignore[attr-defined]
+        if node.element is result.getparent() and node.kind == kind:  # type: ignore[attr-defined]
+            value = node.text if label.value is None else squeeze(label.value)
+            if node.is_attribute:
+                yield Place(row, "attribute", value)
+            elif value == node.text:
+                yield Place(row, "whole", value)
+            elif value in node.text:
+                yield Place(row, "part", value)

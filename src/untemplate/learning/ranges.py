@@ -1,0 +1,60 @@
+"""Learning the range pruner: how the value is cut out of its node's text (Vertex III-C.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from untemplate.extraction.patterns import find_typed
+from untemplate.extraction.ranges import Range
+from untemplate.schema import Type
+
+__all__ = ["learn_range"]
+
+
+def learn_range(examples: Sequence[tuple[str, str]], others: Sequence[str], type_: Type) -> Range | None:
+    """The range that cuts each value out of its text, and something out of most other texts; None if none does.
+
+    Of several, the type's own pattern goes before delimiters, and delimiters before token offsets.
+    """
+    fitting = [
+        candidate
+        for candidate in _candidates(examples, type_)
+        if all(candidate.prune(text) == value for text, value in examples)
+    ]
+    return max(fitting, key=lambda c: sum(c.prune(text) is not None for text in others), default=None)
+
+
+def _candidates(examples: Sequence[tuple[str, str]], type_: Type) -> Iterator[Range]:
+    if all(find_typed(text, type_) == value for text, value in examples):
+        yield Range(type=type_)
+    before, after = [], []
+    for text, value in examples:
+        left, _, right = text.partition(value)
+        before.append(left)
+        after.append(right)
+    left_end = _common_end(before)
+    right_start = _common_end([text[::-1] for text in after])[::-1]
+    if (left_end or not any(before)) and (right_start or not any(after)):
+        yield Range(after=left_end or None, before=right_start or None)
+    starts = {len(text.split()) for text in before}
+    stops = {len(text.split()) for text in after}
+    lengths = {len(value.split(" ")) for _, value in examples}
+    if len(starts) == 1 and len(stops) == 1:
+        yield Range(start=min(starts), stop=-min(stops))
+    if len(starts) == 1 and len(lengths) == 1:
+        yield Range(start=min(starts), stop=min(starts) + min(lengths))
+    if len(stops) == 1 and len(lengths) == 1:
+        yield Range(start=-min(stops) - min(lengths), stop=-min(stops))
+
+
+def _common_end(texts: Sequence[str]) -> str:
+    """The longest text that all texts end with, without a word that it cuts in two."""
+    shortest = min(texts, key=len)
+    length = 0
+    while length < len(shortest) and len({text[len(text) - length - 1] for text in texts}) == 1:
+        length += 1
+    end = shortest[len(shortest) - length :]
+    cuts_word = end[:1].isalnum() and any(
+        len(text) > length and text[len(text) - length - 1].isalnum() for text in texts
+    )
+    return end[len(end.split(" ")[0]) :] if cuts_word else end

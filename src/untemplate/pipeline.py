@@ -1,0 +1,176 @@
+"""The whole flow, readable in one screen: pages and labels to rules.
+
+sources → cluster → sample → label → learn → extract
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from random import Random
+
+from untemplate.clustering import Cluster, cluster
+from untemplate.errors import LabelError, PageError
+from untemplate.extraction import Rules, Wrapper
+from untemplate.labeling import Label
+from untemplate.learning import AttributeReport, Table, learn_rules
+from untemplate.page import Page
+from untemplate.sampling import sample
+from untemplate.schema import Schema
+
+__all__ = ["Learned", "learn", "learn_site"]
+
+# Unlabelled pages that rules are learnt with, besides the labelled ones: the paper's sample size.
+SAMPLE = 20
+# Labelled pages that rules of one cluster are learnt from.
+MAX_LABELLED = 20
+# An unlabelled page with more tags is left out of the sample: it would cost more than all others together.
+MAX_TAGS = 50_000
+# A cluster without labels borrows a wrapper that fills this share of what it fills on its own pages.
+BORROWED_FILL = 0.6
+BORROWING_PAGES = 10
+
+
+@dataclass
+class Learned:
+    """Rules, and what a person should know about how they came about."""
+
+    rules: Rules
+    reports: dict[str, list[AttributeReport]] = field(default_factory=dict)
+    borrowed: dict[str, str] = field(default_factory=dict)  # cluster → the cluster whose rules it uses
+    needs_labels: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+
+def learn(pages: Iterable[Page], labels: Iterable[Label], schema: Schema) -> Rules:
+    """Cluster the pages, and learn one wrapper for each cluster that has labels."""
+    return learn_site(pages, labels, schema).rules
+
+
+def learn_site(pages: Iterable[Page], labels: Iterable[Label], schema: Schema) -> Learned:
+    """Learn the rules of a site, and report how that went."""
+    learned = Learned(Rules(schema, ()))
+    by_page = _labels_by_page(labels, schema, learned)
+    clusters = _clusters(list(pages), by_page, learned)
+    wrappers: list[Wrapper] = []
+    unlabelled: list[Cluster] = []
+    for group in clusters:
+        labelled = [page for page in group.pages if _of(page, by_page)]
+        if labelled:
+            wrappers.append(_learn_wrapper(group, labelled, by_page, schema, learned))
+        else:
+            unlabelled.append(group)
+    for group in unlabelled:
+        wrappers.append(_borrow(group, clusters, wrappers, schema, learned))
+    learned.rules = Rules(schema, tuple(wrappers))
+    return learned
+
+
+def _labels_by_page(labels: Iterable[Label], schema: Schema, learned: Learned) -> dict[str, list[Label]]:
+    by_page: dict[str, list[Label]] = {}
+    unknown: set[str] = set()
+    for label in labels:
+        if label.attribute in schema.attributes:
+            by_page.setdefault(label.page, []).append(label)
+        else:
+            unknown.add(label.attribute)
+    if unknown:
+        names = ", ".join(sorted(unknown))
+        learned.problems.append(f"labels for {names} left out: schema {schema.name!r} has no such attribute")
+    if not by_page:
+        raise LabelError(f"no labels for the attributes of schema {schema.name!r}: label a page first")
+    return by_page
+
+
+def _of(page: Page, by_page: dict[str, list[Label]]) -> list[Label]:
+    return by_page.get(page.id) or by_page.get(page.url) or []
+
+
+def _clusters(pages: list[Page], by_page: dict[str, list[Label]], learned: Learned) -> list[Cluster]:
+    """The site's clusters; labelled pages that fit none are a cluster of their own."""
+    names = {name for page in pages for name in (page.id, page.url)}
+    missing = [name for name in by_page if name not in names]
+    if len(missing) == len(by_page):
+        raise LabelError(f"none of the labelled pages is among the pages given, such as {missing[0]}")
+    learned.problems += [f"{name}: labelled, but not among the pages" for name in missing]
+    found = cluster(pages)
+    stray = [page for page in found.unassigned if _of(page, by_page)]
+    return [*found, *cluster(stray)] if stray else list(found)
+
+
+def _learn_wrapper(
+    group: Cluster,
+    labelled: Sequence[Page],
+    by_page: dict[str, list[Label]],
+    schema: Schema,
+    learned: Learned,
+) -> Wrapper:
+    readable = []
+    for page in labelled[:MAX_LABELLED]:
+        try:
+            assert page.tree is not None
+            readable.append(page)
+        except PageError as error:
+            learned.problems.append(f"{page.id}: {error}")
+    table = Table([*readable, *_unlabelled_sample(group, labelled)])
+    labels = {number: _of(page, by_page) for number, page in enumerate(readable)}
+    rules, reports = learn_rules(table, labels, schema)
+    learned.reports[group.id] = reports
+    for page in table.pages:
+        page.release()
+    return _wrapper(group, Wrapper("", (), 0, "", rules, tuple(sorted(table.static))))
+
+
+def _unlabelled_sample(group: Cluster, labelled: Sequence[Page]) -> list[Page]:
+    """Pages to generalise over: the structurally most diverse, filled up with others at random."""
+    known = {id(page) for page in labelled}
+    others = [page for page in group.pages if id(page) not in known and page.html.count(b"<") <= MAX_TAGS]
+    chosen = sample(others, SAMPLE)
+    known = {id(page) for page in chosen}
+    rest = [page for page in others if id(page) not in known]
+    for page in Random(0).sample(rest, min(len(rest), SAMPLE - len(chosen))):
+        try:
+            assert page.tree is not None
+            chosen.append(page)
+        except PageError:
+            continue
+    return chosen
+
+
+def _wrapper(group: Cluster, like: Wrapper) -> Wrapper:
+    return replace(
+        like,
+        cluster=group.id,
+        signatures=group.signatures,
+        importance=group.importance,
+        url_pattern=group.url_pattern,
+    )
+
+
+def _borrow(
+    group: Cluster, clusters: Sequence[Cluster], wrappers: Sequence[Wrapper], schema: Schema, learned: Learned
+) -> Wrapper:
+    """The wrapper of the labelled cluster whose rules hold on these pages, or one that says labels are needed."""
+    own_pages = {other.id: other.pages for other in clusters}
+    best, best_fill = None, 0.0
+    for wrapper in wrappers:
+        if not wrapper.rules or wrapper.cluster in learned.borrowed:
+            continue
+        here = _fill(wrapper, group.pages, schema)
+        if here > best_fill and here >= BORROWED_FILL * _fill(wrapper, own_pages[wrapper.cluster], schema):
+            best, best_fill = wrapper, here
+    if best is None:
+        learned.needs_labels.append(group.id)
+        return _wrapper(group, Wrapper("", (), 0, "", {}))
+    learned.borrowed[group.id] = best.cluster
+    return _wrapper(group, best)
+
+
+def _fill(wrapper: Wrapper, pages: Sequence[Page], schema: Schema) -> float:
+    """The share of values that come out on a few pages, those without a mandatory one counted as empty."""
+    rules = Rules(schema, (replace(wrapper, url_pattern="*"),))
+    few = pages[:: max(1, len(pages) // BORROWING_PAGES)][:BORROWING_PAGES]
+    records = list(rules.extract(few))
+    mandatory = [name for name in wrapper.rules if schema.attributes[name].mandatory]
+    counts = [len(record.values) if all(record[name] for name in mandatory) else 0 for record in records]
+    return sum(counts) / (len(wrapper.rules) * len(few)) if few else 0.0
