@@ -49,8 +49,9 @@ def apply_rule(rule: Rule, tree: etree._Element, wrapper: Wrapper, attribute: At
 
 
 def select(selector: Selector, tree: etree._Element, static: frozenset[str]) -> list[Node]:
-    """The nodes that a selector selects, in document order."""
-    nodes = [node for node in _candidates(selector, tree) if _all_hold(selector.text_features, node, static)]
+    """The visible nodes that a selector selects, in document order."""
+    features = selector.text_features
+    nodes = [n for n in _candidates(selector, tree) if _all_hold(features, n, static) and _is_visible(n)]
     if selector.position:
         index = selector.position - 1 if selector.position > 0 else -1
         return nodes[index : index + 1 or None] if len(nodes) > index else []
@@ -69,6 +70,11 @@ def _candidates(selector: Selector, tree: etree._Element) -> Iterator[Node]:
             yield Node(result.getparent(), "tail", text)
         else:
             yield Node(result.getparent(), "text", text)
+
+
+def _is_visible(node: Node) -> bool:
+    parent = node.parent
+    return parent.tag not in HIDDEN_TAGS and next(parent.iterancestors(*HIDDEN_TAGS), None) is None
 
 
 def _all_hold(features: tuple[Feature, ...], node: Node, static: frozenset[str]) -> bool:
@@ -202,12 +208,10 @@ class _Reader:
         return [best] if best is not None else []
 
     def _text(self, node: Node) -> str | None:
-        """The text of the value that begins at this node: visible, joined, cut to its range, and of its type."""
-        parent = node.parent
-        if parent.tag in HIDDEN_TAGS or next(parent.iterancestors(*HIDDEN_TAGS), None) is not None:
-            return None
+        """The text of the value that begins at this node: joined, cut to its range, and of its type."""
         text: str | None = node.text
         if self.rule.levels_up:
+            parent = node.parent
             for _ in range(self.rule.levels_up - 1):
                 above = parent.getparent()
                 parent = parent if above is None else above

@@ -28,7 +28,8 @@ MAX_LENGTH = 200
 _DEFAULT = datetime(2000, 1, 1)
 
 _CURRENCY = r"(?:[$€£¥₹₽₩]|\b(?:USD|EUR|GBP|JPY|CHF|CAD|AUD|INR|Rs\.?|kr\.?)\b)"
-_AMOUNT = r"\d[\d,.’' ]*\d|\d"
+# Every repetition that something must follow is bounded: else a long text takes quadratic time.
+_AMOUNT = r"\d[\d,.’' ]{0,20}\d|\d"
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Sept|Oct|Nov|Dec)[a-z]*\.?"
 _PATTERNS: dict[Type, re.Pattern[str]] = {
     "price": re.compile(rf"(?:{_CURRENCY}\s?(?:{_AMOUNT}))|(?:(?:{_AMOUNT})\s?{_CURRENCY})"),
@@ -40,7 +41,7 @@ _PATTERNS: dict[Type, re.Pattern[str]] = {
     "time": re.compile(r"\b\d{1,2}:\d\d(?::\d\d)?\s?(?:[aApP]\.?[mM]\.?)?|\b\d{1,2}\s?[aApP]\.?[mM]\.?\b"),
     "phone": re.compile(r"\+?\(?\d[\d().\-/ ]{5,18}\d(?:\s?(?:x|ext\.?)\s?\d{1,5})?"),
     "zip": re.compile(r"\b\d{5}(?:-\d{4})?\b|\b[A-Z]{1,2}\d[A-Z\d]?\s\d[A-Z]{2}\b"),
-    "email": re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"),
+    "email": re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}"),
     "isbn": re.compile(r"\b(?:97[89][- ]?)?(?:\d[- ]?){9}[\dXx]\b"),
     "url": re.compile(r"(?:https?://|www\.)[^\s<>\"']+"),
 }
