@@ -1,9 +1,9 @@
 """Algorithm 3 of Vertex: an Apriori search for the most general precise feature set (Vertex III-C.2).
 
 Departures: feature sets are bit sets over the sample's rows, and a set that selects the same rows as one seen
-before is not looked at again (it can only be less general); at most `BEAM` sets of a size are extended; a set
-may select several nodes on a few unlabelled pages and still count as precise (`AMBIGUOUS_SHARE`), since rare
-pages that show a thing twice would otherwise forbid the plainest rules.
+before is looked at again only if it is nearer (else it can only be less general); at most `BEAM` sets of a size
+are extended; a set may select several nodes on a few unlabelled pages and still count as precise
+(`AMBIGUOUS_SHARE`), since rare pages that show a thing twice would otherwise forbid the plainest rules.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Search:
         """The paper's choice; imprecise only if no precise set exists."""
         singles = self._singles(features)
         best: Candidate | None = None
-        level, seen = singles, {candidate.bits for candidate in singles}
+        level, seen = singles, {candidate.bits: candidate.distance for candidate in singles}
         for _ in range(MAX_FEATURES):
             for candidate in level:
                 if best is None or self._beats(candidate, best):
@@ -96,7 +96,7 @@ class Search:
         """The precise set with the largest support; None if no set is precise."""
         singles = self._singles(features)
         best: Candidate | None = None
-        level, seen = singles, {candidate.bits for candidate in singles}
+        level, seen = singles, {candidate.bits: candidate.distance for candidate in singles}
         for _ in range(MAX_FEATURES):
             for candidate in level:
                 if candidate.is_precise and (best is None or candidate.by_support < best.by_support):
@@ -135,14 +135,15 @@ class Search:
         return [self.judge((feature,), bits) for bits, feature in by_rows.items()]
 
     def _extend(
-        self, candidates: Sequence[Candidate], singles: Sequence[Candidate], seen: set[int]
+        self, candidates: Sequence[Candidate], singles: Sequence[Candidate], seen: dict[int, int]
     ) -> list[Candidate]:
         extended = []
         for candidate in candidates:
             for single in singles:
                 bits = candidate.bits & single.bits
-                if bits not in seen:
-                    seen.add(bits)
+                distance = max(candidate.distance, single.distance)
+                if distance < seen.get(bits, distance + 1):
+                    seen[bits] = distance
                     extended.append(self.judge(candidate.features + single.features, bits))
         return extended
 
