@@ -12,10 +12,12 @@ from lxml import etree
 
 from untemplate.page import HIDDEN_TAGS, Node, squeeze
 
-__all__ = ["label_of", "static_key", "text_after", "text_before", "texts_after"]
+__all__ = ["MAX_LABEL", "label_of", "static_key", "text_after", "text_before", "texts_after"]
 
 # How many places are looked at before giving up, so that hostile pages cost linear time.
 MAX_STEPS = 1000
+# Longer texts are content, not labels.
+MAX_LABEL = 80
 
 _Slot = tuple[etree._Element, str]
 
@@ -30,17 +32,18 @@ def text_after(node: Node) -> str:
     return next(texts_after(node), "")
 
 
-def static_key(tag: str, text: str) -> str:
-    """How a static text is remembered: with the tag it stands in, since elsewhere it may be a value."""
-    return f"{tag}:{text}"
+def static_key(element: etree._Element, text: str) -> str:
+    """How a static text inside an element is remembered: elsewhere the same text may be a value."""
+    return f"{sum(1 for _ in element.iterancestors())}:{element.tag}:{text}"
 
 
 def label_of(node: Node, static: Container[str]) -> str:
     """The nearest text before the node that is static on the site; empty if there is none near."""
     for element, where, text in _before_slots(node):
-        inside = element if where == "text" else element.getparent()
-        if static_key(inside.tag, text) in static:
-            return text
+        if len(text) <= MAX_LABEL:
+            inside = element if where == "text" else element.getparent()
+            if static_key(inside, text) in static:
+                return text
     return ""
 
 

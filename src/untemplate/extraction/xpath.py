@@ -14,7 +14,9 @@ __all__ = ["SEPARATOR", "literal", "structure_xpath", "whole_xpath"]
 SEPARATOR = "\u241e"
 
 _NAME = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
-_SPACES = '"\u00a0\u2007\u202f", "   "'
+# White space to Python but not to XPath, without what XML does not allow.
+_BLANKS = "\u0085\u00a0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
+_SPACES = f'"{_BLANKS}", "{" " * len(_BLANKS)}"'
 _VISIBLE = "not(" + " or ".join(f"ancestor::{tag}" for tag in sorted(HIDDEN_TAGS)) + ")"
 
 
@@ -28,7 +30,7 @@ def whole_xpath(node: str, features: Sequence[Feature], position: int = 0, stati
     predicates = [_text_predicate(node, f, static) for f in features if not f.is_structural]
     path = _steps(node, [f for f in features if f.is_structural], {0: predicates})
     if position:
-        return f"({path})[{'last()' if position < 0 else position}]"
+        return f"({path}{_visible()})[{'last()' if position < 0 else position}]"
     return path
 
 
@@ -94,14 +96,19 @@ def _squeezed(what: str) -> str:
     return f"normalize-space(translate({what}, {_SPACES}))"
 
 
+def _visible() -> str:
+    """The predicates of a text or attribute that somebody sees."""
+    return f'[{_squeezed(".")}!=""][{_VISIBLE}]'
+
+
 def _text_predicate(node: str, feature: Feature, static: str) -> str:
-    visible = f'[{_squeezed(".")}!=""][{_VISIBLE}]'
+    visible = _visible()
     own = _squeezed(f"./{node}") if node.startswith("@") else _squeezed(".")
     tests = []
     for value in feature.values:
         match feature.kind:
             case "label":
-                key = f'concat("{SEPARATOR}", name(..), ":", {_squeezed(".")}, "{SEPARATOR}")'
+                key = f'concat("{SEPARATOR}", count(ancestor::*) - 1, ":", name(..), ":", {_squeezed(".")}, "{SEPARATOR}")'
                 is_static = f"contains({static}, {key})"
                 nearest = f"preceding::text(){visible}[{is_static}][1]"
                 tests.append(f"{_squeezed(nearest)}={literal(value)}")

@@ -9,15 +9,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from untemplate.extraction.feature import Feature, element_values
-from untemplate.learning.table import MAX_LABEL, Table
+from lxml import etree
 
-__all__ = ["label_feature", "names", "node_features", "tag_path"]
+from untemplate.extraction.feature import Feature, element_values
+from untemplate.extraction.neighbors import MAX_LABEL
+from untemplate.learning.table import Table
+
+__all__ = ["inside_feature", "label_feature", "names", "node_features", "tag_path"]
 
 # Ancestors further up than this say nothing about one node.
 MAX_LEVEL = 8
 # From this many pages on, a value seen on one of them only is taken for generated.
 ENOUGH_PAGES = 3
+# What names an element.
+NAMING = frozenset({"class", "token", "id", "@itemprop", "@property", "@name"})
 _GENERATED = re.compile(r"\d{3,}|(?=.*\d)[0-9a-f]{6,}|(?=.*[a-z])(?=.*[A-Z])(?=.*\d)[\w-]{5,}")
 
 
@@ -37,22 +42,45 @@ def tag_path(table: Table, row: int) -> tuple[Feature, ...]:
 
 
 def names(table: Table, row: int, count: int = 2) -> tuple[Feature, ...]:
-    """The class, else the id, of the nearest elements that have a stable one."""
+    """What the nearest elements that have stable names are called."""
     found: list[Feature] = []
-    level = 1
-    while (element := int(table.ancestor(level)[row])) and len(found) < count:
-        for kind in ("class", "id"):
-            value = table.element(element).get(kind)
-            if value and is_stable(table, kind, value):
-                found.append(Feature(kind, level, (value,)))
-                break
+    level, named = 1, 0
+    while (element := int(table.ancestor(level)[row])) and named < count:
+        own = [
+            Feature(kind, level, (value,))
+            for kind, value in _element_names(table.element(element))
+            if is_stable(table, kind, value)
+        ]
+        found += _without_repetition(own)
+        named += bool(own)
         level += 1
     return tuple(found)
+
+
+def _element_names(element: etree._Element) -> Iterator[tuple[str, str]]:
+    return (pair for pair in sorted(element_values(element)) if pair[0] in NAMING)
+
+
+def _without_repetition(features: list[Feature]) -> list[Feature]:
+    """A whole class says all that its words say; where it is not stable, those of its words that are do."""
+    kinds = {feature.kind for feature in features}
+    less = {"token"} if "class" in kinds else set()
+    less |= {"id"} if kinds & {"class", "token"} else set()
+    return [feature for feature in features if feature.kind not in less]
 
 
 def label_feature(table: Table, row: int) -> Feature:
     """The nearest static text before a node."""
     return Feature("label", 0, (table.labels[row],))
+
+
+def inside_feature(table: Table, row: int, before: str) -> tuple[Feature, ...]:
+    """How the texts of a place begin whose value is a part: what stands before it, if other pages have it too."""
+    start = before.strip()
+    if not start or len(start) > MAX_LABEL:
+        return ()
+    others = {int(table.row_page[r]) for r, n in enumerate(table.rows) if n.text.startswith(start)}
+    return (Feature("inside-left-text", 0, (start,)),) if len(others) > 1 or len(table.pages) == 1 else ()
 
 
 def is_stable(table: Table, kind: str, value: str) -> bool:

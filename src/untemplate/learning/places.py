@@ -37,12 +37,13 @@ class Place:
     row: int
     mode: str
     text: str
+    start: int = 0  # of a part, where it starts in the node's text
     levels_up: int = 0
     nodes: int = 1
 
 
 def find_places(table: Table, page: int, label: Label, attribute: Attribute) -> list[Place]:
-    """All places on a page where a labelled value stands, each of the best mode there is."""
+    """All places on a page where a labelled value stands."""
     if label.xpath is not None:
         return list(_places_by_xpath(table, page, label))
     assert label.value is not None
@@ -51,17 +52,15 @@ def find_places(table: Table, page: int, label: Label, attribute: Attribute) -> 
     texts = [row for row in rows if not table.rows[row].is_attribute]
     attributes = [row for row in rows if table.rows[row].is_attribute]
     url = table.pages[page].url
-    as_link = [
+    linked = [
         Place(row, "attribute", value)
         for row in attributes
         if (text := table.rows[row].text) == value or _same_link(url, text, value)
     ]
-    if as_link and attribute.type in ("url", "image"):
-        return as_link
+    if linked and attribute.type in ("url", "image"):
+        return linked
     whole = [Place(row, "whole", value) for row in texts if table.rows[row].text == value]
-    spans = list(_spans(table, texts, value)) if not whole else []
-    parts = list(_parts(table, texts, value)) if not whole and not spans else []
-    return whole or spans or parts or as_link
+    return [*whole, *_spans(table, texts, value), *_parts(table, texts, value), *linked]
 
 
 def closest_text(table: Table, page: int, value: str) -> str | None:
@@ -113,8 +112,9 @@ def _parts(table: Table, texts: Sequence[int], value: str) -> Iterator[Place]:
     end = r"(?!\w)" if value[-1:].isalnum() else ""
     pattern = re.compile(start + re.escape(value) + end)
     for row in texts:
-        if value in table.rows[row].text and pattern.search(table.rows[row].text):
-            yield Place(row, "part", value)
+        text = table.rows[row].text
+        if value in text and value != text and (match := pattern.search(text)):
+            yield Place(row, "part", value, match.start())
 
 
 def _places_by_xpath(table: Table, page: int, label: Label) -> Iterator[Place]:
@@ -147,7 +147,8 @@ def _element_place(table: Table, page: int, element: etree._Element, label: Labe
     if value != text:
         matching = [row for row in rows if value in table.rows[row].text]
         for row in matching[:1]:
-            yield Place(row, "whole" if table.rows[row].text == value else "part", value)
+            mode = "whole" if table.rows[row].text == value else "part"
+            yield Place(row, mode, value, table.rows[row].text.index(value))
     elif len(rows) == 1:
         yield Place(rows[0], "whole", text)
     else:
@@ -167,4 +168,4 @@ def _text_place(table: Table, page: int, result: str, label: Label) -> Iterator[
             elif value == node.text:
                 yield Place(row, "whole", value)
             elif value in node.text:
-                yield Place(row, "part", value)
+                yield Place(row, "part", value, node.text.index(value))

@@ -11,34 +11,38 @@ from untemplate.schema import Type
 __all__ = ["learn_range"]
 
 
-def learn_range(examples: Sequence[tuple[str, str]], others: Sequence[str], type_: Type) -> Range | None:
-    """The range that cuts each value out of its text, and something out of most other texts; None if none does.
+Example = tuple[str, str, int]
+"""A node's text, the value in it, and where that starts."""
 
-    Of several, the type's own pattern goes before delimiters, and delimiters before token offsets.
+
+def learn_range(examples: Sequence[Example], others: Sequence[str], type_: Type) -> Range | None:
+    """The range that cuts each value out of its text, and something out of other texts; None if none does.
+
+    The type's own pattern goes before delimiters, and delimiters before token offsets, unless they cut something
+    out of less than half as many of the others.
     """
     fitting = [
         candidate
         for candidate in _candidates(examples, type_)
-        if all(candidate.prune(text) == value for text, value in examples)
+        if all(candidate.prune(text) == value for text, value, _ in examples)
     ]
-    return max(fitting, key=lambda c: sum(c.prune(text) is not None for text in others), default=None)
+    cuts = [sum(candidate.prune(text) is not None for text in others) for candidate in fitting]
+    good = (candidate for candidate, count in zip(fitting, cuts, strict=True) if 2 * count >= max(cuts))
+    return next(good, None)
 
 
-def _candidates(examples: Sequence[tuple[str, str]], type_: Type) -> Iterator[Range]:
-    if all(find_typed(text, type_) == value for text, value in examples):
+def _candidates(examples: Sequence[Example], type_: Type) -> Iterator[Range]:
+    if all(find_typed(text, type_) == value for text, value, _ in examples):
         yield Range(type=type_)
-    before, after = [], []
-    for text, value in examples:
-        left, _, right = text.partition(value)
-        before.append(left)
-        after.append(right)
+    before = [text[:start] for text, _, start in examples]
+    after = [text[start + len(value) :] for text, value, start in examples]
     left_end = _common_end(before)
     right_start = _common_end([text[::-1] for text in after])[::-1]
     if (left_end or not any(before)) and (right_start or not any(after)):
         yield Range(after=left_end or None, before=right_start or None)
     starts = {len(text.split()) for text in before}
     stops = {len(text.split()) for text in after}
-    lengths = {len(value.split(" ")) for _, value in examples}
+    lengths = {len(value.split(" ")) for _, value, _ in examples}
     if len(starts) == 1 and len(stops) == 1:
         yield Range(start=min(starts), stop=-min(stops))
     if len(starts) == 1 and len(lengths) == 1:

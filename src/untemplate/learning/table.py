@@ -16,7 +16,7 @@ import numpy.typing as npt
 from lxml import etree
 
 from untemplate.extraction.feature import Feature, element_values
-from untemplate.extraction.neighbors import static_key
+from untemplate.extraction.neighbors import MAX_LABEL
 from untemplate.page import Node, Page
 
 __all__ = ["Table", "bits_of"]
@@ -25,8 +25,6 @@ __all__ = ["Table", "bits_of"]
 # Using Site Knowledge"; 0.3 and 0.5 make frequent values look like labels (SWDE auto, one labelled page:
 # F1 0.953, 0.971 and 0.986 for 0.3, 0.5 and 0.8; the other verticals agree).
 STATIC_SHARE = 0.8
-# Longer texts are content, even if they stand on every page.
-MAX_LABEL = 80
 # Words looked at in a node's own text.
 MAX_WORDS = 30
 
@@ -179,17 +177,18 @@ class Table:
         counts: Counter[tuple[str, str]] = Counter()
         for start, stop in zip(self.starts, self.starts[1:], strict=False):
             counts.update({(n.path, n.text) for n in self.rows[start:stop] if not n.is_attribute})
-        enough = STATIC_SHARE * len(self.pages)
         return frozenset(
-            static_key(path.split("/")[-2], text)
+            _static_key_at(path, text)
             for (path, text), count in counts.items()
-            if count >= enough and len(text) <= MAX_LABEL and any(map(str.isalpha, text))
+            if len(text) <= MAX_LABEL
+            and any(map(str.isalpha, text))
+            and (count >= STATIC_SHARE * len(self.pages) or (count > 1 and text.endswith(":")))
         )
 
     def is_static(self, row: int) -> bool:
         """Whether a row is one of the template's own words."""
         node = self.rows[row]
-        return not node.is_attribute and static_key(node.parent.tag, node.text) in self.static
+        return not node.is_attribute and _static_key_at(node.path, node.text) in self.static
 
     @cached_property
     def labels(self) -> list[str]:
@@ -282,6 +281,12 @@ class Table:
         if feature.level:
             held &= self.ancestor(feature.level) > 0
         return _pack(held)
+
+
+def _static_key_at(path: str, text: str) -> str:
+    """As `static_key`, from a tag path."""
+    tags = path.split("/")[:-1]
+    return f"{len(tags) - 1}:{tags[-1]}:{text}"
 
 
 def bits_of(rows: Iterable[int]) -> int:

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from untemplate.extraction.patterns import looks_typed
-from untemplate.extraction.ranges import Range
-from untemplate.extraction.rule import Rule, Selector
+from untemplate.extraction.rule import Rule
 from untemplate.labeling import Label
+from untemplate.learning.descriptions import Task, Variant, find_variants
 from untemplate.learning.places import Place, closest_text, find_places
 from untemplate.learning.ranges import learn_range
-from untemplate.learning.selectors import Task, learn_committee, learn_selectors
+from untemplate.learning.selectors import cover, learn_committee, learn_selectors, pick
 from untemplate.learning.table import Table
 from untemplate.schema import Attribute, Schema
 
@@ -21,8 +21,10 @@ __all__ = ["AttributeReport", "PageLabels", "learn_rules"]
 PageLabels = Mapping[int, Sequence[Label]]
 """The labels of some of a table's pages."""
 
-# Modes from the plainest on; of equally frequent ones the first is taken.
-_MODES = ("whole", "element", "span", "part", "attribute")
+# How a value stands at a place, and what a place is worth where it stands so: a part must be cut out, and an
+# attribute is not what a reader sees.
+WORTH_ANCHORED = 0.5
+_WORTH = {"whole": 1.0, "element": 1.0, "span": 1.0, "part": 0.25, "attribute": 0.4}
 
 
 @dataclass
@@ -34,6 +36,28 @@ class AttributeReport:
     coverage: float = 0.0  # share of the unlabelled sample pages on which the rule finds something
     problems: list[str] = field(default_factory=list)
     label_next: str | None = None  # a page on which it finds nothing
+
+
+@dataclass(frozen=True)
+class _Attempt:
+    """One way to read the labels: the places of one mode, and the variants that describe them."""
+
+    task: Task
+    mode: str
+    places: dict[int, Place]  # by row
+    variants: list[Variant]
+
+    @property
+    def rank(self) -> tuple[int, float, int]:
+        covered = frozenset[int]().union(*(variant.covered for variant in self.variants))
+        best = max(variant.rank[1:] for variant in self.variants)
+        worth = WORTH_ANCHORED if self.mode == "part" and self._is_anchored else _WORTH[self.mode]
+        return (len(covered), worth * best[0], best[1])
+
+    @property
+    def _is_anchored(self) -> bool:
+        """Whether all variants know how the text begins of which the value is a part."""
+        return all(any(f.kind == "inside-left-text" for f in v.sets[0]) for v in self.variants)
 
 
 def learn_rules(
@@ -54,56 +78,32 @@ def learn_rules(
 
 def _learn_attribute(table: Table, labels: PageLabels, attribute: Attribute) -> AttributeReport:
     report = AttributeReport(attribute.name)
-    places: dict[int, list[list[Place]]] = {}
-    for page, given in labels.items():
-        found = []
-        for label in given:
-            if label.value is None and label.xpath is None:
-                continue
-            here = find_places(table, page, label, attribute)
-            if here:
-                found.append(_drop_static(table, here))
-            else:
-                report.problems.append(_not_found(table, page, label))
-        if found or all(label.value is None and label.xpath is None for label in given):
-            places[page] = found
-    if not any(places.values()):
-        return report
-    task, by_row = _task(table, places, attribute)
-    selectors = learn_selectors(task)
-    if not selectors:
-        report.problems.append("no condition tells the labelled values from other texts")
-        return report
-    committee = learn_committee(task, selectors)
-    chosen = [by_row[row] for row in _chosen_rows(task, selectors) if row in by_row]
-    found_rows = _found(task, selectors)
-    range_ = None
-    if any(place.mode == "part" for place in chosen):
-        examples = [(table.rows[place.row].text, place.text) for place in chosen]
-        others = [table.rows[row].text for row in found_rows.values()]
-        range_ = learn_range(examples, others, attribute.type)
-        if range_ is None:
-            report.problems.append("the labelled parts of their texts have no start or end in common")
+    places = _find_all(table, labels, attribute, report)
+    attempts = [attempt for attempt in _attempts(table, places, attribute) if attempt.variants]
+    for attempt in sorted(attempts, key=lambda attempt: attempt.rank, reverse=True):
+        report.rule = _rule(attempt, attribute)
+        if report.rule:
+            _report_coverage(report, attempt.task)
             return report
-    report.rule = _rule(attribute, selectors, committee, chosen, range_)
-    open_pages = task.open_pages
-    report.coverage = len(found_rows) / len(open_pages) if open_pages else 1.0
-    missed = [page for page in open_pages if page not in found_rows]
-    report.label_next = table.pages[missed[0]].id if missed else None
+    if any(places.values()):
+        report.problems.append("no rule tells the labelled values from other texts")
     return report
 
 
-def _rule(
-    attribute: Attribute,
-    selectors: Sequence[Selector],
-    committee: Sequence[Selector],
-    chosen: Sequence[Place],
-    range_: Range | None,
-) -> Rule:
-    extents = Counter((place.levels_up, place.nodes) for place in chosen)
-    levels_up, nodes = extents.most_common(1)[0][0]
-    typed = all(looks_typed(place.text, attribute.type) for place in chosen)
-    return Rule(attribute.name, tuple(selectors), tuple(committee), None, range_, levels_up, nodes, typed)
+def _find_all(
+    table: Table, labels: PageLabels, attribute: Attribute, report: AttributeReport
+) -> dict[int, list[list[Place]]]:
+    """Per page and value its places; pages of which a value was not found are left out."""
+    places: dict[int, list[list[Place]]] = {}
+    for page, given in labels.items():
+        present = [label for label in given if label.value is not None or label.xpath is not None]
+        found = [find_places(table, page, label, attribute) for label in present]
+        for label, here in zip(present, found, strict=True):
+            if not here:
+                report.problems.append(_not_found(table, page, label))
+        if any(found) or not present:
+            places[page] = [_drop_static(table, here) for here in found if here]
+    return places
 
 
 def _drop_static(table: Table, places: list[Place]) -> list[Place]:
@@ -112,30 +112,28 @@ def _drop_static(table: Table, places: list[Place]) -> list[Place]:
     return dynamic or places
 
 
-def _task(
-    table: Table, places: Mapping[int, list[list[Place]]], attribute: Attribute
-) -> tuple[Task, dict[int, Place]]:
-    """The places of the most frequent mode and node kind, as rows."""
-    modes = Counter(place.mode for values in places.values() for value in values for place in value[:1])
-    mode = max(_MODES, key=lambda mode: (modes[mode], -_MODES.index(mode)))
-    kept = {mode, "whole"} if mode == "part" else {mode}
-    kinds: Counter[str] = Counter()
-    for values in places.values():
-        for value in values:
-            kinds.update({_kind(table, place) for place in value if place.mode in kept})
-    kind = kinds.most_common(1)[0][0]
+def _attempts(table: Table, places: Mapping[int, list[list[Place]]], attribute: Attribute) -> list[_Attempt]:
+    """One for each mode and kind of node in which values stand."""
+    found = {
+        (place.mode, _kind(table, place)) for values in places.values() for value in values for place in value
+    }
+    return [_attempt(table, places, mode, kind, attribute) for mode, kind in sorted(found)]
+
+
+def _attempt(
+    table: Table, places: Mapping[int, list[list[Place]]], mode: str, kind: str, attribute: Attribute
+) -> _Attempt:
+    modes = {"part", "whole"} if mode == "part" else {mode}
     rows: dict[int, list[list[int]]] = {}
     by_row: dict[int, Place] = {}
     for page, values in places.items():
-        found = []
-        for value in values:
-            fitting = [place for place in value if place.mode in kept and _kind(table, place) == kind]
-            by_row.update((place.row, place) for place in fitting)
-            if fitting:
-                found.append([place.row for place in fitting])
-        if found or not values:
-            rows[page] = found
-    return Task(table, kind, rows, attribute.many), by_row
+        fitting = [[p for p in value if p.mode in modes and _kind(table, p) == kind] for value in values]
+        by_row.update((place.row, place) for value in fitting for place in value)
+        if any(fitting) or not values:
+            rows[page] = [[place.row for place in value] for value in fitting if value]
+    before = {row: table.rows[row].text[: p.start] for row, p in by_row.items() if p.mode == "part"}
+    task = Task(table, kind, rows, attribute.many, before)
+    return _Attempt(task, mode, by_row, cover(task, find_variants(task)))
 
 
 def _kind(table: Table, place: Place) -> str:
@@ -143,22 +141,39 @@ def _kind(table: Table, place: Place) -> str:
     return node.kind if node.is_attribute else "text()"
 
 
-def _chosen_rows(task: Task, selectors: Sequence[Selector]) -> list[int]:
-    return [row for page in task.rows for row in _pick(task, selectors, page)]
+def _rule(attempt: _Attempt, attribute: Attribute) -> Rule | None:
+    """The attempt as a rule; None if its values are parts of texts that no range cuts out."""
+    task, table = attempt.task, attempt.task.table
+    selectors = learn_selectors(task, attempt.variants)
+    rows = [row for page in task.rows for row in pick(task, selectors, page)]
+    chosen = [attempt.places[row] for row in rows if row in attempt.places]
+    if not chosen:
+        return None
+    range_ = None
+    if any(place.mode == "part" for place in chosen):
+        examples = [(table.rows[place.row].text, place.text, place.start) for place in chosen]
+        others = [table.rows[row].text for page in task.open_pages for row in pick(task, selectors, page)]
+        range_ = learn_range(examples, others, attribute.type)
+        if range_ is None:
+            return None
+    levels_up, nodes = Counter((place.levels_up, place.nodes) for place in chosen).most_common(1)[0][0]
+    return Rule(
+        attribute.name,
+        tuple(selectors),
+        tuple(learn_committee(task, selectors)),
+        None,
+        range_,
+        levels_up,
+        nodes,
+        typed=all(looks_typed(place.text, attribute.type) for place in chosen),
+    )
 
 
-def _found(task: Task, selectors: Sequence[Selector]) -> dict[int, int]:
-    """For each unlabelled page on which the selectors find something, the first row."""
-    found = {page: _pick(task, selectors, page) for page in task.open_pages}
-    return {page: rows[0] for page, rows in found.items() if rows}
-
-
-def _pick(task: Task, selectors: Sequence[Selector], page: int) -> list[int]:
-    for selector in selectors:
-        bits = task.table.bits(selector.features) & task.universe
-        if rows := task.pick(bits, page, selector.position):
-            return rows if task.many else rows[:1]
-    return []
+def _report_coverage(report: AttributeReport, task: Task) -> None:
+    assert report.rule is not None
+    missed = [page for page in task.open_pages if not pick(task, report.rule.selectors, page)]
+    report.coverage = 1 - len(missed) / len(task.open_pages) if task.open_pages else 1.0
+    report.label_next = task.table.pages[missed[0]].id if missed else None
 
 
 def _not_found(table: Table, page: int, label: Label) -> str:
