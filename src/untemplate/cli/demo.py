@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from math import comb
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,17 +13,31 @@ from typing import TYPE_CHECKING
 import click
 
 from untemplate.cli.cluster import show_clusters
+from untemplate.cli.extract import Tally
+from untemplate.cli.learn import show_learned
+from untemplate.cli.rules import show_scores
 from untemplate.cli.sample import show_samples
-from untemplate.cli.shell import examples, progress, say
+from untemplate.cli.shell import examples, progress, say, show
 
 if TYPE_CHECKING:
-    from untemplate.clustering import Clustering
+    from untemplate.clustering import Cluster, Clustering
     from untemplate.demo import Site
+    from untemplate.extraction import Rules
+    from untemplate.labeling import Label
+    from untemplate.page import Page
+    from untemplate.pipeline import Learned
+    from untemplate.record import Record
+
+    Samples = list[tuple[Cluster, list[Page]]]
 
 __all__ = ["command"]
 
-# Pages to label that are shown of each template.
+# Pages to label of each template, and records, that are shown.
 SHOWN = 3
+# Pages of each template that are labelled.
+LABELLED = 2
+# Where these labels are written to; `labels.jsonl` has those of all pages.
+FEW = "few.jsonl"
 
 
 @click.command(epilog=examples("untemplate demo", "untemplate demo --vertical book --seed 7 -o site/"))
@@ -46,8 +61,6 @@ def command(vertical: str, seed: int, count: int, output: Path | None) -> None:
     """Show on a made-up site what untemplate does, step by step."""
     site = _make(vertical, seed, count)
     say(f"A made-up {site.vertical} site of {len(site.pages):,} pages: {_kinds(site)}.")
-    if output:
-        _write(site, output)
 
     _headline("1. Which pages were made from the same template? (untemplate cluster)")
     clustering = _cluster(site)
@@ -55,7 +68,22 @@ def command(vertical: str, seed: int, count: int, output: Path | None) -> None:
     say(f"Against the truth: F1 of page pairs {_agreement(clustering, site):.3f}.")
 
     _headline(f"2. Which pages are worth labelling? The first {SHOWN} of each template. (untemplate sample)")
-    _sample(clustering)
+    samples = _sample(clustering)
+
+    _headline(f"3. A person labels {LABELLED} of each template that shows {site.vertical} data.")
+    labels = _label(samples, site)
+
+    _headline("4. From these labels, a rule for each attribute. (untemplate learn)")
+    learned = _learn(site, labels)
+    show_learned(learned)
+
+    _headline(f"5. With the rules, a record of every page. The first {SHOWN}: (untemplate extract)")
+    records = _extract(learned.rules, site)
+
+    _headline("6. How many are right? (untemplate rules test)")
+    _score(records, labels, site)
+    if output:
+        _write(site, labels, output)
 
 
 def _headline(text: str) -> None:
@@ -73,11 +101,13 @@ def _make(vertical: str, seed: int, count: int) -> Site:
         raise click.UsageError(f"{error}.") from error
 
 
-def _write(site: Site, folder: Path) -> None:
+def _write(site: Site, labels: list[Label], folder: Path) -> None:
     from untemplate.demo import write_site
+    from untemplate.labeling import write_labels
 
     write_site(site, folder)
-    say(f"Its pages and their truth are in {folder}.")
+    write_labels(labels, folder / FEW)
+    say(f"The pages and their truth are in {folder}, the labels used here in {folder / FEW}.")
 
 
 def _cluster(site: Site) -> Clustering:
@@ -86,12 +116,59 @@ def _cluster(site: Site) -> Clustering:
     return cluster(progress(site.pages, "Reading pages", len(site.pages)))
 
 
-def _sample(clustering: Clustering) -> None:
+def _sample(clustering: Clustering) -> Samples:
     from untemplate.sampling import sample
 
-    samples = [(one, sample(one, SHOWN)) for one in progress(clustering, "Choosing pages", len(clustering))]
+    samples = [(one, sample(one)) for one in progress(clustering, "Choosing pages", len(clustering))]
     for cluster, chosen in samples:
-        show_samples(cluster, chosen)
+        show_samples(cluster, chosen[:SHOWN])
+    return samples
+
+
+def _label(samples: Samples, site: Site) -> list[Label]:
+    """The truth of the first pages of each template that have any; where the sample is smaller, of others too."""
+    pages: list[str] = []
+    for cluster, chosen in samples:
+        in_order = dict.fromkeys(page.id for page in (*chosen, *cluster.pages) if page.id in site.truth)
+        pages += islice(in_order, LABELLED)
+    show("Labels", ("page", *site.schema.attributes), (_row(page, site.truth[page], site) for page in pages))
+    return [label for label in site.labels if label.page in pages]
+
+
+def _learn(site: Site, labels: list[Label]) -> Learned:
+    from untemplate.pipeline import learn_site
+
+    return learn_site(progress(site.pages, "Learning", len(site.pages)), labels, site.schema)
+
+
+def _extract(rules: Rules, site: Site) -> list[Record]:
+    tally = Tally()
+    records = list(tally.count(rules.extract(progress(site.pages, "Extracting", len(site.pages)))))
+    texts = (
+        (one.page_id, {name: [value.text for value in values] for name, values in one.values.items()})
+        for one in records
+        if one.values
+    )
+    show(
+        "Records",
+        ("page", *site.schema.attributes),
+        (_row(page, values, site) for page, values in islice(texts, SHOWN)),
+    )
+    tally.show(site.schema.attributes)
+    return records
+
+
+def _score(records: list[Record], labels: list[Label], site: Site) -> None:
+    from untemplate.extraction.scoring import score_records
+
+    labelled = {label.page for label in labels}
+    others = [record for record in records if record.page_id in site.truth and record.page_id not in labelled]
+    scores = score_records(others, site.truth, site.schema)
+    show_scores(f"Against the truth, on the {len(others):,} pages that nobody labelled", scores)
+
+
+def _row(page: str, values: Mapping[str, Sequence[str]], site: Site) -> tuple[str, ...]:
+    return (page, *("; ".join(values.get(name, ())) for name in site.schema.attributes))
 
 
 def _kinds(site: Site) -> str:

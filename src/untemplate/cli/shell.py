@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from io import StringIO
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -19,10 +20,12 @@ __all__ = [
     "examples",
     "find_templates",
     "json_option",
+    "labels_option",
     "open_pages",
     "pages_argument",
     "printable",
     "progress",
+    "rules_argument",
     "say",
     "show",
     "show_json",
@@ -58,6 +61,16 @@ def pages_argument(command: Command) -> Command:
         command = decorate(command)
     return command
 
+
+labels_option = click.option(
+    "--labels",
+    "label_files",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Labels in JSONL, a page a line; may be given several times.",
+)
+
+rules_argument = click.argument("rules_file", metavar="RULES", type=click.Path(path_type=Path))
 
 json_option = click.option("--json", "as_json", is_flag=True, help="JSON for programs instead of a table.")
 
@@ -106,8 +119,11 @@ def say(message: str = "") -> None:
     click.echo(printable(message), err=True)
 
 
-def show(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print a table; numbers are aligned to the right, and nothing from a page can act on the terminal."""
+def show(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], err: bool = False) -> None:
+    """Print a table; numbers are aligned to the right, and nothing from a page can act on the terminal.
+
+    `err`: it is not a result but a message, so it goes to standard error.
+    """
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
@@ -121,11 +137,11 @@ def show(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -
         table.add_column(column, justify="right" if numeric else "left", no_wrap=short, overflow="fold")
     for row in cells:
         table.add_row(*(Text(_cell(cell)) for cell in row))
-    on_screen = sys.stdout.isatty()
+    on_screen = (sys.stderr if err else sys.stdout).isatty()
     out = StringIO()
     console = Console(file=out, force_terminal=on_screen, width=None if on_screen else PIPE_WIDTH)
     console.print(table)
-    click.echo("\n".join(line.rstrip() for line in out.getvalue().splitlines()))
+    click.echo("\n".join(line.rstrip() for line in out.getvalue().splitlines()), err=err)
 
 
 def show_json(value: object) -> None:
@@ -134,8 +150,11 @@ def show_json(value: object) -> None:
 
 
 def printable(text: str) -> str:
-    """The text with a mark in place of what a terminal would obey or could not show."""
-    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
+    """The text in one line, with a mark in place of what a terminal would obey or could not show."""
+    return "".join(
+        char if char.isprintable() else " " if char.isspace() else "\N{REPLACEMENT CHARACTER}"
+        for char in text
+    )
 
 
 def _cell(cell: object) -> str:

@@ -1,0 +1,214 @@
+"""untemplate learn: rules from a few labelled pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from untemplate.cli.shell import (
+    examples,
+    json_option,
+    labels_option,
+    open_pages,
+    pages_argument,
+    progress,
+    say,
+    show,
+    show_json,
+)
+from untemplate.errors import InputError
+
+if TYPE_CHECKING:
+    from untemplate.labeling import Label
+    from untemplate.learning import AttributeReport
+    from untemplate.pipeline import Learned
+    from untemplate.schema import Schema
+
+__all__ = ["command", "has_failed", "show_learned"]
+
+# Holds an example's page and values together on their way through click; no argument can contain it.
+_JOINT = "\0"
+
+
+class _Learn(click.Command):
+    """A command of which one option takes a page and as many values as follow: `--example URL name=… phone=…`."""
+
+    def parse_args(self, context: click.Context, arguments: list[str]) -> list[str]:
+        return super().parse_args(context, list(_joined(arguments)))
+
+
+@click.command(
+    cls=_Learn,
+    epilog=examples(
+        "untemplate learn pages/ --schema restaurant --labels labels.jsonl -o rules.json",
+        "untemplate learn pages/ --schema restaurant --example http://a.example/7 name='Chez Nous' phone= "
+        "-o rules.json",
+    ),
+)
+@pages_argument
+@click.option("--schema", "schema_name", required=True, help="A TOML file, or the name of a ready-made one.")
+@labels_option
+@click.option(
+    "--example",
+    "given",
+    multiple=True,
+    metavar="URL NAME=VALUE...",
+    help="A labelled page: its URL or id, then its values; no value means not on this page. May be repeated.",
+)
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The rules file to write.",
+)
+@json_option
+@click.pass_context
+def command(
+    context: click.Context,
+    source: str,
+    url_column: str,
+    html_column: str,
+    schema_name: str,
+    label_files: tuple[Path, ...],
+    given: tuple[str, ...],
+    output: Path,
+    as_json: bool,
+) -> None:
+    """Learn from a few labelled pages how to extract the rest.
+
+    PAGES is any source of pages; see untemplate cluster --help. The table at the end tells for each attribute
+    the rule, the share of unlabelled sample pages on which it finds something, and the page to label next if
+    that is not enough.
+
+    Exit code 1: an attribute that was labelled got no rule.
+    """
+    from untemplate.labeling import read_labels
+    from untemplate.pipeline import learn_site
+    from untemplate.schema import Schema
+
+    schema = Schema.load(schema_name)
+    labels = [label for one in given for label in _example(one, schema)]
+    labels += [label for path in label_files for label in read_labels(path)]
+    if not labels:
+        raise click.UsageError("Needs labels: give --labels or --example.")
+    if not output.parent.is_dir():
+        raise InputError(f"{output}: cannot write: there is no folder {output.parent}")
+    with open_pages(source, url_column, html_column) as pages:
+        learned = learn_site(progress(pages, "Reading pages", pages.total), labels, schema)
+    learned.rules.save(output)
+    for problem in _problems(learned):
+        say(problem)
+    if as_json:
+        show_json(_as_json(learned))
+    else:
+        show_learned(learned)
+    say(f"Rules are in {output}.")
+    if has_failed(learned):
+        context.exit(1)
+
+
+def show_learned(learned: Learned) -> None:
+    """A table of the rules of each labelled cluster, and which clusters have no rules of their own."""
+    from untemplate.extraction.explain import explain_rule
+
+    patterns = {wrapper.cluster: wrapper.url_pattern for wrapper in learned.rules.wrappers}
+    for cluster, reports in learned.reports.items():
+        show(
+            f"Cluster {cluster}: {patterns[cluster]}",
+            ("attribute", "coverage", "label next", "rule"),
+            (
+                (
+                    report.attribute,
+                    f"{report.coverage:.0%}" if report.rule else "",
+                    _label_next(report),
+                    explain_rule(report.rule) if report.rule else _no_rule(report),
+                )
+                for report in reports
+            ),
+        )
+    for cluster, lender in learned.borrowed.items():
+        click.echo(f"Cluster {cluster} uses the rules of {lender}, which hold on its pages.")
+    if learned.needs_labels:
+        names = ", ".join(learned.needs_labels)
+        click.echo(f"No rules for {names}: label a page of each that shows records (see untemplate sample).")
+
+
+def has_failed(learned: Learned) -> bool:
+    """Whether an attribute that was labelled got no rule."""
+    return any(_failed(report) for reports in learned.reports.values() for report in reports)
+
+
+def _failed(report: AttributeReport) -> bool:
+    """Labels that say "not on this page" and nothing else ask for no rule."""
+    return report.rule is None and bool(report.problems)
+
+
+def _label_next(report: AttributeReport) -> str:
+    if report.rule is None:
+        return ""
+    return report.label_next or "enough"
+
+
+def _no_rule(report: AttributeReport) -> str:
+    return f"no rule: {report.problems[-1]}" if report.problems else "not on the labelled pages"
+
+
+def _problems(learned: Learned) -> Iterator[str]:
+    yield from learned.problems
+    for reports in learned.reports.values():
+        for report in reports:
+            yield from (f"{report.attribute}: {problem}" for problem in report.problems)
+
+
+def _as_json(learned: Learned) -> dict[str, Any]:
+    from untemplate.extraction.explain import explain_rule
+
+    return {
+        "clusters": {
+            cluster: [
+                {
+                    "attribute": report.attribute,
+                    "rule": explain_rule(report.rule) if report.rule else None,
+                    "coverage": round(report.coverage, 3),
+                    "label_next": report.label_next,
+                    "problems": report.problems,
+                }
+                for report in reports
+            ]
+            for cluster, reports in learned.reports.items()
+        },
+        "borrowed": learned.borrowed,
+        "needs_labels": learned.needs_labels,
+        "problems": learned.problems,
+    }
+
+
+def _joined(arguments: Sequence[str]) -> Iterator[str]:
+    """The arguments, those of each example as one."""
+    rest = list(arguments)
+    while rest:
+        argument = rest.pop(0)
+        yield argument
+        if argument == "--example" and rest:
+            parts = [rest.pop(0)]
+            while rest and "=" in rest[0] and not rest[0].startswith("-"):
+                parts.append(rest.pop(0))
+            yield _JOINT.join(parts)
+
+
+def _example(given: str, schema: Schema) -> Iterator[Label]:
+    from untemplate.labeling import Label
+
+    page, *values = given.split(_JOINT)
+    if not values:
+        raise click.UsageError(f"--example {page}: needs values after it, such as name='Chez Nous'.")
+    for value in values:
+        name, _, text = value.partition("=")
+        if name not in schema.attributes:
+            known = ", ".join(schema.attributes)
+            raise click.UsageError(f"--example {page}: {name!r} is none of the attributes: {known}.")
+        yield Label(page, name, text.strip() or None)

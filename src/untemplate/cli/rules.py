@@ -1,0 +1,239 @@
+"""untemplate rules: look at rules, export them, test them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from untemplate.cli.shell import (
+    examples,
+    json_option,
+    labels_option,
+    open_pages,
+    pages_argument,
+    printable,
+    progress,
+    rules_argument,
+    say,
+    show,
+    show_json,
+)
+from untemplate.errors import InputError, LabelError
+
+if TYPE_CHECKING:
+    from untemplate.extraction import Rule, Rules, Selector, Wrapper
+    from untemplate.extraction.scoring import Score
+
+__all__ = ["command", "show_scores"]
+
+
+@click.group(
+    "rules",
+    epilog=examples(
+        "untemplate rules show rules.json",
+        "untemplate rules xslt rules.json -o sheets/",
+        "untemplate rules test rules.json pages/ --labels labels.jsonl",
+    ),
+)
+def command() -> None:
+    """Look at rules, export them, test them."""
+
+
+@command.command("show", epilog=examples("untemplate rules show rules.json"))
+@rules_argument
+@json_option
+def show_command(rules_file: Path, as_json: bool) -> None:
+    """Explain each rule in words and XPath.
+
+    The share before an XPath is its support: on how many of the unlabelled sample pages it selected something.
+    Selectors are tried in order; the committee are independent ones that confirm a value, and that vote where no
+    selector finds any. In an XPath, $static holds the template's own words.
+    """
+    from untemplate.extraction import Rules
+
+    rules = Rules.load(rules_file)
+    if as_json:
+        show_json([_as_json(wrapper) for wrapper in rules.wrappers])
+    else:
+        for line in _explained(rules):
+            click.echo(printable(line))
+
+
+@command.command("xslt", epilog=examples("untemplate rules xslt rules.json -o sheets/"))
+@rules_argument
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="The folder to write stylesheets into; it is made if needed.",
+)
+def xslt_command(rules_file: Path, output: Path) -> None:
+    """Write an XSLT 1.0 stylesheet for each cluster.
+
+    xsltproc --html c1.xsl page.html then gives the record of a page of that cluster. What XSLT cannot express is left
+    out, and told here and in the stylesheet.
+    """
+    from untemplate.extraction import Rules
+    from untemplate.extraction.xslt import not_exportable, wrapper_xslt
+
+    rules = Rules.load(rules_file)
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{output}: cannot write: {error.strerror}") from error
+    for wrapper in rules.wrappers:
+        if not wrapper.rules:
+            say(f"{wrapper.cluster}: no stylesheet, its pages need labels")
+            continue
+        path = output / (re.sub(r"[^\w.-]", "_", wrapper.cluster) + ".xsl")
+        path.write_text(wrapper_xslt(wrapper, rules.schema), "utf-8")
+        click.echo(printable(str(path)))
+        for name, rule in wrapper.rules.items():
+            if reason := not_exportable(rule):
+                say(f"{wrapper.cluster}: {name} is left out, {reason}")
+
+
+@command.command("test", epilog=examples("untemplate rules test rules.json pages/ --labels labels.jsonl -v"))
+@rules_argument
+@pages_argument
+@labels_option
+@click.option("-v", "--verbose", is_flag=True, help="List what was missed.")
+@json_option
+@click.pass_context
+def test_command(
+    context: click.Context,
+    rules_file: Path,
+    source: str,
+    url_column: str,
+    html_column: str,
+    label_files: tuple[Path, ...],
+    verbose: bool,
+    as_json: bool,
+) -> None:
+    """Score rules against the labels of some pages.
+
+    An attribute of a page is a hit when the extracted text is one of those that the labels give; of an attribute with
+    many values each value counts. Precision is the share of what was extracted that is right, recall the share of
+    what the labels give that was extracted, F1 their harmonic mean.
+
+    Exit code 1: something was missed.
+    """
+    from untemplate.extraction import Rules
+    from untemplate.extraction.scoring import score_records, true_values
+    from untemplate.labeling import read_labels
+
+    rules = Rules.load(rules_file)
+    truth = true_values(label for path in label_files for label in read_labels(path))
+    if not truth:
+        raise click.UsageError("Needs labels that give values: give --labels.")
+    with open_pages(source, url_column, html_column) as pages:
+        labelled = (
+            page
+            for page in progress(pages, "Reading pages", pages.total)
+            if page.id in truth or page.url in truth
+        )
+        scores = score_records(rules.extract(labelled), truth, rules.schema)
+    if not scores:
+        raise LabelError(f"{source}: none of its pages is labelled for an attribute of the rules")
+    if as_json:
+        show_json({name: _score_as_json(score) for name, score in scores.items()})
+    else:
+        show_scores("Rules against labels", scores)
+    if any(score.misses for score in scores.values()):
+        if verbose and not as_json:
+            _show_misses(scores)
+        context.exit(1)
+
+
+def show_scores(title: str, scores: dict[str, Score]) -> None:
+    """A table of precision, recall and F1 of each attribute, and their means."""
+    rows = [
+        (name, one.precision, one.recall, one.f1, one.hits, one.extracted, one.true)
+        for name, one in scores.items()
+    ]
+    means = [sum(column) / len(rows) for column in list(zip(*rows, strict=True))[1:4]]
+    totals = [sum(column) for column in list(zip(*rows, strict=True))[4:]]
+    show(
+        title,
+        ("attribute", "precision", "recall", "F1", "hits", "extracted", "true"),
+        [*rows, ("mean, sum", *means, *totals)],
+    )
+
+
+def _show_misses(scores: dict[str, Score]) -> None:
+    show(
+        "Missed",
+        ("attribute", "page", "extracted", "labelled"),
+        (
+            (name, miss.page, " | ".join(miss.extracted) or "nothing", " | ".join(miss.true) or "nothing")
+            for name, score in scores.items()
+            for miss in score.misses
+        ),
+    )
+
+
+def _score_as_json(score: Score) -> dict[str, Any]:
+    return {
+        "precision": round(score.precision, 4),
+        "recall": round(score.recall, 4),
+        "f1": round(score.f1, 4),
+        "misses": [
+            {"page": miss.page, "extracted": list(miss.extracted), "true": list(miss.true)}
+            for miss in score.misses
+        ],
+    }
+
+
+def _explained(rules: Rules) -> Iterator[str]:
+    from untemplate.extraction.explain import explain_rule
+
+    yield f"Rules for {rules.schema.name}, {len(rules.wrappers)} clusters"
+    for wrapper in rules.wrappers:
+        yield ""
+        yield f"Cluster {wrapper.cluster}: {wrapper.url_pattern}"
+        if not wrapper.rules:
+            yield "  needs labels"
+        for name, rule in wrapper.rules.items():
+            yield ""
+            yield f"  {name}: {explain_rule(rule)}"
+            yield from _listed(rule.selectors)
+            if rule.committee:
+                yield "    committee"
+                yield from _listed(rule.committee)
+
+
+def _listed(selectors: Sequence[Selector]) -> Iterator[str]:
+    from untemplate.extraction.explain import explain_selector
+
+    for number, selector in enumerate(selectors, 1):
+        yield f"    {number}. {selector.support:4.0%}  {explain_selector(selector)}"
+        yield f"             {selector.xpath}"
+
+
+def _as_json(wrapper: Wrapper) -> dict[str, Any]:
+    return {
+        "cluster": wrapper.cluster,
+        "url_pattern": wrapper.url_pattern,
+        "rules": {name: _rule_as_json(rule) for name, rule in wrapper.rules.items()},
+    }
+
+
+def _rule_as_json(rule: Rule) -> dict[str, Any]:
+    from untemplate.extraction.explain import explain_rule, explain_selector
+
+    def explained(selectors: Sequence[Selector]) -> list[dict[str, Any]]:
+        return [
+            {"words": explain_selector(one), "xpath": one.xpath, "support": round(one.support, 3)}
+            for one in selectors
+        ]
+
+    return {
+        "words": explain_rule(rule),
+        "selectors": explained(rule.selectors),
+        "committee": explained(rule.committee),
+    }
