@@ -108,7 +108,8 @@ def _text_predicate(node: str, feature: Feature, static: str) -> str:
     for value in feature.values:
         match feature.kind:
             case "label":
-                key = f'concat("{SEPARATOR}", count(ancestor::*) - 1, ":", name(..), ":", {_squeezed(".")}, "{SEPARATOR}")'
+                parts = (f'"{SEPARATOR}"', "count(ancestor::*) - 1", '":"', "name(..)", '":"', _squeezed("."))
+                key = f'concat({", ".join(parts)}, "{SEPARATOR}")'
                 is_static = f"contains({static}, {key})"
                 nearest = f"preceding::text(){visible}[{is_static}][1]"
                 tests.append(f"{_squeezed(nearest)}={literal(value)}")
