@@ -25,6 +25,10 @@ MEANINGFUL = frozenset({"inside-word", "out-left-text", "out-left-word"})
 # What a variant is worth that needs features added, does without its label, takes the first or last of several,
 # or counts, or says only what all of many values share.
 WORTH_REFINED, WORTH_UNLABELLED, WORTH_FIRST, WORTH_COUNTED, WORTH_GENERAL = 0.75, 0.5, 0.5, 0.2, 0.25
+# What a part of a text is worth if no other text begins as the text before it does.
+WORTH_UNANCHORED = 0.5
+# Down to this share of different texts a place is worth its full; one that shows the same on all pages, half.
+VARIED_SHARE = 0.5
 
 
 @dataclass(frozen=True)
@@ -147,6 +151,8 @@ def _make_precise(task: Task, description: Description, rows: list[int]) -> Vari
     sets = description.feature_sets()
     bits = task.bits(sets[0])
     worth = 1.0 if description.label else WORTH_UNLABELLED
+    if rows[0] in task.before and not description.inside:
+        worth *= WORTH_UNANCHORED
     if _is_precise(task, bits):
         return _variant(task, sets, 0, worth)
     if not description.label and not task.many:
@@ -154,7 +160,7 @@ def _make_precise(task: Task, description: Description, rows: list[int]) -> Vari
     counted = _count(task, sets[0], rows)
     near = {f for f in disjunctions([node_features(task.table, row) for row in rows]) if f.distance <= NEAR}
     search = Search(task.table, rows, task.rows.keys(), bits, task.many)
-    enough = KEPT_SUPPORT * search.judge((), bits).support
+    enough = 0.0 if _selects_gap(task, bits) else KEPT_SUPPORT * search.judge((), bits).support
     for features in ({f for f in near if f.type in MEANINGFUL}, near):
         best = search.best_by_support(features)
         if best is not None and best.support >= enough:
@@ -164,6 +170,11 @@ def _make_precise(task: Task, description: Description, rows: list[int]) -> Vari
             if _is_right(task, variant):
                 return variant
     return counted
+
+
+def _selects_gap(task: Task, bits: int) -> bool:
+    """Whether these rows stand on a page that has no value: then to lose pages is right."""
+    return any(not values and task.pick(bits, page, 0) for page, values in task.rows.items())
 
 
 def _count(task: Task, features: tuple[Feature, ...], rows: list[int]) -> Variant | None:
@@ -212,7 +223,8 @@ def _variant(
     picked = [task.pick(bits, page, position) for page in task.open_pages]
     texts = {task.table.rows[rows[0]].text for rows in picked if rows}
     found = sum(len(rows) == 1 or (task.many and len(rows) > 0) for rows in picked)
-    return Variant(tuple(sets), position, covered, worth * found, len(texts), counted)
+    variety = min(1.0, len(texts) / (VARIED_SHARE * found)) if found else 1.0
+    return Variant(tuple(sets), position, covered, worth * found * (1 + variety) / 2, len(texts), counted)
 
 
 def _is_right(task: Task, variant: Variant) -> bool:

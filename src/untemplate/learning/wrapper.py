@@ -23,8 +23,7 @@ PageLabels = Mapping[int, Sequence[Label]]
 
 # How a value stands at a place, and what a place is worth where it stands so: a part must be cut out, and an
 # attribute is not what a reader sees.
-WORTH_ANCHORED = 0.5
-_WORTH = {"whole": 1.0, "element": 1.0, "span": 1.0, "part": 0.25, "attribute": 0.4}
+_WORTH = {"whole": 1.0, "element": 1.0, "span": 1.0, "part": 0.5, "attribute": 0.4}
 
 
 @dataclass
@@ -51,13 +50,7 @@ class _Attempt:
     def rank(self) -> tuple[int, float, int]:
         covered = frozenset[int]().union(*(variant.covered for variant in self.variants))
         best = max(variant.rank[1:] for variant in self.variants)
-        worth = WORTH_ANCHORED if self.mode == "part" and self._is_anchored else _WORTH[self.mode]
-        return (len(covered), worth * best[0], best[1])
-
-    @property
-    def _is_anchored(self) -> bool:
-        """Whether all variants know how the text begins of which the value is a part."""
-        return all(any(f.kind == "inside-left-text" for f in v.sets[0]) for v in self.variants)
+        return (len(covered), _WORTH[self.mode] * best[0], best[1])
 
 
 def learn_rules(
