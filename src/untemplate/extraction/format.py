@@ -12,6 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
 
+from lxml import etree
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from untemplate.clustering import Signature
@@ -21,11 +22,15 @@ from untemplate.extraction.feature import Feature
 from untemplate.extraction.output import complete_file
 from untemplate.extraction.ranges import Range
 from untemplate.extraction.rule import Rule, Selector, Wrapper
+from untemplate.page import Limits
 from untemplate.schema import Attribute, Schema, Type
 
 __all__ = ["VERSION", "read_rules", "write_rules"]
 
 VERSION = 1
+# No page is deeper, so no rule looks further up; and no value stands in more nodes.
+MAX_LEVEL = Limits().depth
+MAX_NODES = 1000
 
 
 def write_rules(schema: Schema, wrappers: Iterable[Wrapper], path: str | Path) -> None:
@@ -130,6 +135,10 @@ class _SelectorFile(_Part):
         selector = Selector(self.node, features, self.position, self.support)
         if selector.xpath != self.xpath:
             raise ValueError(f"the XPath {self.xpath!r} is not what its features say; change the features")
+        try:
+            assert selector.find
+        except etree.XPathError as error:
+            raise ValueError(f"the XPath {self.xpath!r} cannot be used: {error}") from error
         return selector
 
 
@@ -159,8 +168,8 @@ class _RuleFile(_Part):
     committee: list[_SelectorFile] = []
     classifier: _ClassifierFile | None = None
     range: _RangeFile | None = None
-    levels_up: int = Field(0, ge=0)
-    nodes: int = Field(1, ge=1)
+    levels_up: int = Field(0, ge=0, le=MAX_LEVEL)
+    nodes: int = Field(1, ge=1, le=MAX_NODES)
     typed: bool = False
 
     def parse(self, attribute: str) -> Rule:
@@ -225,7 +234,7 @@ class _File(_Part):
 
 def _parse_feature(content: list[str | int]) -> Feature:
     match content:
-        case [str() as type_, int() as level, *values] if level >= 0 and values:
+        case [str() as type_, int() as level, *values] if 0 <= level <= MAX_LEVEL and values:
             texts = tuple(value for value in values if isinstance(value, str))
             if len(texts) == len(values):
                 feature = Feature(type_, level, texts)
