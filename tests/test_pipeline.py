@@ -1,0 +1,139 @@
+"""The whole flow: clusters, labels, rules, records; what is borrowed, what is missing, what is said about it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from untemplate import Attribute, Label, LabelError, Page, Reason, Rules, Schema, learn
+from untemplate.demo import VERTICALS, make_site
+from untemplate.pipeline import learn_site
+
+SCHEMA = Schema("book", {"title": Attribute("title", mandatory=True), "price": Attribute("price", "price")})
+WORDS = ("Ash", "Birch", "Cedar", "Elm", "Fir", "Hazel", "Larch", "Maple", "Oak", "Pine")
+
+
+def books(folder: str, look: str, count: int = 30) -> list[Page]:
+    """Pages of one template; the look is one of several templates, of which `a` and `b` show books alike."""
+    title = {"a": "<h1 class=title>{}</h1>", "b": "<h1 class=title>{}</h1>", "list": "<ol><li>{}</ol>"}[look]
+    frame = {
+        "a": "<table><tr><td>x</td></tr></table>" * 15,
+        "b": "<ul><li><b>y</b></li></ul>" * 15,
+        "list": "<hr>" * 30,
+    }[look]
+    price = "" if look == "list" else "<p class=price>${}.99</p>"
+    return [
+        Page(
+            f"http://shop.example/{folder}/{i}.html",
+            f"<html><body>{frame}{title.format(WORDS[i % 10] + str(i))}{price.format(i)}<p>{look}</p></body></html>",
+            f"{folder}/{i}",
+        )
+        for i in range(count)
+    ]
+
+
+def labels(page: str, i: int) -> list[Label]:
+    return [Label(page, "title", WORDS[i % 10] + str(i)), Label(page, "price", f"${i}.99")]
+
+
+def test_a_wrapper_for_each_labelled_cluster() -> None:
+    pages = [*books("novels", "a"), *books("comics", "b")]
+    rules = learn(pages, [*labels("novels/0", 0), *labels("comics/1", 1)], SCHEMA)
+    assert len(rules.wrappers) == 2
+    records = list(rules.extract(pages))
+    assert [record["price"] for record in records] == [f"${i}.99" for i in range(30)] * 2
+    assert len({record.cluster for record in records}) == 2
+
+
+def test_a_cluster_without_labels_borrows_rules_that_hold() -> None:
+    pages = [*books("novels", "a"), *books("comics", "b")]
+    learned = learn_site(pages, labels("novels/0", 0), SCHEMA)
+    assert len(learned.borrowed) == 1
+    assert learned.needs_labels == []
+    records = list(learned.rules.extract(pages))
+    assert [record["title"] for record in records] == [f"{WORDS[i % 10]}{i}" for i in range(30)] * 2
+
+
+def test_a_cluster_on_which_no_rules_hold_needs_labels() -> None:
+    pages = [*books("novels", "a"), *books("all", "list")]
+    learned = learn_site(pages, labels("novels/0", 0), SCHEMA)
+    [cluster] = learned.needs_labels
+    assert learned.borrowed == {}
+    records = list(learned.rules.extract(pages[30:]))
+    assert {record.cluster for record in records} == {cluster}
+    assert all(set(record.missing.values()) == {Reason.NEEDS_LABELS} for record in records)
+
+
+def test_pages_of_one_kind_are_never_lost_to_clustering() -> None:
+    """Five pages are too few for the paper's clusters, and differ; still they are one site."""
+    pages = books("novels", "a", 3) + books("comics", "b", 2)
+    rules = learn(pages, labels("novels/0", 0), SCHEMA)
+    assert all(record["title"] for record in rules.extract(pages))
+
+
+def test_a_foreign_page_matches_nothing() -> None:
+    rules = learn(books("novels", "a"), labels("novels/0", 0), SCHEMA)
+    foreign = Page("http://elsewhere.example/", "<html><body><form><input></form></body></html>", "f")
+    [record] = rules.extract([foreign])
+    assert record.cluster is None
+    assert set(record.missing.values()) == {Reason.NO_WRAPPER}
+
+
+# what is said about labels
+
+
+def test_labels_of_pages_that_are_not_there() -> None:
+    pages = books("novels", "a")
+    learned = learn_site(pages, [*labels("novels/0", 0), Label("nowhere.html", "title", "x")], SCHEMA)
+    assert ["nowhere.html" in problem for problem in learned.problems] == [True]
+    with pytest.raises(LabelError, match=r"none of the labelled pages.*nowhere\.html"):
+        learn(pages, [Label("nowhere.html", "title", "x")], SCHEMA)
+
+
+def test_labels_of_attributes_that_the_schema_lacks() -> None:
+    pages = books("novels", "a")
+    learned = learn_site(pages, [*labels("novels/0", 0), Label("novels/0", "color", "red")], SCHEMA)
+    assert ["color" in problem for problem in learned.problems] == [True]
+    with pytest.raises(LabelError, match="no labels for the attributes"):
+        learn(pages, [Label("novels/0", "color", "red")], SCHEMA)
+    with pytest.raises(LabelError):
+        learn(pages, [], SCHEMA)
+
+
+def test_an_unreadable_labelled_page_is_a_problem_not_an_end() -> None:
+    pages = books("novels", "a")
+    pages[3] = Page(pages[3].url, b"<div>" * 5000, pages[3].id)
+    learned = learn_site(pages, [*labels("novels/0", 0), *labels("novels/3", 3)], SCHEMA)
+    assert any(problem.startswith("novels/3: ") for problem in learned.problems)
+    records = list(learned.rules.extract(pages))
+    assert records[4]["title"] == "Fir4"
+    assert records[3].missing["title"].startswith(Reason.UNREADABLE)
+
+
+def test_only_an_unreadable_page_is_labelled() -> None:
+    pages = books("novels", "a")
+    pages[3] = Page(pages[3].url, b"<div>" * 5000, pages[3].id)
+    learned = learn_site(pages, labels("novels/3", 3), SCHEMA)
+    assert any(problem.startswith("novels/3: ") for problem in learned.problems)
+    assert all(not record.values for record in learned.rules.extract(pages))
+
+
+# made-up sites: recall 1 on what was labelled, nothing where nothing is
+
+
+@pytest.mark.parametrize("vertical", sorted(VERTICALS))
+@pytest.mark.parametrize("seed", [0, 5])
+def test_labelled_pages_give_back_their_labels(vertical: str, seed: int, tmp_path: Path) -> None:
+    site = make_site(vertical, seed, pages=30)
+    labelled = list(site.truth)[:3]
+    rules = learn(site.pages, [label for label in site.labels if label.page in labelled], site.schema)
+    rules.save(tmp_path / "rules.json")
+    records = {record.page_id: record for record in Rules.load(tmp_path / "rules.json").extract(site.pages)}
+    wrong = []
+    for page in labelled:
+        for attribute, true in site.truth[page].items():
+            found = [value.text for value in records[page].values.get(attribute, [])]
+            if found != true[: None if site.schema.attributes[attribute].many else 1]:
+                wrong.append((page, attribute, found, true))
+    assert wrong == []
