@@ -94,7 +94,7 @@ class Description:
     def of(cls, task: Task, row: int) -> Description:
         table = task.table
         label = label_feature(table, row)
-        inside = inside_feature(table, row, task.before.get(row, ""))
+        inside = inside_feature(table, task.before.get(row, ""))
         adjacent = bool(label.values[0]) and table.neighbor_text(row, "left") == label.values[0]
         return cls(tag_path(table, row), names(table, row), label, inside, adjacent or bool(inside))
 

@@ -74,13 +74,14 @@ def label_feature(table: Table, row: int) -> Feature:
     return Feature("label", 0, (table.labels[row],))
 
 
-def inside_feature(table: Table, row: int, before: str) -> tuple[Feature, ...]:
+def inside_feature(table: Table, before: str) -> tuple[Feature, ...]:
     """How the texts of a place begin whose value is a part: what stands before it, if other pages have it too."""
     start = before.strip()
     if not start or len(start) > MAX_LABEL:
         return ()
-    others = {int(table.row_page[r]) for r, n in enumerate(table.rows) if n.text.startswith(start)}
-    return (Feature("inside-left-text", 0, (start,)),) if len(others) > 1 or len(table.pages) == 1 else ()
+    alike = (r for r in table.rows_by("first", start.split(" ")[0]) if table.rows[r].text.startswith(start))
+    pages = {int(table.row_page[other]) for other in alike}
+    return (Feature("inside-left-text", 0, (start,)),) if len(pages) > 1 or len(table.pages) == 1 else ()
 
 
 def is_stable(table: Table, kind: str, value: str) -> bool:

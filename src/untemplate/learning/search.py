@@ -17,7 +17,7 @@ from untemplate.learning.table import Table, bits_of
 __all__ = ["Candidate", "Search", "disjunctions"]
 
 MAX_FEATURES = 4
-BEAM = 150
+BEAM = 60
 MAX_DISJUNCTION = 3
 AMBIGUOUS_SHARE = 0.1
 

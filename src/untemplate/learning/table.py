@@ -25,8 +25,6 @@ __all__ = ["Table", "bits_of"]
 # Using Site Knowledge"; 0.3 and 0.5 make frequent values look like labels (SWDE auto, one labelled page:
 # F1 0.953, 0.971 and 0.986 for 0.3, 0.5 and 0.8; the other verticals agree).
 STATIC_SHARE = 0.8
-# Words looked at in a node's own text.
-MAX_WORDS = 30
 
 Ints = npt.NDArray[np.int32]
 
@@ -210,23 +208,25 @@ class Table:
         return len(np.unique(np.searchsorted(self._first_elements, numbers, side="right")))
 
     def pages_with_text(self, kind: str, value: str) -> int:
-        """On how many pages some text row is, begins with, ends with or contains this."""
-        return len(np.unique(self.row_page[self._text_index[kind].get(value, [])]))
+        """On how many pages some row's text is this, or begins, ends or stands with this word."""
+        return len(np.unique(self.row_page[self.rows_by(kind, value)]))
+
+    def rows_by(self, kind: str, value: str) -> list[int]:
+        """The rows with this `text`, `first`, `last` or any `word`, or `label`."""
+        return self._text_index[kind].get(value, [])
 
     @cached_property
     def _text_index(self) -> dict[str, dict[str, list[int]]]:
-        """Rows by whole text, first word, last word, any word, and label."""
         index: dict[str, dict[str, list[int]]] = {k: {} for k in ("text", "first", "last", "word", "label")}
         for row, (node, label) in enumerate(zip(self.rows, self.labels, strict=True)):
+            words = node.text.split(" ")
             index["label"].setdefault(label, []).append(row)
-            if node.is_attribute:
-                continue
-            index["text"].setdefault(node.text, []).append(row)
-            words = node.text.split(" ", MAX_WORDS)
-            index["first"].setdefault(words[0], []).append(row)
-            index["last"].setdefault(node.text.rpartition(" ")[2], []).append(row)
-            for word in set(words[:MAX_WORDS]):
+            for word in set(words):
                 index["word"].setdefault(word, []).append(row)
+            if not node.is_attribute:
+                index["text"].setdefault(node.text, []).append(row)
+                index["first"].setdefault(words[0], []).append(row)
+                index["last"].setdefault(words[-1], []).append(row)
         return index
 
     def bits(self, features: Iterable[Feature]) -> int:
@@ -241,11 +241,9 @@ class Table:
     def _rows_with(self, feature: Feature) -> int:
         match feature.kind:
             case "label":
-                rows = [r for value in feature.values for r in self._text_index["label"].get(value, [])]
-                return bits_of(rows)
+                return bits_of(row for value in feature.values for row in self.rows_by("label", value))
             case "inside-word":
-                words = set(feature.values)
-                return bits_of(r for r, n in enumerate(self.rows) if not words.isdisjoint(n.text.split(" ")))
+                return bits_of(row for value in feature.values for row in self.rows_by("word", value))
             case "inside-left-text":
                 return bits_of(r for r, n in enumerate(self.rows) if n.text.startswith(feature.values))
             case "inside-right-text":

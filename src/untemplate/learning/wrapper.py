@@ -7,11 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from untemplate.extraction.patterns import looks_typed
-from untemplate.extraction.rule import Rule
+from untemplate.extraction.rule import Rule, Selector
 from untemplate.labeling import Label
+from untemplate.learning.classifier import learn_classifier
 from untemplate.learning.descriptions import Task, Variant, find_variants
+from untemplate.learning.features import node_features
 from untemplate.learning.places import Place, closest_text, find_places
 from untemplate.learning.ranges import learn_range
+from untemplate.learning.search import Search, disjunctions
 from untemplate.learning.selectors import cover, learn_committee, learn_selectors, pick
 from untemplate.learning.table import Table
 from untemplate.schema import Attribute, Schema
@@ -72,9 +75,15 @@ def learn_rules(
 def _learn_attribute(table: Table, labels: PageLabels, attribute: Attribute) -> AttributeReport:
     report = AttributeReport(attribute.name)
     places = _find_all(table, labels, attribute, report)
-    attempts = [attempt for attempt in _attempts(table, places, attribute) if attempt.variants]
-    for attempt in sorted(attempts, key=lambda attempt: attempt.rank, reverse=True):
+    attempts = _attempts(table, places, attribute)
+    described = [attempt for attempt in attempts if attempt.variants]
+    for attempt in sorted(described, key=lambda attempt: attempt.rank, reverse=True):
         report.rule = _rule(attempt, attribute)
+        if report.rule:
+            _report_coverage(report, attempt.task)
+            return report
+    for attempt in attempts:
+        report.rule = _classifying_rule(attempt, attribute)
         if report.rule:
             _report_coverage(report, attempt.task)
             return report
@@ -160,6 +169,25 @@ def _rule(attempt: _Attempt, attribute: Attribute) -> Rule | None:
         nodes,
         typed=all(looks_typed(place.text, attribute.type) for place in chosen),
     )
+
+
+def _classifying_rule(attempt: _Attempt, attribute: Attribute) -> Rule | None:
+    """The paper's last resort for a whole node: the most precise XPath, and a classifier among what it selects."""
+    task = attempt.task
+    if attribute.many or attempt.mode not in ("whole", "attribute"):
+        return None
+    positives = [values[0][0] for values in task.rows.values() if values]
+    shared = disjunctions([node_features(task.table, row) for row in positives])
+    broad = {feature for feature in shared if feature.is_structural and not feature.axis}
+    search = Search(task.table, positives, task.rows.keys(), task.universe)
+    tags = tuple(sorted((f for f in broad if f.kind == "tag" and f.level <= 2), key=lambda f: f.level))
+    best = search.best_by_distance(broad) or search.judge(tags, task.bits(tags))
+    selected = [row for page in task.rows for row in task.table.on_page(best.bits, page)]
+    classifier = learn_classifier(task.table, positives, [row for row in selected if row not in positives])
+    if classifier is None:
+        return None
+    selector = Selector(task.node, best.features, support=round(best.support, 3))
+    return Rule(attribute.name, (selector,), classifier=classifier)
 
 
 def _report_coverage(report: AttributeReport, task: Task) -> None:
