@@ -19,7 +19,7 @@ def test_the_paper_combines_features_of_three_levels() -> None:
         Feature("id", 1, ("i1",)),
     )
     assert Selector("text()", features).xpath == (
-        '//div[preceding-sibling::*[2][@class="c1"] or preceding-sibling::*[2][@class="c2"]]'
+        '//div[preceding-sibling::*[2]/self::*[@class="c1"] or preceding-sibling::*[2]/self::*[@class="c2"]]'
         '/*/*[@id="i1"]/text()'
     )
 
@@ -47,7 +47,11 @@ def test_the_paper_combines_features_of_three_levels() -> None:
             '//*[contains(concat(" ", normalize-space(@class), " "), " adr ")]/text()',
         ),
         ("text()", [("following-sibling-tag-1", 0, "")], "//text()[not(following-sibling::*[1])]"),
-        ("text()", [("preceding-sibling-tag-1", 0, "br")], "//text()[preceding-sibling::*[1][self::br]]"),
+        (
+            "text()",
+            [("preceding-sibling-tag-1", 0, "br")],
+            "//text()[preceding-sibling::*[1]/self::*[self::br]]",
+        ),
     ],
 )
 def test_how_features_are_written(node: str, features: list[tuple[str, int, str]], xpath: str) -> None:

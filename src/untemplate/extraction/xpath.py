@@ -72,7 +72,8 @@ def _predicate(feature: Feature) -> str:
             tests.append(f"not({feature.axis}-sibling::*[{feature.sibling}])")
         elif feature.axis:
             test = _element_test(feature.kind, value)
-            tests.append(f"{feature.axis}-sibling::*[{feature.sibling}][{test}]")
+            # libxml2 stops at the sibling it wants only if no further predicate follows.
+            tests.append(f"{feature.axis}-sibling::*[{feature.sibling}]/self::*[{test}]")
         else:
             tests.append(_element_test(feature.kind, value))
     return " or ".join(tests)
