@@ -1,0 +1,105 @@
+"""Other libraries on the same pages: each in an environment of its own, spoken to in JSON.
+
+They need versions of their dependencies that exclude each other and ours, so none of them is imported here:
+`install` makes `.venv-peers/NAME`, `run_peer` starts `benchmarks.peers.worker` with its interpreter.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import venv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+__all__ = ["LABELLED", "PEERS", "Found", "Peer", "Uninstallable", "install", "run_peer"]
+
+ROOT = Path(__file__).parents[2]
+ENVIRONMENTS = ROOT / ".venv-peers"
+LABELLED = (1, 2)
+"""Numbers of labelled pages that peers are run with: more do not change what they can express."""
+
+Found = dict[str, dict[str, str | None]]
+"""page id → attribute → text"""
+
+
+@dataclass(frozen=True)
+class Peer:
+    """What to install: `build` first, then `packages` with these variables set."""
+
+    packages: tuple[str, ...]
+    build: tuple[str, ...] = ()
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+
+# lxml in all of them: time is measured in parses of the same page.
+PEERS = {
+    "copied XPaths (parsel)": Peer(("parsel>=1.9", "lxml")),
+    "Scrapling": Peer(("scrapling>=0.3", "lxml")),
+    "AutoScraper": Peer(("autoscraper==1.1.14", "beautifulsoup4<4.13", "lxml")),
+    # Its released C sources are too old for Python 3.11, so they are made anew by the Cython of their time.
+    "scrapely": Peer(
+        ("scrapely==0.14.1", "w3lib<2", "lxml"),
+        ("cython<3", "numpy", "setuptools<70", "wheel"),
+        {"CYTHONIZE": "1"},
+    ),
+    "webstruct": Peer(("webstruct==0.6", "python-crfsuite", "sklearn-crfsuite", "lxml[html-clean]")),
+}
+
+
+class Uninstallable(Exception):
+    """A peer cannot be installed here; the message is the last line that pip said."""
+
+
+def install(name: str) -> None:
+    """Make the environment of a peer, once."""
+    peer, folder = PEERS[name], _folder(name)
+    ready = folder / ".ready"
+    wanted = json.dumps([peer.build, peer.packages])
+    if ready.is_file() and ready.read_text("utf-8") == wanted:
+        return
+    venv.create(folder, with_pip=True, clear=True)
+    if peer.build:
+        _pip(folder, peer.build)
+    _pip(folder, ("--no-build-isolation", *peer.packages) if peer.build else peer.packages, peer.variables)
+    (ENVIRONMENTS / ".gitignore").write_text("*\n", "utf-8")
+    ready.write_text(wanted, "utf-8")
+
+
+def _pip(folder: Path, packages: Sequence[str], variables: Mapping[str, str] | None = None) -> None:
+    run = subprocess.run(
+        [folder / "bin" / "python", "-m", "pip", "install", "--quiet", *packages],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **(variables or {})},
+    )
+    if run.returncode:
+        said = [line for line in run.stderr.splitlines() if line.startswith("ERROR")] or ["pip failed"]
+        raise Uninstallable(said[-1].removeprefix("ERROR: "))
+
+
+def run_peer(
+    name: str,
+    folder: Path,
+    labelled: Mapping[str, Mapping[str, Sequence[str]]],
+    tested: Sequence[str],
+) -> tuple[Found, list[float]]:
+    """What a peer finds on the tested pages of a site, and its time on each as a multiple of parsing it."""
+    order = {"peer": name, "folder": str(folder), "labelled": labelled, "tested": tested}
+    run = subprocess.run(
+        [_folder(name) / "bin" / "python", "-m", "benchmarks.peers.worker"],
+        input=json.dumps(order),
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+    )
+    if run.returncode:
+        raise RuntimeError(f"{name} on {folder.name}:\n{run.stderr}")
+    answer = json.loads(run.stdout.splitlines()[-1])
+    return answer["found"], answer["ratios"]
+
+
+def _folder(name: str) -> Path:
+    return ENVIRONMENTS / name.partition(" ")[0].lower()
