@@ -6,26 +6,24 @@ leaves, so the cost of a page is linear in its size whatever the rule says.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 
 from lxml import etree
 
+from untemplate.extraction.candidates import find_candidates
 from untemplate.extraction.classifier import Classifier
 from untemplate.extraction.feature import Feature
-from untemplate.extraction.neighbors import label_of, text_after, text_before, texts_after
+from untemplate.extraction.neighbors import label_of, nodes_after, text_after, text_before
 from untemplate.extraction.patterns import looks_typed
 from untemplate.extraction.rule import Rule, Selector, Wrapper
 from untemplate.page import HIDDEN_TAGS, Node, squeeze
 from untemplate.schema import Attribute
 
 __all__ = ["Found", "apply_rule", "holds", "holds_anywhere", "select"]
-
-# More candidates than this are not a place but a page's whole text; the rest is left alone.
-MAX_CANDIDATES = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,28 +46,13 @@ def apply_rule(rule: Rule, tree: etree._Element, wrapper: Wrapper, attribute: At
     return reader.ask_committee()
 
 
-def select(selector: Selector, tree: etree._Element, static: frozenset[str]) -> list[Node]:
-    """The visible nodes that a selector selects, in document order."""
-    features = selector.text_features
-    nodes = [n for n in _candidates(selector, tree) if _all_hold(features, n, static) and _is_visible(n)]
-    if selector.position:
-        index = selector.position - 1 if selector.position > 0 else -1
-        return nodes[index : index + 1 or None] if len(nodes) > index else []
-    return nodes
-
-
-def _candidates(selector: Selector, tree: etree._Element) -> Iterator[Node]:
-    results = selector.find(tree)
-    for result in results[:MAX_CANDIDATES]:
-        text = squeeze(result)
-        if not text:
-            continue
-        if result.is_attribute:
-            yield Node(result.getparent(), f"@{result.attrname}", text)
-        elif result.is_tail:
-            yield Node(result.getparent(), "tail", text)
-        else:
-            yield Node(result.getparent(), "text", text)
+def select(selector: Selector, tree: etree._Element, static: frozenset[str]) -> Iterator[Node]:
+    """The visible nodes that a selector selects, in document order, each found when it is asked for."""
+    candidates = find_candidates(selector, tree, static)
+    nodes = (n for n in candidates if _all_hold(selector.text_features, n, static) and _is_visible(n))
+    if selector.position > 0:
+        return islice(nodes, selector.position - 1, selector.position)
+    return iter(deque(nodes, maxlen=1)) if selector.position else nodes
 
 
 def _is_visible(node: Node) -> bool:
@@ -197,7 +180,7 @@ class _Reader:
         share = weight / total
         return [replace(found, confidence=share / 2) for found in votes[text]] if share > 0.5 else []
 
-    def _winner(self, classifier: Classifier, nodes: list[Node]) -> list[Node]:
+    def _winner(self, classifier: Classifier, nodes: Iterable[Node]) -> Iterator[Node]:
         """The candidate that is most likely the value, if it is more likely than not."""
         static = self.wrapper.static_texts
         best, best_probability = None, 0.5
@@ -205,7 +188,7 @@ class _Reader:
             probability = classifier.probability(partial(holds_anywhere, node=node, static=static))
             if probability > best_probability:
                 best, best_probability = node, probability
-        return [best] if best is not None else []
+        return iter([best] if best is not None else [])
 
     def _text(self, node: Node) -> str | None:
         """The text of the value that begins at this node: joined, cut to its range, and of its type."""
@@ -217,7 +200,8 @@ class _Reader:
                 parent = parent if above is None else above
             text = " ".join(_visible_texts(parent))
         elif self.rule.nodes > 1:
-            text = " ".join([node.text, *islice(texts_after(node), self.rule.nodes - 1)])
+            following = islice(nodes_after(node), self.rule.nodes - 1)
+            text = " ".join([node.text, *(other.text for other in following)])
         if text and self.rule.range:
             text = self.rule.range.prune(text)
         if text and self.rule.typed and not looks_typed(text, self.attribute.type):

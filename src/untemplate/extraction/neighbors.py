@@ -6,13 +6,14 @@ what they look for.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Iterator
+from functools import lru_cache
 
 from lxml import etree
 
 from untemplate.page import HIDDEN_TAGS, Node, squeeze
 
-__all__ = ["MAX_LABEL", "label_of", "static_key", "text_after", "text_before", "texts_after"]
+__all__ = ["MAX_LABEL", "label_of", "nodes_after", "nodes_before", "static_key", "text_after", "text_before"]
 
 # How many places are looked at before giving up, so that hostile pages cost linear time.
 MAX_STEPS = 1000
@@ -24,12 +25,12 @@ _Slot = tuple[etree._Element, str]
 
 def text_before(node: Node) -> str:
     """The nearest visible text before the node; empty if there is none."""
-    return next(texts_before(node), "")
+    return next((other.text for other in nodes_before(node)), "")
 
 
 def text_after(node: Node) -> str:
     """The nearest visible text after the node's start; empty if there is none."""
-    return next(texts_after(node), "")
+    return next((other.text for other in nodes_after(node)), "")
 
 
 def static_key(element: etree._Element, text: str) -> str:
@@ -37,43 +38,44 @@ def static_key(element: etree._Element, text: str) -> str:
     return f"{sum(1 for _ in element.iterancestors())}:{element.tag}:{text}"
 
 
-def label_of(node: Node, static: Container[str]) -> str:
+def label_of(node: Node, static: frozenset[str]) -> str:
     """The nearest text before the node that is static on the site; empty if there is none near."""
-    for element, where, text in _before_slots(node):
-        if len(text) <= MAX_LABEL:
-            inside = element if where == "text" else element.getparent()
-            if static_key(inside, text) in static:
-                return text
+    texts = _texts_of(static)
+    for other in nodes_before(node):
+        if other.text in texts and static_key(other.parent, other.text) in static:
+            return other.text
     return ""
 
 
-def texts_before(node: Node) -> Iterator[str]:
-    """Visible texts before the node, the nearest first."""
-    return (text for _, _, text in _before_slots(node))
+@lru_cache(maxsize=1024)
+def _texts_of(static: frozenset[str]) -> frozenset[str]:
+    """The texts alone of static keys: most texts of a page are none, which is told without their place."""
+    return frozenset(key.split(":", 2)[2] for key in static)
 
 
-def _before_slots(node: Node) -> Iterator[tuple[etree._Element, str, str]]:
+def nodes_before(node: Node) -> Iterator[Node]:
+    """Visible text nodes before the node, the nearest first."""
     slot = _before(node.element) if node.kind != "tail" else _inside_end(node.element)
     for _ in range(MAX_STEPS):
         if slot is None:
             return
         element, where = slot
         text = element.text if where == "text" else element.tail
-        if text and (squeezed := squeeze(text)):
-            yield element, where, squeezed
+        if text and not text.isspace():
+            yield Node(element, where, squeeze(text))
         slot = _inside_end(element) if where == "tail" else _before(element)
 
 
-def texts_after(node: Node) -> Iterator[str]:
-    """Visible texts after the node, the nearest first; those inside an attribute's element count."""
+def nodes_after(node: Node) -> Iterator[Node]:
+    """Visible text nodes after the node, the nearest first; those inside an attribute's element count."""
     slot = _enter(node.element) if node.is_attribute else _after(node.element, node.kind)
     for _ in range(MAX_STEPS):
         if slot is None:
             return
         element, where = slot
         text = element.text if where == "text" else element.tail
-        if text and (squeezed := squeeze(text)):
-            yield squeezed
+        if text and not text.isspace():
+            yield Node(element, where, squeeze(text))
         slot = _after(element, where)
 
 

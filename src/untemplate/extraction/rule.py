@@ -12,7 +12,7 @@ from untemplate.clustering import Signature, url_matches
 from untemplate.extraction.classifier import Classifier
 from untemplate.extraction.feature import Feature
 from untemplate.extraction.ranges import Range
-from untemplate.extraction.xpath import structure_xpath, whole_xpath
+from untemplate.extraction.xpath import anchor_xpath, structure_xpath, whole_xpath
 
 __all__ = ["Rule", "Selector", "Wrapper"]
 
@@ -36,9 +36,18 @@ class Selector:
         return whole_xpath(self.node, self.features, self.position)
 
     @cached_property
+    def anchor(self) -> Feature | None:
+        """Where all features speak of texts, the one whose text the page is searched for."""
+        if self.node != "text()" or any(feature.is_structural for feature in self.features):
+            return None
+        useful = [f for f in self.features if all(value.strip() for value in f.values)]
+        return min(useful, key=lambda feature: feature.kind == "label", default=None)
+
+    @cached_property
     def find(self) -> etree.XPath:
-        """The structural part, compiled: selects the candidates."""
-        return etree.XPath(structure_xpath(self.node, self.features), regexp=False)
+        """Compiled: the structural part, which selects the candidates, or what finds the anchor."""
+        path = anchor_xpath(self.anchor) if self.anchor else structure_xpath(self.node, self.features)
+        return etree.XPath(path, regexp=False)
 
     @cached_property
     def weight(self) -> float:
@@ -49,7 +58,10 @@ class Selector:
     @cached_property
     def text_features(self) -> tuple[Feature, ...]:
         """What is left to test on each candidate."""
-        return tuple(feature for feature in self.features if not feature.is_structural)
+        left = [feature for feature in self.features if not feature.is_structural]
+        return tuple(
+            sorted(left, key=lambda feature: feature.kind == "label")
+        )  # the dearest to test goes last
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from untemplate.extraction.feature import Feature
 from untemplate.page import HIDDEN_TAGS
 
-__all__ = ["SEPARATOR", "literal", "structure_xpath", "whole_xpath"]
+__all__ = ["SEPARATOR", "anchor_xpath", "literal", "structure_xpath", "whole_xpath"]
 
 # Stands between (and around) the static texts in the variable that holds them all.
 SEPARATOR = "\u241e"
@@ -23,6 +23,12 @@ _VISIBLE = "not(" + " or ".join(f"ancestor::{tag}" for tag in sorted(HIDDEN_TAGS
 def structure_xpath(node: str, features: Iterable[Feature]) -> str:
     """The XPath of all nodes (`text()` or `@name`) of which the structural features hold."""
     return _steps(node, [feature for feature in features if feature.is_structural], {})
+
+
+def anchor_xpath(feature: Feature) -> str:
+    """The XPath of all texts that may be one the feature names: they contain its longest word."""
+    words = (max(value.split(" "), key=len) for value in feature.values)
+    return "//text()[" + " or ".join(f"contains(., {literal(word)})" for word in words) + "]"
 
 
 def whole_xpath(node: str, features: Sequence[Feature], position: int = 0, static: str = "$static") -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, groupby
 
 from untemplate.extraction.feature import Feature
 from untemplate.learning.features import inside_feature, label_feature, names, node_features, tag_path
@@ -132,13 +133,12 @@ class Variant:
 
 def find_variants(task: Task) -> list[Variant]:
     """A variant for each different description of a place where a labelled value may stand, best first."""
+    labelled = (rows for values in task.rows.values() for rows in (values if task.many else values[:1]))
     rows_of: dict[Description, list[int]] = {}
-    for values in task.rows.values():
-        for rows in values if task.many else values[:1]:
-            for row in rows:
-                description = Description.of(task, row)
-                rows_of.setdefault(description, []).append(row)
-                rows_of.setdefault(description.without_label(), []).append(row)
+    for row in dict.fromkeys(chain.from_iterable(labelled)):
+        description = Description.of(task, row)
+        rows_of.setdefault(description, []).append(row)
+        rows_of.setdefault(description.without_label(), []).append(row)
     variants = [_make_precise(task, description, rows) for description, rows in rows_of.items()]
     if task.many:
         variants.append(_general(task))
@@ -191,11 +191,13 @@ def _count(task: Task, features: tuple[Feature, ...], rows: list[int]) -> Varian
 def _positions(task: Task, bits: int, rows: Iterable[int]) -> list[int]:
     """Where the rows stand among those selected, from the start, and whether last."""
     found: list[int] = []
-    for row in rows:
-        on_page = task.table.on_page(bits, int(task.table.row_page[row]))
-        found.append(on_page.index(row) + 1)
-        if row == on_page[-1]:
-            found.append(-1)
+    for page, own in groupby(rows, key=lambda row: int(task.table.row_page[row])):
+        on_page = task.table.on_page(bits, page)
+        positions = {row: number for number, row in enumerate(on_page, 1)}
+        for row in own:
+            found.append(positions[row])
+            if row == on_page[-1]:
+                found.append(-1)
     return list(dict.fromkeys(found))
 
 

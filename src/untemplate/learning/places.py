@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import islice
 from urllib.parse import urljoin
 
 from lxml import etree
@@ -20,10 +21,12 @@ from untemplate.learning.table import Table
 from untemplate.page import squeeze
 from untemplate.schema import Attribute
 
-__all__ = ["Place", "closest_text", "find_places"]
+__all__ = ["MAX_PLACES", "Place", "closest_text", "find_places"]
 
 # A value over more nodes than this is not looked for.
 MAX_SPAN = 12
+# A text that stands in more places is told apart by none of them; to look at all would take quadratic time.
+MAX_PLACES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,7 @@ class Place:
 def find_places(table: Table, page: int, label: Label, attribute: Attribute) -> list[Place]:
     """All places on a page where a labelled value stands."""
     if label.xpath is not None:
-        return list(_places_by_xpath(table, page, label))
+        return list(islice(_places_by_xpath(table, page, label), MAX_PLACES))
     assert label.value is not None
     value = squeeze(html.unescape(label.value))
     rows = range(table.starts[page], table.starts[page + 1])
@@ -60,7 +63,8 @@ def find_places(table: Table, page: int, label: Label, attribute: Attribute) -> 
     if linked and attribute.type in ("url", "image"):
         return linked
     whole = [Place(row, "whole", value) for row in texts if table.rows[row].text == value]
-    return [*whole, *_spans(table, texts, value), *_parts(table, texts, value), *linked]
+    spans = islice(_spans(table, texts, value), MAX_PLACES)
+    return [*whole, *spans, *_parts(table, texts, value), *linked]
 
 
 def closest_text(table: Table, page: int, value: str) -> str | None:

@@ -12,7 +12,7 @@ from untemplate.labeling import Label
 from untemplate.learning.classifier import learn_classifier
 from untemplate.learning.descriptions import Task, Variant, find_variants
 from untemplate.learning.features import node_features
-from untemplate.learning.places import Place, closest_text, find_places
+from untemplate.learning.places import MAX_PLACES, Place, closest_text, find_places
 from untemplate.learning.ranges import learn_range
 from untemplate.learning.search import Search, disjunctions
 from untemplate.learning.selectors import cover, learn_committee, learn_selectors, pick
@@ -104,7 +104,7 @@ def _find_all(
             if not here:
                 report.problems.append(_not_found(table, page, label))
         if any(found) or not present:
-            places[page] = [_drop_static(table, here) for here in found if here]
+            places[page] = [_drop_static(table, here)[:MAX_PLACES] for here in found if here]
     return places
 
 
