@@ -10,48 +10,16 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import click
 import pytest
+from running import Run
 
-from untemplate.cli import COMMANDS, cli, main
-from untemplate.demo import Site, make_site, write_site
+from untemplate.cli import COMMANDS, cli
+from untemplate.demo import Site
 
 PROCESS = [sys.executable, "-c", "import sys; from untemplate.cli import main; sys.exit(main())"]
-
-
-class Done(NamedTuple):
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-Run = Callable[..., Done]
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Runs a command line: its exit code, and what it printed."""
-
-    def run(*arguments: str | Path) -> Done:
-        return Done(main([str(argument) for argument in arguments]), *capsys.readouterr())
-
-    return run
-
-
-@pytest.fixture(scope="module")
-def site() -> Site:
-    return make_site("restaurant", seed=2, pages=60)
-
-
-@pytest.fixture(scope="module")
-def folder(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("site")
-    write_site(site, path)
-    return path
 
 
 def test_help_names_every_command(run: Run) -> None:
@@ -106,6 +74,7 @@ def test_demo_makes_and_keeps_a_site(run: Run, tmp_path: Path) -> None:
     done = run("demo", "--pages", "40", "--seed", "3", "-o", tmp_path / "site")
     assert done.returncode == 0
     assert "F1 of page pairs" in done.stderr
+    assert "Against the truth" in done.stdout
     assert len(list((tmp_path / "site").glob("*.html"))) == 40
     assert run("cluster", tmp_path / "site").returncode == 0
 
@@ -137,6 +106,11 @@ def test_hostile_pages_cost_themselves_and_not_the_run(run: Run, folder: Path, t
         done = run(command, mixed)
         assert done.returncode == 0
         assert "c1" in done.stdout
+    learn = ("learn", mixed, "--schema", "restaurant", "--labels", mixed / "labels.jsonl")
+    assert run(*learn, "-o", tmp_path / "rules.json").returncode == 0
+    done = run("extract", mixed, "--rules", tmp_path / "rules.json", "-o", tmp_path / "records.jsonl")
+    assert done.returncode == 0
+    assert "page cannot be read: page is nested deeper" in done.stderr
 
 
 def test_columns_are_named_by_option(run: Run, tmp_path: Path) -> None:
