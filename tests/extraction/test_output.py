@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -14,15 +13,9 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from untemplate import InputError, Reason, Record, Schema, Value
+from untemplate import InputError, Price, Reason, Record, Schema, Value
 from untemplate.extraction import output
 from untemplate.extraction.output import open_records, write_records
-
-
-@dataclass
-class Money:
-    amount: Decimal
-    currency: str
 
 
 def value(text: str, data: Any = None) -> Value:
@@ -38,7 +31,7 @@ RECORDS = [
             "name": [value('Chez "Ü", \n漢')],
             "cuisine": [value("French"), value("Bistro")],
             "opened": [value("May 3, 2024", date(2024, 5, 3))],
-            "price": [value("$25.99", Money(Decimal("25.99"), "USD"))],
+            "price": [value("$25.99", Price(Decimal("25.99"), "USD"))],
         },
         {"url": Reason.NO_RULE},
     ),

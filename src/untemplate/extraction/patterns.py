@@ -6,10 +6,11 @@ The patterns are the paper's "manually created regexes" (Vertex III-C.4): they s
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from datetime import date, datetime, time
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urljoin
 
 import phonenumbers
@@ -50,7 +51,8 @@ _PATTERNS: dict[Type, re.Pattern[str]] = {
 _WITH_DIGITS = frozenset({"price", "number", "date", "time", "phone", "zip", "isbn"})
 
 
-class Price(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Price:
     """An amount and its currency, as far as the text tells it."""
 
     amount: Decimal
