@@ -13,6 +13,7 @@ from untemplate import Node, Page
 from untemplate.extraction import Selector
 from untemplate.extraction.apply import holds, select
 from untemplate.extraction.feature import Feature
+from untemplate.extraction.neighbors import Labels
 from untemplate.extraction.xpath import SEPARATOR
 from untemplate.learning import Table
 from untemplate.learning.search import disjunctions
@@ -34,11 +35,12 @@ def by_select(table: Table, selector: Selector, page: int) -> list[Place]:
 
 
 def by_holds(table: Table, selector: Selector, page: int) -> list[Place]:
+    labels = Labels(table.static)
     return [
         place(node)
         for node in table.pages[page].nodes
         if (node.kind if node.is_attribute else "text()") == selector.node
-        and all(holds(feature, node, table.static) for feature in selector.features)
+        and all(holds(feature, node, labels) for feature in selector.features)
     ]
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from trees import html_trees
 
 from untemplate import Node, Page
-from untemplate.extraction.neighbors import MAX_STEPS, label_of, text_after, text_before
+from untemplate.extraction.neighbors import MAX_STEPS, Labels, text_after, text_before
 from untemplate.learning import Table
 
 
@@ -69,9 +69,9 @@ def test_a_label_is_the_nearest_static_text() -> None:
 
     prices = ("$5", "$17", "$125")
     table = Table([Page(html=html(price).replace("about", f"about{price}"), id=price) for price in prices])
-    assert label_of(node_of(table.pages[0], "$5"), table.static) == "Price"
-    assert label_of(node_of(table.pages[2], "4"), table.static) == "Stock"
-    assert label_of(node_of(table.pages[0], "Price"), table.static) == ""
+    assert Labels(table.static).of(node_of(table.pages[0], "$5")) == "Price"
+    assert Labels(table.static).of(node_of(table.pages[2], "4")) == "Stock"
+    assert Labels(table.static).of(node_of(table.pages[0], "Price")) == ""
 
 
 def test_walks_stop_on_hostile_pages() -> None:
@@ -82,7 +82,20 @@ def test_walks_stop_on_hostile_pages() -> None:
         last = page.nodes[-1]
         started = time.perf_counter()
         for _ in range(20):
-            assert label_of(last, frozenset()) == ""
+            assert text_before(last) == ""
         return time.perf_counter() - started
 
     assert cost(200 * MAX_STEPS) < 10 * cost(2 * MAX_STEPS) + 0.05
+
+
+def test_labels_of_a_long_page_take_linear_time() -> None:
+    """A table of so many rows after the last label: each row's label is as far away as its number."""
+
+    def cost(rows: int) -> float:
+        page = Page(html="<p>Price</p><table>" + "<tr><td>a</td><td>b</td></tr>" * rows + "</table>")
+        labels, nodes = Labels(frozenset({"2:p:Price"})), page.nodes
+        started = time.perf_counter()
+        assert {labels.of(node) for node in nodes[1:]} == {"Price"}
+        return time.perf_counter() - started
+
+    assert cost(10_000) < 40 * cost(1_000) + 0.05

@@ -17,7 +17,7 @@ from lxml import etree
 from untemplate.extraction.candidates import find_candidates
 from untemplate.extraction.classifier import Classifier
 from untemplate.extraction.feature import Feature
-from untemplate.extraction.neighbors import label_of, nodes_after, text_after, text_before
+from untemplate.extraction.neighbors import Labels, nodes_after, static_key, text_after, text_before
 from untemplate.extraction.patterns import looks_typed
 from untemplate.extraction.rule import Rule, Selector, Wrapper
 from untemplate.page import HIDDEN_TAGS, Node, squeeze
@@ -38,7 +38,7 @@ class Found:
 
 def apply_rule(rule: Rule, tree: etree._Element, wrapper: Wrapper, attribute: Attribute) -> list[Found]:
     """What the rule finds on a page: all places in order for a `many` attribute, else at most one."""
-    reader = _Reader(rule, wrapper, attribute, tree)
+    reader = _Reader(rule, wrapper, attribute, tree, Labels(wrapper.static_texts))
     for number, selector in enumerate(rule.selectors, 1):
         found = reader.read(selector, f"{attribute.name}#{number}")
         if found:
@@ -49,7 +49,8 @@ def apply_rule(rule: Rule, tree: etree._Element, wrapper: Wrapper, attribute: At
 def select(selector: Selector, tree: etree._Element, static: frozenset[str]) -> Iterator[Node]:
     """The visible nodes that a selector selects, in document order, each found when it is asked for."""
     candidates = find_candidates(selector, tree, static)
-    nodes = (n for n in candidates if _all_hold(selector.text_features, n, static) and _is_visible(n))
+    labels = Labels(static)
+    nodes = (n for n in candidates if _all_hold(selector.text_features, n, labels) and _is_visible(n))
     if selector.position > 0:
         return islice(nodes, selector.position - 1, selector.position)
     return iter(deque(nodes, maxlen=1)) if selector.position else nodes
@@ -60,21 +61,21 @@ def _is_visible(node: Node) -> bool:
     return parent.tag not in HIDDEN_TAGS and next(parent.iterancestors(*HIDDEN_TAGS), None) is None
 
 
-def _all_hold(features: tuple[Feature, ...], node: Node, static: frozenset[str]) -> bool:
-    return all(holds(feature, node, static) for feature in features)
+def _all_hold(features: tuple[Feature, ...], node: Node, labels: Labels) -> bool:
+    return all(holds(feature, node, labels) for feature in features)
 
 
-def holds_anywhere(feature: Feature, node: Node, static: frozenset[str]) -> bool:
+def holds_anywhere(feature: Feature, node: Node, labels: Labels) -> bool:
     """Whether a feature holds of a node; from level 2 up, of any element there (Vertex III-C.3)."""
-    return holds(feature, node, static, anywhere=feature.level > 1)
+    return holds(feature, node, labels, anywhere=feature.level > 1)
 
 
-def holds(feature: Feature, node: Node, static: frozenset[str], anywhere: bool = False) -> bool:
+def holds(feature: Feature, node: Node, labels: Labels, anywhere: bool = False) -> bool:
     """Whether a feature holds of a node; `anywhere`: at its level or any above."""
     values = feature.values
     match feature.kind:
         case "label":
-            return label_of(node, static) in values
+            return labels.of(node) in values
         case "inside-left-text":
             return node.text.startswith(values)
         case "inside-right-text":
@@ -149,6 +150,7 @@ class _Reader:
     wrapper: Wrapper
     attribute: Attribute
     tree: etree._Element
+    labels: Labels
 
     def read(self, selector: Selector, name: str) -> list[Found]:
         """The values at the selected nodes, with the confidence that the committee gives them."""
@@ -170,6 +172,7 @@ class _Reader:
         weights: defaultdict[str, float] = defaultdict(float)
         for number, member in enumerate(self.rule.committee, 1):
             found = self.read(member, f"{self.attribute.name}#committee-{number}")
+            found = [place for place in found if not self._is_static(place.node)]
             text = found[0].text if found else ""
             votes.setdefault(text, found)
             weights[text] += member.weight
@@ -182,10 +185,9 @@ class _Reader:
 
     def _winner(self, classifier: Classifier, nodes: Iterable[Node]) -> Iterator[Node]:
         """The candidate that is most likely the value, if it is more likely than not."""
-        static = self.wrapper.static_texts
         best, best_probability = None, 0.5
         for node in nodes:
-            probability = classifier.probability(partial(holds_anywhere, node=node, static=static))
+            probability = classifier.probability(partial(holds_anywhere, node=node, labels=self.labels))
             if probability > best_probability:
                 best, best_probability = node, probability
         return iter([best] if best is not None else [])
@@ -208,9 +210,14 @@ class _Reader:
             return None
         return text
 
+    def _is_static(self, node: Node) -> bool:
+        """Whether a node is one of the template's own words, such as the label of the next value."""
+        static = self.wrapper.static_texts
+        return not node.is_attribute and static_key(node.parent, node.text) in static
+
     def _confidence(self, node: Node) -> float:
         committee = self.rule.committee
-        agreeing = sum(_all_hold(member.features, node, self.wrapper.static_texts) for member in committee)
+        agreeing = sum(_all_hold(member.features, node, self.labels) for member in committee)
         return (1 + agreeing) / (1 + len(committee))
 
 

@@ -13,7 +13,7 @@ from lxml import etree
 
 from untemplate.page import HIDDEN_TAGS, Node, squeeze
 
-__all__ = ["MAX_LABEL", "label_of", "nodes_after", "nodes_before", "static_key", "text_after", "text_before"]
+__all__ = ["MAX_LABEL", "Labels", "nodes_after", "nodes_before", "static_key", "text_after", "text_before"]
 
 # How many places are looked at before giving up, so that hostile pages cost linear time.
 MAX_STEPS = 1000
@@ -38,13 +38,31 @@ def static_key(element: etree._Element, text: str) -> str:
     return f"{sum(1 for _ in element.iterancestors())}:{element.tag}:{text}"
 
 
-def label_of(node: Node, static: frozenset[str]) -> str:
-    """The nearest text before the node that is static on the site; empty if there is none near."""
-    texts = _texts_of(static)
-    for other in nodes_before(node):
-        if other.text in texts and static_key(other.parent, other.text) in static:
-            return other.text
-    return ""
+class Labels:
+    """The labels of one page's nodes. Asked in document order, it passes every place of the page once."""
+
+    def __init__(self, static: frozenset[str]) -> None:
+        self._static = static
+        self._texts = _texts_of(static)
+        self._known: dict[_Slot, str] = {}  # by the place from which a label was looked for
+
+    def of(self, node: Node) -> str:
+        """The nearest text before the node that is static on the site; empty if there is none."""
+        first = slot = _place_before(node)
+        label = ""
+        while slot is not None:
+            if slot in self._known:
+                label = self._known[slot]
+                break
+            element, where = slot
+            text = squeeze((element.text if where == "text" else element.tail) or "")
+            if text in self._texts and static_key(Node(element, where, text).parent, text) in self._static:
+                label = text
+                break
+            slot = _inside_end(element) if where == "tail" else _before(element)
+        if first is not None:
+            self._known[first] = label
+        return label
 
 
 @lru_cache(maxsize=1024)
@@ -55,7 +73,7 @@ def _texts_of(static: frozenset[str]) -> frozenset[str]:
 
 def nodes_before(node: Node) -> Iterator[Node]:
     """Visible text nodes before the node, the nearest first."""
-    slot = _before(node.element) if node.kind != "tail" else _inside_end(node.element)
+    slot = _place_before(node)
     for _ in range(MAX_STEPS):
         if slot is None:
             return
@@ -77,6 +95,10 @@ def nodes_after(node: Node) -> Iterator[Node]:
         if text and not text.isspace():
             yield Node(element, where, squeeze(text))
         slot = _after(element, where)
+
+
+def _place_before(node: Node) -> _Slot | None:
+    return _inside_end(node.element) if node.kind == "tail" else _before(node.element)
 
 
 def _is_open(element: etree._Element) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from untemplate.extraction.apply import holds_anywhere
 from untemplate.extraction.classifier import Classifier
 from untemplate.extraction.feature import Feature
-from untemplate.extraction.neighbors import MAX_LABEL
+from untemplate.extraction.neighbors import MAX_LABEL, Labels
 from untemplate.learning.features import node_features
 from untemplate.learning.table import Table
 
@@ -21,15 +21,19 @@ __all__ = ["learn_classifier"]
 MAX_FEATURES = 10
 # Ancestors whose weak attributes are looked at.
 MAX_WEAK_LEVEL = 4
+# Of more other nodes than this, each with features of its own, the first stand for all.
+MAX_NEGATIVES = 200
 
 
 def learn_classifier(table: Table, positives: Sequence[int], negatives: Sequence[int]) -> Classifier | None:
     """The classifier with the fewest features that tells positive from negative rows; None if none does."""
+    negatives = negatives[:MAX_NEGATIVES]
     strong = {feature for row in positives for feature in node_features(table, row)}
     weak = {feature for row in [*positives, *negatives] for feature in _weak_features(table, row)}
     examples = [(row, True) for row in positives] + [(row, False) for row in negatives]
+    known = Labels(table.static)
     held = {
-        feature: [holds_anywhere(feature, table.rows[row], table.static) for row, _ in examples]
+        feature: [holds_anywhere(feature, table.rows[row], known) for row, _ in examples]
         for feature in strong | weak
     }
     labels = [label for _, label in examples]
