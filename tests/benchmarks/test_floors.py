@@ -16,15 +16,15 @@ from benchmarks import changes, rules, swde
 SWDE_EVERY = 4
 SWDE_LABELLED = 2
 SWDE_FLOORS = {
-    "auto-msn": (0.99, 1.0),
-    "book-borders": (0.98, 0.98),
+    "auto-msn": (1.0, 1.0),
+    "book-borders": (0.987, 0.987),
     "nbaplayer-yahoo": (1.0, 1.0),
     "restaurant-zagat": (1.0, 1.0),
 }
 SWDE_HASH = "31489e98586cf1b5"
 
 # The pairs whose pages changed: shares of judged attributes whose right values come out, and of wrong ones.
-CHANGES_FLOOR = 0.8
+CHANGES_FLOOR = 0.85
 CHANGES_CEILING_WRONG = 0.05
 CHANGES_HASH = "3a1d65a38a237765"
 

@@ -1,0 +1,40 @@
+"""The benchmarks' own arithmetic: what is copied from developer tools, where values stand, what is compared."""
+
+import pytest
+from lxml import html
+
+from benchmarks.changes import _absolute_xpath, plain
+from benchmarks.peers.reading import find_value
+from benchmarks.swde import Score
+from untemplate import Page
+
+LIST = "<html><body><h1>Soup</h1><ul><li>1 onion</li><li><b>Salt</b></li><li>2 <i>carrots</i></li></ul></body></html>"
+
+
+@pytest.mark.parametrize(
+    ("values", "xpath"),
+    [
+        (["Soup"], "/html/body/h1"),
+        (["1 onion", "2 carrots"], "/html/body/ul/li"),
+        (["1 onion", "Salt"], "/html/body/ul/li[1] | /html/body/ul/li[2]/b"),
+        (["Pepper"], None),
+    ],
+)
+def test_copied_xpaths_drop_the_numbers_in_which_values_differ(values, xpath):
+    assert _absolute_xpath(Page(html=LIST), values) == xpath
+
+
+def test_values_are_found_where_they_are_visible():
+    tree = html.document_fromstring("<title>Soup</title><p>A <b>good</b> Soup</p><p>Soup</p>")
+    element, number = find_value(tree, ["Soup"])
+    assert (element.tag, number) == ("p", 2)
+    assert find_value(tree, ["good Soup"]) is None
+
+
+def test_texts_are_compared_by_letters_and_digits():
+    assert plain("½ cup “Milk”, warm ") == plain("½ CUP milk warm")
+
+
+def test_score_without_extraction_is_zero():
+    assert (Score(true=3).precision, Score(true=3).recall, Score(true=3).f1) == (0, 0, 0)
+    assert Score(hits=2, extracted=2, true=4).f1 == pytest.approx(2 / 3)
