@@ -1,14 +1,22 @@
-"""Documents do not drift: commands as they are, links that lead somewhere, examples that run."""
+"""Documents do not drift: commands as they are, links that lead somewhere, examples that run and print what they say."""
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from doctest import ELLIPSIS, NORMALIZE_WHITESPACE, OutputChecker
 from pathlib import Path
 
 import pytest
 
 from scripts import docs
 from untemplate.demo import make_site, write_site
+
+DOCS = docs.ROOT / "docs"
 
 
 def test_commands_page_is_up_to_date() -> None:
@@ -19,13 +27,73 @@ def test_links_lead_somewhere() -> None:
     assert docs.broken_links() == []
 
 
-def test_the_example_of_the_readme_runs(
+def test_contents_link_every_page() -> None:
+    contents = (DOCS / "index.md").read_text("utf-8")
+    pages = {path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")} - {"index.md"}
+    assert pages == set(re.findall(r"\]\(([^)#]+)\)", contents))
+
+
+def blocks(page: Path) -> Iterator[tuple[str, str]]:
+    """The language and the content of each code block."""
+    yield from re.findall(r"^```(\w*)\n(.*?)^```$", page.read_text("utf-8"), re.S | re.M)
+
+
+def commands(block: str) -> Iterator[tuple[str, str]]:
+    """The command lines of a console block, each with what it prints; lines after `> ` belong to the command."""
+    for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
+        lines = part.splitlines()
+        more = [line.removeprefix("> ") for line in lines[1:] if line.startswith("> ")]
+        printed = [line for line in lines[1:] if not line.startswith("> ")]
+        yield "\n".join([lines[0], *more]), "\n".join(printed)
+
+
+def assert_printed(expected: str, printed: str, what: str) -> None:
+    """White space does not count, and … stands for anything."""
+    expected = expected.replace("…", "...")
+    same = OutputChecker().check_output(f"{expected}\n", f"{printed}\n", ELLIPSIS | NORMALIZE_WHITESPACE)
+    assert same or not expected.strip(), f"{what}\n--- expected\n{expected}\n--- printed\n{printed}"
+
+
+def run_console(block: str) -> None:
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    for command, expected in commands(block):
+        if "xsltproc" in command and not shutil.which("xsltproc"):
+            continue
+        done = subprocess.run(
+            ["bash", "-c", command],
+            env=os.environ | {"PATH": path},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=120,
+        )
+        assert done.returncode in (0, 1) or "untemplate: " in expected, f"{command}\n{done.stdout}"
+        assert_printed(expected, done.stdout, command)
+
+
+def test_the_tutorial_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    write_site(make_site("restaurant", seed=1, pages=40), tmp_path / "pages")
-    [example] = re.findall(
-        r"^```python\n(.*?)^```$", (docs.ROOT / "README.md").read_text("utf-8"), re.S | re.M
-    )
+    names: dict[str, object] = {}
+    for language, block in blocks(DOCS / "tutorial.md"):
+        match language:
+            case "console":
+                run_console(block)
+            case "python":
+                exec(compile(block, "tutorial.md", "exec"), names)
+            case _:
+                assert_printed(block, capsys.readouterr().out, "python")
+
+
+def test_the_readme_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    console, *_ = (block for language, block in blocks(docs.ROOT / "README.md") if language == "console")
+    run_console(console)
+    write_site(make_site("restaurant", seed=2, pages=40), tmp_path / "pages")
+    shutil.copy(tmp_path / "pages" / "labels.jsonl", tmp_path)
+    [example] = (block for language, block in blocks(docs.ROOT / "README.md") if language == "python")
     exec(compile(example, "README.md", "exec"), {})
     assert "label " in capsys.readouterr().out
