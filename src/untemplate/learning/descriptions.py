@@ -155,12 +155,13 @@ def _make_precise(task: Task, description: Description, rows: list[int]) -> Vari
         worth *= WORTH_UNANCHORED
     if _is_precise(task, bits):
         return _variant(task, sets, 0, worth)
-    if not description.label and not task.many:
+    selects_gap = _selects_gap(task, bits)
+    if not description.label and not task.many and not selects_gap:
         return None
     counted = _count(task, sets[0], rows)
     near = {f for f in disjunctions([node_features(task.table, row) for row in rows]) if f.distance <= NEAR}
     search = Search(task.table, rows, task.rows.keys(), bits, task.many)
-    enough = 0.0 if _selects_gap(task, bits) else KEPT_SUPPORT * search.judge((), bits).support
+    enough = 0.0 if selects_gap else KEPT_SUPPORT * search.judge((), bits).support
     for features in ({f for f in near if f.type in MEANINGFUL}, near):
         best = search.best_by_support(features)
         if best is not None and best.support >= enough:

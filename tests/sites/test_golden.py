@@ -1,0 +1,48 @@
+"""Golden sites: each folder has pages, labels of a few, a schema, and what must come out; one test per field.
+
+To add one: `pages/` (with `pages.csv` for their URLs), `labels.jsonl`, `schema.toml`, `expected.jsonl`.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from untemplate import Record, Schema, learn, read_labels, read_pages
+
+FOLDERS = sorted(path.parent for path in Path(__file__).parent.glob("*/expected.jsonl"))
+FIELDS = [(folder, name) for folder in FOLDERS for name in Schema.load(folder / "schema.toml").attributes]
+
+
+@cache
+def records(folder: Path) -> dict[str, Record]:
+    schema, labels = Schema.load(folder / "schema.toml"), read_labels(folder / "labels.jsonl")
+    rules = learn(read_pages(folder / "pages"), labels, schema)
+    return {record.page_id: record for record in rules.extract(read_pages(folder / "pages"))}
+
+
+def expected(folder: Path) -> dict[str, dict[str, Any]]:
+    lines = (folder / "expected.jsonl").read_text("utf-8").splitlines()
+    return {row["page"]: row["values"] for row in map(json.loads, lines)}
+
+
+@pytest.mark.parametrize(
+    ("folder", "field"), FIELDS, ids=[f"{folder.name}-{field}" for folder, field in FIELDS]
+)
+def test_field(folder: Path, field: str) -> None:
+    many = Schema.load(folder / "schema.toml").attributes[field].many
+    found = {}
+    for page, record in records(folder).items():
+        texts = [value.text for value in record.values.get(field, [])]
+        found[page] = texts if many else record[field]
+    assert found == {page: values[field] for page, values in expected(folder).items()}
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=[folder.name for folder in FOLDERS])
+def test_few_pages_are_labelled(folder: Path) -> None:
+    labelled = {label.page for label in read_labels(folder / "labels.jsonl")}
+    assert 0 < len(labelled) <= len(expected(folder)) / 2
