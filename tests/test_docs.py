@@ -1,4 +1,4 @@
-"""Documents do not drift: commands as they are, links that lead somewhere, examples that run and print what they say."""
+"""Documents do not drift: commands as they are, links that lead somewhere, examples that run as they say."""
 
 from __future__ import annotations
 

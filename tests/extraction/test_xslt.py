@@ -99,7 +99,9 @@ def test_the_committee_votes(weights: tuple[float, ...], many: bool) -> None:
 
 
 def test_several_nodes_and_whole_elements() -> None:
-    page = Page(html="<div><p>1 Main St<br>Boston<script>x</script></p> MA</div><p>next</p>")
+    page = Page(
+        html="<div><p>1 Main St<br>Boston<script>x</script><template><b>y</b>z</template></p> MA</div><p>next</p>"
+    )
     assert assert_same(Rule("name", (P,), nodes=3), NAME, page) == {"name": ["1 Main St Boston MA"]}
     assert assert_same(Rule("name", (P,), levels_up=2), NAME, page) == {"name": ["1 Main St Boston MA"]}
     assert assert_same(Rule("name", (P,), levels_up=9), NAME, page) == {"name": ["1 Main St Boston MA next"]}

@@ -221,9 +221,10 @@ class _Reader:
         return (1 + agreeing) / (1 + len(committee))
 
 
+_visible_parts = etree.XPath(
+    f".//text()[not({' or '.join(f'ancestor::{tag}' for tag in sorted(HIDDEN_TAGS))})]", smart_strings=False
+)
+
+
 def _visible_texts(element: etree._Element) -> Iterator[str]:
-    for part in element.xpath(".//text()"):
-        if part.getparent().tag not in HIDDEN_TAGS or part.is_tail:
-            text = squeeze(part)
-            if text:
-                yield text
+    return filter(None, map(squeeze, _visible_parts(element)))
