@@ -165,7 +165,7 @@ def test_what_cannot_be_expressed_is_named() -> None:
             "odd name": Rule("odd name", (P,)),
             "bad": Rule("bad", (Selector("text()", (Feature("class", 1, ("a\x01",)),)),)),
         },
-        ("1:b:a\x01",),
+        ("1 b a\x01",),
     )
     schema = Schema("shop", {name: Attribute(name) for name in wrapper.rules})
     sheet = wrapper_xslt(wrapper, schema)

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from lxml import etree
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -191,7 +191,7 @@ class _WrapperFile(_Part):
     importance: int
     url_pattern: str
     rules: dict[str, _RuleFile]
-    static: list[str]
+    static: list[Annotated[str, Field(pattern=r"^\d+ \S+ .")]]
 
     def parse(self, attributes: Mapping[str, Attribute]) -> Wrapper:
         if unknown := set(self.rules) - set(attributes):

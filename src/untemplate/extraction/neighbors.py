@@ -35,7 +35,7 @@ def text_after(node: Node) -> str:
 
 def static_key(element: etree._Element, text: str) -> str:
     """How a static text inside an element is remembered: elsewhere the same text may be a value."""
-    return f"{sum(1 for _ in element.iterancestors())}:{element.tag}:{text}"
+    return f"{sum(1 for _ in element.iterancestors())} {element.tag} {text}"
 
 
 class Labels:
@@ -68,7 +68,7 @@ class Labels:
 @lru_cache(maxsize=1024)
 def _texts_of(static: frozenset[str]) -> frozenset[str]:
     """The texts alone of static keys: most texts of a page are none, which is told without their place."""
-    return frozenset(key.split(":", 2)[2] for key in static)
+    return frozenset(key.split(" ", 2)[2] for key in static)
 
 
 def nodes_before(node: Node) -> Iterator[Node]:

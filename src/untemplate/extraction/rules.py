@@ -66,7 +66,7 @@ class Rules:
 
         The paper asks for URL and signature to match. Signatures change with every advertisement, so this departs
         from it: one wrapper alone whose URL pattern matches and whose rules hold needs no signature, and where no
-        signature matches, a wrapper whose rules hold will do. Importance breaks ties.
+        signature matches, the wrapper whose rules hold and find most will do. Importance breaks ties.
         """
         by_url = [wrapper for wrapper in self.wrappers if wrapper.knows_url(page.url)]
         candidates = by_url or self.wrappers
@@ -79,10 +79,12 @@ class Rules:
         for wrapper in ranked:
             if wrapper.knows_signature(own):
                 return wrapper, self._apply(wrapper, page)
-        for wrapper in ranked:
-            if wrapper.rules and self._hold(wrapper, found := self._apply(wrapper, page)):
-                return wrapper, found
-        return None, {}
+        holding = [
+            (wrapper, found)
+            for wrapper in ranked
+            if wrapper.rules and self._hold(wrapper, found := self._apply(wrapper, page))
+        ]
+        return max(holding, key=lambda pair: sum(map(bool, pair[1].values())), default=(None, {}))
 
     def _apply(self, wrapper: Wrapper, page: Page) -> _Values:
         tree = page.tree

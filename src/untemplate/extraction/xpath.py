@@ -115,7 +115,7 @@ def _text_predicate(node: str, feature: Feature, static: str) -> str:
     for value in feature.values:
         match feature.kind:
             case "label":
-                parts = (f'"{SEPARATOR}"', "count(ancestor::*) - 1", '":"', "name(..)", '":"', _squeezed("."))
+                parts = (f'"{SEPARATOR}"', "count(ancestor::*) - 1", '" "', "name(..)", '" "', _squeezed("."))
                 key = f'concat({", ".join(parts)}, "{SEPARATOR}")'
                 is_static = f"contains({static}, {key})"
                 nearest = f"preceding::text(){visible}[{is_static}][1]"

@@ -291,7 +291,7 @@ class Table:
 def _static_key_at(path: str, text: str) -> str:
     """As `static_key`, from a tag path."""
     tags = path.split("/")[:-1]
-    return f"{len(tags) - 1}:{tags[-1]}:{text}"
+    return f"{len(tags) - 1} {tags[-1]} {text}"
 
 
 def bits_of(rows: Iterable[int]) -> int:
