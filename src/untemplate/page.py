@@ -18,7 +18,7 @@ from w3lib.encoding import html_body_declared_encoding, read_bom, resolve_encodi
 
 from untemplate.errors import PageError
 
-__all__ = ["Limits", "Node", "Page", "squeeze", "static_text"]
+__all__ = ["Limits", "Node", "Page", "squeeze", "static_text", "visible_text"]
 
 # Elements whose content nobody sees.
 HIDDEN_TAGS = frozenset({"script", "style", "template", "iframe", "noframes", "noembed"})
@@ -73,14 +73,14 @@ DEFAULT_LIMITS = Limits()
 
 
 class Node:
-    """A place in a page that holds a value: a text node, or an attribute such as `img/@src`."""
+    """A place in a page that holds a value: a text node, an attribute such as `img/@src`, or a whole element."""
 
     __slots__ = ("_path", "element", "kind", "text")
 
     def __init__(self, element: etree._Element, kind: str, text: str, path: str = "") -> None:
         #: the element that carries it; for a tail, the element (or comment) it follows
         self.element = element
-        #: "text", "tail" (text after `element`), or "@name" for an attribute
+        #: "text", "tail" (text after `element`), "@name" for an attribute, "element" for all its text
         self.kind = kind
         #: entities decoded, white space squeezed
         self.text = text
@@ -95,7 +95,7 @@ class Node:
         if not self._path:
             above = [self.parent, *self.parent.iterancestors()]
             tags = (element.tag for element in reversed(above))
-            self._path = "/".join([*tags, self.kind if self.is_attribute else "text()"])
+            self._path = "/".join(tags) if self.kind == "element" else "/".join([*tags, self.node_test])
         return self._path
 
     @property
@@ -108,9 +108,20 @@ class Node:
         return self.kind[0] == "@"
 
     @property
+    def is_text(self) -> bool:
+        return self.kind in ("text", "tail")
+
+    @property
+    def node_test(self) -> str:
+        """What XPath calls such a node: `text()`, `@src`; `element()` for a whole element."""
+        return "text()" if self.is_text else "element()" if self.kind == "element" else self.kind
+
+    @property
     def xpath(self) -> str:
         """The absolute XPath that selects exactly this node."""
         parent = self.parent
+        if self.kind == "element":
+            return element_xpath(parent)
         if self.is_attribute:
             name = self.kind[1:]
             step = self.kind if _SAFE_NAME.fullmatch(name) else f"@*[name()={name!r}]"
@@ -280,6 +291,16 @@ def _walk(root: etree._Element) -> Iterator[Node]:
                 hidden = None
         if hidden is None and element.tail and (text := squeeze(element.tail)):
             yield Node(element, "tail", text, paths[-1] + "text()")
+
+
+_visible_parts = etree.XPath(
+    f".//text()[not({' or '.join(f'ancestor::{tag}' for tag in sorted(HIDDEN_TAGS))})]", smart_strings=False
+)
+
+
+def visible_text(element: etree._Element) -> str:
+    """All visible text of an element: its text nodes with a blank between them."""
+    return " ".join(filter(None, map(squeeze, _visible_parts(element))))
 
 
 def static_text(pages: Iterable[Page], share: float = 0.8) -> frozenset[tuple[str, str]]:

@@ -82,7 +82,7 @@ P = selector(("tag", 1, "p"))
     [
         (Rule("a", (P,)), "the text in a `p`"),
         (Rule("a", (P, P)), "the text in a `p`; else in 1 other way"),
-        (Rule("a", (P,), levels_up=2), "the whole element 2 up from the text in a `p`"),
+        (Rule("a", (Selector("element()", P.features),)), "all text in a `p`"),
         (Rule("a", (P,), nodes=3), "3 texts in a row from the text in a `p`"),
         (Rule("a", (P,), classifier=Classifier(0, (), (), ())), "the likeliest of the text in a `p`"),
         (Rule("a", (P,), range=Range(type="price")), "the text in a `p`, the part that looks like a price"),

@@ -178,7 +178,6 @@ def use(content: dict[str, Any], feature: list[Any]) -> None:
         pytest.param(lambda c: c["wrappers"][0].update(url_pattern=None), id="no URL pattern"),
         pytest.param(lambda c: c["wrappers"][0]["rules"]["title"].update(selectors=[]), id="no selectors"),
         pytest.param(lambda c: c["wrappers"][0]["rules"]["title"].update(nodes=0), id="no nodes"),
-        pytest.param(lambda c: c["wrappers"][0]["rules"]["title"].update(levels_up=-1), id="below"),
         pytest.param(
             lambda c: c["wrappers"][0]["rules"]["price"].update(range={"type": "money"}), id="range"
         ),
@@ -190,7 +189,6 @@ def use(content: dict[str, Any], feature: list[Any]) -> None:
         pytest.param(lambda c: first_selector(c).update(features=[["tag", 1]]), id="feature without values"),
         pytest.param(lambda c: first_selector(c).update(features=[["tag", -1, "p"]]), id="level"),
         pytest.param(lambda c: first_selector(c).update(features=[["tag", 10**12, "p"]]), id="far away"),
-        pytest.param(lambda c: c["wrappers"][0]["rules"]["title"].update(levels_up=10**12), id="above"),
         pytest.param(lambda c: c["wrappers"][0]["rules"]["title"].update(nodes=10**12), id="too many nodes"),
         pytest.param(lambda c: use(c, ["class", 1, "a\0b"]), id="no XML character"),
         pytest.param(lambda c: first_selector(c).update(features=[["tag", 1, 2]]), id="value"),

@@ -183,7 +183,7 @@ def test_positions(position: int, expected: str | None) -> None:
 
 def test_the_whole_text_of_an_element_and_runs_of_nodes() -> None:
     html = "<div><p>1 Main St<br>Town <b>X</b><script>no</script></p>after</div>"
-    whole = Rule("name", (selector(("tag", 1, "p"), position=1),), levels_up=1)
+    whole = Rule("name", (Selector("element()", (Feature("tag", 1, ("p",)),)),))
     run = Rule("name", (selector(("tag", 1, "p"), position=1),), nodes=2)
     texts = [
         rules_of(wrapper("a", [rule], signatures=(ANY,))).extract_one(page(html))["name"]

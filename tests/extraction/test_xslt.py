@@ -103,8 +103,8 @@ def test_several_nodes_and_whole_elements() -> None:
         html="<div><p>1 Main St<br>Boston<script>x</script><template><b>y</b>z</template></p> MA</div><p>next</p>"
     )
     assert assert_same(Rule("name", (P,), nodes=3), NAME, page) == {"name": ["1 Main St Boston MA"]}
-    assert assert_same(Rule("name", (P,), levels_up=2), NAME, page) == {"name": ["1 Main St Boston MA"]}
-    assert assert_same(Rule("name", (P,), levels_up=9), NAME, page) == {"name": ["1 Main St Boston MA next"]}
+    whole = Selector("element()", (Feature("tag", 1, ("div",)),))
+    assert assert_same(Rule("name", (whole,)), NAME, page) == {"name": ["1 Main St Boston MA"]}
     image = Selector("@src", (Feature("tag", 1, ("img",)),))
     linked = Page(html="<p>a<img src='1.png'>b</p>c")
     assert assert_same(Rule("name", (image,), nodes=2), NAME, linked) == {"name": ["1.png b"]}

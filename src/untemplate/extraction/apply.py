@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 
+import re2
 from lxml import etree
 
 from untemplate.extraction.candidates import find_candidates
@@ -20,7 +21,7 @@ from untemplate.extraction.feature import Feature
 from untemplate.extraction.neighbors import Labels, nodes_after, static_key, text_after, text_before
 from untemplate.extraction.patterns import looks_typed
 from untemplate.extraction.rule import Rule, Selector, Wrapper
-from untemplate.page import HIDDEN_TAGS, Node, squeeze
+from untemplate.page import HIDDEN_TAGS, Node
 from untemplate.schema import Attribute
 
 __all__ = ["Found", "apply_rule", "holds", "holds_anywhere", "select"]
@@ -106,7 +107,7 @@ def _elements(feature: Feature, node: Node, anywhere: bool) -> Iterator[etree._E
 
 def _row_sibling(feature: Feature, node: Node) -> etree._Element | None:
     """The element sibling of a text node."""
-    if node.is_attribute:
+    if not node.is_text:
         return None
     element = node.element
     if feature.axis == "preceding":
@@ -195,36 +196,23 @@ class _Reader:
     def _text(self, node: Node) -> str | None:
         """The text of the value that begins at this node: joined, cut to its range, and of its type."""
         text: str | None = node.text
-        if self.rule.levels_up:
-            parent = node.parent
-            for _ in range(self.rule.levels_up - 1):
-                above = parent.getparent()
-                parent = parent if above is None else above
-            text = " ".join(_visible_texts(parent))
-        elif self.rule.nodes > 1:
+        if self.rule.nodes > 1:
             following = islice(nodes_after(node), self.rule.nodes - 1)
             text = " ".join([node.text, *(other.text for other in following)])
         if text and self.rule.range:
             text = self.rule.range.prune(text)
         if text and self.rule.typed and not looks_typed(text, self.attribute.type):
             return None
+        if text and self.attribute.pattern and not re2.search(self.attribute.pattern, text):
+            return None
         return text
 
     def _is_static(self, node: Node) -> bool:
         """Whether a node is one of the template's own words, such as the label of the next value."""
         static = self.wrapper.static_texts
-        return not node.is_attribute and static_key(node.parent, node.text) in static
+        return node.is_text and static_key(node.parent, node.text) in static
 
     def _confidence(self, node: Node) -> float:
         committee = self.rule.committee
         agreeing = sum(_all_hold(member.features, node, self.labels) for member in committee)
         return (1 + agreeing) / (1 + len(committee))
-
-
-_visible_parts = etree.XPath(
-    f".//text()[not({' or '.join(f'ancestor::{tag}' for tag in sorted(HIDDEN_TAGS))})]", smart_strings=False
-)
-
-
-def _visible_texts(element: etree._Element) -> Iterator[str]:
-    return filter(None, map(squeeze, _visible_parts(element)))

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
+from typing import Any
 
 from lxml import etree
 
 from untemplate.extraction.feature import Feature
 from untemplate.extraction.neighbors import nodes_after, nodes_before, static_key
 from untemplate.extraction.rule import Selector
-from untemplate.page import Node, squeeze
+from untemplate.page import Node, squeeze, visible_text
 
 __all__ = ["find_candidates"]
 
@@ -32,8 +33,12 @@ def find_candidates(selector: Selector, tree: etree._Element, static: frozenset[
     return iter(found)
 
 
-def _read(results: list[etree._ElementUnicodeResult]) -> Iterator[Node]:
+def _read(results: list[Any]) -> Iterator[Node]:
     for result in results[:MAX_CANDIDATES]:
+        if isinstance(result, etree._Element):
+            if text := visible_text(result):
+                yield Node(result, "element", text)
+            continue
         if not result or result.isspace():
             continue
         kind = f"@{result.attrname}" if result.is_attribute else "tail" if result.is_tail else "text"

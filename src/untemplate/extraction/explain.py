@@ -40,6 +40,8 @@ def explain_selector(selector: Selector, path: bool = True) -> str:
 
 
 def _noun(node: str) -> str:
+    if node == "element()":
+        return "all text"
     return f"the `{node[1:]}`" if node.startswith("@") else "the text"
 
 
@@ -125,8 +127,6 @@ def _tag_path(features: Sequence[Feature]) -> str:
 
 
 def _extent(rule: Rule) -> str:
-    if rule.levels_up:
-        return f"the whole element {rule.levels_up} up from "
     return f"{rule.nodes} texts in a row from " if rule.nodes > 1 else ""
 
 

@@ -100,7 +100,7 @@ def _rule(rule: Rule) -> dict[str, Any]:
         }
     if rule.range:
         content["range"] = {key: value for key, value in asdict(rule.range).items() if value is not None}
-    for key, usual in (("levels_up", 0), ("nodes", 1), ("typed", False)):
+    for key, usual in (("nodes", 1), ("typed", False)):
         if getattr(rule, key) != usual:
             content[key] = getattr(rule, key)
     return content
@@ -125,7 +125,7 @@ class _Part(BaseModel):
 
 class _SelectorFile(_Part):
     xpath: str
-    node: str = Field(pattern=r"^(text\(\)|@[A-Za-z_][\w.-]*)$")
+    node: str = Field(pattern=r"^(text\(\)|element\(\)|@[A-Za-z_][\w.-]*)$")
     position: int = 0
     support: float
     features: list[list[str | int]]
@@ -168,7 +168,6 @@ class _RuleFile(_Part):
     committee: list[_SelectorFile] = []
     classifier: _ClassifierFile | None = None
     range: _RangeFile | None = None
-    levels_up: int = Field(0, ge=0, le=MAX_LEVEL)
     nodes: int = Field(1, ge=1, le=MAX_NODES)
     typed: bool = False
 
@@ -179,7 +178,6 @@ class _RuleFile(_Part):
             tuple(selector.parse() for selector in self.committee),
             self.classifier.parse() if self.classifier else None,
             Range(**vars(self.range)) if self.range else None,
-            self.levels_up,
             self.nodes,
             self.typed,
         )

@@ -86,7 +86,10 @@ def nodes_before(node: Node) -> Iterator[Node]:
 
 def nodes_after(node: Node) -> Iterator[Node]:
     """Visible text nodes after the node, the nearest first; those inside an attribute's element count."""
-    slot = _enter(node.element) if node.is_attribute else _after(node.element, node.kind)
+    if node.kind == "element":
+        slot: _Slot | None = (node.element, "tail")
+    else:
+        slot = _enter(node.element) if node.is_attribute else _after(node.element, node.kind)
     for _ in range(MAX_STEPS):
         if slot is None:
             return

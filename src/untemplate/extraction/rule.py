@@ -21,7 +21,8 @@ __all__ = ["Rule", "Selector", "Wrapper"]
 class Selector:
     """The nodes of which all features hold: one XPath.
 
-    `node` is `text()` or `@name`. Of several selected nodes `position` picks one (−1: the last), 0 keeps all.
+    `node` is `text()`, `@name`, or `element()` for all text of an element. Of several selected nodes `position`
+    picks one (−1: the last), 0 keeps all.
     `support` is the share of the unlabelled sample pages on which it selects something.
     """
 
@@ -70,9 +71,8 @@ class Rule:
 
     Selectors are tried in order; the first that selects something gives the value. The committee are further,
     structurally independent selectors: those that agree give a value its confidence, and where no selector
-    finds anything they may, if most of them agree. `levels_up` says that the value is the whole text of the
-    element so many steps above the node; `nodes`, that it is so many consecutive text nodes; `typed`, that
-    all labelled values look like the attribute's type, so that what does not is no value.
+    finds anything they may, if most of them agree. `nodes` says that the value is so many consecutive text
+    nodes; `typed`, that all labelled values look like the attribute's type, so that what does not is no value.
     """
 
     attribute: str
@@ -80,7 +80,6 @@ class Rule:
     committee: tuple[Selector, ...] = ()
     classifier: Classifier | None = None
     range: Range | None = None
-    levels_up: int = 0
     nodes: int = 1
     typed: bool = False
 

@@ -55,19 +55,19 @@ def _steps(node: str, features: Sequence[Feature], extra: dict[int, list[str]]) 
     named = {level: f for level, f in tags.items() if _NAME.fullmatch(f.values[0])}
     rest = [feature for feature in features if named.get(feature.level) is not feature]
     from_root = top > 0 and len(named) == top and named[top].values == ("html",)
-    attribute = node.startswith("@")
+    on_element = node != "text()"  # attributes and whole elements: conditions on texts are the element's
     steps = []
     for level in range(top, -1, -1):
         predicates = [_predicate(feature) for feature in rest if feature.level == level]
         own = extra.get(level, [])
-        if attribute and level == 1:  # an attribute has no neighbors: its element's are meant
-            own = extra.get(0, [])
-        elif attribute and level == 0:
-            own = []
+        if on_element and level < 2:
+            own = extra.get(0, []) if level else []
         name = node if level == 0 else named[level].values[0] if level in named else "*"
         steps.append(name + "".join(f"[{predicate}]" for predicate in [*predicates, *own]))
-    if attribute and top == 0:
-        return "//*" + "".join(f"[{predicate}]" for predicate in extra.get(0, [])) + "/" + steps[0]
+    if on_element and top == 0:
+        steps.insert(0, "*" + "".join(f"[{predicate}]" for predicate in extra.get(0, [])))
+    if node == "element()":
+        steps.pop()
     return ("/" if from_root else "//") + "/".join(steps)
 
 

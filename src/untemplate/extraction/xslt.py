@@ -187,9 +187,8 @@ def _value(rule: Rule, attribute: Attribute, number: int) -> etree._Element:
 
 def _whole(rule: Rule) -> Iterator[etree._Element]:
     """The text that the value is in, as a variable: the node's, an element's, or that of several nodes."""
-    if rule.levels_up:
-        texts = f"(ancestor::*[position() <= {rule.levels_up}])[1]//text(){_VISIBLE}"
-        yield _xsl.variable(_squeezed_texts(texts), name="texts")
+    if rule.selectors[0].node == "element()":
+        yield _xsl.variable(_squeezed_texts(f".//text(){_VISIBLE}"), name="texts")
     elif rule.nodes > 1:
         is_attribute = rule.selectors[0].node.startswith("@")
         after = "(..//text()|../following::text())" if is_attribute else "following::text()"

@@ -104,7 +104,7 @@ def _is_stable_text(table: Table, kind: str, value: str) -> bool:
 
 
 def _structural_features(table: Table, row: int) -> Iterator[Feature]:
-    is_text = not table.rows[row].is_attribute
+    is_text = table.rows[row].is_text
     for level in range(0 if is_text else 1, MAX_LEVEL + 1):
         element = int(table.ancestor(level)[row]) if level else 0
         if level and not element:
@@ -129,6 +129,8 @@ def _element_features(table: Table, element: int, type_: str, level: int) -> Ite
 
 
 def _text_features(table: Table, row: int) -> Iterator[Feature]:
+    if table.rows[row].kind == "element":
+        return
     for side, edge in (("left", "last"), ("right", "first")):
         text = table.neighbor_text(row, side)
         if text and _is_stable_text(table, "text", text):

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import islice
+from typing import Any
 from urllib.parse import urljoin
 
 from lxml import etree
@@ -21,7 +22,7 @@ from untemplate.learning.table import Table
 from untemplate.page import squeeze
 from untemplate.schema import Attribute
 
-__all__ = ["MAX_PLACES", "Place", "closest_text", "find_places"]
+__all__ = ["MAX_PLACES", "Place", "closest_text", "find_elements", "find_places"]
 
 # A value over more nodes than this is not looked for.
 MAX_SPAN = 12
@@ -33,15 +34,14 @@ MAX_PLACES = 100
 class Place:
     """A row at which a value starts, and how it stands there.
 
-    `mode` is "whole", "element" (the whole text of the element `levels_up` above), "span" (`nodes` consecutive
-    text nodes), "part" (within the text) or "attribute".
+    `mode` is "whole", "span" (`nodes` consecutive text nodes), "element" (all text of an element), "part" (within
+    the text) or "attribute".
     """
 
     row: int
     mode: str
     text: str
     start: int = 0  # of a part, where it starts in the node's text
-    levels_up: int = 0
     nodes: int = 1
 
 
@@ -52,7 +52,7 @@ def find_places(table: Table, page: int, label: Label, attribute: Attribute) -> 
     assert label.value is not None
     value = squeeze(html.unescape(label.value))
     rows = range(table.starts[page], table.starts[page + 1])
-    texts = [row for row in rows if not table.rows[row].is_attribute]
+    texts = [row for row in rows if table.rows[row].is_text]
     attributes = [row for row in rows if table.rows[row].is_attribute]
     url = table.pages[page].url
     linked = [
@@ -65,6 +65,17 @@ def find_places(table: Table, page: int, label: Label, attribute: Attribute) -> 
     whole = [Place(row, "whole", value) for row in texts if table.rows[row].text == value]
     spans = islice(_spans(table, texts, value), MAX_PLACES)
     return [*whole, *spans, *_parts(table, texts, value), *linked]
+
+
+def find_elements(table: Table, page: int, label: Label) -> list[Place]:
+    """The elements on a page, in a table that has them, all of whose text is a labelled value."""
+    rows = (r for r in range(table.starts[page], table.starts[page + 1]) if table.rows[r].kind == "element")
+    if label.xpath is not None:
+        pinned = set(_elements_at(table.pages[page].tree, label.xpath))
+        return [Place(r, "element", table.rows[r].text) for r in rows if table.rows[r].element in pinned]
+    value = squeeze(html.unescape(label.value or ""))
+    same = (Place(row, "element", value) for row in rows if table.rows[row].text == value)
+    return list(islice(same, MAX_PLACES))
 
 
 def closest_text(table: Table, page: int, value: str) -> str | None:
@@ -84,7 +95,7 @@ def _same_link(url: str, text: str, value: str) -> bool:
 
 
 def _spans(table: Table, texts: Sequence[int], value: str) -> Iterator[Place]:
-    """Runs of text rows that together are the value; as an element's whole text where they are one."""
+    """Runs of text rows that together are the value."""
     for index, row in enumerate(texts):
         joined = table.rows[row].text
         if not value.startswith(joined):
@@ -92,22 +103,9 @@ def _spans(table: Table, texts: Sequence[int], value: str) -> Iterator[Place]:
         for end in range(index + 1, min(index + MAX_SPAN, len(texts))):
             joined = f"{joined} {table.rows[texts[end]].text}"
             if joined == value:
-                yield _span(table, row, texts[end], end - index + 1, value)
+                yield Place(row, "span", value, nodes=end - index + 1)
             if not value.startswith(joined):
                 break
-
-
-def _span(table: Table, first: int, last: int, nodes: int, value: str) -> Place:
-    inside: etree._Element | None = table.rows[first].parent
-    level = 1
-    while inside is not None:
-        texts = [squeeze(text) for text in inside.itertext(etree.Element)]
-        if " ".join(filter(None, texts)) == value:
-            return Place(first, "element", value, levels_up=level)
-        if len(texts) > 4 * MAX_SPAN:
-            break
-        inside, level = inside.getparent(), level + 1
-    return Place(first, "span", value, nodes=nodes)
 
 
 def _parts(table: Table, texts: Sequence[int], value: str) -> Iterator[Place]:
@@ -122,18 +120,23 @@ def _parts(table: Table, texts: Sequence[int], value: str) -> Iterator[Place]:
 
 
 def _places_by_xpath(table: Table, page: int, label: Label) -> Iterator[Place]:
-    tree = table.pages[page].tree
-    try:
-        results = tree.xpath(label.xpath, smart_strings=True)
-    except etree.XPathError:
-        return
-    if not isinstance(results, list):
-        return
-    for result in results:
+    for result in _results_at(table.pages[page].tree, label.xpath or ""):
         if isinstance(result, etree._Element):
             yield from _element_place(table, page, result, label)
         elif isinstance(result, str):
             yield from _text_place(table, page, result, label)
+
+
+def _elements_at(tree: etree._Element, xpath: str) -> Iterator[etree._Element]:
+    return (result for result in _results_at(tree, xpath) if isinstance(result, etree._Element))
+
+
+def _results_at(tree: etree._Element, xpath: str) -> list[Any]:
+    try:
+        results = tree.xpath(xpath, smart_strings=True)
+    except etree.XPathError:
+        return []
+    return results if isinstance(results, list) else []
 
 
 def _element_place(table: Table, page: int, element: etree._Element, label: Label) -> Iterator[Place]:
@@ -142,7 +145,7 @@ def _element_place(table: Table, page: int, element: etree._Element, label: Labe
     rows = [
         row
         for row in range(table.starts[page], table.starts[page + 1])
-        if not table.rows[row].is_attribute and table.rows[row].parent in inside
+        if table.rows[row].is_text and table.rows[row].parent in inside
     ]
     if not rows:
         return
@@ -156,8 +159,7 @@ def _element_place(table: Table, page: int, element: etree._Element, label: Labe
     elif len(rows) == 1:
         yield Place(rows[0], "whole", text)
     else:
-        levels = [table.rows[rows[0]].parent, *table.rows[rows[0]].parent.iterancestors()].index(element) + 1
-        yield Place(rows[0], "element", text, levels_up=levels)
+        yield Place(rows[0], "span", text, nodes=len(rows))
 
 
 def _text_place(table: Table, page: int, result: str, label: Label) -> Iterator[Place]:

@@ -29,14 +29,18 @@ STATIC_SHARE = 0.8
 # Up to so many rows of a bit set are listed one by one; that takes quadratic time, but little.
 FEW = 32
 
+# An element with more text is not one value.
+MAX_ELEMENT_TEXT = 2000
+
 Ints = npt.NDArray[np.int32]
 
 
 class Table:
-    """All nodes of a few readable pages, with their elements, as columns."""
+    """All nodes of a few readable pages, with their elements, as columns; whole elements too if asked for."""
 
-    def __init__(self, pages: Sequence[Page]) -> None:
+    def __init__(self, pages: Sequence[Page], whole_elements: bool = False) -> None:
         self.pages = pages
+        self._whole_elements = whole_elements
         self.rows: list[Node] = []
         self.starts: list[int] = [0]
         self._elements: list[etree._Element | None] = [None]
@@ -56,18 +60,24 @@ class Table:
         numbers = self._number_elements(page.tree)
         left, right = self._row_neighbor["left"], self._row_neighbor["right"]
         first, last_text = len(self.rows), -1
-        for row, node in enumerate(page.nodes, first):
+        nodes = _with_elements(page.nodes) if self._whole_elements else page.nodes
+        for row, node in enumerate(nodes, first):
             self.rows.append(node)
             self._row_element.append(numbers[node.parent])
             for axis, sibling in _element_siblings(node):
                 self._row_sibling[axis].append(numbers.get(sibling, 0))
             left.append(last_text)
             right.append(-1)
-            if not node.is_attribute:
+            if node.is_text:
                 start = last_text if last_text >= 0 else first
                 right[start:row] = [row] * (row - start)
                 last_text = row
         self.starts.append(len(self.rows))
+
+    @cached_property
+    def with_elements(self) -> Table:
+        """The same pages, and besides their nodes whole elements as rows."""
+        return Table(self.pages, whole_elements=True)
 
     def _number_elements(self, root: etree._Element) -> dict[etree._Element | None, int]:
         numbers: dict[etree._Element | None, int] = {}
@@ -108,7 +118,7 @@ class Table:
         """The rows of each node kind: `text()`, `@src` …"""
         kinds: dict[str, list[int]] = {}
         for row, node in enumerate(self.rows):
-            kinds.setdefault(node.kind if node.is_attribute else "text()", []).append(row)
+            kinds.setdefault(node.node_test, []).append(row)
         return {kind: bits_of(rows) for kind, rows in kinds.items()}
 
     def first(self, bits: int, page: int) -> int | None:
@@ -181,7 +191,7 @@ class Table:
             return frozenset()
         counts: Counter[tuple[str, str]] = Counter()
         for start, stop in zip(self.starts, self.starts[1:], strict=False):
-            counts.update({(n.path, n.text) for n in self.rows[start:stop] if not n.is_attribute})
+            counts.update({(n.path, n.text) for n in self.rows[start:stop] if n.is_text})
         return frozenset(
             _static_key_at(path, text)
             for (path, text), count in counts.items()
@@ -193,7 +203,7 @@ class Table:
     def is_static(self, row: int) -> bool:
         """Whether a row is one of the template's own words."""
         node = self.rows[row]
-        return not node.is_attribute and _static_key_at(node.path, node.text) in self.static
+        return node.is_text and _static_key_at(node.path, node.text) in self.static
 
     @cached_property
     def labels(self) -> list[str]:
@@ -230,7 +240,7 @@ class Table:
             index["label"].setdefault(label, []).append(row)
             for word in set(words):
                 index["word"].setdefault(word, []).append(row)
-            if not node.is_attribute:
+            if node.is_text:
                 index["text"].setdefault(node.text, []).append(row)
                 index["first"].setdefault(words[0], []).append(row)
                 index["last"].setdefault(words[-1], []).append(row)
@@ -308,10 +318,33 @@ def _pack(mask: npt.NDArray[np.bool_]) -> int:
     return int.from_bytes(np.packbits(mask, bitorder="little").tobytes(), "little")
 
 
+def _with_elements(nodes: Sequence[Node]) -> list[Node]:
+    """The nodes, and before those inside it each element that holds a short text, the outer ones first."""
+    texts: dict[etree._Element, list[str]] = {}
+    length: dict[etree._Element, int] = {}
+    starting: dict[int, list[etree._Element]] = {}
+    for index, node in enumerate(nodes):
+        if not node.is_text:
+            continue
+        for element in (node.parent, *node.parent.iterancestors()):
+            if element not in texts:
+                texts[element], length[element] = [], 0
+                starting.setdefault(index, []).append(element)
+            length[element] += len(node.text) + 1
+            if length[element] <= MAX_ELEMENT_TEXT:
+                texts[element].append(node.text)
+    merged: list[Node] = []
+    for index, node in enumerate(nodes):
+        short = (e for e in reversed(starting.get(index, [])) if length[e] <= MAX_ELEMENT_TEXT)
+        merged += (Node(element, "element", " ".join(texts[element])) for element in short)
+        merged.append(node)
+    return merged
+
+
 def _element_siblings(node: Node) -> Iterator[tuple[str, etree._Element | None]]:
-    """The nearest element siblings of a text node; an attribute has none."""
+    """The nearest element siblings of a text node; other nodes have none."""
     element = node.element
-    if node.is_attribute:
+    if not node.is_text:
         yield "preceding", None
         yield "following", None
     elif node.kind == "text":

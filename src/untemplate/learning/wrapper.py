@@ -12,7 +12,7 @@ from untemplate.labeling import Label
 from untemplate.learning.classifier import learn_classifier
 from untemplate.learning.descriptions import Task, Variant, find_variants
 from untemplate.learning.features import node_features
-from untemplate.learning.places import MAX_PLACES, Place, closest_text, find_places
+from untemplate.learning.places import MAX_PLACES, Place, closest_text, find_elements, find_places
 from untemplate.learning.ranges import learn_range
 from untemplate.learning.search import Search, disjunctions
 from untemplate.learning.selectors import cover, learn_committee, learn_selectors, pick
@@ -26,7 +26,7 @@ PageLabels = Mapping[int, Sequence[Label]]
 
 # How a value stands at a place, and what a place is worth where it stands so: a part must be cut out, and an
 # attribute is not what a reader sees.
-_WORTH = {"whole": 1.0, "element": 1.0, "span": 1.0, "part": 0.5, "attribute": 0.4}
+_WORTH = {"whole": 1.0, "element": 0.9, "span": 0.8, "part": 0.5, "attribute": 0.4}
 
 
 @dataclass
@@ -50,10 +50,12 @@ class _Attempt:
     variants: list[Variant]
 
     @property
-    def rank(self) -> tuple[int, float, int]:
+    def rank(self) -> tuple[int, int, float, float, int]:
+        placed = sum(len(values) for values in self.task.rows.values())
         covered = frozenset[int]().union(*(variant.covered for variant in self.variants))
         best = max(variant.rank[1:] for variant in self.variants)
-        return (len(covered), _WORTH[self.mode] * best[0], best[1])
+        worth = _WORTH[self.mode]
+        return (len(covered), placed, worth * best[0], worth, best[1])
 
 
 def learn_rules(
@@ -76,6 +78,8 @@ def _learn_attribute(table: Table, labels: PageLabels, attribute: Attribute) -> 
     report = AttributeReport(attribute.name)
     places = _find_all(table, labels, attribute, report)
     attempts = _attempts(table, places, attribute)
+    if any(place.mode == "span" for values in places.values() for value in values for place in value):
+        attempts += _attempts(table.with_elements, _find_elements(table.with_elements, labels), attribute)
     described = [attempt for attempt in attempts if attempt.variants]
     for attempt in sorted(described, key=lambda attempt: attempt.rank, reverse=True):
         report.rule = _rule(attempt, attribute)
@@ -108,6 +112,17 @@ def _find_all(
     return places
 
 
+def _find_elements(table: Table, labels: PageLabels) -> dict[int, list[list[Place]]]:
+    """Per page and value the elements all of whose text it is."""
+    places: dict[int, list[list[Place]]] = {}
+    for page, given in labels.items():
+        present = [label for label in given if label.value is not None or label.xpath is not None]
+        found = [find_elements(table, page, label) for label in present]
+        if any(found) or not present:
+            places[page] = [here for here in found if here]
+    return places
+
+
 def _drop_static(table: Table, places: list[Place]) -> list[Place]:
     """Without those in static text, which repeats true values in navigation; unless all are."""
     dynamic = [place for place in places if not table.is_static(place.row)]
@@ -126,10 +141,15 @@ def _attempt(
     table: Table, places: Mapping[int, list[list[Place]]], mode: str, kind: str, attribute: Attribute
 ) -> _Attempt:
     modes = {"part", "whole"} if mode == "part" else {mode}
+    every = (place for values in places.values() for value in values for place in value if place.mode == mode)
+    nodes = Counter(place.nodes for place in every).most_common(1)[0][0]
     rows: dict[int, list[list[int]]] = {}
     by_row: dict[int, Place] = {}
     for page, values in places.items():
-        fitting = [[p for p in value if p.mode in modes and _kind(table, p) == kind] for value in values]
+        fitting = [
+            [p for p in value if p.mode in modes and _kind(table, p) == kind and p.nodes == nodes]
+            for value in values
+        ]
         by_row.update((place.row, place) for value in fitting for place in value)
         if any(fitting) or not values:
             rows[page] = [[place.row for place in value] for value in fitting if value]
@@ -139,8 +159,7 @@ def _attempt(
 
 
 def _kind(table: Table, place: Place) -> str:
-    node = table.rows[place.row]
-    return node.kind if node.is_attribute else "text()"
+    return table.rows[place.row].node_test
 
 
 def _rule(attempt: _Attempt, attribute: Attribute) -> Rule | None:
@@ -158,15 +177,13 @@ def _rule(attempt: _Attempt, attribute: Attribute) -> Rule | None:
         range_ = learn_range(examples, others, attribute.type)
         if range_ is None:
             return None
-    levels_up, nodes = Counter((place.levels_up, place.nodes) for place in chosen).most_common(1)[0][0]
     return Rule(
         attribute.name,
         tuple(selectors),
         tuple(learn_committee(task, selectors)),
         None,
         range_,
-        levels_up,
-        nodes,
+        chosen[0].nodes,
         typed=all(looks_typed(place.text, attribute.type) for place in chosen),
     )
 
