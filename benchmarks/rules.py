@@ -22,7 +22,7 @@ from rich.progress import track
 from rich.table import Table
 
 from benchmarks.peers import LABELLED as PEER_LABELLED
-from benchmarks.peers import PEERS, Uninstallable, install, run_peer
+from benchmarks.peers import PEERS, PeerFailed, Uninstallable, install, run_peer
 from benchmarks.swde import VERTICALS, Score, Site, chosen_sites, labelling_order, labels_of, schema_of, score
 from untemplate import Page, Record, learn
 
@@ -50,6 +50,7 @@ class Outcome:
     scores: dict[str, Score]
     ratios: list[float]  # per page, time as a multiple of parsing it
     misses: dict[str, list[str]] = field(default_factory=dict)
+    failure: str = ""  # why a peer found nothing on the whole site
 
     @property
     def f1(self) -> float:
@@ -68,6 +69,7 @@ def evaluate(job: Job) -> Outcome:
     pages, truth = job.site.pages(), job.site.truth()
     labelled = labelling_order(job.site)[: job.labelled]
     tested = [page for page in pages if page.id not in labelled]
+    failure = ""
     if job.by == OURS:
         rules = learn(pages, labels_of(labelled, truth), schema_of(job.site.vertical))
         timed = [_timed(rules.extract([page]), page) for page in tested]
@@ -75,10 +77,13 @@ def evaluate(job: Job) -> Outcome:
         found = {record.page_id: _texts(record) for record, _ in timed}
     else:
         examples = {page: truth[page] for page in labelled}
-        found, ratios = run_peer(job.by, job.site.folder, examples, [page.id for page in tested])
+        try:
+            found, ratios = run_peer(job.by, job.site.folder, examples, [page.id for page in tested])
+        except PeerFailed as error:
+            found, ratios, failure = {page.id: {} for page in tested}, [], str(error)
     scores = score(lambda page: found[page.id], tested, truth)
     misses = {name: list(_misses(name, found, tested, truth)) for name in scores}
-    return Outcome(scores, ratios, misses)
+    return Outcome(scores, ratios, misses, failure)
 
 
 def _timed(records: Iterator[Record], page: Page) -> tuple[Record, float]:
@@ -134,12 +139,16 @@ def show(console: Console, outcomes: Outcomes, missing: dict[str, str]) -> None:
             group = [outcome for job, outcome in own.items() if job.site.vertical == vertical]
             figures.append((mean(o.f1 for o in group), mean(o.precision for o in group)))
         figures.append((mean(f1 for f1, _ in figures), mean(precision for _, precision in figures)))
-        ratios = [ratio for outcome in own.values() for ratio in outcome.ratios]
+        ratios = [ratio for outcome in own.values() for ratio in outcome.ratios] or [0.0]
         cells = [f"{f1:.4f} / {precision:.4f}" for f1, precision in figures]
         table.add_row(by, str(labelled), *cells, f"{median(ratios):.2f}", f"{mean(ratios):.2f}")
     for by, reason in missing.items():
         table.add_row(by, "–", f"does not install: {reason}")
     console.print(table)
+    for job, outcome in outcomes.items():
+        if outcome.failure:
+            where = f"{job.by}, {job.labelled} labelled, {job.site.vertical}-{job.site.name}"
+            console.print(f"{where}: counted as finding nothing: {outcome.failure}", markup=False)
 
 
 def show_misses(console: Console, outcomes: Outcomes) -> None:

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-__all__ = ["LABELLED", "PEERS", "Found", "Peer", "Uninstallable", "install", "run_peer"]
+__all__ = ["LABELLED", "PEERS", "Found", "Peer", "PeerFailed", "Uninstallable", "install", "run_peer"]
 
 ROOT = Path(__file__).parents[2]
 ENVIRONMENTS = ROOT / ".venv-peers"
@@ -51,6 +51,10 @@ PEERS = {
 
 class Uninstallable(Exception):
     """A peer cannot be installed here; the message is the last line that pip said."""
+
+
+class PeerFailed(Exception):
+    """A peer ended with an error on a site; the message is the last line it said."""
 
 
 def install(name: str) -> None:
@@ -96,7 +100,7 @@ def run_peer(
         cwd=ROOT,
     )
     if run.returncode:
-        raise RuntimeError(f"{name} on {folder.name}:\n{run.stderr}")
+        raise PeerFailed(run.stderr.strip().rpartition("\n")[2])
     answer = json.loads(run.stdout.splitlines()[-1])
     return answer["found"], answer["ratios"]
 
