@@ -23,6 +23,46 @@ __all__ = ["Limits", "Node", "Page", "squeeze", "static_text", "visible_text"]
 # Elements whose content nobody sees.
 HIDDEN_TAGS = frozenset({"script", "style", "template", "iframe", "noframes", "noembed"})
 
+# Elements that do not part the words around them.
+INLINE_TAGS = frozenset(
+    {
+        "a",
+        "abbr",
+        "acronym",
+        "b",
+        "bdi",
+        "bdo",
+        "big",
+        "cite",
+        "code",
+        "data",
+        "del",
+        "dfn",
+        "em",
+        "font",
+        "i",
+        "ins",
+    }
+    | {
+        "kbd",
+        "mark",
+        "nobr",
+        "q",
+        "s",
+        "samp",
+        "small",
+        "span",
+        "strike",
+        "strong",
+        "sub",
+        "sup",
+        "time",
+        "tt",
+        "u",
+    }
+    | {"var", "wbr"}
+)
+
 # Attributes that hold values; all others describe structure or behaviour.
 VALUE_ATTRIBUTES = frozenset(
     {"alt", "content", "data-original", "data-src", "datetime", "href", "poster", "src", "title", "value"}
@@ -293,14 +333,24 @@ def _walk(root: etree._Element) -> Iterator[Node]:
             yield Node(element, "tail", text, paths[-1] + "text()")
 
 
-_visible_parts = etree.XPath(
-    f".//text()[not({' or '.join(f'ancestor::{tag}' for tag in sorted(HIDDEN_TAGS))})]", smart_strings=False
-)
-
-
 def visible_text(element: etree._Element) -> str:
-    """All visible text of an element: its text nodes with a blank between them."""
-    return " ".join(filter(None, map(squeeze, _visible_parts(element))))
+    """All visible text of an element as a browser shows it: only blocks and line breaks part words."""
+    parts: list[str] = []
+    hidden = None
+    for event, inside in etree.iterwalk(element, events=("start", "end", "comment", "pi")):
+        if event == "start":
+            if hidden is None and inside.tag in HIDDEN_TAGS:
+                hidden = inside
+            if hidden is None:
+                parts += ("" if inside.tag in INLINE_TAGS else " ", inside.text or "")
+            continue
+        if event == "end" and hidden is None:
+            parts.append("" if inside.tag in INLINE_TAGS else " ")
+        if inside is hidden:
+            hidden = None
+        if hidden is None and inside is not element:
+            parts.append(inside.tail or "")
+    return squeeze("".join(parts))
 
 
 def static_text(pages: Iterable[Page], share: float = 0.8) -> frozenset[tuple[str, str]]:

@@ -104,7 +104,7 @@ def test_hotels_address() -> None:
     labels = {0: [Label("0", "address", "0Main City0 10000")]}
     rules, reports = learn_rules(table, labels, Schema("hotel", {"address": Attribute("address")}))
     assert '@class="adr"' in rules["address"].selectors[0].xpath
-    assert rules["address"].levels_up == 1
+    assert rules["address"].selectors[0].node == "element()"
     assert reports[0].coverage == 1
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from untemplate import Attribute, Label, Page
 from untemplate.learning import Table
-from untemplate.learning.places import Place, closest_text, find_places
+from untemplate.learning.places import Place, closest_text, find_elements, find_places
 
 HTML = """<html><head><title>Chimichurri Grill - Menus</title></head><body>
 <p class=crumbs><a href=/>Home</a> &gt; Chimichurri Grill</p>
@@ -25,6 +25,11 @@ URL = "http://eat.example/ny/1.html"
 def find(value: str | None, xpath: str | None = None, type_: str = "text", html: str = HTML) -> list[Place]:
     table = Table([Page(URL, html, "1")])
     return find_places(table, 0, Label("1", "a", value, xpath), Attribute("a", type_))
+
+
+def elements(value: str | None) -> list[Place]:
+    table = Table([Page(URL, HTML, "1")], whole_elements=True)
+    return find_elements(table, 0, Label("1", "a", value))
 
 
 def node_xpaths(places: list[Place], html: str = HTML) -> list[str]:
@@ -64,8 +69,8 @@ def test_no_part_begins_in_the_middle_of_a_word() -> None:
 
 
 def test_the_whole_text_of_an_element() -> None:
-    [place] = [place for place in find("606 9th Ave New York NY 10036") if place.mode == "element"]
-    assert place.levels_up == 1
+    [place] = elements("606 9th Ave New York NY 10036")
+    assert (place.mode, place.text) == ("element", "606 9th Ave New York NY 10036")
 
 
 def test_consecutive_nodes_that_are_no_element() -> None:
@@ -74,7 +79,8 @@ def test_consecutive_nodes_that_are_no_element() -> None:
 
 
 def test_inline_elements_do_not_break_a_text() -> None:
-    assert modes(find("Rated 4 of 5 stars")) == {"element"}
+    assert modes(find("Rated 4 of 5 stars")) == {"span"}
+    assert modes(elements("Rated 4 of 5 stars")) == {"element"}
 
 
 @pytest.mark.parametrize("value", ["img/1.png", "http://eat.example/ny/img/1.png"])
@@ -94,7 +100,7 @@ def test_the_visible_text_goes_before_attributes() -> None:
     [
         ("//h1", None, "whole", "Chimichurri Grill"),
         ("//h1/text()", None, "whole", "Chimichurri Grill"),
-        ("//div[@class='adr']", None, "element", "606 9th Ave New York NY 10036"),
+        ("//div[@class='adr']", None, "span", "606 9th Ave New York NY 10036"),
         ("//div/text()[2]", None, "whole", "New York"),
         ("//img/@src", None, "attribute", "img/1.png"),
         ("//p[2]/text()", "(212) 586-8655", "part", "(212) 586-8655"),

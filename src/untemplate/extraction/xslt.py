@@ -17,7 +17,7 @@ from lxml.builder import ElementMaker
 from untemplate.extraction.ranges import Range
 from untemplate.extraction.rule import Rule, Selector, Wrapper
 from untemplate.extraction.xpath import SEPARATOR, literal
-from untemplate.page import HIDDEN_TAGS
+from untemplate.page import HIDDEN_TAGS, INLINE_TAGS
 from untemplate.schema import Attribute, Schema, Type
 
 __all__ = ["not_exportable", "wrapper_xslt"]
@@ -91,6 +91,7 @@ def wrapper_xslt(wrapper: Wrapper, schema: Schema) -> str:
         sheet.append(_rule(rule, schema.attributes[name], number))
         sheet.append(_value(rule, schema.attributes[name], number))
     sheet.append(etree.fromstring(_NTH_BLANK))
+    sheet.extend(_text_templates())
     etree.indent(sheet)
     return str(etree.tostring(sheet, encoding="unicode")) + "\n"
 
@@ -188,7 +189,9 @@ def _value(rule: Rule, attribute: Attribute, number: int) -> etree._Element:
 def _whole(rule: Rule) -> Iterator[etree._Element]:
     """The text that the value is in, as a variable: the node's, an element's, or that of several nodes."""
     if rule.selectors[0].node == "element()":
-        yield _xsl.variable(_squeezed_texts(f".//text(){_VISIBLE}"), name="texts")
+        yield _xsl.variable(_xsl("apply-templates", select=".", mode="text"), name="raw")
+        yield _xsl.variable(name="whole", select="normalize-space(translate($raw, $spaces, $blanks))")
+        return
     elif rule.nodes > 1:
         is_attribute = rule.selectors[0].node.startswith("@")
         after = "(..//text()|../following::text())" if is_attribute else "following::text()"
@@ -198,6 +201,15 @@ def _whole(rule: Rule) -> Iterator[etree._Element]:
         yield _xsl.variable(name="whole", select=_SQUEEZED)
         return
     yield _xsl.variable(name="whole", select="normalize-space($texts)")
+
+
+def _text_templates() -> Iterator[etree._Element]:
+    """All visible text of an element, as `visible_text` gives it: only blocks and line breaks part words."""
+    inside = _xsl("apply-templates", mode="text")
+    yield _xsl.template(_text(" "), inside, _text(" "), match="*", mode="text")
+    inline = "|".join(sorted(INLINE_TAGS))
+    yield _xsl.template(_xsl("apply-templates", mode="text"), match=inline, mode="text")
+    yield _xsl.template(match="|".join([*sorted(HIDDEN_TAGS), "comment()"]), mode="text")
 
 
 def _squeezed_texts(nodes: str) -> etree._Element:

@@ -26,6 +26,11 @@ class Label:
     source: str = "person"
     confidence: float = 1.0
 
+    @property
+    def is_gap(self) -> bool:
+        """Whether it says that the attribute is not on the page."""
+        return self.value is None and self.xpath is None
+
 
 class Labeler(Protocol):
     """Anything that labels pages; the learner never knows who did."""

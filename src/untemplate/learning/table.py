@@ -17,7 +17,7 @@ from lxml import etree
 
 from untemplate.extraction.feature import Feature, element_values
 from untemplate.extraction.neighbors import MAX_LABEL
-from untemplate.page import Node, Page
+from untemplate.page import Node, Page, visible_text
 
 __all__ = ["Table", "bits_of"]
 
@@ -30,7 +30,7 @@ STATIC_SHARE = 0.8
 FEW = 32
 
 # An element with more text is not one value.
-MAX_ELEMENT_TEXT = 2000
+MAX_ELEMENT_TEXT = 1000
 
 Ints = npt.NDArray[np.int32]
 
@@ -320,23 +320,20 @@ def _pack(mask: npt.NDArray[np.bool_]) -> int:
 
 def _with_elements(nodes: Sequence[Node]) -> list[Node]:
     """The nodes, and before those inside it each element that holds a short text, the outer ones first."""
-    texts: dict[etree._Element, list[str]] = {}
     length: dict[etree._Element, int] = {}
     starting: dict[int, list[etree._Element]] = {}
     for index, node in enumerate(nodes):
         if not node.is_text:
             continue
         for element in (node.parent, *node.parent.iterancestors()):
-            if element not in texts:
-                texts[element], length[element] = [], 0
+            if element not in length:
+                length[element] = 0
                 starting.setdefault(index, []).append(element)
-            length[element] += len(node.text) + 1
-            if length[element] <= MAX_ELEMENT_TEXT:
-                texts[element].append(node.text)
+            length[element] += len(node.text)
     merged: list[Node] = []
     for index, node in enumerate(nodes):
         short = (e for e in reversed(starting.get(index, [])) if length[e] <= MAX_ELEMENT_TEXT)
-        merged += (Node(element, "element", " ".join(texts[element])) for element in short)
+        merged += (Node(element, "element", visible_text(element)) for element in short)
         merged.append(node)
     return merged
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from untemplate.extraction.patterns import looks_typed
 from untemplate.extraction.rule import Rule, Selector
@@ -23,6 +24,9 @@ __all__ = ["AttributeReport", "PageLabels", "learn_rules"]
 
 PageLabels = Mapping[int, Sequence[Label]]
 """The labels of some of a table's pages."""
+
+_Places = Mapping[int, Sequence[Sequence[Place]]]
+"""Per labelled page, per value its places."""
 
 # How a value stands at a place, and what a place is worth where it stands so: a part must be cut out, and an
 # attribute is not what a reader sees.
@@ -76,10 +80,14 @@ def learn_rules(
 
 def _learn_attribute(table: Table, labels: PageLabels, attribute: Attribute) -> AttributeReport:
     report = AttributeReport(attribute.name)
-    places = _find_all(table, labels, attribute, report)
+    present = {page: [label for label in given if not label.is_gap] for page, given in labels.items()}
+    places = _find_all(present, partial(_find_nodes, table, attribute))
     attempts = _attempts(table, places, attribute)
-    if any(place.mode == "span" for values in places.values() for value in values for place in value):
-        attempts += _attempts(table.with_elements, _find_elements(table.with_elements, labels), attribute)
+    elements: _Places = {}
+    if not all(_stands_whole(value) for values in places.values() for value in values):
+        elements = _find_all(present, partial(find_elements, table.with_elements))
+        attempts += _attempts(table.with_elements, elements, attribute)
+    report.problems += _not_found(table, present, places, elements)
     described = [attempt for attempt in attempts if attempt.variants]
     for attempt in sorted(described, key=lambda attempt: attempt.rank, reverse=True):
         report.rule = _rule(attempt, attribute)
@@ -91,45 +99,28 @@ def _learn_attribute(table: Table, labels: PageLabels, attribute: Attribute) -> 
         if report.rule:
             _report_coverage(report, attempt.task)
             return report
-    if any(places.values()):
+    if attempts:
         report.problems.append("no rule tells the labelled values from other texts")
     return report
 
 
-def _find_all(
-    table: Table, labels: PageLabels, attribute: Attribute, report: AttributeReport
-) -> dict[int, list[list[Place]]]:
-    """Per page and value its places; pages of which a value was not found are left out."""
-    places: dict[int, list[list[Place]]] = {}
-    for page, given in labels.items():
-        present = [label for label in given if label.value is not None or label.xpath is not None]
-        found = [find_places(table, page, label, attribute) for label in present]
-        for label, here in zip(present, found, strict=True):
-            if not here:
-                report.problems.append(_not_found(table, page, label))
-        if any(found) or not present:
-            places[page] = [_drop_static(table, here)[:MAX_PLACES] for here in found if here]
-    return places
+def _find_all(labels: PageLabels, find: Callable[[int, Label], list[Place]]) -> _Places:
+    """Per page the places of each value; no values on pages that are labelled as having none."""
+    return {page: [find(page, label) for label in given] for page, given in labels.items()}
 
 
-def _find_elements(table: Table, labels: PageLabels) -> dict[int, list[list[Place]]]:
-    """Per page and value the elements all of whose text it is."""
-    places: dict[int, list[list[Place]]] = {}
-    for page, given in labels.items():
-        present = [label for label in given if label.value is not None or label.xpath is not None]
-        found = [find_elements(table, page, label) for label in present]
-        if any(found) or not present:
-            places[page] = [here for here in found if here]
-    return places
-
-
-def _drop_static(table: Table, places: list[Place]) -> list[Place]:
-    """Without those in static text, which repeats true values in navigation; unless all are."""
+def _find_nodes(table: Table, attribute: Attribute, page: int, label: Label) -> list[Place]:
+    """The places of a value, without those in static text, which repeats values in navigation; unless all are."""
+    places = find_places(table, page, label, attribute)
     dynamic = [place for place in places if not table.is_static(place.row)]
-    return dynamic or places
+    return (dynamic or places)[:MAX_PLACES]
 
 
-def _attempts(table: Table, places: Mapping[int, list[list[Place]]], attribute: Attribute) -> list[_Attempt]:
+def _stands_whole(places: Sequence[Place]) -> bool:
+    return any(place.mode in ("whole", "attribute") for place in places)
+
+
+def _attempts(table: Table, places: _Places, attribute: Attribute) -> list[_Attempt]:
     """One for each mode and kind of node in which values stand."""
     found = {
         (place.mode, _kind(table, place)) for values in places.values() for value in values for place in value
@@ -137,9 +128,7 @@ def _attempts(table: Table, places: Mapping[int, list[list[Place]]], attribute: 
     return [_attempt(table, places, mode, kind, attribute) for mode, kind in sorted(found)]
 
 
-def _attempt(
-    table: Table, places: Mapping[int, list[list[Place]]], mode: str, kind: str, attribute: Attribute
-) -> _Attempt:
+def _attempt(table: Table, places: _Places, mode: str, kind: str, attribute: Attribute) -> _Attempt:
     modes = {"part", "whole"} if mode == "part" else {mode}
     every = (place for values in places.values() for value in values for place in value if place.mode == mode)
     nodes = Counter(place.nodes for place in every).most_common(1)[0][0]
@@ -214,11 +203,16 @@ def _report_coverage(report: AttributeReport, task: Task) -> None:
     report.label_next = task.table.pages[missed[0]].id if missed else None
 
 
-def _not_found(table: Table, page: int, label: Label) -> str:
-    where = table.pages[page].id
-    if label.xpath is not None:
-        return f"{where}: the XPath {label.xpath} selects no text"
-    assert label.value is not None
-    closest = closest_text(table, page, label.value)
-    hint = f"; the closest text is {closest!r}" if closest else ""
-    return f"{where}: {label.value!r} is not on the page{hint}"
+def _not_found(table: Table, labels: PageLabels, places: _Places, elements: _Places) -> Iterator[str]:
+    """What to tell about labels whose value is nowhere on its page."""
+    for page, given in labels.items():
+        for number, label in enumerate(given):
+            if places[page][number] or (page in elements and elements[page][number]):
+                continue
+            where = table.pages[page].id
+            if label.xpath is not None:
+                yield f"{where}: the XPath {label.xpath} selects no text"
+            elif label.value is not None:
+                closest = closest_text(table, page, label.value)
+                hint = f"; the closest text is {closest!r}" if closest else ""
+                yield f"{where}: {label.value!r} is not on the page{hint}"
