@@ -5,7 +5,7 @@ READY := .venv/.ready
 
 .PHONY: demo test lint docs bench clean
 
-demo: $(READY)  ## a made-up site, from pages to samples, in seconds
+demo: $(READY)  ## a made-up site, from pages to records, in seconds
 	@$(BIN)/untemplate demo
 
 test: lint  ## everything that CI runs

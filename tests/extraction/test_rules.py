@@ -280,3 +280,10 @@ def test_truncated_and_damaged_pages(number: int, share: float, data: st.DataObj
     for damaged in (cut, cut[:middle] + noise + cut[middle:]):
         record = RULES.extract_one(Page("http://eat.example/1", damaged, "1"))
         assert set(record.values) | set(record.missing) == set(RULES.schema.attributes)
+
+
+def test_a_value_must_match_the_attributes_pattern() -> None:
+    schema = Schema("s", {"name": Attribute("name", pattern=r"^\d{5}$")})
+    rules = rules_of(wrapper("a", [NAME], signatures=(ANY,)), schema=schema)
+    assert rules.extract_one(page("<h1>12345</h1>"))["name"] == "12345"
+    assert rules.extract_one(page("<h1>1234</h1>"))["name"] is None
