@@ -76,9 +76,12 @@ def evaluate(job: Job) -> Outcome:
         ratios = [ratio for _, ratio in timed]
         found = {record.page_id: _texts(record) for record, _ in timed}
     else:
-        examples = {page: truth[page] for page in labelled}
+        values = {page: {name: true for name, true in truth[page].items() if true} for page in truth}
+        examples = {page: values[page] for page in labelled}
         try:
-            found, ratios = run_peer(job.by, job.site.folder, examples, [page.id for page in tested])
+            found, ratios = run_peer(
+                job.by, job.site.folder, examples, {page.id: values[page.id] for page in tested}
+            )
         except PeerFailed as error:
             found, ratios, failure = {page.id: {} for page in tested}, [], str(error)
     scores = score(lambda page: found[page.id], tested, truth)

@@ -14,12 +14,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-__all__ = ["LABELLED", "PEERS", "Found", "Peer", "PeerFailed", "Uninstallable", "install", "run_peer"]
+__all__ = [
+    "LABELLED",
+    "PEERS",
+    "Found",
+    "Peer",
+    "PeerFailed",
+    "Uninstallable",
+    "Values",
+    "install",
+    "run_peer",
+]
 
 ROOT = Path(__file__).parents[2]
 ENVIRONMENTS = ROOT / ".venv-peers"
 LABELLED = (1, 2)
 """Numbers of labelled pages that peers are run with: more do not change what they can express."""
+
+Values = Mapping[str, Mapping[str, Sequence[str]]]
+"""page id → attribute → true values"""
 
 Found = dict[str, dict[str, str | None]]
 """page id → attribute → text"""
@@ -87,10 +100,14 @@ def _pip(folder: Path, packages: Sequence[str], variables: Mapping[str, str] | N
 def run_peer(
     name: str,
     folder: Path,
-    labelled: Mapping[str, Mapping[str, Sequence[str]]],
-    tested: Sequence[str],
+    labelled: Values,
+    tested: Values,
 ) -> tuple[Found, list[float]]:
-    """What a peer finds on the tested pages of a site, and its time on each as a multiple of parsing it."""
+    """What a peer finds on the tested pages of a site, and its time on each as a multiple of parsing it.
+
+    It is told the tested pages' values only to choose among the places where a labelled value stands, so that
+    each peer is at its best.
+    """
     order = {"peer": name, "folder": str(folder), "labelled": labelled, "tested": tested}
     run = subprocess.run(
         [_folder(name) / "bin" / "python", "-m", "benchmarks.peers.worker"],

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Sequence
 
 from scrapely import Scraper
 from scrapely.htmlpage import HtmlPage
 from scrapely.template import FragmentAlreadyAnnotated, FragmentNotFound, TemplateMaker, best_match
-from w3lib.html import remove_tags
 
-from benchmarks.peers.reading import Example, clean
+from benchmarks.peers.reading import Example, Extract, clean
 
 _URL = "https://example.com/"
+_TAG = re.compile(r"<[^>]*>")
 
 
-def learn(examples: Sequence[Example]) -> Callable[[str], dict[str, str | None]]:
-    """A template per labelled page, of those values that it can annotate there."""
+def learn(examples: Sequence[Example], tested: Sequence[Example]) -> Extract:
+    """A template per labelled page, of those values that it can annotate there.
+
+    It marks whole elements; which piece of an element is the value is learnt from the labelled pages, for it.
+    """
     scraper = Scraper()
     for example in examples:
         maker = TemplateMaker(HtmlPage(url=_URL, body=example.html))
@@ -23,12 +27,27 @@ def learn(examples: Sequence[Example]) -> Callable[[str], dict[str, str | None]]
             try:
                 maker.annotate(name, best_match(values[0]))
             except (FragmentNotFound, FragmentAlreadyAnnotated):
-                continue  # it marks whole elements, each once
+                continue
         scraper.add_template(maker.get_template())
+    pieces: dict[str, int] = {}
+    for example in examples:
+        for name, found in _scrape(scraper, example.html).items():
+            right = [number for number, piece in enumerate(found) if piece in example.values.get(name, ())]
+            pieces.setdefault(name, right[0] if right else 0)
 
     def extract(html: str) -> dict[str, str | None]:
-        scraped = scraper.scrape_page(HtmlPage(url=_URL, body=html)) or [{}]
-        texts = {name: clean(remove_tags(found[0])) for name, found in scraped[0].items() if found}
-        return {name: text or None for name, text in texts.items()}
+        found = _scrape(scraper, html)
+        return {
+            name: texts[pieces[name]] if pieces.get(name, 0) < len(texts) else texts[0]
+            for name, texts in found.items()
+            if texts and name in pieces
+        }
 
     return extract
+
+
+def _scrape(scraper: Scraper, html: str) -> dict[str, list[str]]:
+    """Per attribute the texts between the tags of what it found first."""
+    scraped = scraper.scrape_page(HtmlPage(url=_URL, body=html)) or [{}]
+    pieces = {name: map(clean, _TAG.split(found[0])) for name, found in scraped[0].items() if found}
+    return {name: [text for text in texts if text] for name, texts in pieces.items()}

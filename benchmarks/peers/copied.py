@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-import lxml.html
 from parsel import Selector
 
-from benchmarks.peers.reading import Example, clean, find_value
+from benchmarks.peers.reading import Example, Extract, choose_places, clean
 
 
-def learn(examples: Sequence[Example]) -> Callable[[str], dict[str, str | None]]:
-    """The absolute XPath of the first visible node with the value."""
+def learn(examples: Sequence[Example], tested: Sequence[Example]) -> Extract:
+    """The absolute XPath of each labelled value."""
     xpaths: dict[str, list[str]] = {}
-    for example in examples:
-        tree = lxml.html.document_fromstring(example.html)
-        for name, values in example.values.items():
-            if place := find_value(tree, values):
-                element, number = place
-                xpaths.setdefault(name, []).append(
-                    f"{element.getroottree().getpath(element)}/text()[{number}]"
-                )
+    for places in choose_places(examples, tested):
+        for name, place in places.items():
+            xpaths.setdefault(name, []).append(place.text_xpath)
 
     def extract(html: str) -> dict[str, str | None]:
         page = Selector(html)

@@ -6,23 +6,25 @@ far better without them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import lxml.html
 from webstruct import HtmlTokenizer, create_crfsuite_pipeline
 from webstruct.features import bias, borders, parent_tag
 
-from benchmarks.peers.reading import Example, clean, find_value
+from benchmarks.peers.reading import Example, Extract, Place, choose_places, clean
 
 # More rounds change nothing on the labelled pages and cost minutes a site.
 _ROUNDS = 60
 
 
-def learn(examples: Sequence[Example]) -> Callable[[str], dict[str, str | None]]:
-    """The first visible place of each value marked, all other words outside."""
+def learn(examples: Sequence[Example], tested: Sequence[Example]) -> Extract:
+    """One place of each value marked, all other words outside."""
     tokenizer = HtmlTokenizer()
-    words, tags = tokenizer.tokenize([_marked(example) for example in examples])
+    places = choose_places(examples, tested)
+    marked = [_marked(example, chosen) for example, chosen in zip(examples, places, strict=True)]
+    words, tags = tokenizer.tokenize(marked)
     model = create_crfsuite_pipeline(_FEATURES, algorithm="lbfgs", c1=0.0, c2=0.01, max_iterations=_ROUNDS)
     model.fit(words, tags)
 
@@ -42,19 +44,16 @@ def _tree(html: str) -> Any:
     return lxml.html.document_fromstring(html)
 
 
-def _marked(example: Example) -> Any:
+def _marked(example: Example, places: dict[str, Place]) -> Any:
+    """The page with each value between marks; of two attributes in one text, the first."""
     tree = _tree(example.html)
-    places = {name: find_value(tree, values) for name, values in example.values.items()}
-    for name, place in places.items():
-        if place is None:
-            continue
-        element, number = place
-        text = element.xpath("text()")[number - 1]
+    names = {place: name for name, place in reversed(places.items())}
+    for text, name in [(tree.xpath(place.text_xpath)[0], name) for place, name in names.items()]:
         marked = f" __START_{name}__ {text} __END_{name}__ "
         if text.is_tail:
             text.getparent().tail = marked
         else:
-            element.text = marked
+            text.getparent().text = marked
     return tree
 
 

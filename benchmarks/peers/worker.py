@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
 from contextlib import redirect_stdout
 from importlib import import_module
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 
 import lxml.html
 
-from benchmarks.peers.reading import Example, decode
+from benchmarks.peers.reading import Example, Extract, decode
 
 MODULES = {
     "copied XPaths (parsel)": "copied",
@@ -23,22 +22,20 @@ MODULES = {
     "webstruct": "tagged",
 }
 
-Extract = Callable[[str], dict[str, str | None]]
-
 
 def answer(order: dict[str, Any]) -> dict[str, Any]:
     """Learn from the labelled pages, extract from the tested ones, timing both extraction and parsing."""
     folder = Path(order["folder"])
-    examples = [
-        Example(decode(folder / page), {name: texts for name, texts in values.items() if texts})
-        for page, values in order["labelled"].items()
-    ]
-    extract: Extract = import_module(f"benchmarks.peers.{MODULES[order['peer']]}").learn(examples)
+    examples, tested = (
+        {page: Example(decode(folder / page), values) for page, values in order[part].items()}
+        for part in ("labelled", "tested")
+    )
+    peer = import_module(f"benchmarks.peers.{MODULES[order['peer']]}")
+    extract: Extract = peer.learn(list(examples.values()), list(tested.values()))
     found, ratios = {}, []
-    for page in order["tested"]:
-        html = decode(folder / page)
+    for page, example in tested.items():
         started = process_time()
-        found[page] = extract(html)
+        found[page] = extract(example.html)
         extracted = process_time()
         lxml.html.document_fromstring((folder / page).read_bytes())
         ratios.append((extracted - started) / (process_time() - extracted))

@@ -4,7 +4,7 @@ import pytest
 from lxml import html
 
 from benchmarks.changes import _absolute_xpath, plain
-from benchmarks.peers.reading import find_value
+from benchmarks.peers.reading import Example, choose_places, find_places
 from benchmarks.swde import Score
 from untemplate import Page
 
@@ -26,9 +26,16 @@ def test_copied_xpaths_drop_the_numbers_in_which_values_differ(values, xpath):
 
 def test_values_are_found_where_they_are_visible():
     tree = html.document_fromstring("<title>Soup</title><p>A <b>good</b> Soup</p><p>Soup</p>")
-    element, number = find_value(tree, ["Soup"])
-    assert (element.tag, number) == ("p", 2)
-    assert find_value(tree, ["good Soup"]) is None
+    places = [place.text_xpath for place in find_places(tree, ["Soup"])]
+    assert places == ["/html/body/p[1]/text()[2]", "/html/body/p[2]/text()[1]"]
+    assert not list(find_places(tree, ["good Soup"]))
+
+
+def test_the_place_that_holds_on_most_pages_is_chosen():
+    pages = [f"<p>{first}</p><h1>{title}</h1>" for first, title in (("Soup", "Soup"), ("Menu", "Pie"))]
+    examples = [Example(pages[0], {"name": ["Soup"]})]
+    (chosen,) = choose_places(examples, [Example(pages[1], {"name": ["Pie"]})])
+    assert chosen["name"].xpath == "/html/body/h1"
 
 
 def test_texts_are_compared_by_letters_and_digits():
