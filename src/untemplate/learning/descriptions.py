@@ -17,6 +17,9 @@ from untemplate.learning.table import Table
 
 __all__ = ["Task", "Variant", "find_variants"]
 
+# The constants below were set while looking at misses on SWDE and on made-up sites, then swept on made-up sites not
+# seen before (`python -m benchmarks.constants`): no value tried is better there by more than 0.001.
+
 # Features that make a description precise must keep this share of the pages on which it selects something.
 KEPT_SUPPORT = 0.8
 # How far such features may look.

@@ -16,6 +16,7 @@ from untemplate.learning.table import Table, bits_of
 
 __all__ = ["Candidate", "Search", "disjunctions"]
 
+# Beam and ambiguity were swept with `python -m benchmarks.constants`: twice as much of either is not better.
 MAX_FEATURES = 4
 BEAM = 60
 MAX_DISJUNCTION = 3
