@@ -24,7 +24,7 @@ __all__ = ["Learned", "learn", "learn_site"]
 SAMPLE = 20
 # Labelled pages that rules of one cluster are learnt from.
 MAX_LABELLED = 20
-# An unlabelled page with more tags is left out of the sample: it would cost more than all others together.
+# An unlabelled page with more tags is not learnt with: it would cost more than all others together.
 MAX_TAGS = 50_000
 # A cluster without labels borrows a wrapper that fills this share of what it fills on its own pages.
 BORROWED_FILL = 0.6
@@ -124,7 +124,7 @@ def _learn_wrapper(
 def _unlabelled_sample(group: Cluster, labelled: Sequence[Page]) -> list[Page]:
     """Pages to generalise over: the structurally most diverse, filled up with others at random."""
     known = {id(page) for page in labelled}
-    others = [page for page in group.pages if id(page) not in known and page.html.count(b"<") <= MAX_TAGS]
+    others = [page for page in group.pages if id(page) not in known and _is_moderate(page)]
     chosen = sample(others, SAMPLE)
     known = {id(page) for page in chosen}
     rest = [page for page in others if id(page) not in known]
@@ -135,6 +135,10 @@ def _unlabelled_sample(group: Cluster, labelled: Sequence[Page]) -> list[Page]:
         except PageError:
             continue
     return chosen
+
+
+def _is_moderate(page: Page) -> bool:
+    return page.html.count(b"<") <= MAX_TAGS
 
 
 def _wrapper(group: Cluster, like: Wrapper) -> Wrapper:
@@ -169,7 +173,8 @@ def _borrow(
 def _fill(wrapper: Wrapper, pages: Sequence[Page], schema: Schema) -> float:
     """The share of values that come out on a few pages, those without a mandatory one counted as empty."""
     rules = Rules(schema, (replace(wrapper, url_pattern="*"),))
-    few = pages[:: max(1, len(pages) // BORROWING_PAGES)][:BORROWING_PAGES]
+    moderate = [page for page in pages if _is_moderate(page)]
+    few = moderate[:: max(1, len(moderate) // BORROWING_PAGES)][:BORROWING_PAGES]
     records = list(rules.extract(few))
     mandatory = [name for name in wrapper.rules if schema.attributes[name].mandatory]
     counts = [len(record.values) if all(record[name] for name in mandatory) else 0 for record in records]

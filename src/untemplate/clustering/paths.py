@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,9 @@ from untemplate.page import Page
 __all__ = ["PathIndex", "link", "tag_paths"]
 
 Floats = NDArray[np.float64]
+
+# Elements of a page that are looked at: a template shows its paths long before.
+MAX_ELEMENTS = 20_000
 
 
 def tag_paths(page: Page) -> frozenset[str]:
@@ -26,11 +30,15 @@ def tag_paths(page: Page) -> frozenset[str]:
         return frozenset()
     paths: set[str] = set()
     open_elements = [(root, "")]
-    while open_elements:
+    looked_at = 0
+    while open_elements and looked_at < MAX_ELEMENTS:
         element, above = open_elements.pop()
+        looked_at += 1
         path = f"{above}/{element.tag}"
         paths.add(path)
-        open_elements.extend((child, path) for child in element if isinstance(child.tag, str))
+        open_elements.extend(
+            (child, path) for child in islice(element, MAX_ELEMENTS) if isinstance(child.tag, str)
+        )
     page.release()
     return frozenset(paths)
 

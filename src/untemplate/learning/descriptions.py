@@ -33,6 +33,7 @@ WORTH_REFINED, WORTH_UNLABELLED, WORTH_FIRST, WORTH_COUNTED, WORTH_GENERAL = 0.7
 WORTH_UNANCHORED = 0.5
 # Down to this share of different texts a place is worth its full; one that shows the same on all pages, half.
 VARIED_SHARE = 0.5
+HEADINGS = {"h1": 3, "h2": 2, "h3": 1}
 
 
 @dataclass(frozen=True)
@@ -130,8 +131,12 @@ class Variant:
     counted: Variant | None = None  # a position in place of the features that were added to make it precise
 
     @property
-    def rank(self) -> tuple[int, float, int]:
-        return (len(self.covered), self.found, self.texts)
+    def rank(self) -> tuple[int, float, int, int]:
+        """Where nothing else tells, as on a site of one page, a heading is meant."""
+        heading = max(
+            (HEADINGS.get(value, 0) for f in self.sets[0] if f.level <= 2 for value in f.values), default=0
+        )
+        return (len(self.covered), self.found, self.texts, heading)
 
 
 def find_variants(task: Task) -> list[Variant]:

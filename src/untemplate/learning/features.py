@@ -140,6 +140,8 @@ def _text_features(table: Table, row: int) -> Iterator[Feature]:
             yield Feature(f"out-{side}-word", 0, (word,))
     if table.labels[row]:
         yield label_feature(table, row)
+    if len(table.pages) < ENOUGH_PAGES:  # nothing tells the template's words from the value's
+        return
     for word in set(table.rows[row].text.split(" ")):
         if any(map(str.isalpha, word)) and _is_stable_text(table, "word", word):
             yield Feature("inside-word", 0, (word,))

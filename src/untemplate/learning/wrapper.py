@@ -57,7 +57,7 @@ class _Attempt:
     def rank(self) -> tuple[int, int, float, float, int]:
         placed = sum(len(values) for values in self.task.rows.values())
         covered = frozenset[int]().union(*(variant.covered for variant in self.variants))
-        best = max(variant.rank[1:] for variant in self.variants)
+        best = max(variant.rank for variant in self.variants)[1:]
         worth = _WORTH[self.mode]
         return (len(covered), placed, worth * best[0], worth, best[1])
 
