@@ -223,6 +223,9 @@ def show(console: Console, verdicts: Sequence[Verdict], left_out: Counter[tuple[
     for group in ("redesigned", "changed", "untouched"):
         for name in SCHEMA.attributes:
             table.add_row(group, name, *(str(left_out[group, name, reason]) for reason in reasons))
+    totals = (sum(count for (_, _, why), count in left_out.items() if why == reason) for reason in reasons)
+    table.add_section()
+    table.add_row("all", "all", *map(str, totals))
     console.print(table)
 
 
