@@ -168,21 +168,28 @@ class _Reader:
         return found
 
     def ask_committee(self) -> list[Found]:
-        """What the committee finds where no selector finds anything, if most of it finds the same."""
-        votes: dict[str, list[Found]] = {}
+        """What the committee finds where no selector finds anything.
+
+        Most of it must find the same, or two members of it that look at different kinds of nodes.
+        """
+        readings: dict[str, list[Found]] = {}  # by first text, all that the first member to find it found
+        nodes: defaultdict[str, set[str]] = defaultdict(set)
         weights: defaultdict[str, float] = defaultdict(float)
         for number, member in enumerate(self.rule.committee, 1):
             found = self.read(member, f"{self.attribute.name}#committee-{number}")
             found = [place for place in found if not self._is_static(place.node)]
             text = found[0].text if found else ""
-            votes.setdefault(text, found)
+            readings.setdefault(text, found)
+            nodes[text].add(member.node)
             weights[text] += member.weight
         total = sum(weights.values())
         if not total:
             return []
-        text, weight = max(weights.items(), key=lambda item: item[1])
-        share = weight / total
-        return [replace(found, confidence=share / 2) for found in votes[text]] if share > 0.5 else []
+        for text, found in readings.items():
+            share = weights[text] / total
+            if text and (share > 0.5 or len(nodes[text]) > 1):
+                return [replace(place, confidence=share / 2) for place in found]
+        return []
 
     def _winner(self, classifier: Classifier, nodes: Iterable[Node]) -> Iterator[Node]:
         """The candidate that is most likely the value, if it is more likely than not."""
@@ -213,6 +220,7 @@ class _Reader:
         return node.is_text and static_key(node.parent, node.text) in static
 
     def _confidence(self, node: Node) -> float:
-        committee = self.rule.committee
-        agreeing = sum(_all_hold(member.features, node, self.labels) for member in committee)
-        return (1 + agreeing) / (1 + len(committee))
+        """The share of those that agree, among the committee's members for such nodes and the selector itself."""
+        members = [member for member in self.rule.committee if member.node == node.node_test]
+        agreeing = sum(_all_hold(member.features, node, self.labels) for member in members)
+        return (1 + agreeing) / (1 + len(members))

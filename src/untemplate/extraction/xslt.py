@@ -133,7 +133,7 @@ def _rule(rule: Rule, attribute: Attribute, number: int) -> etree._Element:
 
 
 def _vote(committee: Sequence[Selector], attribute: Attribute, number: int) -> Iterator[etree._Element]:
-    """What more than half of the committee, by weight, finds; members that find nothing count too."""
+    """What more than half of the committee, by weight, finds, or two members that look at different nodes."""
     total = sum(member.weight for member in committee)
     if not total:
         return
@@ -145,7 +145,9 @@ def _vote(committee: Sequence[Selector], attribute: Attribute, number: int) -> I
             f"{other.weight / total:.9f} * ($first-{place} = $first-{index})"
             for place, other in enumerate(committee, 1)
         )
-        test = f"$first-{index} != '' and {votes} > 0.5"
+        others = [place for place, other in enumerate(committee, 1) if other.node != member.node]
+        agreeing = "".join(f" or $first-{place} = $first-{index}" for place in others)
+        test = f"$first-{index} != '' and ({votes} > 0.5{agreeing})"
         choose.append(_xsl.when(*_written(attribute, f"member-{index}"), test=test))
     yield choose
 

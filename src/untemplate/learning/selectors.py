@@ -16,7 +16,7 @@ from untemplate.learning.descriptions import Task, Variant
 from untemplate.learning.features import node_features
 from untemplate.learning.search import Search, disjunctions
 
-__all__ = ["cover", "learn_committee", "learn_selectors", "pick"]
+__all__ = ["cover", "learn_committee", "learn_elsewhere", "learn_selectors", "pick"]
 
 # Variants of one template that a rule distinguishes.
 MAX_VARIANTS = 4
@@ -65,6 +65,26 @@ def learn_committee(task: Task, selectors: Sequence[Selector]) -> list[Selector]
         if _agrees(task, member, selectors):
             members.append(member)
     return members
+
+
+def learn_elsewhere(
+    task: Task, variants: Sequence[Variant], own: Task, selectors: Sequence[Selector]
+) -> list[Selector]:
+    """Selectors of another place that shows the same texts as the selectors of its own."""
+    members = [
+        _selector(task, variant.sets[min(1, len(variant.sets) - 1)], variant.position) for variant in variants
+    ]
+    return [member for member in members if _same_texts(task, member, own, selectors)]
+
+
+def _same_texts(task: Task, member: Selector, own: Task, selectors: Sequence[Selector]) -> bool:
+    same = both = 0
+    for page in set(task.open_pages) & set(own.open_pages):
+        mine, theirs = pick(task, [member], page), pick(own, selectors, page)
+        if mine and theirs:
+            both += 1
+            same += task.table.rows[mine[0]].text == own.table.rows[theirs[0]].text
+    return same >= AGREEMENT * both and (both > 0 or not task.open_pages)
 
 
 def pick(task: Task, selectors: Sequence[Selector], page: int) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from untemplate.extraction.patterns import looks_typed
@@ -16,7 +16,7 @@ from untemplate.learning.features import node_features
 from untemplate.learning.places import MAX_PLACES, Place, closest_text, find_elements, find_places
 from untemplate.learning.ranges import learn_range
 from untemplate.learning.search import Search, disjunctions
-from untemplate.learning.selectors import cover, learn_committee, learn_selectors, pick
+from untemplate.learning.selectors import cover, learn_committee, learn_elsewhere, learn_selectors, pick
 from untemplate.learning.table import Table
 from untemplate.schema import Attribute, Schema
 
@@ -27,6 +27,11 @@ PageLabels = Mapping[int, Sequence[Label]]
 
 _Places = Mapping[int, Sequence[Sequence[Place]]]
 """Per labelled page, per value its places."""
+
+# Modes in which a place shows the value and nothing else.
+_PLAIN = ("whole", "attribute")
+# Members of a committee that look at other places.
+MAX_ELSEWHERE = 2
 
 # How a value stands at a place, and what a place is worth where it stands so: a part must be cut out, and an
 # attribute is not what a reader sees.
@@ -89,9 +94,11 @@ def _learn_attribute(table: Table, labels: PageLabels, attribute: Attribute) -> 
         attempts += _attempts(table.with_elements, elements, attribute)
     report.problems += _not_found(table, present, places, elements)
     described = [attempt for attempt in attempts if attempt.variants]
-    for attempt in sorted(described, key=lambda attempt: attempt.rank, reverse=True):
+    described.sort(key=lambda attempt: attempt.rank, reverse=True)
+    for attempt in described:
         report.rule = _rule(attempt, attribute)
         if report.rule:
+            report.rule = _with_other_places(report.rule, attempt, described)
             _report_coverage(report, attempt.task)
             return report
     for attempt in attempts:
@@ -175,6 +182,19 @@ def _rule(attempt: _Attempt, attribute: Attribute) -> Rule | None:
         chosen[0].nodes,
         typed=all(looks_typed(place.text, attribute.type) for place in chosen),
     )
+
+
+def _with_other_places(rule: Rule, own: _Attempt, attempts: Sequence[_Attempt]) -> Rule:
+    """The rule, its committee joined by selectors of other places that show the same value, such as meta data."""
+    if own.mode not in _PLAIN or own.task.many:
+        return rule
+    others = [
+        member
+        for attempt in attempts
+        if attempt is not own and attempt.mode in _PLAIN
+        for member in learn_elsewhere(attempt.task, attempt.variants, own.task, rule.selectors)
+    ]
+    return replace(rule, committee=(*rule.committee, *others[:MAX_ELSEWHERE]))
 
 
 def _classifying_rule(attempt: _Attempt, attribute: Attribute) -> Rule | None:
