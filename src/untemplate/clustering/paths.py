@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +14,8 @@ __all__ = ["PathIndex", "link", "tag_paths"]
 
 Floats = NDArray[np.float64]
 
-# Elements of a page that are looked at: a template shows its paths long before.
-MAX_ELEMENTS = 20_000
+# Bytes of a page that are looked at: a template shows its paths long before.
+MAX_BYTES = 1 << 19
 
 
 def tag_paths(page: Page) -> frozenset[str]:
@@ -24,21 +23,19 @@ def tag_paths(page: Page) -> frozenset[str]:
 
     What was parsed is forgotten again, so that trees do not pile up in memory.
     """
+    if len(page.html) > MAX_BYTES:
+        page = Page(page.url, page.html[:MAX_BYTES], page.id, charset=page.charset)
     try:
         root = page.tree
     except PageError:
         return frozenset()
     paths: set[str] = set()
     open_elements = [(root, "")]
-    looked_at = 0
-    while open_elements and looked_at < MAX_ELEMENTS:
+    while open_elements:
         element, above = open_elements.pop()
-        looked_at += 1
         path = f"{above}/{element.tag}"
         paths.add(path)
-        open_elements.extend(
-            (child, path) for child in islice(element, MAX_ELEMENTS) if isinstance(child.tag, str)
-        )
+        open_elements.extend((child, path) for child in element if isinstance(child.tag, str))
     page.release()
     return frozenset(paths)
 
