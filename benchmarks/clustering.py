@@ -6,6 +6,7 @@ python -m benchmarks.clustering --choose    how the constants were chosen
 
 from __future__ import annotations
 
+import argparse
 import sys
 import time
 from collections import Counter
@@ -170,8 +171,11 @@ def show_choice(console: Console, constant: str, values: Sequence[float]) -> Non
 
 
 def main(arguments: Sequence[str]) -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.clustering", description=__doc__)
+    parser.add_argument("--choose", action="store_true", help="sweep the two constants instead")
+    options = parser.parse_args(arguments)
     console = Console(width=None if sys.stdout.isatty() else 140)
-    if "--choose" in arguments:
+    if options.choose:
         show_choice(console, "MIN_SIMILARITY", SIMILARITIES)
         show_choice(console, "MIN_AGREEMENT", AGREEMENTS)
         return

@@ -5,6 +5,7 @@ python -m benchmarks.sampling
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from random import Random
@@ -73,6 +74,7 @@ def groups(console: Console) -> Iterator[tuple[str, list[dict[str, tuple[float, 
 
 
 def main(arguments: Sequence[str]) -> None:
+    argparse.ArgumentParser(prog="python -m benchmarks.sampling", description=__doc__).parse_args(arguments)
     console = Console(width=None if sys.stdout.isatty() else 140)
     table = Table(
         "vertical",
