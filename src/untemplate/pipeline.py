@@ -17,6 +17,7 @@ from untemplate.learning import AttributeReport, Table, learn_rules
 from untemplate.page import Page
 from untemplate.sampling import sample
 from untemplate.schema import Schema
+from untemplate.watching import remember
 
 __all__ = ["Learned", "learn", "learn_site"]
 
@@ -116,9 +117,11 @@ def _learn_wrapper(
     labels = {number: _of(page, by_page) for number, page in enumerate(readable)}
     rules, reports = learn_rules(table, labels, schema)
     learned.reports[group.id] = reports
+    wrapper = _wrapper(group, Wrapper("", (), 0, "", rules, tuple(sorted(table.static))))
+    wrapper = remember(wrapper, table.pages, schema)
     for page in table.pages:
         page.release()
-    return _wrapper(group, Wrapper("", (), 0, "", rules, tuple(sorted(table.static))))
+    return wrapper
 
 
 def _unlabelled_sample(group: Cluster, labelled: Sequence[Page]) -> list[Page]:
@@ -167,7 +170,7 @@ def _borrow(
         learned.needs_labels.append(group.id)
         return _wrapper(group, Wrapper("", (), 0, "", {}))
     learned.borrowed[group.id] = best.cluster
-    return _wrapper(group, best)
+    return remember(_wrapper(group, best), _unlabelled_sample(group, ()), schema)
 
 
 def _fill(wrapper: Wrapper, pages: Sequence[Page], schema: Schema) -> float:

@@ -2,7 +2,17 @@
 
 from untemplate.extraction.output import open_records, write_records
 from untemplate.extraction.patterns import Price
-from untemplate.extraction.rule import Rule, Selector, Wrapper
+from untemplate.extraction.rule import Bellwether, Profile, Rule, Selector, Wrapper
 from untemplate.extraction.rules import Rules
 
-__all__ = ["Price", "Rule", "Rules", "Selector", "Wrapper", "open_records", "write_records"]
+__all__ = [
+    "Bellwether",
+    "Price",
+    "Profile",
+    "Rule",
+    "Rules",
+    "Selector",
+    "Wrapper",
+    "open_records",
+    "write_records",
+]

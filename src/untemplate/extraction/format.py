@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from lxml import etree
@@ -19,13 +18,12 @@ from untemplate.clustering import Signature
 from untemplate.errors import RulesError
 from untemplate.extraction.classifier import Classifier
 from untemplate.extraction.feature import Feature
-from untemplate.extraction.output import complete_file
 from untemplate.extraction.ranges import Range
-from untemplate.extraction.rule import Rule, Selector, Wrapper
+from untemplate.extraction.rule import Bellwether, Profile, Rule, Selector, Wrapper
 from untemplate.page import Limits
 from untemplate.schema import Attribute, Schema, Type
 
-__all__ = ["VERSION", "read_rules", "write_rules"]
+__all__ = ["VERSION", "format_rules", "parse_rules"]
 
 VERSION = 1
 # No page is deeper, so no rule looks further up; and no value stands in more nodes.
@@ -33,37 +31,36 @@ MAX_LEVEL = Limits().depth
 MAX_NODES = 1000
 
 
-def write_rules(schema: Schema, wrappers: Iterable[Wrapper], path: str | Path) -> None:
-    """Write schema and wrappers; the file appears when it is complete."""
+def format_rules(schema: Schema, wrappers: Iterable[Wrapper]) -> str:
+    """Schema and wrappers as the text of a rules file."""
     content = {
         "untemplate": VERSION,
         "schema": {"name": schema.name, "attributes": _attributes(schema)},
         "wrappers": [_wrapper(wrapper) for wrapper in wrappers],
     }
-    with complete_file(path) as part:
-        part.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", "utf-8")
+    return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
 
 
-def read_rules(path: str | Path) -> tuple[Schema, tuple[Wrapper, ...]]:
-    """Read schema and wrappers; RulesError says what is wrong."""
+def parse_rules(text: str | bytes, name: str) -> tuple[Schema, tuple[Wrapper, ...]]:
+    """Schema and wrappers out of the text of a rules file; RulesError says what is wrong with the file so named."""
     try:
-        content = json.loads(Path(path).read_bytes())
-    except (OSError, ValueError, RecursionError) as error:
-        raise RulesError(f"{path}: cannot read the rules: {error}") from error
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise RulesError(f"{name}: cannot read the rules: {error}") from error
     version = content.get("untemplate") if isinstance(content, dict) else None
     if not isinstance(version, int):
-        raise RulesError(f"{path}: not a rules file; write one with `untemplate learn`")
+        raise RulesError(f"{name}: not a rules file; write one with `untemplate learn`")
     if version > VERSION:
-        raise RulesError(f"{path}: written by a newer untemplate (format {version}); upgrade this one")
+        raise RulesError(f"{name}: written by a newer untemplate (format {version}); upgrade this one")
     try:
         file = _File.model_validate(content)
         return file.parse()
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
-        raise RulesError(f"{path}: at {place}: {first['msg']}") from error
+        raise RulesError(f"{name}: at {place}: {first['msg']}") from error
     except ValueError as error:
-        raise RulesError(f"{path}: {error}") from error
+        raise RulesError(f"{name}: {error}") from error
 
 
 def _attributes(schema: Schema) -> dict[str, dict[str, Any]]:
@@ -84,6 +81,18 @@ def _wrapper(wrapper: Wrapper) -> dict[str, Any]:
         "url_pattern": wrapper.url_pattern,
         "rules": {name: _rule(rule) for name, rule in wrapper.rules.items()},
         "static": list(wrapper.static),
+        "bellwethers": [_bellwether(bellwether) for bellwether in wrapper.bellwethers],
+        "profiles": {name: asdict(profile) for name, profile in wrapper.profiles.items()},
+        "lost": list(wrapper.lost),
+    }
+
+
+def _bellwether(bellwether: Bellwether) -> dict[str, Any]:
+    return {
+        "page": bellwether.page,
+        "url": bellwether.url,
+        "signature": str(bellwether.signature),
+        "golden": {name: list(texts) for name, texts in bellwether.golden.items()},
     }
 
 
@@ -183,6 +192,26 @@ class _RuleFile(_Part):
         )
 
 
+class _BellwetherFile(_Part):
+    page: str
+    url: str
+    signature: str
+    golden: dict[str, list[str]]
+
+    def parse(self) -> Bellwether:
+        golden = {name: tuple(texts) for name, texts in self.golden.items()}
+        return Bellwether(self.page, self.url, Signature.parse(self.signature), golden)
+
+
+class _ProfileFile(_Part):
+    agreement: float
+    labels: list[str] = []
+    names: list[str] = []
+
+    def parse(self) -> Profile:
+        return Profile(self.agreement, tuple(self.labels), tuple(self.names))
+
+
 class _WrapperFile(_Part):
     cluster: str
     signatures: list[str]
@@ -190,9 +219,12 @@ class _WrapperFile(_Part):
     url_pattern: str
     rules: dict[str, _RuleFile]
     static: list[Annotated[str, Field(pattern=r"^\d+ \S+ .")]]
+    bellwethers: list[_BellwetherFile] = []
+    profiles: dict[str, _ProfileFile] = {}
+    lost: list[str] = []
 
     def parse(self, attributes: Mapping[str, Attribute]) -> Wrapper:
-        if unknown := set(self.rules) - set(attributes):
+        if unknown := {*self.rules, *self.profiles, *self.lost} - set(attributes):
             raise ValueError(f"a rule for {min(unknown)!r}, which the schema does not have")
         return Wrapper(
             self.cluster,
@@ -201,6 +233,9 @@ class _WrapperFile(_Part):
             self.url_pattern,
             {name: rule.parse(name) for name, rule in self.rules.items()},
             tuple(self.static),
+            tuple(bellwether.parse() for bellwether in self.bellwethers),
+            {name: profile.parse() for name, profile in self.profiles.items()},
+            tuple(self.lost),
         )
 
 

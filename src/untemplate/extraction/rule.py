@@ -14,7 +14,7 @@ from untemplate.extraction.feature import Feature
 from untemplate.extraction.ranges import Range
 from untemplate.extraction.xpath import anchor_xpath, structure_xpath, whole_xpath
 
-__all__ = ["Rule", "Selector", "Wrapper"]
+__all__ = ["Bellwether", "Profile", "Rule", "Selector", "Wrapper"]
 
 
 @dataclass(frozen=True)
@@ -85,15 +85,47 @@ class Rule:
 
 
 @dataclass(frozen=True)
+class Bellwether:
+    """A page watched to notice change, as it was when the rules were learnt.
+
+    `golden` is what came out of it: per attribute the texts of its values, no entry where there are none.
+    """
+
+    page: str
+    url: str
+    signature: Signature
+    golden: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Profile:
+    """How an attribute's values stood on the bellwethers: what is looked for when they stand elsewhere.
+
+    `agreement` is the committee's mean confidence; `labels` are the texts before the values, `names` the words of
+    classes, ids and microdata around them, the most frequent first.
+    """
+
+    agreement: float
+    labels: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Wrapper:
-    """All rules of one cluster, and how to recognise its pages."""
+    """All rules of one cluster, how to recognise its pages, and what is remembered of them.
+
+    `lost` names the attributes whose rules the site's last change broke and nobody has repaired yet.
+    """
 
     cluster: str
     signatures: tuple[Signature, ...]
     importance: int
     url_pattern: str
     rules: Mapping[str, Rule]
-    static: tuple[str, ...] = field(default=())
+    static: tuple[str, ...] = ()
+    bellwethers: tuple[Bellwether, ...] = ()
+    profiles: Mapping[str, Profile] = field(default_factory=dict)
+    lost: tuple[str, ...] = ()
 
     @cached_property
     def static_texts(self) -> frozenset[str]:

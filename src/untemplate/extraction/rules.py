@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from untemplate.clustering import signature
-from untemplate.errors import PageError
+from untemplate.errors import PageError, RulesError
 from untemplate.extraction.apply import Found, apply_rule
-from untemplate.extraction.format import read_rules, write_rules
+from untemplate.extraction.format import format_rules, parse_rules
+from untemplate.extraction.output import complete_file
 from untemplate.extraction.patterns import parse_typed
 from untemplate.extraction.rule import Wrapper
 from untemplate.page import Page
@@ -31,11 +32,24 @@ class Rules:
     @classmethod
     def load(cls, path: str | Path) -> Rules:
         """Read a rules file; RulesError says what is wrong with a broken, hostile or newer one."""
-        return cls(*read_rules(path))
+        try:
+            return cls.loads(Path(path).read_bytes(), str(path))
+        except OSError as error:
+            raise RulesError(f"{path}: cannot read the rules: {error}") from error
+
+    @classmethod
+    def loads(cls, text: str | bytes, name: str = "rules") -> Rules:
+        """The rules that a rules file says; `name` stands for it in errors."""
+        return cls(*parse_rules(text, name))
 
     def save(self, path: str | Path) -> None:
-        """Write a rules file: readable JSON."""
-        write_rules(self.schema, self.wrappers, path)
+        """Write a rules file, readable JSON; it appears when it is complete."""
+        with complete_file(path) as part:
+            part.write_text(self.dumps(), "utf-8")
+
+    def dumps(self) -> str:
+        """The rules as the text of a rules file."""
+        return format_rules(self.schema, self.wrappers)
 
     def extract(self, pages: Iterable[Page]) -> Iterator[Record]:
         """A record for each page, as a stream; what was parsed of a page is forgotten again."""
@@ -51,14 +65,14 @@ class Rules:
             return self._empty(page, None, f"{Reason.UNREADABLE}: {error}")
         if wrapper is None:
             return self._empty(page, None, Reason.NO_WRAPPER)
-        if not wrapper.rules:
+        if not wrapper.rules and not wrapper.lost:
             return self._empty(page, wrapper.cluster, Reason.NEEDS_LABELS)
         record = Record(page.url, page.id, wrapper.cluster)
         for name, attribute in self.schema.attributes.items():
             if places := found.get(name):
                 record.values[name] = [_value(place, attribute, page) for place in places]
             else:
-                record.missing[name] = Reason.NOT_ON_PAGE if name in wrapper.rules else Reason.NO_RULE
+                record.missing[name] = _reason(name, wrapper)
         return record
 
     def _match(self, page: Page) -> tuple[Wrapper | None, _Values]:
@@ -102,6 +116,12 @@ class Rules:
 
     def _empty(self, page: Page, cluster: str | None, reason: str) -> Record:
         return Record(page.url, page.id, cluster, {}, dict.fromkeys(self.schema.attributes, reason))
+
+
+def _reason(attribute: str, wrapper: Wrapper) -> Reason:
+    if attribute in wrapper.lost:
+        return Reason.SITE_CHANGED
+    return Reason.NOT_ON_PAGE if attribute in wrapper.rules else Reason.NO_RULE
 
 
 def _value(found: Found, attribute: Attribute, page: Page) -> Value:

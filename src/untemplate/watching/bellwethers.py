@@ -1,0 +1,87 @@
+"""Bellwethers: a few pages of each cluster, remembered with what came out of them (Vertex IV-B).
+
+The paper names 10 to 20 sample URLs per cluster; their extractions at the time of rule creation are its golden ones.
+Departure: how the values stood there is remembered too, so that rules can be repaired when they stand elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from lxml import etree
+
+from untemplate.clustering import signature
+from untemplate.errors import PageError
+from untemplate.extraction import Bellwether, Profile, Wrapper
+from untemplate.extraction.apply import Found, apply_rule
+from untemplate.extraction.neighbors import Labels, text_before
+from untemplate.page import Page
+from untemplate.schema import Schema
+
+__all__ = ["BELLWETHERS", "names_around", "remember"]
+
+BELLWETHERS = 15
+"""Pages of a cluster that are watched: the middle of the paper's 10 to 20."""
+
+# Labels and names of an attribute that are remembered: others are rare.
+MAX_REMEMBERED = 8
+# Elements above a value whose names speak of it.
+NAMED_LEVELS = 3
+
+_NAMES = ("class", "id", "itemprop", "property", "name")
+_WORD = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}")
+
+
+def remember(wrapper: Wrapper, pages: Iterable[Page], schema: Schema) -> Wrapper:
+    """The wrapper with the first of these pages as its bellwethers."""
+    bellwethers: list[Bellwether] = []
+    found: defaultdict[str, list[Found]] = defaultdict(list)
+    labels: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    names: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for page in pages:
+        try:
+            tree = page.tree
+        except PageError:
+            continue
+        golden = {}
+        before = Labels(wrapper.static_texts)
+        for name, rule in wrapper.rules.items():
+            places = apply_rule(rule, tree, wrapper, schema.attributes[name])
+            if places:
+                golden[name] = tuple(place.text for place in places)
+                found[name] += places
+                node = places[0].node
+                labels[name].update({before.of(node), text_before(node)} - {""})
+                names[name].update(set(names_around(node.parent)))
+        if golden:
+            bellwethers.append(Bellwether(page.id, page.url, signature(page.html), golden))
+        page.release()
+        if len(bellwethers) == BELLWETHERS:
+            break
+    profiles = {
+        name: Profile(
+            round(sum(place.confidence for place in places) / len(places), 3),
+            _frequent(labels[name], len(bellwethers)),
+            _frequent(names[name], len(bellwethers)),
+        )
+        for name, places in found.items()
+    }
+    return replace(wrapper, bellwethers=tuple(bellwethers), profiles=profiles)
+
+
+def names_around(element: etree._Element) -> Iterator[str]:
+    """The words of classes, ids and microdata of an element and those above it, in lower case."""
+    for _ in range(NAMED_LEVELS):
+        for name in _NAMES:
+            yield from (word.lower() for word in _WORD.findall(element.get(name) or ""))
+        element = element.getparent()
+        if element is None:
+            return
+
+
+def _frequent(texts: Counter[str], pages: int) -> tuple[str, ...]:
+    """Those on at least a fifth of the pages, the most frequent first."""
+    return tuple(text for text, count in texts.most_common(MAX_REMEMBERED) if 5 * count >= pages)
