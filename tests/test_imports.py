@@ -30,7 +30,7 @@ ORDER = (
     {"catalog"},
     {"pipeline"},
     {"engines"},
-    {"cli", "web"},
+    {"cli", "web", "scrapy"},
 )
 RANK = {part: rank for rank, parts in enumerate(ORDER) for part in parts}
 

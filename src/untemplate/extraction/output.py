@@ -11,7 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import asdict, is_dataclass
+from dataclasses import fields, is_dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, TextIO
@@ -20,7 +20,7 @@ from untemplate.errors import InputError
 from untemplate.record import Record
 from untemplate.schema import Schema
 
-__all__ = ["RecordSink", "complete_file", "open_records", "write_records"]
+__all__ = ["RecordSink", "complete_file", "open_records", "record_row", "write_records"]
 
 RecordSink = Callable[[Record], None]
 
@@ -84,7 +84,7 @@ def _jsonl(path: Path, schema: Schema) -> Iterator[RecordSink]:
 
 def _jsonl_sink(out: TextIO, schema: Schema) -> RecordSink:
     def write(record: Record) -> None:
-        out.write(_json(_row(record, schema)) + "\n")
+        out.write(_json(record_row(record, schema)) + "\n")
 
     return write
 
@@ -96,7 +96,7 @@ def _csv(path: Path, schema: Schema) -> Iterator[RecordSink]:
         writer.writeheader()
 
         def write(record: Record) -> None:
-            row = _row(record, schema)
+            row = record_row(record, schema)
             writer.writerow(
                 {name: _json(cell) if isinstance(cell, dict | list) else cell for name, cell in row.items()}
             )
@@ -122,7 +122,7 @@ def _parquet(path: Path, schema: Schema) -> Iterator[RecordSink]:
             batch.clear()
 
         def write(record: Record) -> None:
-            row = _row(record, schema)
+            row = record_row(record, schema)
             batch.append(row | {"data": _json(row["data"]), "missing": list(row["missing"].items())})
             if len(batch) == BATCH:
                 flush()
@@ -146,7 +146,8 @@ def _columns(schema: Schema) -> list[str]:
     return ["url", "page", "cluster", *map(_column, schema.attributes), "data", "missing"]
 
 
-def _row(record: Record, schema: Schema) -> dict[str, Any]:
+def record_row(record: Record, schema: Schema) -> dict[str, Any]:
+    """The record as a row of any record file: column to plain value, as JSON knows them."""
     row: dict[str, Any] = {
         "url": _writable(record.url),
         "page": _writable(record.page_id),
@@ -159,7 +160,7 @@ def _row(record: Record, schema: Schema) -> dict[str, Any]:
         row[_column(name)] = texts if attribute.many else texts[0] if texts else None
         typed = [value.data for value in values]
         if any(one is not None and one != value.text for one, value in zip(typed, values, strict=True)):
-            data[name] = typed if attribute.many else typed[0]
+            data[name] = _plain(typed if attribute.many else typed[0])
     return row | {"data": data, "missing": {name: str(reason) for name, reason in record.missing.items()}}
 
 
@@ -169,15 +170,17 @@ def _writable(text: str) -> str:
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, default=_plain)
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _plain(value: Any) -> Any:
     """Typed data as JSON: dates and times in ISO form, decimals as numbers, else fields or text."""
-    if hasattr(value, "isoformat"):
-        return value.isoformat()
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
     if is_dataclass(value) and not isinstance(value, type):
-        return asdict(value)
-    return str(value)
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)
