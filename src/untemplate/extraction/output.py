@@ -14,13 +14,24 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from untemplate.errors import InputError
 from untemplate.record import Record
 from untemplate.schema import Schema
 
-__all__ = ["RecordSink", "complete_file", "open_records", "record_row", "write_records"]
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = [
+    "RecordSink",
+    "arrow_row",
+    "arrow_schema",
+    "complete_file",
+    "open_records",
+    "record_row",
+    "write_records",
+]
 
 RecordSink = Callable[[Record], None]
 
@@ -109,21 +120,17 @@ def _parquet(path: Path, schema: Schema) -> Iterator[RecordSink]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    types = {name: pa.string() for name in _columns(schema)}
-    types |= {_column(a.name): pa.list_(pa.string()) for a in schema.attributes.values() if a.many}
-    types["missing"] = pa.map_(pa.string(), pa.string())
-    arrow_schema = pa.schema(list(types.items()))
+    columns = arrow_schema(schema)
     batch: list[dict[str, Any]] = []
 
-    with pq.ParquetWriter(path, arrow_schema, compression="zstd") as writer:
+    with pq.ParquetWriter(path, columns, compression="zstd") as writer:
 
         def flush() -> None:
-            writer.write_table(pa.Table.from_pylist(batch, arrow_schema))
+            writer.write_table(pa.Table.from_pylist(batch, columns))
             batch.clear()
 
         def write(record: Record) -> None:
-            row = record_row(record, schema)
-            batch.append(row | {"data": _json(row["data"]), "missing": list(row["missing"].items())})
+            batch.append(arrow_row(record, schema))
             if len(batch) == BATCH:
                 flush()
 
@@ -162,6 +169,22 @@ def record_row(record: Record, schema: Schema) -> dict[str, Any]:
         if any(one is not None and one != value.text for one, value in zip(typed, values, strict=True)):
             data[name] = _plain(typed if attribute.many else typed[0])
     return row | {"data": data, "missing": {name: str(reason) for name, reason in record.missing.items()}}
+
+
+def arrow_row(record: Record, schema: Schema) -> dict[str, Any]:
+    """The record as a row of an Arrow table: typed data are JSON in a text, reasons are a map."""
+    row = record_row(record, schema)
+    return row | {"data": _json(row["data"]), "missing": list(row["missing"].items())}
+
+
+def arrow_schema(schema: Schema) -> pa.Schema:
+    """The columns that records have in Parquet and in Arrow record batches."""
+    import pyarrow as pa
+
+    types = {name: pa.string() for name in _columns(schema)}
+    types |= {_column(a.name): pa.list_(pa.string()) for a in schema.attributes.values() if a.many}
+    types["missing"] = pa.map_(pa.string(), pa.string())
+    return pa.schema(list(types.items()))
 
 
 def _writable(text: str) -> str:

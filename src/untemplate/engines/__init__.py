@@ -1,0 +1,1 @@
+"""Where extraction runs: one batch function, and the engines that feed it."""

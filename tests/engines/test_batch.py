@@ -1,0 +1,96 @@
+"""Batches of pages into batches of records."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from untemplate import Limits, Page, Record, Rules, learn
+from untemplate.demo import Site, make_site
+from untemplate.engines.batch import PAGE_COLUMNS, extract_batch, page_batch, unreadable_batch
+from untemplate.extraction import write_records
+from untemplate.extraction.output import arrow_schema
+
+
+@pytest.fixture(scope="module")
+def site() -> Site:
+    return make_site("restaurant", seed=5, pages=30)
+
+
+@pytest.fixture(scope="module")
+def rules(site: Site) -> Rules:
+    few = list(site.truth)[:3]
+    return learn(site.pages, [label for label in site.labels if label.page in few], site.schema)
+
+
+def test_records_are_those_of_a_record_file(site: Site, rules: Rules, tmp_path: Path) -> None:
+    records = extract_batch(page_batch(site.pages), rules)
+    write_records(rules.extract(site.pages), tmp_path / "records.parquet", rules.schema)
+    assert pa.Table.from_batches([records]).equals(pq.read_table(tmp_path / "records.parquet"))
+    assert records.schema.equals(arrow_schema(rules.schema))
+
+
+def test_only_url_and_html_are_needed(site: Site, rules: Rules) -> None:
+    batch = page_batch(site.pages)
+    few = extract_batch(batch.select(["html", "url"]), rules).to_pylist()
+    assert [row["page"] for row in few] == [page.url for page in site.pages]
+    whole = extract_batch(batch.append_column("other", pa.nulls(len(batch))), rules).to_pylist()
+    assert [row | {"page": ""} for row in few] == [row | {"page": ""} for row in whole]
+
+
+def test_html_may_be_text(site: Site, rules: Rules) -> None:
+    texts = pa.RecordBatch.from_pylist(
+        [{"url": page.url, "id": page.id, "html": page.text} for page in site.pages]
+    )
+    assert extract_batch(texts, rules).equals(extract_batch(page_batch(site.pages), rules))
+
+
+@given(st.lists(st.tuples(st.text(), st.binary(), st.text(), st.none() | st.text()), max_size=5))
+def test_every_page_has_its_record(rules: Rules, pages: list[tuple[str, bytes, str, str | None]]) -> None:
+    batch = page_batch(Page(url, html, id, charset=charset) for url, html, id, charset in pages)
+    assert batch.schema.equals(PAGE_COLUMNS)
+    records = extract_batch(batch, rules)
+    assert records["url"].to_pylist() == batch["url"].to_pylist()
+    assert all(row["missing"] for row in records.to_pylist())
+
+
+def test_names_that_are_not_unicode(rules: Rules) -> None:
+    records = extract_batch(page_batch([Page("http://a/\udce9", b"<p>x", "caf\udce9.htm")]), rules)
+    assert records["page"].to_pylist() == ["caf?.htm"]
+
+
+def test_limits_hold_for_each_page(site: Site, rules: Rules) -> None:
+    size = max(len(page.html) for page in site.pages)
+    pages = [Page("http://big/", b"<p>" * size), *site.pages]
+    first, *others = extract_batch(page_batch(pages), rules, Limits(bytes=size)).to_pylist()
+    assert set(dict(first["missing"]).values()) == {
+        f"page cannot be read: page is larger than {size:,} bytes"
+    }
+    assert others == extract_batch(page_batch(site.pages), rules).to_pylist()
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [(MemoryError(), "it needs too much memory"), (ValueError("odd\npage"), "ValueError: odd page")],
+)
+def test_an_error_costs_one_record(
+    site: Site, rules: Rules, monkeypatch: pytest.MonkeyPatch, error: Exception, reason: str
+) -> None:
+    usual = Rules.extract_one
+
+    def failing(self: Rules, page: Page) -> Record:
+        if page.id == site.pages[1].id:
+            raise error
+        return usual(self, page)
+
+    batch = page_batch(site.pages)
+    expected = extract_batch(batch, rules).to_pylist()
+    expected[1] = unreadable_batch(batch.slice(1, 1), rules.schema, reason).to_pylist()[0]
+    monkeypatch.setattr(Rules, "extract_one", failing)
+    assert extract_batch(batch, rules).to_pylist() == expected
+    assert dict(expected[1]["missing"])["name"] == f"page cannot be read: {reason}"
