@@ -19,6 +19,7 @@ PACKAGE = Path(__file__).parents[1] / "src" / "untemplate"
 ORDER = (
     {"errors"},
     {"schema", "page", "record"},
+    {"patterns"},
     {"sources"},
     {"clustering"},
     {"sampling"},

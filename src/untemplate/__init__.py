@@ -15,9 +15,10 @@ if TYPE_CHECKING:
         SourceError,
         UntemplateError,
     )
-    from untemplate.extraction import Price, Rules, write_records
+    from untemplate.extraction import Rules, write_records
     from untemplate.labeling import Label, Labeler, read_labels, write_labels
     from untemplate.page import Limits, Node, Page, static_text
+    from untemplate.patterns import Price
     from untemplate.pipeline import learn
     from untemplate.record import Reason, Record, Value
     from untemplate.sampling import sample
@@ -71,9 +72,10 @@ _HOMES = {
         "SourceError",
         "UntemplateError",
     ),
-    "extraction": ("Price", "Rules", "write_records"),
+    "extraction": ("Rules", "write_records"),
     "labeling": ("Label", "Labeler", "read_labels", "write_labels"),
     "page": ("Limits", "Node", "Page", "static_text"),
+    "patterns": ("Price",),
     "pipeline": ("learn",),
     "record": ("Reason", "Record", "Value"),
     "sampling": ("sample",),

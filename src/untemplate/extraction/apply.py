@@ -19,9 +19,9 @@ from untemplate.extraction.candidates import find_candidates
 from untemplate.extraction.classifier import Classifier
 from untemplate.extraction.feature import Feature
 from untemplate.extraction.neighbors import Labels, nodes_after, static_key, text_after, text_before
-from untemplate.extraction.patterns import looks_typed
 from untemplate.extraction.rule import Rule, Selector, Wrapper
 from untemplate.page import HIDDEN_TAGS, Node
+from untemplate.patterns import looks_typed
 from untemplate.schema import Attribute
 
 __all__ = ["Found", "apply_rule", "holds", "holds_anywhere", "select"]

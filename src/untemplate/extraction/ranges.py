@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from untemplate.extraction.patterns import find_typed
+from untemplate.patterns import find_typed
 from untemplate.schema import Type
 
 __all__ = ["Range"]

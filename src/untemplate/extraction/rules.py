@@ -11,9 +11,9 @@ from untemplate.errors import PageError, RulesError
 from untemplate.extraction.apply import Found, apply_rule
 from untemplate.extraction.format import format_rules, parse_rules
 from untemplate.extraction.output import complete_file
-from untemplate.extraction.patterns import parse_typed
 from untemplate.extraction.rule import Wrapper
 from untemplate.page import Page
+from untemplate.patterns import parse_typed
 from untemplate.record import Reason, Record, Value
 from untemplate.schema import Attribute, Schema
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from untemplate.extraction.patterns import find_typed
 from untemplate.extraction.ranges import Range
+from untemplate.patterns import find_typed
 from untemplate.schema import Type
 
 __all__ = ["learn_range"]

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from untemplate.extraction.patterns import looks_typed
 from untemplate.extraction.rule import Rule, Selector
 from untemplate.labeling import Label
 from untemplate.learning.classifier import learn_classifier
@@ -18,6 +17,7 @@ from untemplate.learning.ranges import learn_range
 from untemplate.learning.search import Search, disjunctions
 from untemplate.learning.selectors import cover, learn_committee, learn_elsewhere, learn_selectors, pick
 from untemplate.learning.table import Table
+from untemplate.patterns import looks_typed
 from untemplate.schema import Attribute, Schema
 
 __all__ = ["AttributeReport", "PageLabels", "learn_rules"]

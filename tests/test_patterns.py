@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from untemplate import Price
-from untemplate.extraction.patterns import find_typed, looks_typed, parse_typed
+from untemplate.patterns import find_typed, looks_typed, parse_typed
 from untemplate.schema import Type
 
 TYPES: tuple[Type, ...] = (
