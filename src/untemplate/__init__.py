@@ -4,8 +4,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from untemplate.catalog import Catalog
     from untemplate.clustering import Cluster, Clustering, cluster
     from untemplate.errors import (
+        CatalogError,
         InputError,
         LabelError,
         MissingExtra,
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Attribute",
+    "Catalog",
+    "CatalogError",
     "Cluster",
     "Clustering",
     "InputError",
@@ -61,8 +65,10 @@ __all__ = [
 
 # Where each name lives; a module is imported when one of its names is first used, so that starting is quick.
 _HOMES = {
+    "catalog": ("Catalog",),
     "clustering": ("Cluster", "Clustering", "cluster"),
     "errors": (
+        "CatalogError",
         "InputError",
         "LabelError",
         "MissingExtra",

@@ -5,12 +5,14 @@ UntemplateError
 │   ├── SourceError   pages
 │   ├── SchemaError   a schema
 │   ├── LabelError    labels
-│   └── RulesError    rules
+│   ├── RulesError    rules
+│   └── CatalogError  a catalog
 ├── PageError         one page cannot be read: costs one record, never the run
 └── MissingExtra      an optional dependency is not installed
 """
 
 __all__ = [
+    "CatalogError",
     "InputError",
     "LabelError",
     "MissingExtra",
@@ -44,6 +46,10 @@ class LabelError(InputError):
 
 class RulesError(InputError):
     """Rules cannot be read."""
+
+
+class CatalogError(InputError):
+    """A catalog cannot be opened, read or written, or does not hold what was asked for."""
 
 
 class PageError(UntemplateError):

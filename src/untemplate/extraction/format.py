@@ -102,10 +102,10 @@ def _rule(rule: Rule) -> dict[str, Any]:
         content["committee"] = [_selector(selector) for selector in rule.committee]
     if rule.classifier:
         content["classifier"] = {
-            "prior": round(rule.classifier.prior, 4),
+            "prior": rule.classifier.prior,
             "features": [_feature(feature) for feature in rule.classifier.features],
-            "present": [round(weight, 4) for weight in rule.classifier.present],
-            "absent": [round(weight, 4) for weight in rule.classifier.absent],
+            "present": list(rule.classifier.present),
+            "absent": list(rule.classifier.absent),
         }
     if rule.range:
         content["range"] = {key: value for key, value in asdict(rule.range).items() if value is not None}
@@ -119,7 +119,7 @@ def _selector(selector: Selector) -> dict[str, Any]:
     content: dict[str, Any] = {"xpath": selector.xpath, "node": selector.node}
     if selector.position:
         content["position"] = selector.position
-    content["support"] = round(selector.support, 3)
+    content["support"] = selector.support
     content["features"] = [_feature(feature) for feature in selector.features]
     return content
 

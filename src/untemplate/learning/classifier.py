@@ -81,9 +81,10 @@ def _fit(features: Sequence[Feature], held: dict[Feature, list[bool]], labels: S
         among = sum(h and y for h, y in zip(held[feature], labels, strict=True))
         beside = sum(held[feature]) - among
         likely, unlikely = (among + 1) / (positive + 2), (beside + 1) / (negative + 2)
-        present.append(math.log(likely / unlikely))
-        absent.append(math.log((1 - likely) / (1 - unlikely)))
-    return Classifier(math.log(positive / max(negative, 1)), tuple(features), tuple(present), tuple(absent))
+        present.append(round(math.log(likely / unlikely), 4))
+        absent.append(round(math.log((1 - likely) / (1 - unlikely)), 4))
+    prior = round(math.log(positive / max(negative, 1)), 4)
+    return Classifier(prior, tuple(features), tuple(present), tuple(absent))
 
 
 def _separates(classifier: Classifier, held: dict[Feature, list[bool]], labels: Sequence[bool]) -> bool:

@@ -114,7 +114,7 @@ def _agrees(task: Task, selector: Selector, specific: Sequence[Selector]) -> boo
 def _selector(task: Task, features: tuple[Feature, ...], position: int) -> Selector:
     selector = Selector(task.node, features, position)
     found = sum(bool(pick(task, [selector], page)) for page in task.open_pages)
-    return replace(selector, support=found / len(task.open_pages) if task.open_pages else 1.0)
+    return replace(selector, support=round(found / len(task.open_pages), 3) if task.open_pages else 1.0)
 
 
 def _place(feature: Feature) -> tuple[str, int, int]:
