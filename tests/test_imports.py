@@ -20,6 +20,7 @@ ORDER = (
     {"errors"},
     {"schema", "page", "record"},
     {"patterns"},
+    {"sameness"},
     {"sources"},
     {"clustering"},
     {"sampling"},

@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     from untemplate.sampling import sample
     from untemplate.schema import Attribute, Schema
     from untemplate.sources import Pages, read_pages
+    from untemplate.watching import Alarm, Report, heal, watch
 
 __all__ = [
+    "Alarm",
     "Attribute",
     "Catalog",
     "CatalogError",
@@ -46,6 +48,7 @@ __all__ = [
     "Price",
     "Reason",
     "Record",
+    "Report",
     "Rules",
     "RulesError",
     "Schema",
@@ -54,11 +57,13 @@ __all__ = [
     "UntemplateError",
     "Value",
     "cluster",
+    "heal",
     "learn",
     "read_labels",
     "read_pages",
     "sample",
     "static_text",
+    "watch",
     "write_labels",
     "write_records",
 ]
@@ -87,6 +92,7 @@ _HOMES = {
     "sampling": ("sample",),
     "schema": ("Attribute", "Schema"),
     "sources": ("Pages", "read_pages"),
+    "watching": ("Alarm", "Report", "heal", "watch"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

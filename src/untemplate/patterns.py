@@ -6,6 +6,7 @@ The patterns are the paper's "manually created regexes" (Vertex III-C.4): they s
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from decimal import Decimal
@@ -19,7 +20,7 @@ from price_parser import Price as ParsedPrice
 
 from untemplate.schema import Type
 
-__all__ = ["Price", "find_typed", "looks_typed", "parse_typed"]
+__all__ = ["Price", "find_all_typed", "find_typed", "looks_typed", "parse_typed"]
 
 # Where a phone number without a country code is from; the numbers of all data sets we know are American.
 REGION = "US"
@@ -61,9 +62,13 @@ class Price:
 
 def find_typed(text: str, type: Type) -> str | None:
     """The first part of the text that looks like a value of the type; None if there is none."""
+    return next(find_all_typed(text, type), None)
+
+
+def find_all_typed(text: str, type: Type) -> Iterator[str]:
+    """The parts of the text that look like values of the type."""
     pattern = _PATTERNS.get(type)
-    found = pattern.search(text) if pattern else None
-    return found[0].strip() if found else None
+    return (found[0].strip() for found in pattern.finditer(text)) if pattern else iter(())
 
 
 def looks_typed(text: str, type: Type) -> bool:

@@ -1,0 +1,177 @@
+"""The tests: do the rules of a cluster still hold on these pages? (Vertex IV-B)
+
+The paper's shingle test, whether most bellwethers still look as before, and its field test, whether mandatory
+attributes come out and constant ones are what they were.
+
+Departures. A field fails when it does so on more than `FIELD_SHARE` of the bellwethers, since now and then a phone
+number does change. A failed shingle test is no alarm if the field test passes and all other tests do: sites change
+their advertisements more often than their data. Attributes that are neither mandatory nor constant are watched too:
+whether they still come out as often, look as they did, differ from page to page, and whether the committee agrees.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from untemplate.extraction import Wrapper
+from untemplate.schema import Attribute, Schema
+from untemplate.watching.alarm import Alarm
+from untemplate.watching.evidence import Comparison, Evidence
+from untemplate.watching.shape import Shape
+
+__all__ = ["SHINGLE_SHARE", "judge_attributes", "judge_structure"]
+
+# Vertex IV-B: the shingle test fails if the signatures of a majority of the bellwethers do not match.
+SHINGLE_SHARE = 0.5
+# A field test that fails on fewer of the bellwethers is a change of data, not of the site.
+FIELD_SHARE = 0.1
+# The same for values that may change by nature: gone, not like those before, or found anew on pages that had none.
+VOLATILE_SHARE = 0.25
+# Values that may change still vouch for their rule if they are the same on this share of the pages.
+VOUCHING_SHARE = 0.2
+# The committee disagrees if its confidence has fallen to this share of what it was.
+AGREEMENT_SHARE = 0.6
+# One and the same value on fewer pages is a coincidence.
+REPEATED_PAGES = 3
+
+
+def judge_structure(evidence: Evidence, share: float) -> Alarm | None:
+    """The shingle test: whether more than this share of the pages look unlike before."""
+    if len(evidence.unlike) <= share * len(evidence.pages):
+        return None
+    return Alarm(
+        evidence.wrapper.cluster,
+        "shingle",
+        None,
+        "pages that match the cluster's signatures",
+        f"{len(evidence.unlike)} of {len(evidence.pages)} pages match none",
+        evidence.unlike,
+    )
+
+
+def judge_attributes(evidence: Evidence, schema: Schema) -> dict[str, list[Alarm]]:
+    """Per attribute with a rule, the tests it fails; none if the rule still holds."""
+    return {
+        name: list(_Judge(evidence.wrapper, schema.attributes[name], comparisons).alarms())
+        for name, comparisons in evidence.comparisons.items()
+    }
+
+
+@dataclass(frozen=True)
+class _Judge:
+    """The tests of one attribute."""
+
+    wrapper: Wrapper
+    attribute: Attribute
+    comparisons: Sequence[Comparison]
+
+    def alarms(self) -> Iterator[Alarm]:
+        if not self.comparisons:
+            return
+        checks = [self._missing(), self._changed(), self._elsewhere(), self._fill()]
+        checks += [self._shape(), self._repeated(), self._agreement()]
+        yield from (alarm for alarm in checks if alarm is not None)
+
+    def _alarm(self, test: str, expected: str, seen: Sequence[Comparison], what: str = "") -> Alarm:
+        pages = tuple(one.page for one in seen)
+        seen_texts = what or _quote(one.found for one in seen)
+        where = f" on {len(seen)} of {len(self.comparisons)} pages"
+        return Alarm(self.wrapper.cluster, test, self.attribute.name, expected, seen_texts + where, pages)
+
+    def _remembered(self) -> list[Comparison]:
+        return [one for one in self.comparisons if one.golden]
+
+    def _missing(self) -> Alarm | None:
+        """The field test for a mandatory attribute; gaps that were there before do not count."""
+        if not self.attribute.mandatory:
+            return None
+        missing = [one for one in self.comparisons if not one.found and (one.golden or one.golden is None)]
+        if len(missing) <= FIELD_SHARE * len(self.comparisons):
+            return None
+        return self._alarm("mandatory", _quote(one.golden for one in missing), missing, "nothing")
+
+    def _changed(self) -> Alarm | None:
+        """The field test for a constant attribute."""
+        if not self.attribute.constant:
+            return None
+        changed = [one for one in self.comparisons if one.is_other or one.is_missing]
+        if len(changed) <= FIELD_SHARE * len(self.comparisons):
+            return None
+        return self._alarm("constant", _quote(one.golden for one in changed), changed)
+
+    def _elsewhere(self) -> Alarm | None:
+        """Values that are still on the page, where the rule does not find them."""
+        remembered = self._remembered()
+        moved = [one for one in remembered if one.is_elsewhere]
+        if not moved or len(moved) <= VOLATILE_SHARE * len(remembered):
+            return None
+        expected = f"{_quote(one.golden for one in moved)}, still on the page"
+        return self._alarm("moved", expected, moved)
+
+    def _fill(self) -> Alarm | None:
+        """Values that no longer come out, or come out where there were none."""
+        remembered = self._remembered()
+        gone = [one for one in remembered if not one.found]
+        if len(gone) > VOLATILE_SHARE * len(remembered):
+            return self._alarm("fill", _quote(one.golden for one in gone), gone, "nothing")
+        gaps = [one for one in self.comparisons if one.golden == ()]
+        filled = [one for one in gaps if one.found]
+        if len(filled) > max(1, VOLATILE_SHARE * len(gaps)):
+            return self._alarm("fill", "nothing", filled)
+        new = [one for one in self.comparisons if one.golden is None]
+        before = [self.attribute.name in known.golden for known in self.wrapper.bellwethers]
+        empty = [one for one in new if not one.found]
+        usual = 1 - sum(before) / len(before) if before else 1.0
+        if len(empty) > (usual + VOLATILE_SHARE) * len(new):
+            return self._alarm("fill", f"a value on {1 - usual:.0%} of the pages", empty, "nothing")
+        return None
+
+    def _shape(self) -> Alarm | None:
+        """Values that do not look like those that are remembered."""
+        golden = self._golden_texts()
+        if not golden:
+            return None
+        shape = Shape.of(golden, self.attribute.type)
+        found = [one for one in self.comparisons if one.found]
+        odd = [one for one in found if not one.is_same and not all(map(shape.fits, one.found))]
+        if not odd or len(odd) <= VOLATILE_SHARE * len(found):
+            return None
+        return self._alarm("shape", f"values such as {_quote([golden[:3]])}", odd)
+
+    def _repeated(self) -> Alarm | None:
+        """One value on page after page, where there were many."""
+        golden = self._golden_texts()
+        found = [one for one in self.comparisons if one.found]
+        if len(found) < REPEATED_PAGES or len(set(golden)) < REPEATED_PAGES:
+            return None
+        most = Counter(golden).most_common(1)[0][1] / len(golden)
+        text, count = Counter(one.found for one in found).most_common(1)[0]
+        if count < REPEATED_PAGES or count / len(found) <= min(1 - VOLATILE_SHARE, 2 * most):
+            return None
+        return self._alarm("repeated", "values that differ", [one for one in found if one.found == text])
+
+    def _agreement(self) -> Alarm | None:
+        """A committee that no longer agrees, on values that nothing else vouches for."""
+        profile = self.wrapper.profiles.get(self.attribute.name)
+        found = [one for one in self.comparisons if one.found]
+        if profile is None or not found:
+            return None
+        now = sum(one.agreement for one in found) / len(found)
+        same = sum(one.is_same for one in found)
+        if now > AGREEMENT_SHARE * profile.agreement or same > VOUCHING_SHARE * len(found):
+            return None
+        unsure = [one for one in found if not one.is_same]
+        expected = f"a confidence of {profile.agreement:.2f}"
+        return self._alarm("agreement", expected, unsure, f"{now:.2f}")
+
+    def _golden_texts(self) -> list[str]:
+        name = self.attribute.name
+        return [text for known in self.wrapper.bellwethers for text in known.golden.get(name, ())]
+
+
+def _quote(values: Iterator[Sequence[str] | None] | Sequence[Sequence[str]]) -> str:
+    """The first few values, each with its first text, cut to a readable length."""
+    texts = [value[0] if value else "nothing" for value in values][:2]
+    return ", ".join(repr(text if len(text) <= 40 else f"{text[:37]}…") for text in texts) or "a value"
