@@ -231,6 +231,8 @@ class Page:
         try:
             root = etree.fromstring(_CLOSING_TAGS.sub(b"", html), parser)
         except (etree.LxmlError, ValueError) as error:
+            if getattr(error, "code", None) == etree.ErrorTypes.ERR_NO_MEMORY:
+                raise PageError("page needs too much memory") from error
             raise PageError(f"page cannot be parsed: {squeeze(str(error))}") from error
         if root is None:
             raise PageError("page is empty")

@@ -76,7 +76,7 @@ def test_limits_hold_for_each_page(site: Site, rules: Rules) -> None:
 
 @pytest.mark.parametrize(
     ("error", "reason"),
-    [(MemoryError(), "it needs too much memory"), (ValueError("odd\npage"), "ValueError: odd page")],
+    [(MemoryError(), "page needs too much memory"), (ValueError("odd\npage"), "ValueError: odd page")],
 )
 def test_an_error_costs_one_record(
     site: Site, rules: Rules, monkeypatch: pytest.MonkeyPatch, error: Exception, reason: str

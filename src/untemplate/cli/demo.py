@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from untemplate.cli.cluster import show_clusters
-from untemplate.cli.extract import Tally
+from untemplate.cli.extract import show_tally
 from untemplate.cli.learn import show_learned
 from untemplate.cli.rules import show_scores
 from untemplate.cli.sample import show_samples
@@ -142,6 +142,8 @@ def _learn(site: Site, labels: list[Label]) -> Learned:
 
 
 def _extract(rules: Rules, site: Site) -> list[Record]:
+    from untemplate.engines.tally import Tally
+
     tally = Tally()
     records = list(tally.count(rules.extract(progress(site.pages, "Extracting", len(site.pages)))))
     texts = (
@@ -154,7 +156,7 @@ def _extract(rules: Rules, site: Site) -> list[Record]:
         ("page", *site.schema.attributes),
         (_row(page, values, site) for page, values in islice(texts, SHOWN)),
     )
-    tally.show(site.schema.attributes)
+    show_tally(tally, site.schema.attributes)
     return records
 
 

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from untemplate.cli.shell import examples, open_pages, pages_argument, progress, say, show
+from untemplate.cli.shell import count_pages, examples, pages_argument, say, show
 
 if TYPE_CHECKING:
-    from untemplate.record import Record
+    from untemplate.engines.tally import Tally
 
-__all__ = ["Tally", "command"]
+__all__ = ["command", "show_tally"]
 
 # More pages failed than not: the rules are not of this site, or the site is not what it was.
 MAX_FAILED = 0.5
 
-# Reasons told at the end: those of unreadable pages may be as many as these pages.
+# Reasons told at the end.
 REASONS = 10
 
 
@@ -47,6 +45,28 @@ REASONS = 10
     help="The file to write: .jsonl, .csv or .parquet.",
 )
 @click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    show_default="all cores",
+    help="Processes that work side by side.",
+)
+@click.option("--unordered", is_flag=True, help="Records as they are done, not in the order of the pages.")
+@click.option(
+    "--page-seconds",
+    default=30.0,
+    show_default=True,
+    type=click.FloatRange(min=0, min_open=True),
+    help="Time that one page may take.",
+)
+@click.option(
+    "--page-memory",
+    default=1024,
+    show_default=True,
+    type=click.IntRange(min=256),
+    metavar="MB",
+    help="Memory that the worker of a page may use.",
+)
+@click.option(
     "--max-failed",
     default=MAX_FAILED,
     show_default=True,
@@ -61,6 +81,10 @@ def command(
     html_column: str,
     rules_file: Path,
     output: Path,
+    workers: int | None,
+    unordered: bool,
+    page_seconds: float,
+    page_memory: int,
     max_failed: float,
 ) -> None:
     """Extract a record from every page.
@@ -68,70 +92,49 @@ def command(
     PAGES is any source of pages; see untemplate cluster --help. Every page gets a record; a value that is missing
     has its reason there. A page has failed if it cannot be read, matches no rules, or matches rules that find nothing
     on it; pages of a kind that nobody labelled have not.
+
+    The file appears when it is complete. If the work is interrupted in whatever way, the same command continues it.
     """
-    from untemplate.extraction import Rules, open_records
+    from untemplate.engines.local import extract
+    from untemplate.engines.worker import PageLimits
+    from untemplate.extraction import Rules
+    from untemplate.sources import read_pages
 
     rules = Rules.load(rules_file)
-    tally = Tally()
-    with open_pages(source, url_column, html_column) as pages:
-        with open_records(output, rules.schema) as write:
-            for record in tally.count(rules.extract(progress(pages, "Extracting", pages.total))):
-                write(record)
-        tally.skipped = pages.skipped.total
-        tally.show(rules.schema.attributes)
-    if tally.failed_share > max_failed:
-        say(f"{tally.failed_share:.0%} of the pages failed, more than {max_failed:.0%}.")
+    pages = read_pages(source, url_column=url_column, html_column=html_column)
+    with count_pages("Extracting", pages) as count:
+        done = extract(
+            pages,
+            rules,
+            output,
+            workers=workers,
+            ordered=not unordered,
+            limits=PageLimits(page_seconds, page_memory << 20),
+            tell=say,
+            count=count,
+        )
+    show_tally(done.tally, rules.schema.attributes)
+    if done.skipped:
+        say(f"{done.skipped.total:,} pages skipped: {done.skipped}")
+    failed = done.tally.failed_share(done.skipped.total)
+    if failed > max_failed:
+        say(f"{failed:.0%} of the pages failed, more than {max_failed:.0%}.")
         context.exit(1)
 
 
-@dataclass
-class Tally:
-    """What came out of many pages, in numbers."""
-
-    records: int = 0
-    matched: int = 0
-    empty: int = 0  # matched, but no rule found anything
-    skipped: int = 0  # by the source
-    filled: Counter[str] = field(default_factory=Counter)
-    unmatched: Counter[str] = field(default_factory=Counter)  # by reason
-
-    def count(self, records: Iterable[Record]) -> Iterator[Record]:
-        """Pass records on, and count them."""
-        from untemplate.record import Reason
-
-        for record in records:
-            self.records += 1
-            self.filled.update(record.values.keys())
-            reason = next(iter(record.missing.values()), "")
-            if record.cluster is None or reason == Reason.NEEDS_LABELS:
-                self.unmatched[reason] += 1
-            else:
-                self.matched += 1
-                self.empty += not record.values
-            yield record
-
-    @property
-    def failed_share(self) -> float:
-        """The share of pages out of which nothing came although something should have."""
-        from untemplate.record import Reason
-
-        failed = self.empty + self.skipped + self.unmatched.total() - self.unmatched[Reason.NEEDS_LABELS]
-        total = self.records + self.skipped
-        return failed / total if total else 0.0
-
-    def show(self, attributes: Iterable[str]) -> None:
-        """Tell the user: how often each attribute came out, and why pages have no values."""
-        say(f"{self.records:,} records; rules match {self.matched:,} of the pages.")
-        show(
-            "Found on",
-            ("attribute", "pages", "share"),
-            (
-                (name, self.filled[name], f"{self.filled[name] / self.matched:.1%}" if self.matched else "")
-                for name in attributes
-            ),
-            err=True,
-        )
-        if self.empty:
-            say(f"{self.empty:,} pages match rules that find nothing on them")
-        for reason, count in self.unmatched.most_common(REASONS):
-            say(f"{count:,} pages: {reason}")
+def show_tally(tally: Tally, attributes: Iterable[str]) -> None:
+    """Tell the user how often each attribute came out, and why pages have no values."""
+    say(f"{tally.records:,} records; rules match {tally.matched:,} of the pages.")
+    show(
+        "Found on",
+        ("attribute", "pages", "share"),
+        (
+            (name, tally.filled[name], f"{tally.filled[name] / tally.matched:.1%}" if tally.matched else "")
+            for name in attributes
+        ),
+        err=True,
+    )
+    if tally.empty:
+        say(f"{tally.empty:,} pages match rules that find nothing on them")
+    for reason, count in tally.unmatched.most_common(REASONS):
+        say(f"{count:,} pages: {reason}")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from untemplate.sources import Pages
 
 __all__ = [
+    "count_pages",
     "examples",
     "find_templates",
     "json_option",
@@ -112,6 +113,49 @@ def progress(items: Iterable[T], text: str, total: int | None = None) -> Iterato
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         yield from bar.track(items, total=total, description=text)
+
+
+@contextmanager
+def count_pages(text: str, pages: Pages) -> Iterator[Callable[[int], object]]:
+    """A function that is told how many pages are done, for a progress bar with their rate and the time left."""
+    if not sys.stderr.isatty():
+        yield lambda done: None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        ProgressColumn,
+        Task,
+        TaskID,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+    from rich.text import Text
+
+    class Rate(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            return Text(f"{task.speed:,.0f} pages/s" if task.speed else "")
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        Rate(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        total = pages.total
+        tasks: list[TaskID] = []
+
+        def count(done: int) -> None:
+            if tasks:
+                bar.update(tasks[0], completed=done)
+            else:  # what was done before says nothing about the rate
+                tasks.append(bar.add_task(text, total=total, completed=done))
+
+        yield count
 
 
 def say(message: str = "") -> None:

@@ -36,7 +36,7 @@ def extract_batch(
         try:
             records.append(rules.extract_one(page))
         except MemoryError:
-            records.append(_unreadable(page, rules.schema, "it needs too much memory"))
+            records.append(_unreadable(page, rules.schema, "page needs too much memory"))
         except Exception as error:  # one page must not end the run, and its record says what happened
             reason = f"{type(error).__name__}: {squeeze(str(error))}"
             records.append(_unreadable(page, rules.schema, reason))

@@ -9,10 +9,11 @@ import csv
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -24,11 +25,17 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = [
+    "BATCH",
     "RecordSink",
     "arrow_row",
     "arrow_schema",
+    "column_name",
     "complete_file",
+    "csv_header",
+    "csv_lines",
+    "jsonl_lines",
     "open_records",
+    "record_format",
     "record_row",
     "write_records",
 ]
@@ -59,11 +66,17 @@ def open_records(path: str | Path, schema: Schema) -> Iterator[RecordSink]:
         yield _jsonl_sink(sys.stdout, schema)
         sys.stdout.flush()
         return
-    sink = _SINKS.get(Path(path).suffix.lower())
-    if sink is None:
-        raise InputError(f"{path}: cannot tell the format; end the name in {', '.join(_SINKS)}, or give -")
+    sink = _SINKS[record_format(path)]
     with complete_file(path) as part, sink(part, schema) as write:
         yield write
+
+
+def record_format(path: str | Path) -> str:
+    """The format that the ending of the name asks for, such as `.csv`; InputError if there is no such."""
+    ending = Path(path).suffix.lower()
+    if ending not in _SINKS:
+        raise InputError(f"{path}: cannot tell the format; end the name in {', '.join(_SINKS)}, or give -")
+    return ending
 
 
 @contextmanager
@@ -95,7 +108,7 @@ def _jsonl(path: Path, schema: Schema) -> Iterator[RecordSink]:
 
 def _jsonl_sink(out: TextIO, schema: Schema) -> RecordSink:
     def write(record: Record) -> None:
-        out.write(_json(record_row(record, schema)) + "\n")
+        out.write(jsonl_lines([arrow_row(record, schema)]))
 
     return write
 
@@ -103,14 +116,10 @@ def _jsonl_sink(out: TextIO, schema: Schema) -> RecordSink:
 @contextmanager
 def _csv(path: Path, schema: Schema) -> Iterator[RecordSink]:
     with path.open("w", encoding="utf-8", newline="") as out:
-        writer = csv.DictWriter(out, _columns(schema))
-        writer.writeheader()
+        out.write(csv_header(schema))
 
         def write(record: Record) -> None:
-            row = record_row(record, schema)
-            writer.writerow(
-                {name: _json(cell) if isinstance(cell, dict | list) else cell for name, cell in row.items()}
-            )
+            out.write(csv_lines([arrow_row(record, schema)]))
 
         yield write
 
@@ -145,12 +154,40 @@ _SINKS: dict[str, Callable[[Path, Schema], AbstractContextManager[RecordSink]]] 
 }
 
 
-def _column(attribute: str) -> str:
+def jsonl_lines(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Rows of an Arrow table as lines of JSON."""
+    return "".join(
+        _json({**row, "data": json.loads(row["data"]), "missing": dict(row["missing"])}) + "\n"
+        for row in rows
+    )
+
+
+def csv_header(schema: Schema) -> str:
+    """The first line of a CSV file of records."""
+    return _csv_text([_columns(schema)])
+
+
+def csv_lines(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Rows of an Arrow table as lines of CSV: lists and reasons are JSON."""
+    plain = ({**row, "missing": dict(row["missing"])} for row in rows)
+    return _csv_text(
+        [_json(cell) if isinstance(cell, list | dict) else cell for cell in row.values()] for row in plain
+    )
+
+
+def _csv_text(rows: Iterable[Iterable[Any]]) -> str:
+    text = StringIO(newline="")
+    csv.writer(text).writerows(rows)
+    return text.getvalue()
+
+
+def column_name(attribute: str) -> str:
+    """The column of an attribute."""
     return f"{attribute}_" if attribute in RESERVED else attribute
 
 
 def _columns(schema: Schema) -> list[str]:
-    return ["url", "page", "cluster", *map(_column, schema.attributes), "data", "missing"]
+    return ["url", "page", "cluster", *map(column_name, schema.attributes), "data", "missing"]
 
 
 def record_row(record: Record, schema: Schema) -> dict[str, Any]:
@@ -164,7 +201,7 @@ def record_row(record: Record, schema: Schema) -> dict[str, Any]:
     for name, attribute in schema.attributes.items():
         values = record.values.get(name, [])
         texts = [_writable(value.text) for value in values]
-        row[_column(name)] = texts if attribute.many else texts[0] if texts else None
+        row[column_name(name)] = texts if attribute.many else texts[0] if texts else None
         typed = [value.data for value in values]
         if any(one is not None and one != value.text for one, value in zip(typed, values, strict=True)):
             data[name] = _plain(typed if attribute.many else typed[0])
@@ -182,7 +219,7 @@ def arrow_schema(schema: Schema) -> pa.Schema:
     import pyarrow as pa
 
     types = {name: pa.string() for name in _columns(schema)}
-    types |= {_column(a.name): pa.list_(pa.string()) for a in schema.attributes.values() if a.many}
+    types |= {column_name(a.name): pa.list_(pa.string()) for a in schema.attributes.values() if a.many}
     types["missing"] = pa.map_(pa.string(), pa.string())
     return pa.schema(list(types.items()))
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
 from untemplate.errors import SourceError
 from untemplate.page import Limits, Page
 from untemplate.sources.html import page_url
-from untemplate.sources.members import Member, is_hidden, is_url_table, read_members, swde_site
-from untemplate.sources.pages import Skipped
+from untemplate.sources.members import Member, is_hidden, is_url_table, read_members, read_urls, swde_site
+from untemplate.sources.pages import Part, Skipped
 from untemplate.sources.stream import CUT_SHORT, open_stream, read_up_to
 
 __all__ = ["FileReader", "FolderReader"]
@@ -50,14 +51,31 @@ class FolderReader:
             self._members(skipped), str(self.path), swde_site(self._names(Skipped())), self.limits, skipped
         )
 
+    def parts(self, size: int, skipped: Skipped) -> Iterator[Part]:
+        """So many files each."""
+        site = swde_site(self._names(Skipped()))
+        urls: dict[str, str] = {}
+        for name, open_table in self._url_tables():
+            try:
+                with open_table() as file:
+                    urls |= read_urls(file, name, str(self.path), self.limits)
+            except OSError as error:
+                skipped.add("cannot be read", f"{name}: {error}")
+        names = (name for name in self._names(skipped) if not is_url_table(name))
+        while some := tuple(islice(names, size)):
+            known_urls = {name: urls[name] for name in some if name in urls}
+            yield Part(_SomeFiles(self.path, some, site, known_urls, self.limits))
+
     def _members(self, skipped: Skipped) -> Iterator[Member]:
-        tables = sorted({*self.path.glob("pages.csv"), *self.path.glob("*/pages.csv")})
-        names = (path.relative_to(self.path).as_posix() for path in tables)
-        for name in [name for name in names if not is_hidden(name)]:
-            yield Member(name, partial(_open, self.path / name))
+        yield from self._url_tables()
         for name in self._names(skipped):
             if not is_url_table(name):
                 yield Member(name, partial(_open, self.path / name))
+
+    def _url_tables(self) -> list[Member]:
+        tables = sorted({*self.path.glob("pages.csv"), *self.path.glob("*/pages.csv")})
+        names = (path.relative_to(self.path).as_posix() for path in tables)
+        return [Member(name, partial(_open, self.path / name)) for name in names if not is_hidden(name)]
 
     def _names(self, skipped: Skipped) -> Iterator[str]:
         folders = [iter(self._sorted_names("", skipped))]
@@ -84,6 +102,25 @@ class FolderReader:
         except OSError as error:
             skipped.add("cannot be read", f"{self.path / folder}: {error.strerror or error}")
             return []
+
+
+@dataclass(frozen=True)
+class _SomeFiles:
+    """Some files of a folder, with the URLs that `pages.csv` gives them."""
+
+    path: Path
+    names: tuple[str, ...]
+    site: str
+    urls: Mapping[str, str]
+    limits: Limits
+
+    @property
+    def total(self) -> int:
+        return len(self.names)
+
+    def read(self, skipped: Skipped) -> Iterator[Page]:
+        members = (Member(name, partial(_open, self.path / name)) for name in self.names)
+        return read_members(members, str(self.path), self.site, self.limits, skipped, self.urls)
 
 
 def _open(path: Path) -> BinaryIO:

@@ -7,8 +7,9 @@ import io
 import re
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
+from types import MappingProxyType
 from typing import IO, NamedTuple
 
 from untemplate.errors import SourceError
@@ -17,7 +18,7 @@ from untemplate.sources.html import SNIFF, has_html_suffix, is_html, page_url
 from untemplate.sources.pages import Skipped
 from untemplate.sources.stream import read_up_to
 
-__all__ = ["Member", "is_hidden", "is_url_table", "read_members", "swde_site"]
+__all__ = ["Member", "is_hidden", "is_url_table", "read_members", "read_urls", "swde_site"]
 
 #: `<vertical>-<site>(<pages>)/<page>.htm`, the layout of the SWDE data set
 _SWDE_PAGE = re.compile(r"((?:[^/]+/)*[a-z]+-[^/()]+\(\d+\)/)\d+\.html?")
@@ -54,10 +55,15 @@ def swde_site(names: Iterable[str]) -> str:
 
 
 def read_members(
-    members: Iterable[Member], source: str, site: str, limits: Limits, skipped: Skipped
+    members: Iterable[Member],
+    source: str,
+    site: str,
+    limits: Limits,
+    skipped: Skipped,
+    known_urls: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[Page]:
     """The pages among the files; `site` is the SWDE folder that is left out of their ids, if there is one."""
-    urls: dict[str, str] = {}
+    urls = dict(known_urls)
     started = False
     for name, open_member in members:
         try:
@@ -65,7 +71,7 @@ def read_members(
                 if is_url_table(name):
                     if started:
                         skipped.add("pages.csv comes after pages in the archive: put it first", name)
-                    urls |= _read_urls(file, name, source, limits)
+                    urls |= read_urls(file, name, source, limits)
                     continue
                 html = file.read(SNIFF)
                 if not is_html(name, html):
@@ -85,7 +91,8 @@ def read_members(
         yield Page(url=urls.get(name) or page_url(html) or id, html=html, id=id, limits=limits)
 
 
-def _read_urls(file: IO[bytes], name: str, source: str, limits: Limits) -> dict[str, str]:
+def read_urls(file: IO[bytes], name: str, source: str, limits: Limits) -> dict[str, str]:
+    """The URLs of files by their paths, as `pages.csv` gives them."""
     folder = name.removesuffix("pages.csv")
     text = read_up_to(file, limits.bytes).decode("utf-8-sig", "replace")
     try:

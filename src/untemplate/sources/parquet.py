@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from untemplate.errors import PageError, SourceError
 from untemplate.page import Limits, Page
-from untemplate.sources.pages import Skipped
+from untemplate.sources.pages import Part, Skipped
 from untemplate.sources.rows import ID_COLUMNS, Columns, row_page
 from untemplate.sources.stream import CUT_SHORT
 
@@ -19,15 +19,19 @@ __all__ = ["ParquetReader"]
 
 # Rows of a Parquet file in memory at a time: pages are big, and more rows are not faster.
 _BATCH = 32
+# Rows of a row group up to which it is read as a whole by one process; most files of pages have smaller ones.
+_MAX_GROUP = 2_000
 
 
 @dataclass(frozen=True)
 class ParquetReader:
-    """A Parquet file; HTML may be text or bytes."""
+    """A Parquet file, or some of its row groups; HTML may be text or bytes."""
 
     path: Path
     columns: Columns
     limits: Limits
+    groups: range | None = None
+    rows_before: int = 0
 
     @property
     def total(self) -> int:
@@ -45,15 +49,30 @@ class ParquetReader:
                     "name the columns with url_column and html_column"
                 )
 
+    def parts(self, size: int, skipped: Skipped) -> Iterator[Part] | None:
+        """Row groups of at least so many rows together; None if there are row groups too big for that."""
+        with self._open() as table:
+            rows = [table.metadata.row_group(group).num_rows for group in range(table.num_row_groups)]
+        return self._parts(rows, size) if max(rows, default=0) <= _MAX_GROUP else None
+
+    def _parts(self, rows: list[int], size: int) -> Iterator[Part]:
+        start, before = 0, 0
+        for end in range(1, len(rows) + 1):
+            count = sum(rows[start:end])
+            if count >= size or end == len(rows):
+                yield Part(replace(self, groups=range(start, end), rows_before=before))
+                start, before = end, before + count
+
     def read(self, skipped: Skipped) -> Iterator[Page]:
-        number = 0
+        number = self.rows_before
         with self._open() as table:
             wanted = {self.columns.url, self.columns.html, *ID_COLUMNS}
             schema = table.schema_arrow
             names = [name for name in schema.names if name in wanted]
             charset = "utf-8" if _is_text(schema.field(self.columns.html).type) else None
             try:
-                for batch in table.iter_batches(_BATCH, columns=names, use_threads=False):
+                batches = table.iter_batches(_BATCH, self.groups, columns=names, use_threads=False)
+                for batch in batches:
                     for row in _with_bytes(batch, self.columns.html).to_pylist():
                         number += 1
                         try:

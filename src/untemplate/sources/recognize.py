@@ -48,7 +48,8 @@ def read_pages(
     if not path.exists():
         hint = "; write the URLs into a text file, one a line" if re.match("https?:", str(source)) else ""
         raise SourceError(f"{source}: no such file or folder{hint}")
-    return Pages(os.fspath(source), _recognize(path, Columns(url_column, html_column), limits, politeness))
+    reader = _recognize(path, Columns(url_column, html_column), limits, politeness)
+    return Pages(os.fspath(source), reader, limits)
 
 
 def _recognize(path: Path, columns: Columns, limits: Limits, politeness: Politeness) -> Reader:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -11,10 +11,14 @@ from pathlib import Path
 from untemplate.errors import PageError
 from untemplate.page import Limits, Page
 from untemplate.sources.fetch import Fetcher, Politeness
-from untemplate.sources.pages import Skipped
+from untemplate.sources.pages import Part, Skipped
 from untemplate.sources.stream import open_stream
 
 __all__ = ["UrlReader"]
+
+
+# URLs of a part: at a page a second, records should come, and be safe, every few seconds.
+_PART = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,7 @@ class UrlReader:
         self._urls = list(dict.fromkeys(line for line in lines if line and not line.startswith("#")))
         self._fetcher = Fetcher(politeness, limits.bytes)
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 — closed when the reader is gone
-        self._kept: list[_Kept | PageError] = []
+        self._kept: dict[str, _Kept | PageError] = {}
 
     def __del__(self) -> None:
         if hasattr(self, "_file"):
@@ -48,10 +52,20 @@ class UrlReader:
         return len(self._urls)
 
     def read(self, skipped: Skipped) -> Iterator[Page]:
-        for index, url in enumerate(self._urls):
-            if index == len(self._kept):
-                self._kept.append(self._fetch(url))
-            kept = self._kept[index]
+        return self.read_some(self._urls, skipped)
+
+    def parts(self, size: int, skipped: Skipped) -> Iterator[Part]:
+        """A few URLs each, not portable: only one process knows how long ago a server was last asked."""
+        some = min(size, _PART)
+        for start in range(0, len(self._urls), some):
+            yield Part(_SomeUrls(self, self._urls[start : start + some]), portable=False)
+
+    def read_some(self, urls: Iterable[str], skipped: Skipped) -> Iterator[Page]:
+        """The pages of these URLs, fetched unless they were before."""
+        for url in urls:
+            if url not in self._kept:
+                self._kept[url] = self._fetch(url)
+            kept = self._kept[url]
             if isinstance(kept, PageError):
                 skipped.add(str(kept), url)
                 continue
@@ -67,3 +81,16 @@ class UrlReader:
         start = self._file.seek(0, 2)
         self._file.write(page.html)
         return _Kept(start, len(page.html), page.charset, page.time)
+
+
+@dataclass(frozen=True)
+class _SomeUrls:
+    reader: UrlReader
+    urls: list[str]
+
+    @property
+    def total(self) -> int:
+        return len(self.urls)
+
+    def read(self, skipped: Skipped) -> Iterator[Page]:
+        return self.reader.read_some(self.urls, skipped)
