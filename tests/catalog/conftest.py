@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
 
@@ -26,11 +26,18 @@ def postgres() -> Iterator[Path]:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Where a new catalog may be."""
+def new_place(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], str]:
+    """Gives places for new catalogs, of one of the two kinds."""
     if request.param == "sqlite":
-        return str(tmp_path / "untemplate.db")
-    return url_of_new_schema(request.getfixturevalue("postgres"), f"schema{next(_numbers)}")
+        return lambda: str(tmp_path / f"{next(_numbers)}.db")
+    server = request.getfixturevalue("postgres")
+    return lambda: url_of_new_schema(server, f"schema{next(_numbers)}")
+
+
+@pytest.fixture
+def where(new_place: Callable[[], str]) -> str:
+    """Where a new catalog may be."""
+    return new_place()
 
 
 @pytest.fixture

@@ -30,18 +30,23 @@ class Database:
     def __init__(self, where: str | os.PathLike[str]) -> None:
         """`where` is the path of a SQLite file, or a URL such as `postgresql://user@host/database`."""
         text = os.fspath(where)
-        url = _postgres(text) if _URL.match(text) else _sqlite(text)
-        #: what errors call it; passwords are left out
-        self.name = url.render_as_string() if _URL.match(text) else text
         #: the file of a SQLite database
-        self.file = Path(text) if url.database and url.get_backend_name() == "sqlite" else None
-        self._engine = _sqlite_engine(url) if self.file else create_engine(url, pool_pre_ping=True)
+        self.file = None if _URL.match(text) else Path(text)
+        if self.file:
+            #: what errors call it; passwords are left out
+            self.name = text
+            self._engine = _sqlite_engine(text)
+        else:
+            url = _postgres_url(text)
+            self.name = _shown(url)
+            self._engine = create_engine(url.set(drivername="postgresql+psycopg"), pool_pre_ping=True)
+        self._reading = {} if self.file else {"isolation_level": "REPEATABLE READ"}
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """A transaction that only reads."""
         with self._named_errors(), self._engine.connect() as connection:
-            yield connection
+            yield connection.execution_options(**self._reading)
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
@@ -63,27 +68,28 @@ class Database:
             raise CatalogError(f"{self.name}: the catalog cannot be used: {squeeze(str(cause))}") from error
 
 
-def _postgres(text: str) -> URL:
+def _postgres_url(text: str) -> URL:
     try:
         url = make_url(text)
-    except (ArgumentError, ValueError) as error:
-        raise CatalogError(f"{text}: not the URL of a catalog: {squeeze(str(error))}") from error
-    if url.drivername not in ("postgresql", "postgres", "postgresql+psycopg"):
+    except (ArgumentError, ValueError):  # which would tell the password
+        raise CatalogError("not the URL of a catalog; expected postgresql://user@host/database") from None
+    if url.drivername not in ("postgresql", "postgres"):
         raise CatalogError(
-            f"{url.render_as_string()}: a catalog is a SQLite file, or a URL that begins with postgresql://"
+            f"{_shown(url)}: a catalog is a SQLite file, or at postgresql://user@host/database"
         )
     if find_spec("psycopg") is None:
         raise MissingExtra("postgres", "A catalog in PostgreSQL")
-    return url.set(drivername="postgresql+psycopg")
+    return url
 
 
-def _sqlite(path: str) -> URL:
+def _shown(url: URL) -> str:
+    return url.set(query={}).render_as_string()
+
+
+def _sqlite_engine(path: str) -> Engine:
     if not path:
         raise CatalogError("the catalog needs a file name, such as untemplate.db")
-    return URL.create("sqlite", database=path)
-
-
-def _sqlite_engine(url: URL) -> Engine:
+    url = URL.create("sqlite", database=path)
     engine = create_engine(url, connect_args={"timeout": BUSY, "isolation_level": None})
 
     @event.listens_for(engine, "connect")
