@@ -13,12 +13,11 @@ import sys
 import time
 from itertools import count
 
-from test_conformance import Alarm
-
 from untemplate import Attribute, Catalog, Label, Page, Rules, Schema
 from untemplate.clustering import Signature
 from untemplate.extraction import Bellwether, Rule, Selector, Wrapper
 from untemplate.extraction.feature import Feature
+from untemplate.watching import Alarm
 
 SITE = "books.example"
 # A writer dies some time, in seconds, after it told of so many writes: 0 is while it opens the catalog.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -14,6 +14,7 @@ from untemplate.clustering import Signature
 from untemplate.demo import Site, make_site
 from untemplate.extraction import Bellwether, Profile, Rule, Selector, Wrapper
 from untemplate.extraction.feature import Feature
+from untemplate.watching import Alarm
 
 SITE = "books.example"
 
@@ -228,38 +229,38 @@ def test_runs_are_remembered_with_their_figures(catalog: Catalog) -> None:
     assert catalog.runs(SITE, "watch") == [done]
 
 
-@dataclass
-class Alarm:
-    cluster: str
-    test: str
-    attribute: str | None = None
-    expected: str = "a value"
-    seen: str = "nothing"
-    pages: tuple[str, ...] = ()
-    since: datetime | None = None
+def alarm(
+    cluster: str,
+    test: str,
+    attribute: str | None = None,
+    seen: str = "nothing",
+    since: datetime | None = None,
+) -> Alarm:
+    return Alarm(cluster, test, attribute, "a value", seen, ("a", "b"), since)
 
 
 def test_alarms_are_raised_once_and_cleared(catalog: Catalog) -> None:
-    def watch(*alarms: Alarm, clusters: list[str] | None = None) -> None:
+    def watch(*alarms: Alarm, unseen: tuple[str, ...] = ()) -> None:
         run = catalog.start_run(SITE, "watch")
-        catalog.record_alarms(SITE, run, alarms, clusters)
+        catalog.record_alarms(SITE, run, alarms, unseen)
         catalog.finish_run(run, {})
 
     def open_alarms() -> list[tuple[str, str, str | None, str]]:
         return [(one.cluster, one.test, one.attribute, one.seen) for one in catalog.alarms(SITE)]
 
     since = datetime.now(UTC) - timedelta(days=3)
-    watch(Alarm("c1", "shingle", pages=("a", "b"), since=since), Alarm("c2", "mandatory", "name"))
-    [raised, _] = catalog.alarms(SITE)
+    watch(alarm("c1", "shingle", since=since), alarm("c2", "mandatory", "name"))
+    raised, other = catalog.alarms(SITE)
+    assert other.since == other.raised
     assert (raised.pages, raised.since, raised.cleared) == (("a", "b"), since, None)
-    watch(Alarm("c1", "shingle", seen="less"), Alarm("c2", "constant", "name"))
+    watch(alarm("c1", "shingle", seen="less"), alarm("c2", "constant", "name"))
     assert open_alarms() == [("c1", "shingle", None, "less"), ("c2", "constant", "name", "nothing")]
     assert catalog.alarms(SITE)[0].raised == raised.raised
     assert catalog.alarms(SITE)[0].since == since
-    watch(clusters=["c2"])
+    watch(unseen=("c1",))
     assert open_alarms() == [("c1", "shingle", None, "less")]
     watch()
     assert open_alarms() == []
     assert [one.cleared is not None for one in catalog.alarms(SITE, open_only=False)] == [True] * 3
-    watch(Alarm("c1", "shingle"))
+    watch(alarm("c1", "shingle"))
     assert len(catalog.alarms(SITE, open_only=False)) == 4

@@ -15,13 +15,13 @@ from typing import Any, Self
 from untemplate.catalog import labels, pages, runs, versions
 from untemplate.catalog.database import Database
 from untemplate.catalog.migrations import migrate
-from untemplate.catalog.runs import Alarm
 from untemplate.catalog.sites import known_site, locked_site, site_names
 from untemplate.catalog.stored import GivenLabel, RaisedAlarm, Run, Task, Version
 from untemplate.errors import CatalogError
 from untemplate.extraction import Rules
 from untemplate.labeling import Label
 from untemplate.page import Page
+from untemplate.watching import Alarm
 
 __all__ = ["DEFAULT", "Catalog"]
 
@@ -191,14 +191,14 @@ class Catalog:
             return runs.read_runs(connection, known_site(connection, site), kind)
 
     def record_alarms(
-        self, site: str, run: int, alarms: Iterable[Alarm], clusters: Collection[str] | None = None
+        self, site: str, run: int, alarms: Iterable[Alarm], unseen: Collection[str] = ()
     ) -> None:
         """What a watch found: alarms that are new are raised, those not found again are cleared.
 
-        `clusters` are those that it looked at, if not all: alarms of others stay.
+        Alarms of `unseen` clusters, which it could not look at, stay.
         """
         with self._database.write() as connection:
-            runs.record_alarms(connection, locked_site(connection, site), run, alarms, clusters)
+            runs.record_alarms(connection, locked_site(connection, site), run, alarms, unseen)
 
     def alarms(self, site: str, open_only: bool = True) -> list[RaisedAlarm]:
         """The alarms of a site that are open, or all that ever were, the oldest first."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from datetime import datetime
-from typing import Any, Protocol
+from typing import Any
 
 from sqlalchemy import Connection, insert, select, update
 
@@ -12,27 +11,9 @@ from untemplate.catalog.sites import now
 from untemplate.catalog.stored import RaisedAlarm, Run
 from untemplate.catalog.tables import alarms, runs
 from untemplate.errors import CatalogError
+from untemplate.watching import Alarm
 
-__all__ = ["Alarm", "finish_run", "read_alarms", "read_runs", "record_alarms", "start_run"]
-
-
-class Alarm(Protocol):
-    """What watching says of a cluster that no longer passes a test."""
-
-    @property
-    def cluster(self) -> str: ...
-    @property
-    def test(self) -> str: ...
-    @property
-    def attribute(self) -> str | None: ...
-    @property
-    def expected(self) -> str: ...
-    @property
-    def seen(self) -> str: ...
-    @property
-    def pages(self) -> tuple[str, ...]: ...
-    @property
-    def since(self) -> datetime | None: ...
+__all__ = ["finish_run", "read_alarms", "read_runs", "record_alarms", "start_run"]
 
 
 def start_run(connection: Connection, site_id: int, kind: str) -> int:
@@ -60,17 +41,14 @@ def read_runs(connection: Connection, site_id: int, kind: str | None) -> list[Ru
 
 
 def record_alarms(
-    connection: Connection, site_id: int, run: int, found: Iterable[Alarm], clusters: Collection[str] | None
+    connection: Connection, site_id: int, run: int, found: Iterable[Alarm], unseen: Collection[str]
 ) -> None:
-    """Raise the alarms that are new, keep those that are still there, clear the others.
-
-    `clusters` are those that the run looked at; None: all of them.
-    """
+    """Raise the alarms that are new, keep those that are still there, clear the others but of unseen clusters."""
     moment = now()
-    still = {_key(alarm): alarm for alarm in read_alarms(connection, site_id, open_only=True)}
+    still = {alarm.key: alarm for alarm in read_alarms(connection, site_id, open_only=True)}
     for alarm in found:
         details = {"expected": alarm.expected, "seen": alarm.seen, "pages": list(alarm.pages)}
-        if known := still.pop(_key(alarm), None):
+        if known := still.pop(alarm.key, None):
             connection.execute(update(alarms).where(alarms.c.id == known.id).values(details))
         else:
             connection.execute(
@@ -80,12 +58,12 @@ def record_alarms(
                     cluster=alarm.cluster,
                     test=alarm.test,
                     attribute=alarm.attribute,
-                    since=alarm.since,
+                    since=alarm.since or moment,
                     raised=moment,
                     **details,
                 )
             )
-    gone = [alarm.id for alarm in still.values() if clusters is None or alarm.cluster in clusters]
+    gone = [alarm.id for alarm in still.values() if alarm.cluster not in unseen]
     connection.execute(update(alarms).where(alarms.c.id.in_(gone)).values(cleared=moment))
 
 
@@ -96,7 +74,6 @@ def read_alarms(connection: Connection, site_id: int, open_only: bool) -> list[R
         query = query.where(alarms.c.cleared.is_(None))
     return [
         RaisedAlarm(
-            row.id,
             row.cluster,
             row.test,
             row.attribute,
@@ -104,12 +81,9 @@ def read_alarms(connection: Connection, site_id: int, open_only: bool) -> list[R
             row.seen,
             tuple(row.pages),
             row.since,
-            row.raised,
-            row.cleared,
+            id=row.id,
+            raised=row.raised,
+            cleared=row.cleared,
         )
         for row in connection.execute(query)
     ]
-
-
-def _key(alarm: Alarm) -> tuple[str, str, str | None]:
-    return alarm.cluster, alarm.test, alarm.attribute

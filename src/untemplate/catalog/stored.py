@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from untemplate.labeling import Label
+from untemplate.watching import Alarm
 
 __all__ = ["GivenLabel", "RaisedAlarm", "Run", "Task", "Version"]
 
@@ -47,18 +48,11 @@ class Run:
     figures: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class RaisedAlarm:
+@dataclass(frozen=True, kw_only=True)
+class RaisedAlarm(Alarm):
     """An alarm, when it was raised, and when it was found to have passed."""
 
     id: int
-    cluster: str
-    test: str
-    attribute: str | None
-    expected: str
-    seen: str
-    pages: tuple[str, ...]
-    since: datetime | None
     raised: datetime
     cleared: datetime | None
 
