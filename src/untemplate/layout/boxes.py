@@ -57,8 +57,8 @@ class Boxes:
     reason: str | None = None
 
     @classmethod
-    def failed(cls, page: Page, reason: str) -> Boxes:
-        """The boxes of a page that could not be laid out."""
+    def blank(cls, page: Page, reason: str | None = None) -> Boxes:
+        """Boxes of zeros: to be filled in, or of a page that could not be laid out."""
         try:
             nodes, elements = len(page.nodes), sum(1 for _ in page.tree.iter(etree.Element))
         except PageError:

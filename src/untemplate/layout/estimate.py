@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from lxml import etree
 
 from untemplate.errors import PageError
 from untemplate.layout.boxes import Boxes
+from untemplate.layout.cascade import Cascade
 from untemplate.layout.flow import place
 from untemplate.layout.outline import Outline, read_outline
-from untemplate.layout.style import Display
+from untemplate.layout.style import NONE
 from untemplate.layout.widths import measure_widths
 from untemplate.page import Page
 
@@ -22,33 +24,43 @@ class EstimatedLayout:
 
     def boxes(self, pages: Sequence[Page]) -> list[Boxes]:
         """One Boxes a page; a page that cannot be read gets a reason."""
-        return [_estimate(page) for page in pages]
+        cascades: dict[bool, Cascade] = {}
+        return [_estimate(page, cascades) for page in pages]
 
 
-def _estimate(page: Page) -> Boxes:
+def _estimate(page: Page, cascades: dict[bool, Cascade]) -> Boxes:
     try:
-        outline = read_outline(page)
+        quirks = _quirks(page.tree)
+        cascade = cascades.get(quirks)
+        if cascade is None or cascade.full:
+            cascade = cascades[quirks] = Cascade(quirks)
+        outline = read_outline(page, cascade)
     except PageError as error:
-        return Boxes.failed(page, str(error))
+        return Boxes.blank(page, str(error))
     placed = place(outline, measure_widths(outline))
     slots = outline.element_slots
     styles = [outline.style[slot] for slot in slots]
-    elements = placed[slots]
+    shown = [outline.display[slot] != NONE and outline.style[slot].visible for slot in slots]
     return Boxes(
         page,
-        elements,
-        _node_boxes(page, outline, placed),
+        placed[slots],
+        placed[_node_slots(page, outline)],
         np.array([style.size for style in styles], np.float32),
         np.array([style.weight for style in styles], np.int32),
-        np.array(
-            [outline.display[slot] != Display.NONE and outline.style[slot].visible for slot in slots],
-            np.bool_,
-        ),
+        np.array(shown, np.bool_),
     )
 
 
-def _node_boxes(page: Page, outline: Outline, placed: np.ndarray) -> np.ndarray:
-    slots = iter(outline.text_slots)
+def _node_slots(page: Page, outline: Outline) -> list[int]:
+    texts = iter(outline.text_slots)
     elements = dict(zip(page.tree.iter("*"), outline.element_slots, strict=True))
-    rows = [elements[node.element] if node.is_attribute else next(slots) for node in page.nodes]
-    return placed[rows]
+    return [elements[node.element] if node.is_attribute else next(texts) for node in page.nodes]
+
+
+def _quirks(root: etree._Element) -> bool:
+    """Whether browsers lay the page out as in the old days: it has no doctype, or an old one."""
+    information = root.getroottree().docinfo
+    public = (information.public_id or "").lower()
+    if not information.doctype or "html 4.0 " in public or "html 3" in public or "html 2" in public:
+        return True
+    return "html 4.01" in public and "strict" not in public and not information.system_url

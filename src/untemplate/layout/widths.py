@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from untemplate.layout.defaults import MAX_SPAN
 from untemplate.layout.outline import Outline
-from untemplate.layout.style import MAX_SPAN, Display
+from untemplate.layout.style import BREAK, CELL, GROUP, INLINE, INLINE_BLOCK, REPLACED, ROW, TABLE, TEXT
 from untemplate.layout.text import SPACE
 
 __all__ = ["Columns", "Widths", "measure_widths"]
 
 
-IN_LINES = frozenset({Display.TEXT, Display.INLINE, Display.INLINE_BLOCK, Display.REPLACED})
+IN_LINES = frozenset({TEXT, INLINE, INLINE_BLOCK, REPLACED})
 
 
 @dataclass
@@ -72,49 +73,47 @@ def measure_widths(outline: Outline) -> Widths:
         kind = display[slot]
         style = styles[slot]
         parent = parents[slot]
-        if kind == Display.TEXT:
+        if kind == TEXT:
             width = wanted[slot]
             low = width if style.nowrap else least[slot]
-        elif kind == Display.BREAK:
+        elif kind == BREAK:
             width = low = 0.0
         else:
             width = run[slot] if run[slot] > wanted[slot] else wanted[slot]
             low = least[slot]
-            if kind == Display.TABLE:
+            if kind == TABLE:
                 columns[slot] = table = _columns(rows.pop(slot, []), rows, outline, wanted, least, column)
                 edges = style.spacing * (len(table.wanted) + 1)
                 width = max(width, sum(map(max, table.wanted, table.fixed)) + edges)
                 low = max(low, sum(table.least) + edges)
-            if kind != Display.INLINE:
+            if kind != INLINE:
                 edges = style.pad_left + style.pad_right
                 if style.width >= 0:
                     width = style.width
-                    low = max(low, width) if kind in (Display.TABLE, Display.CELL) else width
+                    low = max(low, width) if kind in (TABLE, CELL) else width
                     width = max(low, width)
                 width += edges
                 low += edges
-                if kind != Display.CELL:
+                if kind != CELL:
                     width += style.left + style.right
                     low += style.left + style.right
             wanted[slot] = width
             least[slot] = low
         if parent < 0:
             continue
-        if kind in (Display.ROW, Display.CELL):
+        if kind in (ROW, CELL):
             around = parent
-            while display[around] == Display.GROUP or (
-                kind == Display.CELL and display[parents[around]] == Display.ROW
-            ):
+            while display[around] == GROUP or (kind == CELL and display[parents[around]] == ROW):
                 around = parents[around]
-            if kind == Display.ROW and display[around] == Display.ROW:
+            if kind == ROW and display[around] == ROW:
                 continue
             rows.setdefault(around, []).append(slot)
             continue
-        if style.absolute and kind != Display.TEXT:
+        if style.absolute and kind != TEXT:
             continue
         if low > least[parent]:
             least[parent] = low
-        if kind in IN_LINES or (kind != Display.TEXT and style.side):
+        if kind in IN_LINES or (kind != TEXT and style.side):
             run[parent] += width + SPACE * style.size if spaced[slot] else width
         else:
             widest = run[parent] if run[parent] > width else width
