@@ -10,22 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from untemplate import Limits, Page, Record, Rules, learn
-from untemplate.demo import Site, make_site
+from untemplate import Limits, Page, Record, Rules
+from untemplate.demo import Site
 from untemplate.engines.batch import PAGE_COLUMNS, extract_batch, page_batch, unreadable_batch
 from untemplate.extraction import write_records
 from untemplate.extraction.output import arrow_schema
-
-
-@pytest.fixture(scope="module")
-def site() -> Site:
-    return make_site("restaurant", seed=5, pages=30)
-
-
-@pytest.fixture(scope="module")
-def rules(site: Site) -> Rules:
-    few = list(site.truth)[:3]
-    return learn(site.pages, [label for label in site.labels if label.page in few], site.schema)
 
 
 def test_records_are_those_of_a_record_file(site: Site, rules: Rules, tmp_path: Path) -> None:

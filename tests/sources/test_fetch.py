@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from untemplate import Limits, PageError, SourceError
-from untemplate.sources import Politeness, read_pages
+from untemplate.sources import Politeness, Skipped, read_pages
 from untemplate.sources.connect import connect, is_public
 from untemplate.sources.fetch import AGENT
 
@@ -117,6 +117,18 @@ def test_fetched_once_however_often_read(server: Server, listing: Path) -> None:
     assert first == [b"a" * 5000, b"b" * 5000, b"c" * 5000]
     assert pages.skipped.total == 1
     assert set(server.asked.values()) == {1}
+
+
+def test_parts_are_fetched_when_they_are_read(server: Server, listing: Path) -> None:
+    paths = [f"/{n}" for n in range(20)]
+    for path in paths:
+        server.answers[path] = (200, HTML, b"<p>" + path.encode())
+    pages = read_pages(write(listing, server, *paths), politeness=QUICK)
+    parts = list(pages.parts(100) or ())
+    assert [part.portable for part in parts] == [False] * 3
+    found = [page.html for part in parts[1:] for page in part.reader.read(Skipped())]
+    assert found == [b"<p>" + path.encode() for path in paths[8:]]
+    assert set(server.asked) == {"/robots.txt", *paths[8:]}
 
 
 def test_robots(server: Server, listing: Path) -> None:

@@ -160,13 +160,11 @@ class Checkpoint:
         """The progress of an interrupted run, if it did the same and its records are there."""
         try:
             note = json.loads(self._note.read_bytes())
+            of, progress = note["of"], Progress.from_dict(note["progress"])
             size = self._records.stat().st_size
-        except (OSError, ValueError):
+        except (OSError, ValueError, LookupError, TypeError):
             return None
-        self.changed = next(
-            (key for key, value in self._identity.items() if note["of"].get(key) != value), None
-        )
-        progress = Progress.from_dict(note["progress"])
+        self.changed = next((key for key, value in self._identity.items() if of.get(key) != value), None)
         return progress if self.changed is None and progress.end <= size else None
 
     def _open_records(self) -> BinaryIO:

@@ -21,7 +21,7 @@ from typing import cast
 import pyarrow as pa
 
 from untemplate.engines.batch import page_batch, unreadable_batch
-from untemplate.engines.worker import READY, Result, Settings, Work
+from untemplate.engines.worker import READY, TIMEOUTS, Result, Settings, Work
 from untemplate.errors import UntemplateError
 from untemplate.extraction import Rules
 from untemplate.sources.pages import Skipped
@@ -251,7 +251,7 @@ class Pool:
             self._again.appendleft(order)
 
     def _refuse(self, order: _Order, code: int) -> Result:
-        if code == -signal.SIGALRM:
+        if -code in TIMEOUTS:
             reason = f"page takes longer than {self._settings.limits.seconds:g} seconds"
         else:
             reason = f"page ends its process: {_how(code)}"

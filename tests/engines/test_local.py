@@ -1,0 +1,258 @@
+"""The same records as one after the other in one process, whatever the pages are kept in and whatever happens."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.sources.containers import EVERY, Written
+from untemplate import InputError, Rules, SourceError, read_pages, write_records
+from untemplate.demo import Site
+from untemplate.engines.checkpoint import Progress
+from untemplate.engines.local import extract
+
+# Small tasks, and a note after each: something can be lost and done twice at any moment.
+PROGRAM = """
+import sys
+from untemplate.engines import checkpoint, local, worker
+from untemplate.cli import main
+checkpoint.INTERVAL, local.PART_PAGES, worker.BATCH_PAGES = 0, 4, 4
+sys.exit(main(["extract", *sys.argv[1:]]))
+"""
+
+Start = Callable[..., "subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def start(rules_file: Path) -> Iterator[Start]:
+    """Starts `untemplate extract` as a process of its own."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(*arguments: str | Path, limit: int = 0) -> subprocess.Popen[str]:
+        command = [sys.executable, "-c", PROGRAM, *map(str, arguments), "--rules", str(rules_file)]
+        set_limit = (lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))) if limit else None
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        started.append(subprocess.Popen(command, text=True, preexec_fn=set_limit, **pipes))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture(scope="session")
+def written(site: Site) -> list[Written]:
+    return [Written(page.id, page.url, page.text.encode()) for page in site.pages]
+
+
+def expected(source: Path, rules: Rules, output: Path) -> bytes:
+    """What the records are when nothing happens."""
+    write_records(rules.extract(read_pages(source)), output, rules.schema)
+    return output.read_bytes()
+
+
+@pytest.mark.parametrize("name", ["folder", "pages.zip", "pages.warc.gz", "pages.parquet", "pages.jsonl"])
+def test_the_same_records_from_every_source(
+    name: str, written: list[Written], rules: Rules, tmp_path: Path
+) -> None:
+    source = tmp_path / name
+    EVERY[name](source, written)
+    progress = extract(read_pages(source), rules, tmp_path / "records.jsonl", workers=2)
+    assert (tmp_path / "records.jsonl").read_bytes() == expected(source, rules, tmp_path / "expected.jsonl")
+    assert progress.tally.records == len(written)
+    assert not progress.skipped
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_the_same_file_in_every_format(ending: str, folder: Path, rules: Rules, tmp_path: Path) -> None:
+    output = tmp_path / f"records.{ending}"
+    extract(read_pages(folder), rules, output, workers=1)
+    assert output.read_bytes() == expected(folder, rules, tmp_path / f"expected.{ending}")
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == [f"expected.{ending}", f"records.{ending}"]
+
+
+def test_what_a_source_skips_is_counted(tmp_path: Path, rules: Rules) -> None:
+    rows = [{"url": "http://a/", "html": "<p>x"}, {"url": "http://b/"}] * 300
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "pages.parquet", row_group_size=100)
+    progress = extract(read_pages(tmp_path / "pages.parquet"), rules, tmp_path / "records.jsonl", workers=2)
+    assert (progress.tally.records, progress.skipped.total) == (300, 300)
+    assert len(next(iter(progress.skipped.examples.values()))) == 3
+
+
+def test_no_pages_at_all(tmp_path: Path, rules: Rules) -> None:
+    pq.write_table(pa.table({"html": [None, ""]}, pa.schema({"html": pa.string()})), tmp_path / "p.parquet")
+    with pytest.raises(SourceError, match="no pages could be read from it: 1 × no 'html'"):
+        extract(read_pages(tmp_path / "p.parquet"), rules, tmp_path / "records.jsonl")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["p.parquet"]
+
+
+def test_pages_in_memory(site: Site, rules: Rules, tmp_path: Path) -> None:
+    extract(read_pages(site.pages), rules, tmp_path / "records.jsonl", workers=1)
+    records = (tmp_path / "records.jsonl").read_text("utf-8").splitlines()
+    assert [json.loads(record)["page"] for record in records] == [page.id for page in site.pages]
+
+
+def note(output: Path) -> Progress:
+    """How far an unfinished output is."""
+    try:
+        text = output.with_name(f".{output.name}.parts").joinpath("note.json").read_bytes()
+    except FileNotFoundError:
+        return Progress()
+    return Progress.from_dict(json.loads(text)["progress"])
+
+
+def wait_for_progress(process: subprocess.Popen[str], output: Path, tasks: int) -> bool:
+    """Wait until more tasks are done than these; False if the process ended before."""
+    while process.poll() is None:
+        progress = note(output)
+        if progress.tasks + len(progress.early) > tasks:
+            return True
+        time.sleep(0.002)
+    return False
+
+
+def children(process: subprocess.Popen[str]) -> list[int]:
+    listed = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    try:
+        return [int(child) for child in listed.read_text().split()]
+    except FileNotFoundError:
+        return []
+
+
+def alive(pid: int) -> bool:
+    try:
+        return ") Z " not in Path(f"/proc/{pid}/stat").read_text()
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.parametrize(
+    ("name", "ending", "options"),
+    [("folder", "jsonl", []), ("pages.warc.gz", "parquet", []), ("folder", "csv", ["--unordered"])],
+)
+def test_killed_again_and_again(
+    name: str,
+    ending: str,
+    options: list[str],
+    written: list[Written],
+    rules: Rules,
+    start: Start,
+    tmp_path: Path,
+) -> None:
+    chance = random.Random(f"{name} {ending}")
+    source, output = tmp_path / name, tmp_path / f"records.{ending}"
+    EVERY[name](source, written)
+    orphans: list[int] = []
+    kills, tasks = 0, 0
+    while True:
+        process = start(source, "-o", output, "--workers", "2", *options)
+        if not wait_for_progress(process, output, tasks):
+            break
+        time.sleep(chance.uniform(0, 0.02))
+        orphans += children(process)
+        process.kill()
+        process.wait()
+        kills += 1
+        done = note(output)
+        tasks = done.tasks + len(done.early) + chance.randrange(15)
+        assert not output.exists() or done.complete
+    _, error = process.communicate()
+    assert process.returncode == 0, error
+    assert kills >= 3
+    assert f"{len(written)} records" in error
+    whole = expected(source, rules, tmp_path / f"expected.{ending}")
+    if options:
+        assert sorted(output.read_bytes().splitlines()) == sorted(whole.splitlines())
+    else:
+        assert output.read_bytes() == whole
+    while any(map(alive, orphans)):
+        time.sleep(0.05)
+
+
+def test_workers_killed_again_and_again(folder: Path, rules: Rules, start: Start, tmp_path: Path) -> None:
+    chance = random.Random(7)
+    output = tmp_path / "records.jsonl"
+    process = start(folder, "-o", output, "--workers", "2")
+    kills, tasks = 0, 0
+    while wait_for_progress(process, output, tasks):
+        if workers := children(process):
+            os.kill(chance.choice(workers), signal.SIGKILL)
+            kills += 1
+        tasks = note(output).tasks + chance.randrange(8)
+    _, error = process.communicate()
+    assert process.returncode == 0, error
+    assert kills >= 3
+    assert output.read_bytes() == expected(folder, rules, tmp_path / "expected.jsonl")
+
+
+def test_interrupted_from_the_keyboard(folder: Path, rules: Rules, start: Start, tmp_path: Path) -> None:
+    output = tmp_path / "records.jsonl"
+    process = start(folder, "-o", output, "--workers", "1")
+    assert wait_for_progress(process, output, 3)
+    process.send_signal(signal.SIGINT)
+    _, error = process.communicate()
+    assert (process.returncode, error) == (130, "untemplate: interrupted\n")
+    _, error = start(folder, "-o", output, "--workers", "1").communicate()
+    assert error.startswith("Continuing the run that was interrupted: ")
+    assert output.read_bytes() == expected(folder, rules, tmp_path / "expected.jsonl")
+
+
+def test_a_full_disk(folder: Path, rules: Rules, start: Start, tmp_path: Path) -> None:
+    whole = expected(folder, rules, tmp_path / "expected.jsonl")
+    output = tmp_path / "records.jsonl"
+    process = start(folder, "-o", output, "--workers", "1", limit=len(whole) // 2)
+    _, error = process.communicate()
+    assert (process.returncode, error) == (
+        2,
+        f"untemplate: {output}: cannot write: File too large; what is done is kept, the same command continues\n",
+    )
+    assert 0 < note(output).tally.records < 200
+    assert start(folder, "-o", output, "--workers", "1").wait() == 0
+    assert output.read_bytes() == whole
+
+
+def test_a_change_in_between_starts_anew(
+    written: list[Written], rules: Rules, start: Start, tmp_path: Path
+) -> None:
+    source, output = tmp_path / "folder", tmp_path / "records.jsonl"
+    EVERY["folder"](source, written)
+    process = start(source, "-o", output, "--workers", "1")
+    assert wait_for_progress(process, output, 3)
+    process.kill()
+    (source / written[0].id).write_bytes(b"<p>changed</p>")
+    _, error = start(source, "-o", output).communicate()
+    assert error.startswith(
+        "Starting anew: the source of pages changed since the run that was interrupted.\n"
+    )
+    assert output.read_bytes() == expected(source, rules, tmp_path / "expected.jsonl")
+
+
+def test_outputs_that_cannot_be_continued(folder: Path, rules: Rules, start: Start, tmp_path: Path) -> None:
+    whole = expected(folder, rules, tmp_path / "expected.jsonl").decode()
+    out, _ = start(folder).communicate()
+    assert out == whole
+    (tmp_path / "pipe.jsonl").symlink_to("/dev/stdout")
+    out, _ = start(folder, "-o", tmp_path / "pipe.jsonl").communicate()
+    assert out == whole
+    (tmp_path / "full.jsonl").symlink_to("/dev/full")
+    process = start(folder, "-o", tmp_path / "full.jsonl")
+    _, error = process.communicate()
+    assert process.returncode == 2
+    assert "No space left on device" in error
+    assert error.count("\n") == 1
+    (tmp_path / "null.parquet").symlink_to("/dev/null")
+    with pytest.raises(InputError, match="Parquet cannot be written to a device"):
+        extract(read_pages(folder), rules, tmp_path / "null.parquet")

@@ -1,0 +1,168 @@
+"""Workers die, and the pool does not; what it takes from its input is bounded."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from untemplate import Limits, Page, Rules, SourceError, UntemplateError
+from untemplate.demo import Site
+from untemplate.engines import pool as module
+from untemplate.engines.batch import extract_batch, page_batch
+from untemplate.engines.formats import encode
+from untemplate.engines.pool import AHEAD, WINDOW, Pool, Task
+from untemplate.engines.worker import PageLimits, Settings
+from untemplate.sources.pages import InMemory
+from untemplate.sources.parquet import ParquetReader
+from untemplate.sources.rows import Columns
+
+# Pages that do what C libraries have been seen to do, each in its own way.
+PROGRAM = """
+import os, signal, sys, time
+from untemplate import Rules
+from untemplate.engines import worker
+worker.WAITING = 2
+usual = Rules.extract_one
+def extract_one(self, page):
+    if b"<i>crash" in page.html:
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if b"<i>exit" in page.html:
+        os._exit(3)
+    if b"<i>hang" in page.html:
+        while True: pass
+    if b"<i>sleep" in page.html:
+        time.sleep(1000)
+    if b"<i>eat" in page.html:
+        b"x" * (1 << 40)
+    return usual(self, page)
+Rules.extract_one = extract_one
+worker.main(int(sys.argv[1]))
+"""
+
+HUGE = b"<html><body>" + b"<p>x<b>y</b></p>" * 800_000
+
+
+def settings(rules: Rules, seconds: float = 30.0, memory: int = 1 << 30) -> Settings:
+    return Settings(rules.dumps(), ".jsonl", PageLimits(seconds, memory))
+
+
+def lines(result: bytes) -> list[str]:
+    return result.decode().splitlines()
+
+
+def plain(pages: list[Page], rules: Rules) -> list[str]:
+    return lines(encode(extract_batch(page_batch(pages), rules), ".jsonl"))
+
+
+@pytest.mark.parametrize("portable", [False, True])
+def test_bad_pages_cost_a_record_each(
+    portable: bool, site: Site, rules: Rules, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "PROGRAM", PROGRAM)
+    pages = site.pages[:12]
+    for place, what in ((1, b"crash"), (2, b"hang"), (5, b"eat"), (9, b"exit"), (10, b"sleep")):
+        pages.insert(place, Page(f"http://{what.decode()}/", b"<p><i>" + what))
+    work = [InMemory(pages[:8]), InMemory(pages[8:])]
+    if not portable:
+        work = [page_batch(part.pages) for part in work]
+    with Pool(settings(rules, seconds=0.5), 2) as pool:
+        results = dict(pool.run(Task(number, one) for number, one in enumerate(work)))
+    found = lines(results[0].records + results[1].records)
+    good = [index for index, page in enumerate(pages) if b"<i>" not in page.html]
+    assert [found[index] for index in good] == plain([pages[index] for index in good], rules)
+    for place, reason in (
+        (1, "page ends its process: SIGSEGV"),
+        (2, "page takes longer than 0.5 seconds"),
+        (5, "page needs too much memory"),
+        (9, "page ends its process: exit code 3"),
+        (10, "page takes longer than 0.5 seconds"),
+    ):
+        assert pages[place].url in found[place]
+        assert f'"name": "page cannot be read: {reason}"' in found[place]
+    assert results[0].tally.records == 8
+
+
+@pytest.mark.parametrize(
+    ("limits", "reason"),
+    [
+        ({"seconds": 0.4, "memory": 4 << 30}, "page takes longer than 0.4 seconds"),
+        ({"memory": 256 << 20}, "page needs too much memory"),
+    ],
+)
+def test_a_real_page_over_a_limit(limits: dict[str, float], reason: str, site: Site, rules: Rules) -> None:
+    """The parser, in C, is stopped in the middle."""
+    pages = [site.pages[0], Page("http://huge/", HUGE), site.pages[1]]
+    with Pool(settings(rules, **limits), 1) as pool:
+        [(_, result)] = pool.run([Task(0, page_batch(pages))])
+    first, huge, last = lines(result.records)
+    assert [first, last] == plain(site.pages[:2], rules)
+    assert f'"name": "page cannot be read: {reason}"' in huge
+
+
+def test_a_worker_that_is_killed_now_and_then_is_no_fault_of_the_pages(site: Site, rules: Rules) -> None:
+    tasks = [Task(number, page_batch([page])) for number, page in enumerate(site.pages)]
+    with Pool(settings(rules), 2) as pool:
+        results = {}
+        for number, result in pool.run(tasks):
+            results[number] = result
+            if number % 50 == 20:
+                os.kill(pool.processes[-1], signal.SIGKILL)
+    assert [line for number in range(len(tasks)) for line in lines(results[number].records)] == plain(
+        site.pages, rules
+    )
+
+
+def test_work_is_taken_when_there_is_room_for_it(site: Site, rules: Rules) -> None:
+    taken = 0
+
+    def tasks() -> Iterator[Task]:
+        nonlocal taken
+        for number, page in enumerate(site.pages):
+            taken += 1
+            yield Task(number, page_batch([page]))
+
+    with Pool(settings(rules), 2) as pool:
+        for done, _ in enumerate(pool.run(tasks())):
+            assert taken - done <= 2 * AHEAD + 2
+    assert taken == len(site.pages)
+
+
+def test_no_more_is_done_than_can_be_put_in_order(
+    site: Site, rules: Rules, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "PROGRAM", PROGRAM)
+    first = Task(0, page_batch([Page("http://hang/", b"<i>hang")]))
+    others = [Task(number, page_batch([page])) for number, page in enumerate(site.pages, 1)]
+    with Pool(settings(rules, seconds=1), 2) as pool:
+        order = [number for number, _ in pool.run([first, *others])]
+    assert sorted(order) == list(range(len(site.pages) + 1))
+    assert 0 < order.index(0) <= WINDOW
+
+
+def test_no_more_workers_than_work(site: Site, rules: Rules) -> None:
+    with Pool(settings(rules), 8) as pool:
+        for _ in pool.run([Task(0, page_batch(site.pages[:3]))]):
+            assert len(pool.processes) == 1
+
+
+def test_a_worker_that_cannot_start(
+    site: Site, rules: Rules, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(module, "PROGRAM", "raise SystemExit('no such module')")
+    pool = Pool(settings(rules), 2)
+    with pool, pytest.raises(UntemplateError, match="a worker process could not start: exit code 1"):
+        list(pool.run([Task(0, page_batch(site.pages[:3]))]))
+    assert "no such module" in capfd.readouterr().err
+
+
+def test_a_part_that_cannot_be_read_ends_the_run(rules: Rules, tmp_path: Path) -> None:
+    gone = ParquetReader(tmp_path / "gone.parquet", Columns(), Limits())
+    with (
+        Pool(settings(rules), 1) as pool,
+        pytest.raises(SourceError, match=r"gone\.parquet: not a whole Parquet"),
+    ):
+        list(pool.run([Task(0, gone)]))
