@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from untemplate.cli.remembered import Memory, catalog_option, open_catalog, site_name, user
 from untemplate.cli.shell import (
     examples,
     json_option,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from untemplate.learning import AttributeReport
     from untemplate.pipeline import Learned
     from untemplate.schema import Schema
+    from untemplate.sources import Pages
 
 __all__ = ["command", "has_failed", "show_learned"]
 
@@ -61,10 +63,11 @@ class _Learn(click.Command):
 @click.option(
     "-o",
     "--output",
-    required=True,
     type=click.Path(dir_okay=False, path_type=Path),
-    help="The rules file to write.",
+    help="The rules file to write; with --catalog it is not needed.",
 )
+@catalog_option("Remember the rules there, with their labels and sample pages.")
+@click.option("--site", help="The name of the site in the catalog; the host of its pages if not given.")
 @json_option
 @click.pass_context
 def command(
@@ -75,7 +78,9 @@ def command(
     schema_name: str,
     label_files: tuple[Path, ...],
     given: tuple[str, ...],
-    output: Path,
+    output: Path | None,
+    where: str | None,
+    site: str | None,
     as_json: bool,
 ) -> None:
     """Learn from a few labelled pages how to extract the rest.
@@ -87,28 +92,55 @@ def command(
     Exit code 1: an attribute that was labelled got no rule.
     """
     from untemplate.labeling import read_labels
-    from untemplate.pipeline import learn_site
     from untemplate.schema import Schema
 
+    if not output and not where:
+        raise click.UsageError("Missing option '-o': where to write the rules.")
     schema = Schema.load(schema_name)
     labels = [label for one in given for label in _example(one, schema)]
     labels += [label for path in label_files for label in read_labels(path)]
     if not labels:
         raise click.UsageError("Needs labels: give --labels or --example.")
-    if not output.parent.is_dir():
+    if output and not output.parent.is_dir():
         raise InputError(f"{output}: cannot write: there is no folder {output.parent}")
     with open_pages(source, url_column, html_column) as pages:
-        learned = learn_site(progress(pages, "Reading pages", pages.total), labels, schema)
-    learned.rules.save(output)
+        learned = (
+            _learn_and_remember(pages, labels, schema, where, site)
+            if where
+            else _learn(pages, labels, schema)
+        )
+    if output:
+        learned.rules.save(output)
     for problem in _problems(learned):
         say(problem)
     if as_json:
         show_json(_as_json(learned))
     else:
         show_learned(learned)
-    say(f"Rules are in {output}.")
+    if output:
+        say(f"Rules are in {output}.")
     if has_failed(learned):
         context.exit(1)
+
+
+def _learn(pages: Pages, labels: list[Label], schema: Schema) -> Learned:
+    from untemplate.pipeline import learn_site
+
+    return learn_site(progress(pages, "Reading pages", pages.total), labels, schema)
+
+
+def _learn_and_remember(
+    pages: Pages, labels: list[Label], schema: Schema, where: str, site: str | None
+) -> Learned:
+    with open_catalog(where, create=True) as catalog:
+        memory = Memory(catalog, site_name(site, (page.url for page in pages)))
+        run = catalog.start_run(memory.site, "learn")
+        learned = _learn(pages, labels, schema)
+        catalog.add_labels(memory.site, labels, user())
+        version = memory.keep(learned.rules, pages, "learnt", labels=labels)
+        catalog.finish_run(run, _as_json(learned) | {"version": version})
+        say(f"Version {version} of {memory.site} is in {catalog.name}.")
+    return learned
 
 
 def show_learned(learned: Learned) -> None:

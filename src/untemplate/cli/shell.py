@@ -14,7 +14,7 @@ import click
 
 if TYPE_CHECKING:
     from untemplate.clustering import Clustering
-    from untemplate.sources import Pages
+    from untemplate.sources import Pages, Skipped
 
 __all__ = [
     "count_pages",
@@ -26,6 +26,7 @@ __all__ = [
     "pages_argument",
     "printable",
     "progress",
+    "report_skipped",
     "rules_argument",
     "say",
     "show",
@@ -42,7 +43,7 @@ PIPE_WIDTH = 240
 SHORT = 24
 
 
-def pages_argument(command: Command) -> Command:
+def pages_argument(command: Command, required: bool = True) -> Command:
     """Give the command a source of pages, and the options that some sources need."""
     for decorate in (
         click.option(
@@ -57,7 +58,7 @@ def pages_argument(command: Command) -> Command:
             show_default=True,
             help="Column of Parquet, key of JSONL that holds the URL.",
         ),
-        click.argument("source", metavar="PAGES"),
+        click.argument("source", metavar="PAGES" if required else "[PAGES]", required=required),
     ):
         command = decorate(command)
     return command
@@ -88,8 +89,13 @@ def open_pages(source: str, url_column: str, html_column: str) -> Iterator[Pages
 
     pages = read_pages(source, url_column=url_column, html_column=html_column)
     yield pages
-    if pages.skipped:
-        say(f"{pages.skipped.total:,} pages skipped: {pages.skipped}")
+    report_skipped(pages.skipped)
+
+
+def report_skipped(skipped: Skipped) -> None:
+    """Tell which pages could not be read, and why."""
+    if skipped:
+        say(f"{skipped.total:,} pages skipped: {skipped}")
 
 
 def find_templates(pages: Pages) -> Clustering:

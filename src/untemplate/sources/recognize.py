@@ -17,7 +17,7 @@ from untemplate.sources.jsonl import JsonlReader
 from untemplate.sources.pages import InMemory, Pages, Reader
 from untemplate.sources.rows import Columns
 from untemplate.sources.stream import open_file, open_stream
-from untemplate.sources.urls import UrlReader
+from untemplate.sources.urls import UrlReader, read_urls
 from untemplate.sources.warc import WarcReader
 
 __all__ = ["read_pages"]
@@ -91,7 +91,7 @@ def _recognize_stream(path: Path, columns: Columns, limits: Limits, politeness: 
     if is_html(f"page{suffix}", head):
         return FileReader(path, limits)
     if _URL_LINE.match(text):
-        return UrlReader(path, limits, politeness)
+        return UrlReader(read_urls(path), limits, politeness)
     if text.startswith(b"["):
         raise SourceError(f"{path}: a JSON array; write one object a line (jq -c '.[]' does it)")
     raise SourceError(f"{path}: not recognized as pages; give {_KNOWN}")

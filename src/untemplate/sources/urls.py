@@ -1,4 +1,4 @@
-"""A text file of URLs: each is fetched once, however often the pages are read."""
+"""Pages by their URLs: each is fetched once, however often the pages are read."""
 
 from __future__ import annotations
 
@@ -9,16 +9,31 @@ from datetime import datetime
 from pathlib import Path
 
 from untemplate.errors import PageError
-from untemplate.page import Limits, Page
-from untemplate.sources.fetch import Fetcher, Politeness
-from untemplate.sources.pages import Part, Skipped
+from untemplate.page import DEFAULT_LIMITS, Limits, Page
+from untemplate.sources.fetch import DEFAULT_POLITENESS, Fetcher, Politeness
+from untemplate.sources.pages import Pages, Part, Skipped
 from untemplate.sources.stream import open_stream
 
-__all__ = ["UrlReader"]
+__all__ = ["UrlReader", "fetch_pages", "read_urls"]
 
 
 # URLs of a part: at a page a second, records should come, and be safe, every few seconds.
 _PART = 8
+
+
+def fetch_pages(
+    urls: Iterable[str], *, limits: Limits = DEFAULT_LIMITS, politeness: Politeness = DEFAULT_POLITENESS
+) -> Pages:
+    """The pages of these URLs, fetched as they are read."""
+    reader = UrlReader(urls, limits, politeness)
+    return Pages(f"{reader.total:,} URLs", reader)
+
+
+def read_urls(path: Path) -> list[str]:
+    """The URLs in a text file, one a line; lines that begin with # are comments."""
+    with open_stream(path) as stream:
+        lines = [line.decode("utf-8-sig", "replace").strip() for line in stream]
+    return [line for line in lines if line and not line.startswith("#")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +49,9 @@ class _Kept:
 class UrlReader:
     """Pages fetched in the order listed, and kept in a temporary file that goes with the reader."""
 
-    def __init__(self, path: Path, limits: Limits, politeness: Politeness) -> None:
+    def __init__(self, urls: Iterable[str], limits: Limits, politeness: Politeness) -> None:
         self._limits = limits
-        with open_stream(path) as stream:
-            lines = [line.decode("utf-8-sig", "replace").strip() for line in stream]
-        self._urls = list(dict.fromkeys(line for line in lines if line and not line.startswith("#")))
+        self._urls = list(dict.fromkeys(urls))
         self._fetcher = Fetcher(politeness, limits.bytes)
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 — closed when the reader is gone
         self._kept: dict[str, _Kept | PageError] = {}

@@ -1,14 +1,16 @@
-"""untemplate rules: look at rules, export them, test them."""
+"""What is done with a rules file: look at it, test it, compare it, write stylesheets."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from untemplate.cli.remembered import show_changes
 from untemplate.cli.shell import (
     examples,
     json_option,
@@ -28,22 +30,10 @@ if TYPE_CHECKING:
     from untemplate.extraction import Rule, Rules, Selector, Wrapper
     from untemplate.extraction.scoring import Score
 
-__all__ = ["command", "show_scores"]
+__all__ = ["diff_command", "show_command", "show_scores", "test_command", "xslt_command"]
 
 
-@click.group(
-    "rules",
-    epilog=examples(
-        "untemplate rules show rules.json",
-        "untemplate rules xslt rules.json -o sheets/",
-        "untemplate rules test rules.json pages/ --labels labels.jsonl",
-    ),
-)
-def command() -> None:
-    """Look at rules, export them, test them."""
-
-
-@command.command("show", epilog=examples("untemplate rules show rules.json"))
+@click.command("show", epilog=examples("untemplate rules show rules.json"))
 @rules_argument
 @json_option
 def show_command(rules_file: Path, as_json: bool) -> None:
@@ -63,7 +53,7 @@ def show_command(rules_file: Path, as_json: bool) -> None:
             click.echo(printable(line))
 
 
-@command.command("xslt", epilog=examples("untemplate rules xslt rules.json -o sheets/"))
+@click.command("xslt", epilog=examples("untemplate rules xslt rules.json -o sheets/"))
 @rules_argument
 @click.option(
     "-o",
@@ -98,7 +88,7 @@ def xslt_command(rules_file: Path, output: Path) -> None:
                 say(f"{wrapper.cluster}: {name} is left out, {reason}")
 
 
-@command.command("test", epilog=examples("untemplate rules test rules.json pages/ --labels labels.jsonl -v"))
+@click.command("test", epilog=examples("untemplate rules test rules.json pages/ --labels labels.jsonl -v"))
 @rules_argument
 @pages_argument
 @labels_option
@@ -148,6 +138,22 @@ def test_command(
         if verbose and not as_json:
             _show_misses(scores)
         context.exit(1)
+
+
+@click.command("diff", epilog=examples("untemplate rules diff rules.json healed.json"))
+@click.argument("old_file", metavar="OLD", type=click.Path(path_type=Path))
+@click.argument("new_file", metavar="NEW", type=click.Path(path_type=Path))
+@json_option
+def diff_command(old_file: Path, new_file: Path, as_json: bool) -> None:
+    """Say in words how the rules of two files differ."""
+    from untemplate.extraction import Rules
+    from untemplate.extraction.diff import compare_rules
+
+    changes = compare_rules(Rules.load(old_file), Rules.load(new_file))
+    if as_json:
+        show_json([asdict(change) for change in changes])
+    else:
+        show_changes(changes)
 
 
 def show_scores(title: str, scores: dict[str, Score]) -> None:

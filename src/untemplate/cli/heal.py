@@ -1,0 +1,130 @@
+"""untemplate heal: keep the rules that still hold on a changed site, repair the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from untemplate.cli.remembered import (
+    UNKNOWN_PAGES,
+    Memory,
+    fresh_pages,
+    fresh_pages_argument,
+    open_memory,
+    rules_options,
+    show_changes,
+)
+from untemplate.cli.shell import examples, json_option, printable, progress, say, show, show_json
+from untemplate.errors import SourceError
+
+if TYPE_CHECKING:
+    from untemplate.extraction import Rules
+    from untemplate.extraction.diff import Change
+    from untemplate.sources import Pages
+    from untemplate.watching import Healed
+
+__all__ = ["command", "show_healed"]
+
+
+@click.command(
+    epilog=examples(
+        "untemplate heal fresh/ --rules rules.json -o healed.json",
+        "untemplate heal fresh/ --catalog untemplate.db --site books.example",
+    )
+)
+@fresh_pages_argument
+@rules_options
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The rules file to write; with a catalog it is not needed.",
+)
+@json_option
+@click.pass_context
+def command(
+    context: click.Context,
+    source: str | None,
+    url_column: str,
+    html_column: str,
+    rules_file: Path | None,
+    where: str | None,
+    site: str | None,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Repair rules that a change of the site broke, from what is remembered of its pages.
+
+    PAGES are fresh pages of the site, from any source; the more, the better. Without PAGES, the bellwethers are
+    fetched by their URLs. With a catalog, the healed rules become the newest version.
+
+    Exit code 1: something could not be healed, and needs a person.
+    """
+    if rules_file and not output:
+        raise click.UsageError("Missing option '-o': where to write the healed rules.")
+    with (
+        open_memory(rules_file, where, site) as (rules, memory),
+        fresh_pages(source, url_column, html_column, rules) as pages,
+    ):
+        healed, changes = _heal_and_remember(rules, pages, memory) if memory else _heal(rules, pages)
+    if output:
+        healed.rules.save(output)
+    if as_json:
+        show_json(_as_json(healed, changes))
+    else:
+        show_healed(healed)
+        show_changes(changes)
+    if output:
+        say(f"Healed rules are in {output}.")
+    if healed.lost:
+        context.exit(1)
+
+
+def show_healed(healed: Healed) -> None:
+    """Tables of what was repaired and what was lost, and the pages that a person should label."""
+    if not healed.healed and not healed.lost:
+        say("All rules hold.")
+    if healed.healed:
+        rows = [(repair.cluster, repair.attribute, repair.how) for repair in healed.healed]
+        show("Healed", ("cluster", "attribute", "how"), rows)
+    if healed.lost:
+        rows = [(loss.cluster, loss.attribute, loss.why) for loss in healed.lost]
+        show("Lost", ("cluster", "attribute", "why"), rows)
+    for cluster, pages in healed.to_label.items():
+        click.echo(printable(f"Cluster {cluster} needs a person: label {', '.join(pages)}."))
+
+
+def _heal(rules: Rules, pages: Pages) -> tuple[Healed, list[Change]]:
+    from untemplate.extraction.diff import compare_rules
+    from untemplate.watching import heal_site
+
+    healed = heal_site(rules, progress(pages, "Reading pages", pages.total))
+    if not healed.reused and not healed.healed and not healed.lost:
+        raise SourceError(f"{pages.source}: {UNKNOWN_PAGES}")
+    return healed, compare_rules(rules, healed.rules)
+
+
+def _heal_and_remember(rules: Rules, pages: Pages, memory: Memory) -> tuple[Healed, list[Change]]:
+    run = memory.catalog.start_run(memory.site, "heal")
+    healed, changes = _heal(rules, pages)
+    figures = _as_json(healed, changes)
+    if changes:
+        note = f"{len(healed.healed)} healed, {len(healed.lost)} lost"
+        figures["version"] = memory.keep(healed.rules, pages, "healed", note, healed.to_label)
+        say(f"Version {figures['version']} of {memory.site} is in {memory.catalog.name}.")
+    memory.catalog.finish_run(run, figures)
+    return healed, changes
+
+
+def _as_json(healed: Healed, changes: Sequence[Change]) -> dict[str, Any]:
+    return {
+        "reused": healed.reused,
+        "healed": [asdict(repair) for repair in healed.healed],
+        "lost": [asdict(loss) for loss in healed.lost],
+        "to_label": healed.to_label,
+        "changes": [asdict(change) for change in changes],
+    }

@@ -1,0 +1,140 @@
+"""Rules in a catalog: into it and out of it, their history, and back to an earlier version."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from untemplate.cli.remembered import (
+    DEFAULT,
+    catalog_option,
+    open_catalog,
+    show_changes,
+    shown,
+    site_name,
+    user,
+)
+from untemplate.cli.shell import examples, json_option, rules_argument, say, show, show_json
+
+if TYPE_CHECKING:
+    from untemplate.catalog import Catalog
+
+__all__ = ["export_command", "history_command", "import_command", "rollback_command"]
+
+_site_argument = click.argument("site")
+
+
+@click.command(
+    "import", epilog=examples("untemplate rules import rules.json --catalog untemplate.db --note 'from Ada'")
+)
+@rules_argument
+@catalog_option("Where to save them.", DEFAULT)
+@click.option("--site", help="The name of the site; the host of its pages if not given.")
+@click.option("--note", default="", help="A note for the history.")
+def import_command(rules_file: Path, where: str, site: str | None, note: str) -> None:
+    """Save the rules of a file as the newest version of a site."""
+    from untemplate.extraction import Rules
+
+    rules = Rules.load(rules_file)
+    urls = [watched.url for wrapper in rules.wrappers for watched in wrapper.bellwethers]
+    name = site_name(site, [*urls, *(wrapper.url_pattern for wrapper in rules.wrappers)])
+    with open_catalog(where, create=True) as catalog:
+        version = catalog.save_rules(name, rules, "imported", note, user())
+    say(f"Version {version} of {name} is in {where}.")
+
+
+@click.command("export", epilog=examples("untemplate rules export books.example -o rules.json"))
+@_site_argument
+@catalog_option("Where they are.", DEFAULT)
+@click.option("--version", type=click.IntRange(min=1), show_default="the newest", help="Which version.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    show_default="standard output",
+    help="The rules file to write.",
+)
+def export_command(site: str, where: str, version: int | None, output: Path | None) -> None:
+    """Write the rules of a site into a file."""
+    with open_catalog(where) as catalog:
+        rules = catalog.rules(site, version)
+    if output:
+        rules.save(output)
+    else:
+        click.echo(rules.dumps(), nl=False)
+
+
+@click.command(
+    "history", epilog=examples("untemplate rules history", "untemplate rules history books.example -v")
+)
+@click.argument("site", required=False)
+@catalog_option("Where they are.", DEFAULT)
+@click.option("-v", "--verbose", is_flag=True, help="Show how each version differs from the one before.")
+@json_option
+def history_command(site: str | None, where: str, verbose: bool, as_json: bool) -> None:
+    """List the versions of a site's rules; without SITE, the sites."""
+    with open_catalog(where) as catalog:
+        if site is None:
+            _show_sites(catalog, as_json)
+        else:
+            _show_versions(catalog, site, verbose, as_json)
+
+
+def _show_sites(catalog: Catalog, as_json: bool) -> None:
+    rows = []
+    for name in catalog.sites():
+        history = catalog.history(name)
+        rows.append((name, len(history), history[-1].saved if history else None, len(catalog.alarms(name))))
+    if as_json:
+        show_json(
+            [
+                {"site": name, "versions": versions, "saved": saved and saved.isoformat(), "alarms": alarms}
+                for name, versions, saved, alarms in rows
+            ]
+        )
+    else:
+        show(
+            f"Sites in {catalog.name}",
+            ("site", "versions", "newest saved", "open alarms"),
+            (
+                (name, versions, shown(saved) if saved else "", alarms)
+                for name, versions, saved, alarms in rows
+            ),
+        )
+
+
+def _show_versions(catalog: Catalog, site: str, verbose: bool, as_json: bool) -> None:
+    from untemplate.extraction.diff import compare_rules
+
+    history = catalog.history(site)
+    if as_json:
+        show_json([asdict(version) | {"saved": version.saved.isoformat()} for version in history])
+        return
+    show(
+        f"Versions of the rules of {site}",
+        ("version", "saved", "reason", "by", "clusters", "rules", "note"),
+        (
+            (one.number, shown(one.saved), one.reason, one.by, one.clusters, one.rules, one.note)
+            for one in history
+        ),
+    )
+    if verbose:
+        for before, after in pairwise(history):
+            click.echo(f"From version {before.number} to {after.number}")
+            changes = compare_rules(catalog.rules(site, before.number), catalog.rules(site, after.number))
+            show_changes(changes)
+
+
+@click.command("rollback", epilog=examples("untemplate rules rollback books.example 3"))
+@_site_argument
+@click.argument("version", type=click.IntRange(min=1))
+@catalog_option("Where they are.", DEFAULT)
+def rollback_command(site: str, version: int, where: str) -> None:
+    """Make an earlier VERSION the newest one of a site's rules; none is lost."""
+    with open_catalog(where) as catalog:
+        number = catalog.rollback(site, version, user())
+    say(f"Version {number} of {site} is version {version} again.")

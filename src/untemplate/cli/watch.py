@@ -1,0 +1,162 @@
+"""untemplate watch: do the rules of a site still hold on its pages as they are now?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from untemplate.cli.remembered import (
+    UNKNOWN_PAGES,
+    Memory,
+    fresh_pages,
+    fresh_pages_argument,
+    open_memory,
+    rules_options,
+    shown,
+)
+from untemplate.cli.shell import examples, json_option, progress, say, show, show_json
+from untemplate.errors import RulesError, SourceError
+
+if TYPE_CHECKING:
+    from untemplate.extraction import Rules
+    from untemplate.sources import Pages
+    from untemplate.watching import Report
+
+__all__ = ["command", "show_report"]
+
+# Pages of an alarm that are named.
+SHOWN = 3
+
+
+@click.command(
+    epilog=examples(
+        "untemplate watch fresh/ --rules rules.json",
+        "untemplate watch --catalog untemplate.db --site books.example",
+        "untemplate watch fresh/ --site books.example --plot coverage.png",
+    )
+)
+@fresh_pages_argument
+@rules_options
+@click.option(
+    "--plot",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Draw coverage and fill over all runs that the catalog knows: .png, .svg or .pdf.",
+)
+@json_option
+@click.pass_context
+def command(
+    context: click.Context,
+    source: str | None,
+    url_column: str,
+    html_column: str,
+    rules_file: Path | None,
+    where: str | None,
+    site: str | None,
+    plot: Path | None,
+    as_json: bool,
+) -> None:
+    """Notice that a site changed: compare fresh pages with what is remembered of them.
+
+    PAGES are fresh versions of the pages that the rules were learnt on, from any source; without PAGES, the
+    bellwethers are fetched by their URLs.
+
+    Exit code 1: there are alarms.
+    """
+    if plot and rules_file:
+        raise click.UsageError("--plot shows earlier runs too, which only a catalog knows: give --catalog.")
+    if plot:
+        from untemplate.cli.chart import draw_coverage  # which says at once what to install
+    with open_memory(rules_file, where, site) as (rules, memory):
+        with fresh_pages(source, url_column, html_column, rules) as pages:
+            report = _watch_and_remember(rules, pages, memory) if memory else _watch(rules, pages)
+        if memory and plot:
+            draw_coverage(memory.catalog.runs(memory.site, "watch"), memory.site, plot)
+            say(f"The chart is in {plot}.")
+    if as_json:
+        show_json(_figures(report))
+    else:
+        show_report(report)
+    if report.alarms:
+        context.exit(1)
+
+
+def _watch(rules: Rules, pages: Pages, history: Sequence[Report] = ()) -> Report:
+    from untemplate.watching import watch
+
+    if not any(wrapper.bellwethers for wrapper in rules.wrappers):
+        raise RulesError("the rules remember no bellwethers: learn them anew")
+    report = watch(rules, progress(pages, "Reading pages", pages.total), history=history)
+    if not report.clusters:
+        raise SourceError(f"{pages.source}: {UNKNOWN_PAGES}")
+    return report
+
+
+def _watch_and_remember(rules: Rules, pages: Pages, memory: Memory) -> Report:
+    catalog, site = memory.catalog, memory.site
+    earlier = [_from_figures(run.figures) for run in catalog.runs(site, "watch") if run.finished]
+    run = catalog.start_run(site, "watch")
+    report = _watch(rules, pages, earlier)
+    seen = {figures.cluster for figures in report.clusters}
+    unseen = {wrapper.cluster for wrapper in rules.wrappers} - seen
+    catalog.record_alarms(site, run, report.alarms, unseen)
+    catalog.finish_run(run, _figures(report))
+    return report
+
+
+def show_report(report: Report) -> None:
+    """A table of each cluster's figures, and of the alarms."""
+    attributes = list(dict.fromkeys(name for one in report.clusters for name in one.fill))
+    show(
+        "Coverage and fill",
+        ("cluster", "pages", "coverage", *attributes),
+        (
+            (
+                one.cluster,
+                one.pages,
+                f"{one.coverage:.0%}",
+                *(f"{one.fill[name]:.0%}" if name in one.fill else "" for name in attributes),
+            )
+            for one in report.clusters
+        ),
+    )
+    if not report.alarms:
+        say("No alarms.")
+        return
+    show(
+        f"{len(report.alarms):,} alarms",
+        ("cluster", "attribute", "test", "expected", "seen", "pages", "since"),
+        (
+            (
+                alarm.cluster,
+                alarm.attribute or "",
+                alarm.test,
+                alarm.expected,
+                alarm.seen,
+                ", ".join(alarm.pages[:SHOWN])
+                + (f", … {len(alarm.pages)}" if len(alarm.pages) > SHOWN else ""),
+                shown(alarm.since) if alarm.since else "",
+            )
+            for alarm in report.alarms
+        ),
+    )
+
+
+def _figures(report: Report) -> dict[str, Any]:
+    """The report as JSON."""
+    alarms = [asdict(alarm) | {"since": alarm.since and alarm.since.isoformat()} for alarm in report.alarms]
+    return {"clusters": [asdict(one) for one in report.clusters], "alarms": alarms}
+
+
+def _from_figures(figures: Mapping[str, Any]) -> Report:
+    from untemplate.watching import Alarm, ClusterReport, Report
+
+    alarms = [
+        Alarm(**alarm | {"since": alarm["since"] and datetime.fromisoformat(alarm["since"])})
+        for alarm in figures["alarms"]
+    ]
+    return Report(alarms, [ClusterReport(**one) for one in figures["clusters"]])
