@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
+from typing import Any
 
 from untemplate.clustering import Cluster, cluster
 from untemplate.errors import LabelError, PageError
 from untemplate.extraction import Rules, Wrapper
+from untemplate.extraction.explain import explain_rule
 from untemplate.labeling import Label
 from untemplate.learning import AttributeReport, Table, learn_rules
 from untemplate.page import Page
@@ -41,6 +43,27 @@ class Learned:
     borrowed: dict[str, str] = field(default_factory=dict)  # cluster → the cluster whose rules it uses
     needs_labels: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All but the rules themselves, as JSON knows it."""
+        return {
+            "clusters": {
+                cluster: [
+                    {
+                        "attribute": report.attribute,
+                        "rule": explain_rule(report.rule) if report.rule else None,
+                        "coverage": round(report.coverage, 3),
+                        "label_next": report.label_next,
+                        "problems": report.problems,
+                    }
+                    for report in reports
+                ]
+                for cluster, reports in self.reports.items()
+            },
+            "borrowed": self.borrowed,
+            "needs_labels": self.needs_labels,
+            "problems": self.problems,
+        }
 
 
 def learn(pages: Iterable[Page], labels: Iterable[Label], schema: Schema) -> Rules:

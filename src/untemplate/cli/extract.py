@@ -11,7 +11,9 @@ import click
 from untemplate.cli.shell import count_pages, examples, pages_argument, say, show
 
 if TYPE_CHECKING:
+    from untemplate.engines.checkpoint import Progress
     from untemplate.engines.tally import Tally
+    from untemplate.engines.worker import Result
 
 __all__ = ["command", "show_tally"]
 
@@ -26,6 +28,7 @@ REASONS = 10
     epilog=examples(
         "untemplate extract pages/ --rules rules.json -o records.parquet",
         "untemplate extract crawl.warc.gz --rules rules.json | jq .name",
+        "untemplate extract s3a://crawl/ --rules rules.json -o s3a://out/records.parquet --engine spark",
     )
 )
 @pages_argument
@@ -41,8 +44,20 @@ REASONS = 10
     "--output",
     default="-",
     show_default="JSONL to standard output",
-    type=click.Path(path_type=Path),
     help="The file to write: .jsonl, .csv or .parquet.",
+)
+@click.option(
+    "--engine",
+    default="local",
+    show_default=True,
+    type=click.Choice(["local", "spark"]),
+    help="Where to work: this machine, or Spark.",
+)
+@click.option(
+    "--master",
+    metavar="URL",
+    show_default="that of spark-submit, or this machine",
+    help="Where Spark is, such as yarn or spark://host:7077.",
 )
 @click.option(
     "--workers",
@@ -80,7 +95,9 @@ def command(
     url_column: str,
     html_column: str,
     rules_file: Path,
-    output: Path,
+    output: str,
+    engine: str,
+    master: str | None,
     workers: int | None,
     unordered: bool,
     page_seconds: float,
@@ -94,25 +111,41 @@ def command(
     on it; pages of a kind that nobody labelled have not.
 
     The file appears when it is complete. If the work is interrupted in whatever way, the same command continues it.
+
+    Spark reads Parquet, WARC or JSONL from any file system it knows; interrupted, it begins anew. Its output is a
+    folder of parts if the name ends with a slash or has a scheme such as s3a://.
     """
-    from untemplate.engines.local import extract
     from untemplate.engines.worker import PageLimits
     from untemplate.extraction import Rules
-    from untemplate.sources import read_pages
 
+    if master and engine != "spark":
+        raise click.UsageError("--master needs --engine spark.")
     rules = Rules.load(rules_file)
-    pages = read_pages(source, url_column=url_column, html_column=html_column)
-    with count_pages("Extracting", pages) as count:
-        done = extract(
-            pages,
-            rules,
-            output,
-            workers=workers,
-            ordered=not unordered,
-            limits=PageLimits(page_seconds, page_memory << 20),
-            tell=say,
-            count=count,
+    limits = PageLimits(page_seconds, page_memory << 20)
+    done: Progress | Result
+    if engine == "spark":
+        from untemplate.engines import spark
+
+        session = spark.start(master or (f"local[{workers}]" if workers else None))
+        done = spark.extract(
+            session, source, rules, output, url_column=url_column, html_column=html_column, limits=limits
         )
+    else:
+        from untemplate.engines.local import extract
+        from untemplate.sources import read_pages
+
+        pages = read_pages(source, url_column=url_column, html_column=html_column)
+        with count_pages("Extracting", pages) as count:
+            done = extract(
+                pages,
+                rules,
+                output,
+                workers=workers,
+                ordered=not unordered,
+                limits=limits,
+                tell=say,
+                count=count,
+            )
     show_tally(done.tally, rules.schema.attributes)
     if done.skipped:
         say(f"{done.skipped.total:,} pages skipped: {done.skipped}")

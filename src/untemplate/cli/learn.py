@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -114,7 +114,7 @@ def command(
     for problem in _problems(learned):
         say(problem)
     if as_json:
-        show_json(_as_json(learned))
+        show_json(learned.to_dict())
     else:
         show_learned(learned)
     if output:
@@ -138,7 +138,7 @@ def _learn_and_remember(
         learned = _learn(pages, labels, schema)
         catalog.add_labels(memory.site, labels, user())
         version = memory.keep(learned.rules, pages, "learnt", labels=labels)
-        catalog.finish_run(run, _as_json(learned) | {"version": version})
+        catalog.finish_run(run, learned.to_dict() | {"version": version})
         say(f"Version {version} of {memory.site} is in {catalog.name}.")
     return learned
 
@@ -194,29 +194,6 @@ def _problems(learned: Learned) -> Iterator[str]:
     for reports in learned.reports.values():
         for report in reports:
             yield from (f"{report.attribute}: {problem}" for problem in report.problems)
-
-
-def _as_json(learned: Learned) -> dict[str, Any]:
-    from untemplate.extraction.explain import explain_rule
-
-    return {
-        "clusters": {
-            cluster: [
-                {
-                    "attribute": report.attribute,
-                    "rule": explain_rule(report.rule) if report.rule else None,
-                    "coverage": round(report.coverage, 3),
-                    "label_next": report.label_next,
-                    "problems": report.problems,
-                }
-                for report in reports
-            ]
-            for cluster, reports in learned.reports.items()
-        },
-        "borrowed": learned.borrowed,
-        "needs_labels": learned.needs_labels,
-        "problems": learned.problems,
-    }
 
 
 def _joined(arguments: Sequence[str]) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Who says which node is which attribute: people, models, or the page itself, all of one shape."""
 
 from untemplate.labeling.label import Label, Labeler
-from untemplate.labeling.values import read_labels, write_labels
+from untemplate.labeling.values import parse_labels, read_labels, write_labels
 
-__all__ = ["Label", "Labeler", "read_labels", "write_labels"]
+__all__ = ["Label", "Labeler", "parse_labels", "read_labels", "write_labels"]

@@ -12,20 +12,26 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from untemplate.errors import LabelError
 from untemplate.labeling.label import Label
 
-__all__ = ["read_labels", "write_labels"]
+__all__ = ["parse_labels", "read_labels", "write_labels"]
 
 
 def read_labels(path: str | Path) -> list[Label]:
     """Read a labels file; what is wrong with it is said with its line number."""
-    labels: list[Label] = []
     try:
         with Path(path).open(encoding="utf-8-sig") as lines:
-            for number, line in enumerate(lines, 1):
-                if line.strip():
-                    labels.extend(_parse_line(line, f"{path}, line {number}"))
+            return parse_labels(lines, str(path))
     except (OSError, UnicodeDecodeError) as error:
         raise LabelError(f"{path}: cannot read the labels: {error}") from error
-    return labels
+
+
+def parse_labels(lines: Iterable[str], name: str) -> list[Label]:
+    """The labels of the lines of a file of that name."""
+    return [
+        label
+        for number, line in enumerate(lines, 1)
+        if line.strip()
+        for label in _parse_line(line, f"{name}, line {number}")
+    ]
 
 
 def write_labels(labels: Iterable[Label], path: str | Path) -> None:

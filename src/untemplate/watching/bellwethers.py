@@ -83,5 +83,6 @@ def names_around(element: etree._Element) -> Iterator[str]:
 
 
 def _frequent(texts: Counter[str], pages: int) -> tuple[str, ...]:
-    """Those on at least a fifth of the pages, the most frequent first."""
-    return tuple(text for text, count in texts.most_common(MAX_REMEMBERED) if 5 * count >= pages)
+    """Those on at least a fifth of the pages, the most frequent first, the same ones in every process."""
+    ranked = sorted(texts.items(), key=lambda item: (-item[1], item[0]))[:MAX_REMEMBERED]
+    return tuple(text for text, count in ranked if 5 * count >= pages)

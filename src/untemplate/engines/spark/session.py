@@ -1,0 +1,85 @@
+"""The Spark session, and how jobs run in it."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from pyspark.errors import AnalysisException, PySparkRuntimeError
+from pyspark.sql import DataFrame, SparkSession
+
+from untemplate.errors import InputError, UntemplateError
+
+__all__ = ["LINE_ROWS", "PAGE_ROWS", "run", "start", "temporarily"]
+
+# How often a task may fail: Spark's default on a cluster. On one machine it would not try again at all, but a page
+# that crashes its process is only found when its task is done again.
+MAX_FAILURES = 4
+
+# Rows of an Arrow batch between Spark and Python where a row is a page, and where it is a line; and its bytes. Spark
+# takes 10,000 rows without limit, which is 600 MB of usual pages.
+PAGE_ROWS = 64
+LINE_ROWS = 10_000
+BATCH_BYTES = 8 << 20
+
+
+def start(master: str | None = None) -> SparkSession:
+    """The active session; else a new one, on this master or on the one that spark-submit was given."""
+    if (active := SparkSession.getActiveSession()) is not None:
+        return active
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.appName("untemplate")
+    if master is not None:
+        builder = builder.master(_retrying(master))
+    try:
+        return builder.getOrCreate()
+    except PySparkRuntimeError as error:
+        if error.getCondition() == "JAVA_GATEWAY_EXITED":
+            message = "Spark could not start: it needs Java 17 or newer; install a JRE, or set JAVA_HOME"
+            raise UntemplateError(message) from error
+        raise
+
+
+def _retrying(master: str) -> str:
+    """One machine is told to try tasks again; `local[2,4]`, which says how often, and clusters stay as they are."""
+    cores = re.fullmatch(r"local(?:\[(\d+|\*)\])?", master)
+    return f"local[{cores[1] or 1},{MAX_FAILURES}]" if cores else master
+
+
+def run(frame: DataFrame, folder: str, batch_rows: int) -> None:
+    """The job: tasks write their rows to a folder, as text if that is all they have, else as Parquet."""
+    spark = frame.sparkSession
+    sizes = {
+        "spark.sql.execution.arrow.maxRecordsPerBatch": batch_rows,
+        "spark.sql.execution.arrow.maxBytesPerBatch": BATCH_BYTES,
+        "spark.sql.parquet.columnarReaderBatchSize": PAGE_ROWS,
+    }
+    with temporarily(spark, sizes):
+        try:
+            if frame.columns == ["value"]:
+                frame.write.text(folder)
+            else:
+                frame.write.parquet(folder, compression="zstd")
+        except AnalysisException as error:
+            if error.getCondition() == "PATH_ALREADY_EXISTS":
+                raise InputError(f"{folder}: exists already; remove it, or give another name") from error
+            raise
+
+
+@contextmanager
+def temporarily(spark: SparkSession, values: Mapping[str, object]) -> Iterator[None]:
+    """Settings of the session, put back afterwards."""
+    before = {name: spark.conf.get(name, None) for name in values}
+    for name, value in values.items():
+        spark.conf.set(name, str(value))
+    try:
+        yield
+    finally:
+        for name, old in before.items():
+            if old is None:
+                spark.conf.unset(name)
+            else:
+                spark.conf.set(name, old)
