@@ -10,7 +10,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from untemplate import InputError, Schema
@@ -91,6 +91,7 @@ def write_all(path: Path, order: list[int]) -> Progress:
     order=st.permutations(range(TASKS)),
     interval=st.sampled_from([0.0, 1000.0]),
 )
+@settings(deadline=None)
 def test_each_task_once_whatever_happens(stops: list[int], order: list[int], interval: float) -> None:
     with tempfile.TemporaryDirectory() as name, patch.object(module, "INTERVAL", interval):
         path = Path(name).resolve() / "records.jsonl"

@@ -252,7 +252,7 @@ class Pool:
 
     def _refuse(self, order: _Order, code: int) -> Result:
         if -code in TIMEOUTS:
-            reason = f"page takes longer than {self._settings.limits.seconds:g} seconds"
+            reason = f"page takes longer than {self._settings.limits.seconds:g} s"
         else:
             reason = f"page ends its process: {_how(code)}"
         result = Result()
