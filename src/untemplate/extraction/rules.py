@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from untemplate.clustering import signature
 from untemplate.errors import PageError, RulesError
 from untemplate.extraction.apply import Found, apply_rule
 from untemplate.extraction.format import format_rules, parse_rules
+from untemplate.extraction.matching import Matcher
 from untemplate.extraction.output import complete_file
 from untemplate.extraction.rule import Wrapper
 from untemplate.page import Page
@@ -20,6 +22,9 @@ from untemplate.schema import Attribute, Schema
 __all__ = ["Rules"]
 
 _Values = dict[str, list[Found]]
+
+# Wrappers that are tried on a page which none matches; no site of SWDE has as many templates with rules.
+TRIED = 16
 
 
 @dataclass(frozen=True)
@@ -82,23 +87,28 @@ class Rules:
         from it: one wrapper alone whose URL pattern matches and whose rules hold needs no signature, and where no
         signature matches, the wrapper whose rules hold and find most will do. Importance breaks ties.
         """
-        by_url = [wrapper for wrapper in self.wrappers if wrapper.knows_url(page.url)]
-        candidates = by_url or self.wrappers
+        ranked = self._matcher.ranked
+        candidates = self._matcher.by_url(page.url)
         if len(candidates) == 1:
-            found = self._apply(candidates[0], page)
-            if candidates[0].rules and self._hold(candidates[0], found):
-                return candidates[0], found
+            alone = ranked[candidates[0]]
+            found = self._apply(alone, page)
+            if alone.rules and self._hold(alone, found):
+                return alone, found
         own = signature(page.html)
-        ranked = sorted(candidates, key=lambda wrapper: -wrapper.importance)
-        for wrapper in ranked:
-            if wrapper.knows_signature(own):
-                return wrapper, self._apply(wrapper, page)
+        covering = self._matcher.by_signature(own, candidates)
+        if covering is not None:
+            return ranked[covering], self._apply(ranked[covering], page)
+        with_rules = [index for index in candidates if ranked[index].rules]
         holding = [
-            (wrapper, found)
-            for wrapper in ranked
-            if wrapper.rules and self._hold(wrapper, found := self._apply(wrapper, page))
+            (ranked[index], found)
+            for index in self._matcher.most_alike(own, with_rules, TRIED)
+            if self._hold(ranked[index], found := self._apply(ranked[index], page))
         ]
         return max(holding, key=lambda pair: sum(map(bool, pair[1].values())), default=(None, {}))
+
+    @cached_property
+    def _matcher(self) -> Matcher:
+        return Matcher(self.wrappers)
 
     def _apply(self, wrapper: Wrapper, page: Page) -> _Values:
         tree = page.tree
