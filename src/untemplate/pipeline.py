@@ -5,8 +5,9 @@ sources → cluster → sample → label → learn → extract
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from random import Random
 from typing import Any
 
@@ -19,7 +20,7 @@ from untemplate.learning import AttributeReport, Table, learn_rules
 from untemplate.page import Page
 from untemplate.sampling import sample
 from untemplate.schema import Schema
-from untemplate.watching import remember
+from untemplate.watching import BELLWETHERS, remember
 
 __all__ = ["Learned", "learn", "learn_site"]
 
@@ -29,6 +30,8 @@ SAMPLE = 20
 MAX_LABELLED = 20
 # An unlabelled page with more tags is not learnt with: it would cost more than all others together.
 MAX_TAGS = 50_000
+# Of these, so many are watched: their golden records are sure.
+WATCHED_LABELLED = 5
 # A cluster without labels borrows a wrapper that fills this share of what it fills on its own pages.
 BORROWED_FILL = 0.6
 BORROWING_PAGES = 10
@@ -141,10 +144,25 @@ def _learn_wrapper(
     rules, reports = learn_rules(table, labels, schema)
     learned.reports[group.id] = reports
     wrapper = _wrapper(group, Wrapper("", (), 0, "", rules, tuple(sorted(table.static))))
-    wrapper = remember(wrapper, table.pages, schema)
+    given = {page.id: _of(page, by_page) for page in readable}
+    wrapper = remember(wrapper, _watchable(group, readable, table.pages), schema, given)
     for page in table.pages:
         page.release()
     return wrapper
+
+
+def _watchable(group: Cluster, labelled: Sequence[Page], learnt_with: Sequence[Page]) -> Iterator[Page]:
+    """Pages to watch: a few labelled ones, then by turns pages that rules were learnt with and others.
+
+    The former are diverse, the latter tell of rules that hold only where they were learnt.
+    """
+    yield from labelled[:WATCHED_LABELLED]
+    known = {id(page) for page in learnt_with}
+    others = [page for page in group.pages if id(page) not in known and _is_moderate(page)]
+    others = Random(0).sample(others, min(len(others), BELLWETHERS))
+    for pages in zip_longest(learnt_with[len(labelled) :], others):
+        yield from (page for page in pages if page is not None)
+    yield from labelled[WATCHED_LABELLED:]
 
 
 def _unlabelled_sample(group: Cluster, labelled: Sequence[Page]) -> list[Page]:
@@ -193,7 +211,7 @@ def _borrow(
         learned.needs_labels.append(group.id)
         return _wrapper(group, Wrapper("", (), 0, "", {}))
     learned.borrowed[group.id] = best.cluster
-    return remember(_wrapper(group, best), _unlabelled_sample(group, ()), schema)
+    return remember(_wrapper(group, best), _unlabelled_sample(group, ()), schema, {})
 
 
 def _fill(wrapper: Wrapper, pages: Sequence[Page], schema: Schema) -> float:

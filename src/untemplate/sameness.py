@@ -10,7 +10,19 @@ from functools import lru_cache
 from untemplate.patterns import MAX_LENGTH, parse_typed
 from untemplate.schema import Type
 
-__all__ = ["find_words", "fold", "forms", "meanings", "same_value", "same_values", "words_of"]
+__all__ = [
+    "find_quantities",
+    "find_words",
+    "fold",
+    "forms",
+    "meanings",
+    "same_value",
+    "same_values",
+    "words_of",
+]
+
+# Of two lists of equal length, so many values must be the same: now and then one is written anew.
+MOST = 0.8
 
 # What a unit measures, and how much of it: minutes, centimeters, kilograms, pieces.
 _UNITS: dict[str, tuple[str, float]] = {
@@ -25,18 +37,23 @@ _UNITS: dict[str, tuple[str, float]] = {
     **dict.fromkeys(("kg", "kilo", "kilos", "kilogram", "kilograms"), ("weight", 1.0)),
 }
 _QUANTITY = re.compile(r"(\d+(?:[.,]\d+)?)\s*('{1,2}|\"|′|″|[A-Za-z]+)\.?")
+_QUANTITIES = re.compile(rf"(?:{_QUANTITY.pattern}(?:,?\s*(?:and\s)?))+")
 _WORD = re.compile(r"[^\W_]+")
 # Types whose values are told apart by what they mean, not by how they are written.
 _TYPED: tuple[Type, ...] = ("price", "number", "date", "time", "phone", "isbn", "zip")
 
 
 def same_values(some: Sequence[str], others: Sequence[str], type: Type) -> bool:
-    """Whether two lists hold the same values, in any order, or one holds those of the other in one text."""
+    """Whether two lists hold the same values in any order, or one holds all in a text that parts them by signs.
+
+    Of long lists, most will do.
+    """
     if len(some) != len(others):
-        return bool(some and others) and words_of(" ".join(some)) == words_of(" ".join(others))
-    if all(same_value(one, other, type) for one, other in zip(some, others, strict=True)):
-        return True
-    return all(any(same_value(one, other, type) for other in others) for one in some)
+        one, many = sorted((" ".join(some), " ".join(others)), key=len, reverse=True)
+        return bool(some and others) and one != many and words_of(one) == words_of(many)
+    known = frozenset[Hashable]().union(*(forms(text, type) for text in others))
+    same = sum(not forms(text, type).isdisjoint(known) for text in some)
+    return same >= MOST * len(some)
 
 
 def same_value(one: str, other: str, type: Type) -> bool:
@@ -87,10 +104,15 @@ def fold(word: str) -> str:
     return "".join(character for character in plain if not unicodedata.combining(character))
 
 
+def find_quantities(text: str) -> Iterator[str]:
+    """The parts of a text that say a quantity, such as `1 hr 20 min`."""
+    return (found[0].rstrip(" ,") for found in _QUANTITIES.finditer(text))
+
+
 def _quantity(text: str) -> tuple[str, int] | None:
     """A text that says a quantity and nothing else, in the smallest steps of what it measures."""
     parts = _QUANTITY.findall(text)
-    if not parts or re.search(r"\w", _QUANTITY.sub("", text)):
+    if not parts or re.search(r"\w", re.sub(r"\band\b", "", _QUANTITY.sub("", text))):
         return None
     measured = [_UNITS.get(unit.lower()) for _, unit in parts]
     dimensions = {unit[0] for unit in measured if unit}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from urllib.parse import urljoin
 
@@ -17,7 +17,7 @@ from untemplate.errors import PageError
 from untemplate.labeling.label import Label
 from untemplate.page import Node, Page
 from untemplate.patterns import find_all_typed
-from untemplate.sameness import find_words, fold, meanings, same_value, words_of
+from untemplate.sameness import find_quantities, find_words, fold, meanings, same_value, words_of
 from untemplate.schema import Attribute, Schema, Type
 
 __all__ = ["Golden", "GoldenLabeler", "Sighting", "Sightings"]
@@ -29,12 +29,11 @@ Golden = Mapping[str, Sequence[str]]
 MAX_SIGHTINGS = 50
 # Nodes over which a value may run, as many as the learner joins.
 MAX_NODES = 12
-# A kind of place is believed if the values of this share of the pages stand in such, and of two at least.
-MIN_VOTES = 0.15
+# A kind of place is believed if the values of so many pages stand in such, and more than twice as many as by chance.
+MIN_VOTES = 2
 
 
-_Reading = dict[str, list[list["Sighting"]]]
-"""Per page, per value, where it stands."""
+_Kind = tuple[str, bool]
 
 # Signs that end a text without being part of what it says, or may be.
 _TRAILING = " .!,;:"
@@ -50,7 +49,7 @@ class Sighting:
     is_whole: bool
 
     @property
-    def kind(self) -> tuple[str, bool]:
+    def kind(self) -> _Kind:
         """Places of one template that are alike agree in this."""
         return self.node.path, self.is_whole
 
@@ -81,6 +80,11 @@ class Sightings:
             return linked
         by_meaning = list(islice(self._by_meaning(value, type), MAX_SIGHTINGS))
         return (by_meaning or list(self._by_words(value))) + linked
+
+    def alone(self, value: str, attribute: Attribute) -> list[Sighting]:
+        """Where the value stands; one of several values only where it stands in one node."""
+        found = self.of(value, attribute.type)
+        return [one for one in found if one.nodes == 1] if attribute.many else found
 
     def _by_words(self, value: str) -> Iterator[Sighting]:
         words = words_of(value)
@@ -123,7 +127,7 @@ class Sightings:
         if not wanted:
             return
         for node in self._texts:
-            parts = find_all_typed(node.text, type) if type != "text" else [node.text]
+            parts = find_quantities(node.text) if type == "text" else find_all_typed(node.text, type)
             same = (part for part in parts if not meanings(part, type).isdisjoint(wanted))
             for part in islice(same, 1):
                 is_whole = part == node.text or node.text.strip(_TRAILING) == part
@@ -156,6 +160,41 @@ def _around(value: str) -> tuple[str, str]:
     return before.rpartition(" ")[2], after.partition(" ")[0]
 
 
+@dataclass
+class _Reading:
+    """One way to read the remembered values of an attribute: per page, per value, where it stands.
+
+    `decoys` counts the pages where a value of another page stands in such a place: as often, values do by chance.
+    """
+
+    seen: dict[str, list[list[Sighting]]] = field(default_factory=dict)
+    decoys: Counter[_Kind] = field(default_factory=Counter)
+
+    def vote(self, name: str) -> tuple[int, list[Label]]:
+        """Labels for the pages all of whose values stand in places of their own that are believed; and their worth.
+
+        Values that are a whole text are worth twice those that are part of one.
+        """
+        votes: Counter[_Kind] = Counter()
+        for values in self.seen.values():
+            votes.update({one.kind for value in values for one in value})
+        enough = min(MIN_VOTES, len(self.seen))
+        believable = {
+            kind for kind, count in votes.items() if count >= max(enough, 2 * self.decoys[kind] + 1)
+        }
+        labels: list[Label] = []
+        worth = 0
+        for page, values in self.seen.items():
+            believed = [[one for one in value if one.kind in believable] for value in values]
+            chosen = [
+                max(value, key=lambda one: (votes[one.kind], one.is_whole)) for value in believed if value
+            ]
+            if len({(one.node.element, one.node.kind) for one in chosen}) == len(values):
+                labels += [Label(page, name, one.text, source="golden") for one in chosen]
+                worth += 2 if all(one.is_whole for one in chosen) else 1
+        return worth, labels
+
+
 class GoldenLabeler:
     """Labels fresh pages with the values that are remembered of them."""
 
@@ -166,27 +205,33 @@ class GoldenLabeler:
 
     def label(self, pages: Sequence[Page]) -> list[Label]:
         """The remembered values as they are written now; none for values that are not found again."""
-        readings: defaultdict[tuple[str, str], _Reading] = defaultdict(dict)
-        gaps_of: defaultdict[str, list[str]] = defaultdict(list)
-        for page in pages:
-            golden = self.goldens.get(page.id) or self.goldens.get(page.url) or {}
+        readings: defaultdict[tuple[str, str], _Reading] = defaultdict(_Reading)
+        gaps: defaultdict[str, list[str]] = defaultdict(list)
+        known = [(page, self.goldens.get(page.id) or self.goldens.get(page.url) or {}) for page in pages]
+        for number, (page, golden) in enumerate(known):
             try:
                 sightings = Sightings(page)
             except PageError:
                 continue
-            for name in self.schema.attributes.keys() - golden.keys():
-                gaps_of[name].append(page.id)
-            for name, texts in golden.items():
-                attribute = self.schema.attributes[name]
-                for way, values in _ways(texts, attribute):
-                    readings[name, way][page.id] = [sightings.of(text, attribute.type) for text in values]
-        best: dict[str, list[Label]] = {}
+            _, other = known[number - 1]
+            for name, attribute in self.schema.attributes.items():
+                if name not in golden:
+                    gaps[name].append(page.id)
+                    continue
+                for way, texts in _ways(golden[name], attribute):
+                    reading = readings[name, way]
+                    reading.seen[page.id] = [sightings.alone(text, attribute) for text in texts]
+                    others = (text for text in other.get(name, ()) if text not in golden[name])
+                    reading.decoys.update(
+                        {one.kind for text in others for one in sightings.alone(text, attribute)}
+                    )
+        best: dict[str, tuple[int, list[Label]]] = {}
         for (name, _), reading in readings.items():
-            labels = list(_vote(name, reading))
-            if len({label.page for label in labels}) > len({label.page for label in best.get(name, ())}):
-                best[name] = labels
-        gaps = [Label(page, name, None, source="golden") for name in best for page in gaps_of[name]]
-        return [*(label for labels in best.values() for label in labels), *gaps]
+            voted = reading.vote(name)
+            if voted[0] > best.get(name, (0,))[0]:
+                best[name] = voted
+        nothing = [Label(page, name, None, source="golden") for name in best for page in gaps[name]]
+        return [*(label for _, labels in best.values() for label in labels), *nothing]
 
 
 def _ways(texts: Sequence[str], attribute: Attribute) -> Iterator[tuple[str, Sequence[str]]]:
@@ -195,17 +240,3 @@ def _ways(texts: Sequence[str], attribute: Attribute) -> Iterator[tuple[str, Seq
     if attribute.many:
         yield "apart", [part for text in texts for part in text.split(", ")]
         yield "joined", [", ".join(texts)]
-
-
-def _vote(name: str, reading: _Reading) -> Iterator[Label]:
-    """The labels of one attribute, on the pages all of whose values stand in places that are believed."""
-    votes: Counter[tuple[str, bool]] = Counter()
-    for values in reading.values():
-        votes.update({sighting.kind for value in values for sighting in value})
-    enough = max(min(2, len(reading)), MIN_VOTES * len(reading))
-    for page, values in reading.items():
-        believed = [[one for one in value if votes[one.kind] >= enough] for value in values]
-        if all(believed):
-            for value in believed:
-                chosen = max(value, key=lambda one: (votes[one.kind], one.is_whole))
-                yield Label(page, name, chosen.text, source="golden")

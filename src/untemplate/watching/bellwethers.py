@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from lxml import etree
@@ -17,11 +17,16 @@ from untemplate.clustering import signature
 from untemplate.errors import PageError
 from untemplate.extraction import Bellwether, Profile, Wrapper
 from untemplate.extraction.apply import Found, apply_rule
-from untemplate.extraction.neighbors import Labels, text_before
-from untemplate.page import Page
+from untemplate.extraction.neighbors import Labels as StaticLabels
+from untemplate.extraction.neighbors import text_before
+from untemplate.labeling import Label
+from untemplate.page import Page, squeeze
 from untemplate.schema import Schema
 
-__all__ = ["BELLWETHERS", "names_around", "remember"]
+__all__ = ["BELLWETHERS", "Labels", "names_around", "remember"]
+
+Labels = Mapping[str, Sequence[Label]]
+"""What is known of some pages, by page id."""
 
 BELLWETHERS = 15
 """Pages of a cluster that are watched: the middle of the paper's 10 to 20."""
@@ -35,8 +40,11 @@ _NAMES = ("class", "id", "itemprop", "property", "name")
 _WORD = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}")
 
 
-def remember(wrapper: Wrapper, pages: Iterable[Page], schema: Schema) -> Wrapper:
-    """The wrapper with the first of these pages as its bellwethers."""
+def remember(wrapper: Wrapper, pages: Iterable[Page], schema: Schema, given: Labels) -> Wrapper:
+    """The wrapper with the first of these pages as its bellwethers.
+
+    What is golden is what came out or, of pages that have labels (by page id), what these say.
+    """
     bellwethers: list[Bellwether] = []
     found: defaultdict[str, list[Found]] = defaultdict(list)
     labels: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -46,8 +54,8 @@ def remember(wrapper: Wrapper, pages: Iterable[Page], schema: Schema) -> Wrapper
             tree = page.tree
         except PageError:
             continue
-        golden = {}
-        before = Labels(wrapper.static_texts)
+        golden: dict[str, tuple[str, ...]] = {}
+        before = StaticLabels(wrapper.static_texts)
         for name, rule in wrapper.rules.items():
             places = apply_rule(rule, tree, wrapper, schema.attributes[name])
             if places:
@@ -56,6 +64,7 @@ def remember(wrapper: Wrapper, pages: Iterable[Page], schema: Schema) -> Wrapper
                 node = places[0].node
                 labels[name].update({before.of(node), text_before(node)} - {""})
                 names[name].update(set(names_around(node.parent)))
+        golden |= _labelled(given.get(page.id, ()))
         if golden:
             bellwethers.append(Bellwether(page.id, page.url, signature(page.html), golden))
         page.release()
@@ -80,6 +89,15 @@ def names_around(element: etree._Element) -> Iterator[str]:
         element = element.getparent()
         if element is None:
             return
+
+
+def _labelled(labels: Iterable[Label]) -> dict[str, tuple[str, ...]]:
+    """The values that labels give; those that only point to a place give none."""
+    values: dict[str, tuple[str, ...]] = {}
+    for label in labels:
+        if label.value is not None:
+            values[label.attribute] = (*values.get(label.attribute, ()), squeeze(label.value))
+    return values
 
 
 def _frequent(texts: Counter[str], pages: int) -> tuple[str, ...]:

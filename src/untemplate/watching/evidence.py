@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from untemplate.clustering import signature
 from untemplate.errors import PageError
 from untemplate.extraction import Bellwether, Wrapper
 from untemplate.extraction.apply import Found, apply_rule
-from untemplate.labeling.golden import Sightings
+from untemplate.labeling.golden import Golden, Sightings
 from untemplate.page import Page
 from untemplate.sameness import same_values
-from untemplate.schema import Attribute, Schema
+from untemplate.schema import Schema
 
 __all__ = ["Comparison", "Evidence", "Pair", "gather", "pair"]
 
@@ -45,13 +46,21 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What fresh pages say about a wrapper: per attribute the comparisons, and which pages look unlike before."""
+    """What fresh pages say about a wrapper: which look unlike before, and comparisons of the attributes.
+
+    An attribute that has no rule is compared if there are remembered values of it.
+    """
 
     wrapper: Wrapper
     pages: tuple[str, ...]
-    unlike: tuple[str, ...]  # pages that none of the wrapper's signatures covers
-    unreadable: tuple[str, ...]
+    watched: tuple[str, ...]  # those of which something is remembered, or all if there are none
+    unlike: tuple[str, ...]  # those of the watched ones that none of the wrapper's signatures covers
     comparisons: dict[str, list[Comparison]]
+
+    @property
+    def coverage(self) -> float:
+        """The share of the watched pages that still look like the cluster's."""
+        return 1 - len(self.unlike) / len(self.watched) if self.watched else 0.0
 
 
 def pair(wrapper: Wrapper, fresh: Iterable[Page]) -> list[Pair]:
@@ -67,41 +76,53 @@ def pair(wrapper: Wrapper, fresh: Iterable[Page]) -> list[Pair]:
 
 def gather(wrapper: Wrapper, pairs: Iterable[Pair], schema: Schema) -> Evidence:
     """Apply the wrapper to fresh versions of its bellwethers, or to pages of which nothing is remembered."""
-    comparisons: dict[str, list[Comparison]] = {name: [] for name in wrapper.rules}
-    pages, unlike, unreadable = [], [], []
-    for known, page in pairs:
-        pages.append(page.id)
-        if not wrapper.knows_signature(signature(page.html)):
-            unlike.append(page.id)
+    comparisons: defaultdict[str, list[Comparison]] = defaultdict(list)
+    everything = list(pairs)
+    watched = [page for known, page in everything if known] or [page for _, page in everything]
+    unlike = [page.id for page in watched if not wrapper.knows_signature(signature(page.html))]
+    for known, page in everything:
         try:
             compared = _compare(wrapper, known, page, schema)
         except PageError:
-            unreadable.append(page.id)
-            continue
+            compared = {name: _unreadable(name, known, page) for name in wrapper.rules}
         for name, comparison in compared.items():
             comparisons[name].append(comparison)
-    return Evidence(wrapper, tuple(pages), tuple(unlike), tuple(unreadable), comparisons)
+    pages = tuple(page.id for _, page in everything)
+    return Evidence(wrapper, pages, tuple(page.id for page in watched), tuple(unlike), comparisons)
+
+
+def _unreadable(name: str, known: Bellwether | None, page: Page) -> Comparison:
+    return Comparison(page.id, known.golden.get(name, ()) if known else None, (), False, False, 0.0)
 
 
 def _compare(wrapper: Wrapper, known: Bellwether | None, page: Page, schema: Schema) -> dict[str, Comparison]:
-    sightings: Sightings | None = None
     compared = {}
-    for name, rule in wrapper.rules.items():
-        attribute = schema.attributes[name]
-        places = apply_rule(rule, page.tree, wrapper, attribute)
-        golden = None if known is None else known.golden.get(name, ())
+    golden = known.golden if known else None
+    for name in {**wrapper.rules, **(golden or {})}:
+        attribute, rule = schema.attributes[name], wrapper.rules.get(name)
+        places = apply_rule(rule, page.tree, wrapper, attribute) if rule else []
+        before = None if golden is None else golden.get(name, ())
         found = tuple(place.text for place in places)
-        is_same = golden is not None and same_values(golden, found, attribute.type)
-        is_elsewhere = False
-        if golden and not is_same:
-            sightings = sightings or Sightings(page)
-            is_elsewhere = _is_anywhere(golden, sightings, attribute)
-        compared[name] = Comparison(page.id, golden, found, is_same, is_elsewhere, _agreement(places))
-    return compared
+        is_same = before is not None and same_values(before, found, attribute.type)
+        compared[name] = Comparison(page.id, before, found, is_same, False, _agreement(places))
+    if golden is None or all(one.is_same for one in compared.values()):
+        return compared
+    seen = _seen_again(golden, page, schema)
+    if not seen and not any(one.is_same and one.golden for one in compared.values()):
+        return {name: replace(one, golden=None) for name, one in compared.items()}
+    return {
+        name: replace(one, is_elsewhere=name in seen and not one.is_same) for name, one in compared.items()
+    }
 
 
-def _is_anywhere(golden: Sequence[str], sightings: Sightings, attribute: Attribute) -> bool:
-    return all(sightings.of(text, attribute.type) for text in golden)
+def _seen_again(golden: Golden, page: Page, schema: Schema) -> set[str]:
+    """The attributes all of whose remembered values stand on the page; none: it tells of something else now."""
+    sightings = Sightings(page)
+    return {
+        name
+        for name, texts in golden.items()
+        if all(sightings.of(text, schema.attributes[name].type) for text in texts)
+    }
 
 
 def _agreement(places: Sequence[Found]) -> float:

@@ -26,6 +26,7 @@ from untemplate.schema import Schema
 from untemplate.watching.bellwethers import remember
 from untemplate.watching.evidence import Pair, gather, pair
 from untemplate.watching.judging import judge_attributes
+from untemplate.watching.neighborhood import find_alike
 
 __all__ = ["Healed", "Loss", "Repair", "heal", "heal_site"]
 
@@ -33,6 +34,8 @@ __all__ = ["Healed", "Loss", "Repair", "heal", "heal_site"]
 SAMPLE = 20
 # One labelled page in so many is held back, to test the rule learnt from the others.
 HELD_BACK = 3
+# How often a rule that fails is learnt again.
+ROUNDS = 3
 # Pages that a person is asked to label where nothing else helped.
 TO_LABEL = 5
 
@@ -131,14 +134,12 @@ class _Patient:
 
     def _choose(self) -> tuple[Wrapper, list[str]]:
         """The wrapper whose rules hold best: by signatures as in the paper, then by the field test."""
-        pairs = self._pairs
         ranked = []
         for wrapper in self.candidates:
-            verdicts = judge_attributes(gather(wrapper, pairs, self.schema), self.schema)
-            broken = [name for name, alarms in verdicts.items() if alarms]
+            broken = self._broken(wrapper, self._pairs)
             ranked.append((-len(broken), *self._match(wrapper), wrapper.importance, wrapper, broken))
         best = max(ranked, key=lambda rank: rank[:-2])
-        return best[-2], [*best[-1], *best[-2].lost]
+        return best[-2], best[-1]
 
     def _match(self, wrapper: Wrapper) -> tuple[bool, bool]:
         """The paper's cluster match and page match."""
@@ -151,50 +152,83 @@ class _Patient:
         return [found for wrapper in self.candidates for found in pair(wrapper, self.group.pages)]
 
     def _repair(self, wrapper: Wrapper, broken: Sequence[str]) -> Wrapper:
-        kept = {name: rule for name, rule in wrapper.rules.items() if name not in broken}
-        profiles = {name: profile for name, profile in wrapper.profiles.items() if name not in broken}
-        wrapper = replace(wrapper, rules=kept, profiles=profiles, lost=())
+        """The wrapper with broken rules learnt anew, and those that new static text breaks in turn."""
         goldens = {page.id: known.golden for known, page in self._pairs if known}
         labels = GoldenLabeler(goldens, self.schema).label([page for _, page in self._pairs])
-        for name in broken:
-            own = [label for label in labels if label.attribute == name]
-            repaired, why = self._relearn(wrapper, name, own)
-            if repaired:
-                wrapper = repaired
-                self.healed.healed.append(Repair(wrapper.cluster, name, why))
-            else:
-                wrapper = replace(wrapper, lost=(*wrapper.lost, name))
-                self.healed.lost.append(Loss(wrapper.cluster, name, why))
+        wrapper = replace(wrapper, lost=())
+        treated: set[str] = set()
+        while broken := [name for name in broken if name not in treated]:
+            treated.update(broken)
+            wrapper = _without(wrapper, broken)
+            for name in broken:
+                own = [label for label in labels if label.attribute == name]
+                repaired, how = self._relearn(wrapper, name, own)
+                if repaired is None and not self.schema.attributes[name].constant:
+                    repaired, how = self._relearn_alike(wrapper, name, how)
+                if repaired:
+                    self.healed.healed.append(Repair(wrapper.cluster, name, how))
+                else:
+                    self.healed.lost.append(Loss(wrapper.cluster, name, how))
+                wrapper = repaired or replace(wrapper, lost=(*wrapper.lost, name))
+            broken = self._broken(wrapper, self._pairs)
         if wrapper.lost:
             self.healed.to_label[wrapper.cluster] = [page.id for page in sample(self.group, TO_LABEL)]
         return wrapper
 
+    def _broken(self, wrapper: Wrapper, pairs: Sequence[Pair]) -> list[str]:
+        verdicts = judge_attributes(gather(wrapper, pairs, self.schema), self.schema)
+        return [name for name, alarms in verdicts.items() if alarms]
+
     def _relearn(self, wrapper: Wrapper, name: str, labels: Sequence[Label]) -> tuple[Wrapper | None, str]:
-        """The wrapper with a new rule for one attribute, or None; and how, or why not."""
+        """The wrapper with a new rule for one attribute, or None; and how, or why not.
+
+        Pages on which the rule fails are learnt from too, as long as others are left to test it on.
+        """
         labelled = list(dict.fromkeys(label.page for label in labels))
         if all(label.is_gap for label in labels):
             return None, "its remembered values are not on the fresh pages"
-        held_back = set(labelled[::HELD_BACK]) if len(labelled) >= HELD_BACK else set()
-        training = [page for _, page in self._pairs if page.id in labelled and page.id not in held_back]
-        table = Table([*training, *self._others])
+        held_back = labelled[::HELD_BACK] if len(labelled) >= HELD_BACK else []
+        why = ""
+        for _ in range(ROUNDS):
+            repaired = self._learn(wrapper, name, [one for one in labels if one.page not in held_back])
+            if repaired is None:
+                return None, "no rule tells its remembered values from other texts"
+            tested = [one for one in self._pairs if one[1].id in held_back] or self._pairs
+            alarms = judge_attributes(gather(repaired, tested, self.schema), self.schema).get(name)
+            if not alarms:
+                return repaired, f"learnt from remembered values on {len(labelled) - len(held_back)} pages"
+            why = f"a rule learnt from its remembered values fails: {alarms[0].test} test, {alarms[0].seen}"
+            failed = {page for alarm in alarms for page in alarm.pages}
+            held_back = [page for page in held_back if page not in failed]
+            if not held_back:
+                break
+        return None, why
+
+    def _relearn_alike(self, wrapper: Wrapper, name: str, why: str) -> tuple[Wrapper | None, str]:
+        """The same for an attribute whose values changed: its labels are places like those remembered."""
+        known = [(owner, one) for owner in self.candidates for one in owner.bellwethers]
+        profile = next((owner.profiles[name] for owner, _ in known if name in owner.profiles), None)
+        golden = [text for _, one in known for text in one.golden.get(name, ())]
+        if profile is None or self.schema.attributes[name].many:
+            return None, why
+        fill = sum(name in one.golden for _, one in known) / len(known)
+        pages = [page for _, page in self._pairs]
+        labels = find_alike(self.schema.attributes[name], profile, golden, fill, pages)
+        repaired, how = self._relearn(wrapper, name, labels)
+        return repaired, how.replace("remembered values", "places like those remembered") if repaired else why
+
+    def _learn(self, wrapper: Wrapper, name: str, labels: Sequence[Label]) -> Wrapper | None:
+        by_id = {page.id: page for _, page in self._pairs}
+        pages = [by_id[page] for page in dict.fromkeys(label.page for label in labels)]
+        table = Table([*pages, *self._others])
         by_page = {
-            number: [label for label in labels if label.page == page.id]
-            for number, page in enumerate(training)
+            number: [one for one in labels if one.page == page.id] for number, page in enumerate(pages)
         }
         rules, _ = learn_rules(table, by_page, self.schema)
         if name not in rules:
-            return None, "no rule tells its remembered values from other texts"
+            return None
         static = tuple(sorted({*wrapper.static, *table.static}))
-        repaired = replace(wrapper, rules={**wrapper.rules, name: rules[name]}, static=static)
-        tested = [one for one in self._pairs if one[1].id in held_back] or self._pairs
-        alone = replace(repaired, rules={name: rules[name]})
-        alarms = judge_attributes(gather(alone, tested, self.schema), self.schema)[name]
-        if alarms:
-            return (
-                None,
-                f"a rule learnt from {len(training)} pages fails on others: {alarms[0].test} test, {alarms[0].seen}",
-            )
-        return repaired, f"learnt from its remembered values on {len(training)} pages"
+        return replace(wrapper, rules={**wrapper.rules, name: rules[name]}, static=static)
 
     @property
     def _others(self) -> list[Page]:
@@ -206,12 +240,18 @@ class _Patient:
         """The wrapper with fresh bellwethers; what is remembered of lost attributes stays."""
         known = {page.id: golden.golden for golden, page in self._pairs if golden}
         pages = [*(page for _, page in self._pairs), *self._others]
-        fresh = remember(wrapper, pages, self.schema)
+        fresh = remember(wrapper, pages, self.schema, {})
         kept = tuple(
             replace(one, golden={**_only(known.get(one.page, {}), wrapper.lost), **one.golden})
             for one in fresh.bellwethers
         )
         return replace(fresh, bellwethers=kept or wrapper.bellwethers)
+
+
+def _without(wrapper: Wrapper, names: Sequence[str]) -> Wrapper:
+    rules = {name: rule for name, rule in wrapper.rules.items() if name not in names}
+    profiles = {name: profile for name, profile in wrapper.profiles.items() if name not in names}
+    return replace(wrapper, rules=rules, profiles=profiles)
 
 
 def _only(golden: Mapping[str, tuple[str, ...]], names: Sequence[str]) -> dict[str, tuple[str, ...]]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import sqrt
 
 from untemplate.extraction import Wrapper
 from untemplate.schema import Attribute, Schema
@@ -29,30 +30,34 @@ SHINGLE_SHARE = 0.5
 FIELD_SHARE = 0.1
 # The same for values that may change by nature: gone, not like those before, or found anew on pages that had none.
 VOLATILE_SHARE = 0.25
+# On pages of which nothing is remembered, a share must have fallen by so many standard deviations.
+SIGMAS = 3
 # Values that may change still vouch for their rule if they are the same on this share of the pages.
 VOUCHING_SHARE = 0.2
 # The committee disagrees if its confidence has fallen to this share of what it was.
-AGREEMENT_SHARE = 0.6
+AGREEMENT_SHARE = 0.5
+# Shorter values, in letters and digits, stand somewhere on many a page.
+TELLING = 4
 # One and the same value on fewer pages is a coincidence.
 REPEATED_PAGES = 3
 
 
 def judge_structure(evidence: Evidence, share: float) -> Alarm | None:
     """The shingle test: whether more than this share of the pages look unlike before."""
-    if len(evidence.unlike) <= share * len(evidence.pages):
+    if len(evidence.unlike) <= share * len(evidence.watched):
         return None
     return Alarm(
         evidence.wrapper.cluster,
         "shingle",
         None,
         "pages that match the cluster's signatures",
-        f"{len(evidence.unlike)} of {len(evidence.pages)} pages match none",
+        f"{len(evidence.unlike)} of {len(evidence.watched)} pages match none",
         evidence.unlike,
     )
 
 
 def judge_attributes(evidence: Evidence, schema: Schema) -> dict[str, list[Alarm]]:
-    """Per attribute with a rule, the tests it fails; none if the rule still holds."""
+    """Per attribute the tests it fails; none if its rule still holds."""
     return {
         name: list(_Judge(evidence.wrapper, schema.attributes[name], comparisons).alarms())
         for name, comparisons in evidence.comparisons.items()
@@ -96,16 +101,29 @@ class _Judge:
         """The field test for a constant attribute."""
         if not self.attribute.constant:
             return None
-        changed = [one for one in self.comparisons if one.is_other or one.is_missing]
-        if len(changed) <= FIELD_SHARE * len(self.comparisons):
+        watched = [one for one in self.comparisons if one.golden is not None]
+        changed = [one for one in watched if one.is_other or one.is_missing]
+        if len(changed) <= FIELD_SHARE * len(watched):
             return None
         return self._alarm("constant", _quote(one.golden for one in changed), changed)
 
     def _elsewhere(self) -> Alarm | None:
-        """Values that are still on the page, where the rule does not find them."""
+        """Values that are still on the page, where the rule does not find them; one may be there by chance."""
         remembered = self._remembered()
-        moved = [one for one in remembered if one.is_elsewhere]
-        if not moved or len(moved) <= VOLATILE_SHARE * len(remembered):
+        common = Counter(one.golden for one in remembered)
+        moved = [
+            one
+            for one in remembered
+            if one.is_elsewhere
+            and (
+                not one.found
+                or self.attribute.constant
+                or (_is_telling(one.golden) and common[one.golden] == 1)
+            )
+        ]
+        lost = [one for one in moved if not one.found]
+        few = len(moved) <= VOLATILE_SHARE * len(remembered) and len(lost) <= FIELD_SHARE * len(remembered)
+        if not moved or few or 1 == len(moved) < len(remembered):
             return None
         expected = f"{_quote(one.golden for one in moved)}, still on the page"
         return self._alarm("moved", expected, moved)
@@ -118,14 +136,15 @@ class _Judge:
             return self._alarm("fill", _quote(one.golden for one in gone), gone, "nothing")
         gaps = [one for one in self.comparisons if one.golden == ()]
         filled = [one for one in gaps if one.found]
-        if len(filled) > max(1, VOLATILE_SHARE * len(gaps)):
+        if len(filled) > VOLATILE_SHARE * len(gaps) and (len(filled) > 1 or self._is_unsure(filled)):
             return self._alarm("fill", "nothing", filled)
         new = [one for one in self.comparisons if one.golden is None]
-        before = [self.attribute.name in known.golden for known in self.wrapper.bellwethers]
         empty = [one for one in new if not one.found]
-        usual = 1 - sum(before) / len(before) if before else 1.0
-        if len(empty) > (usual + VOLATILE_SHARE) * len(new):
-            return self._alarm("fill", f"a value on {1 - usual:.0%} of the pages", empty, "nothing")
+        known = self.wrapper.bellwethers
+        usual = sum(self.attribute.name in one.golden for one in known) / len(known) if known else 0.0
+        now = 1 - len(empty) / len(new) if new else usual
+        if usual - now > max(VOLATILE_SHARE, SIGMAS * _deviation(usual, len(known), now, len(new))):
+            return self._alarm("fill", f"a value on {usual:.0%} of the pages", empty, "nothing")
         return None
 
     def _shape(self) -> Alarm | None:
@@ -154,21 +173,43 @@ class _Judge:
 
     def _agreement(self) -> Alarm | None:
         """A committee that no longer agrees, on values that nothing else vouches for."""
-        profile = self.wrapper.profiles.get(self.attribute.name)
         found = [one for one in self.comparisons if one.found]
-        if profile is None or not found:
-            return None
-        now = sum(one.agreement for one in found) / len(found)
-        same = sum(one.is_same for one in found)
-        if now > AGREEMENT_SHARE * profile.agreement or same > VOUCHING_SHARE * len(found):
+        watched = [one for one in found if one.golden is not None]
+        same = sum(one.is_same for one in watched)
+        if not self._is_unsure(found) or same > VOUCHING_SHARE * len(watched):
             return None
         unsure = [one for one in found if not one.is_same]
-        expected = f"a confidence of {profile.agreement:.2f}"
-        return self._alarm("agreement", expected, unsure, f"{now:.2f}")
+        expected = f"a confidence of {self.wrapper.profiles[self.attribute.name].agreement:.2f}"
+        return self._alarm("agreement", expected, unsure, f"{_mean_agreement(found):.2f}")
+
+    def _is_unsure(self, found: Sequence[Comparison]) -> bool:
+        profile = self.wrapper.profiles.get(self.attribute.name)
+        return (
+            profile is not None
+            and bool(found)
+            and _mean_agreement(found) < AGREEMENT_SHARE * profile.agreement
+        )
 
     def _golden_texts(self) -> list[str]:
         name = self.attribute.name
         return [text for known in self.wrapper.bellwethers for text in known.golden.get(name, ())]
+
+
+def _deviation(usual: float, before: int, now: float, after: int) -> float:
+    """The standard deviation of the difference of two shares, were they the same in truth."""
+    if not before or not after:
+        return 0.0
+    pooled = (usual * before + now * after) / (before + after)
+    return sqrt(pooled * (1 - pooled) * (1 / before + 1 / after))
+
+
+def _is_telling(golden: Sequence[str] | None) -> bool:
+    """Whether values are long enough not to stand somewhere on a page by chance."""
+    return all(sum(map(str.isalnum, text)) >= TELLING for text in golden or ())
+
+
+def _mean_agreement(found: Sequence[Comparison]) -> float:
+    return sum(one.agreement for one in found) / len(found)
 
 
 def _quote(values: Iterator[Sequence[str] | None] | Sequence[Sequence[str]]) -> str:

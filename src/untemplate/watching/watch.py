@@ -24,10 +24,9 @@ def watch(
 ) -> Report:
     """Compare fresh versions of the bellwethers with what is remembered of them.
 
-    A cluster none of whose bellwethers is among the pages is judged by others that match it, or by URL might: how
-    often values come out, and whether they look as they did. `shingle_share` is the share of pages that must look
-    unlike before; a higher one tells redesigns from flapping advertisements. `history`, earlier reports, the latest
-    last, tells since when an alarm stands.
+    Other pages of a cluster are judged too: how often values come out, and whether they look as they did.
+    `shingle_share` is the share of bellwethers that must look unlike before; a higher one tells redesigns from
+    flapping advertisements. `history`, earlier reports, the latest last, tells since when an alarm stands.
     """
     pages = list(fresh_pages)
     report = Report()
@@ -35,7 +34,8 @@ def watch(
     for wrapper in rules.wrappers:
         if not wrapper.rules or not wrapper.bellwethers:
             continue
-        evidence = gather(wrapper, pair(wrapper, pages) or _alike(wrapper, pages, rules), rules.schema)
+        known = pair(wrapper, pages)
+        evidence = gather(wrapper, [*known, *_alike(wrapper, pages, known, rules)], rules.schema)
         if evidence.pages:
             report.clusters.append(_figures(evidence))
             report.alarms.extend(_alarms(evidence, rules, shingle_share))
@@ -43,10 +43,15 @@ def watch(
     return report
 
 
-def _alike(wrapper: Wrapper, pages: Sequence[Page], rules: Rules) -> Iterator[Pair]:
-    """Pages that match the wrapper, and those of its URL pattern that match no other."""
+def _alike(wrapper: Wrapper, pages: Sequence[Page], known: Sequence[Pair], rules: Rules) -> Iterator[Pair]:
+    """Pages besides its bellwethers that match the wrapper, and those that match none but have its URLs alone."""
+    watched = {id(page) for _, page in known}
     for page in pages:
-        if wrapper.knows_url(page.url) and rules.extract_one(page).cluster in (wrapper.cluster, None):
+        if id(page) in watched or not wrapper.knows_url(page.url):
+            continue
+        cluster = rules.extract_one(page).cluster
+        others = (one for one in rules.wrappers if one is not wrapper and one.knows_url(page.url))
+        if cluster == wrapper.cluster or (cluster is None and next(others, None) is None):
             yield None, page
 
 
@@ -58,14 +63,11 @@ def _alarms(evidence: Evidence, rules: Rules, shingle_share: float) -> list[Alar
 
 
 def _figures(evidence: Evidence) -> ClusterReport:
-    pages = len(evidence.pages)
-    fill = {name: sum(bool(one.found) for one in found) for name, found in evidence.comparisons.items()}
-    return ClusterReport(
-        evidence.wrapper.cluster,
-        pages,
-        round(1 - len(evidence.unlike) / pages, 4),
-        {name: round(count / pages, 4) for name, count in fill.items()},
-    )
+    fill = {
+        name: round(sum(bool(one.found) for one in found) / len(found), 4)
+        for name, found in evidence.comparisons.items()
+    }
+    return ClusterReport(evidence.wrapper.cluster, len(evidence.pages), round(evidence.coverage, 4), fill)
 
 
 def _since(alarm: Alarm, history: Sequence[Report], now: datetime | None) -> datetime | None:

@@ -1,0 +1,109 @@
+"""Healing: what holds is kept, what broke is learnt anew from remembered values, what cannot be is lost."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from shops import SCHEMA, SHOP, extracted, rules_of
+
+from untemplate import Page, Reason, Rules, heal, learn, watch
+from untemplate.demo import VERTICALS, make_site
+from untemplate.watching import heal_site
+
+RULES = rules_of()
+REDESIGNED = SHOP.changed(look="new", frame="section")
+
+
+def test_rules_that_hold_are_reused_as_they_are() -> None:
+    healed = heal_site(RULES, SHOP.changed(shift=3).read())
+    assert healed.reused == {"c1": "c1"}
+    assert healed.healed == []
+    assert healed.lost == []
+    assert healed.rules.wrappers[0].rules == RULES.wrappers[0].rules
+
+
+def test_a_redesign_is_healed() -> None:
+    rules = heal(RULES, REDESIGNED.read())
+    assert extracted(rules, REDESIGNED) == [
+        {
+            "name": SHOP.value("name", n),
+            "brand": SHOP.value("brand", n).upper(),
+            "price": SHOP.value("price", n),
+        }
+        for n in range(30)
+    ]
+
+
+def test_values_that_changed_are_found_by_their_neighborhood() -> None:
+    later = REDESIGNED.changed(shift=400)
+    healed = heal_site(RULES, later.read())
+    assert "places like those remembered" in next(r.how for r in healed.healed if r.attribute == "price")
+    assert [row["price"] for row in extracted(healed.rules, later)] == [
+        later.value("price", n) for n in range(30)
+    ]
+
+
+def test_what_cannot_be_healed_is_missing_because_the_site_changed() -> None:
+    later = REDESIGNED.changed(hidden=frozenset({"brand"}))
+    healed = heal_site(RULES, later.read())
+    assert [(loss.cluster, loss.attribute) for loss in healed.lost] == [("c1", "brand")]
+    assert healed.to_label["c1"]
+    record = healed.rules.extract_one(later.page(0))
+    assert record["brand"] is None
+    assert record.missing["brand"] == Reason.SITE_CHANGED
+    assert record["name"] == "Anchor no. 0"
+
+
+def test_what_was_lost_heals_when_it_comes_back(tmp_path: Path) -> None:
+    rules = heal(RULES, REDESIGNED.changed(hidden=frozenset({"brand"})).read())
+    rules.save(tmp_path / "rules.json")
+    again = heal_site(Rules.load(tmp_path / "rules.json"), REDESIGNED.read())
+    assert [repair.attribute for repair in again.healed] == ["brand"]
+    assert extracted(again.rules, REDESIGNED)[0]["brand"] == "ACME"
+
+
+def test_healed_rules_raise_no_alarm() -> None:
+    assert watch(heal(RULES, REDESIGNED.read()), REDESIGNED.changed(shift=2).read()).alarms == []
+
+
+def test_attributes_that_hold_keep_their_rules() -> None:
+    pages = [Page(p.url, p.html.replace(b"<p class=maker>", b"<p class=z1>By "), p.id) for p in SHOP.read()]
+    healed = heal_site(RULES, pages)
+    before, after = RULES.wrappers[0].rules, healed.rules.wrappers[0].rules
+    assert after["name"] == before["name"]
+    assert after["price"] == before["price"]
+
+
+def test_clusters_that_are_not_among_the_pages_stay() -> None:
+    (wrapper,) = RULES.wrappers
+    moved = tuple(replace(one, page=f"x/{one.page}", url=f"{one.url}/x") for one in wrapper.bellwethers)
+    rules = Rules(SCHEMA, (wrapper, replace(wrapper, cluster="c2", bellwethers=moved)))
+    assert {one.cluster for one in heal(rules, REDESIGNED.read()).wrappers} == {"c1", "c2"}
+
+
+def test_nothing_to_heal_with_leaves_the_rules_alone() -> None:
+    assert heal(RULES, []) == RULES
+
+
+def test_pages_that_cannot_be_read_lose_attributes_instead_of_crashing() -> None:
+    pages = [Page(page.url, b"<p>", page.id) for page in SHOP.read()]
+    healed = heal_site(RULES, pages)
+    assert {loss.attribute for loss in healed.lost} == set(SCHEMA.attributes)
+
+
+@pytest.mark.parametrize("vertical", VERTICALS)
+def test_made_up_redesigns_heal_without_wrong_values(vertical: str) -> None:
+    site = make_site(vertical, 1, 60)
+    chosen = set(list(site.truth)[:6])
+    rules = learn(site.pages, [label for label in site.labels if label.page in chosen], site.schema)
+    later = site.redesign(1.0, 7)
+    assert watch(rules, later.pages).alarms
+    right = total = 0
+    for record in heal(rules, later.pages).extract(page for page in later.pages if page.id in later.truth):
+        for name, true in later.truth[record.page_id].items():
+            found = [" ".join(value.text.split()) for value in record.values.get(name, ())]
+            total += bool(true)
+            right += bool(true) and found == [" ".join(text.split()) for text in true]
+    assert right >= 0.8 * total

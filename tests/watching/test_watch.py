@@ -1,0 +1,164 @@
+"""Alarms: for each way in which rules break one, and none for what is harmless."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from shops import COUNT, SCHEMA, SHOP, Shop, rules_of
+
+from untemplate import Alarm, Attribute, Page, Report, Rules, Schema, learn, watch
+from untemplate.demo import VERTICALS, make_site
+from untemplate.watching import BELLWETHERS
+
+RULES = rules_of()
+
+
+def failed_tests(report: Report) -> set[tuple[str, str | None]]:
+    return {(alarm.test, alarm.attribute) for alarm in report.alarms}
+
+
+def test_rules_remember_bellwethers_with_golden_records() -> None:
+    (wrapper,) = RULES.wrappers
+    assert len(wrapper.bellwethers) == BELLWETHERS
+    for known in wrapper.bellwethers:
+        number = int(known.page.removesuffix(".html"))
+        assert known.url == f"http://shop.example/p/{number}"
+        assert known.golden == {name: (SHOP.value(name, number),) for name in SCHEMA.attributes}
+    assert "Price:" in wrapper.profiles["price"].labels
+    assert "cost" in wrapper.profiles["price"].names
+
+
+def test_memory_survives_the_rules_file(tmp_path: Path) -> None:
+    RULES.save(tmp_path / "rules.json")
+    loaded = Rules.load(tmp_path / "rules.json")
+    assert loaded.wrappers[0].bellwethers == RULES.wrappers[0].bellwethers
+    assert loaded.wrappers[0].profiles == RULES.wrappers[0].profiles
+
+
+@pytest.mark.parametrize(
+    "later",
+    [SHOP, SHOP.changed(shift=7), SHOP.changed(shift=500), SHOP.changed(frame="section")],
+    ids=["the same", "other prices", "dearer", "another frame"],
+)
+def test_no_alarm_for_what_is_harmless(later: Shop) -> None:
+    assert watch(RULES, later.read()).alarms == []
+
+
+@pytest.mark.parametrize(
+    ("later", "expected"),
+    [
+        (
+            SHOP.changed(hidden=frozenset({"name"})),
+            {("mandatory", "name"), ("constant", "name"), ("fill", "name")},
+        ),
+        (SHOP.changed(hidden=frozenset({"brand"})), {("constant", "brand"), ("fill", "brand")}),
+        (SHOP.changed(hidden=frozenset({"price"})), {("fill", "price")}),
+        (SHOP.changed(wrong=frozenset({"brand"})), {("constant", "brand"), ("repeated", "brand")}),
+    ],
+)
+def test_alarm_for_each_kind_of_break(later: Shop, expected: set[tuple[str, str]]) -> None:
+    assert failed_tests(watch(RULES, later.read())) >= expected
+
+
+def test_values_that_do_not_look_like_the_attribute() -> None:
+    schema = Schema("product", SCHEMA.attributes | {"price": Attribute("price")})
+    rules = rules_of(schema=schema)
+    assert ("shape", "price") in failed_tests(watch(rules, SHOP.changed(wrong=frozenset({"price"})).read()))
+
+
+def test_a_redesign_fails_the_shingle_test_too() -> None:
+    failed = failed_tests(watch(RULES, SHOP.changed(look="new", frame="section").read()))
+    assert ("shingle", None) in failed
+    assert {name for _, name in failed} >= {None, "name", "brand", "price"}
+
+
+def test_an_alarm_says_what_was_expected_and_seen_and_where() -> None:
+    report = watch(RULES, SHOP.changed(wrong=frozenset({"brand"})).read())
+    alarm = next(alarm for alarm in report.alarms if alarm.test == "constant")
+    assert "Sold out" in alarm.seen
+    assert any(brand in alarm.expected for brand in ("Acme", "Globex", "Initech", "Umbrella", "Vandelay"))
+    assert set(alarm.pages) <= {f"{number}.html" for number in range(COUNT)}
+    assert len(alarm.pages) == BELLWETHERS
+    assert str(alarm).startswith("c1, constant test: brand: expected ")
+
+
+def test_one_page_whose_data_changed_is_no_alarm() -> None:
+    pages = SHOP.read()
+    known = RULES.wrappers[0].bellwethers[3]
+    renamed = {known.page: b"class=maker>New "}
+    moved = [
+        Page(page.url, page.html.replace(b"class=maker>", renamed.get(page.id, b"class=maker>")), page.id)
+        for page in pages
+    ]
+    assert watch(RULES, moved).alarms == []
+
+
+def test_figures_tell_how_often_values_come_out() -> None:
+    (figures,) = watch(RULES, SHOP.changed(hidden=frozenset({"price"})).read()).clusters
+    assert figures.cluster == "c1"
+    assert figures.coverage == 1.0
+    assert figures.fill == {"name": 1.0, "brand": 1.0, "price": 0.0}
+
+
+def test_pages_are_found_again_by_id_where_they_have_no_url() -> None:
+    shop = SHOP.changed(hidden=frozenset({"brand"}))
+    pages = [Page(html=page.html, id=page.id) for page in shop.read()]
+    assert ("constant", "brand") in failed_tests(watch(RULES, pages))
+
+
+def test_pages_never_seen_before_are_judged_by_how_often_values_come_out() -> None:
+    new = SHOP.changed(pages=range(100, 130))
+    assert watch(RULES, new.read()).alarms == []
+    broken = watch(RULES, new.changed(hidden=frozenset({"price"})).read())
+    assert failed_tests(broken) == {("fill", "price")}
+
+
+def test_no_pages_no_alarms() -> None:
+    assert watch(RULES, []) == Report()
+
+
+def test_an_alarm_stands_since_it_was_first_raised() -> None:
+    first, second = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 2, tzinfo=UTC)
+    broken = SHOP.changed(hidden=frozenset({"price"}))
+
+    def look(when: datetime, shop: Shop, *history: Report) -> list[Alarm]:
+        pages = [Page(page.url, page.html, page.id, fetched=when) for page in shop.read()]
+        return watch(RULES, pages, history=history).alarms
+
+    earlier = Report(look(first, broken))
+    assert [alarm.since for alarm in earlier.alarms] == [first]
+    assert [alarm.since for alarm in look(second, broken, earlier)] == [first]
+    assert [alarm.since for alarm in look(second, broken, earlier, Report())] == [second]
+
+
+def test_a_page_that_cannot_be_read_counts_as_one_without_values() -> None:
+    pages = [Page(page.url, b"", page.id) for page in SHOP.read()]
+    assert ("mandatory", "name") in failed_tests(watch(RULES, pages))
+
+
+def test_a_higher_share_of_broken_samples_tells_redesigns_from_flapping_ads() -> None:
+    pages = SHOP.changed(look="new").read()
+    half = [
+        old if number % 3 == 0 else new
+        for number, (old, new) in enumerate(zip(SHOP.read(), pages, strict=True))
+    ]
+    assert ("shingle", None) in failed_tests(watch(RULES, half))
+    assert ("shingle", None) not in failed_tests(watch(RULES, half, shingle_share=0.9))
+
+
+def test_labels_are_golden_also_where_the_rules_find_something_else() -> None:
+    (wrapper,) = RULES.wrappers
+    golden = [replace(known, golden={**known.golden, "brand": ("Hooli",)}) for known in wrapper.bellwethers]
+    rules = Rules(SCHEMA, (replace(wrapper, bellwethers=tuple(golden)),))
+    assert ("constant", "brand") in failed_tests(watch(rules, SHOP.read()))
+
+
+@pytest.mark.parametrize("vertical", VERTICALS)
+def test_refreshes_of_made_up_sites_raise_no_alarm(vertical: str) -> None:
+    site = make_site(vertical, 1, 60)
+    chosen = set(list(site.truth)[:6])
+    rules = learn(site.pages, [label for label in site.labels if label.page in chosen], site.schema)
+    assert watch(rules, site.redesign(0, 5).pages).alarms == []
