@@ -32,7 +32,8 @@ ORDER = (
     {"catalog"},
     {"pipeline"},
     {"engines"},
-    {"cli", "web", "scrapy"},
+    {"web", "scrapy"},
+    {"cli"},
 )
 RANK = {part: rank for rank, parts in enumerate(ORDER) for part in parts}
 

@@ -22,7 +22,7 @@ from untemplate.sampling import sample
 from untemplate.schema import Schema
 from untemplate.watching import BELLWETHERS, remember
 
-__all__ = ["Learned", "learn", "learn_site"]
+__all__ = ["Learned", "borrow", "learn", "learn_site", "learning_sample", "watchable"]
 
 # Unlabelled pages that rules are learnt with, besides the labelled ones: the paper's sample size.
 SAMPLE = 20
@@ -88,7 +88,7 @@ def learn_site(pages: Iterable[Page], labels: Iterable[Label], schema: Schema) -
         else:
             unlabelled.append(group)
     for group in unlabelled:
-        wrappers.append(_borrow(group, clusters, wrappers, schema, learned))
+        wrappers.append(borrow(group, clusters, wrappers, schema, learned))
     learned.rules = Rules(schema, tuple(wrappers))
     return learned
 
@@ -139,19 +139,19 @@ def _learn_wrapper(
             readable.append(page)
         except PageError as error:
             learned.problems.append(f"{page.id}: {error}")
-    table = Table([*readable, *_unlabelled_sample(group, labelled)])
+    table = Table([*readable, *learning_sample(group, labelled)])
     labels = {number: _of(page, by_page) for number, page in enumerate(readable)}
     rules, reports = learn_rules(table, labels, schema)
     learned.reports[group.id] = reports
     wrapper = _wrapper(group, Wrapper("", (), 0, "", rules, tuple(sorted(table.static))))
     given = {page.id: _of(page, by_page) for page in readable}
-    wrapper = remember(wrapper, _watchable(group, readable, table.pages), schema, given)
+    wrapper = remember(wrapper, watchable(group, readable, table.pages), schema, given)
     for page in table.pages:
         page.release()
     return wrapper
 
 
-def _watchable(group: Cluster, labelled: Sequence[Page], learnt_with: Sequence[Page]) -> Iterator[Page]:
+def watchable(group: Cluster, labelled: Sequence[Page], learnt_with: Sequence[Page]) -> Iterator[Page]:
     """Pages to watch: a few labelled ones, then by turns pages that rules were learnt with and others.
 
     The former are diverse, the latter tell of rules that hold only where they were learnt.
@@ -165,7 +165,7 @@ def _watchable(group: Cluster, labelled: Sequence[Page], learnt_with: Sequence[P
     yield from labelled[WATCHED_LABELLED:]
 
 
-def _unlabelled_sample(group: Cluster, labelled: Sequence[Page]) -> list[Page]:
+def learning_sample(group: Cluster, labelled: Sequence[Page]) -> list[Page]:
     """Pages to generalise over: the structurally most diverse, filled up with others at random."""
     known = {id(page) for page in labelled}
     others = [page for page in group.pages if id(page) not in known and _is_moderate(page)]
@@ -195,7 +195,7 @@ def _wrapper(group: Cluster, like: Wrapper) -> Wrapper:
     )
 
 
-def _borrow(
+def borrow(
     group: Cluster, clusters: Sequence[Cluster], wrappers: Sequence[Wrapper], schema: Schema, learned: Learned
 ) -> Wrapper:
     """The wrapper of the labelled cluster whose rules hold on these pages, or one that says labels are needed."""
@@ -211,7 +211,7 @@ def _borrow(
         learned.needs_labels.append(group.id)
         return _wrapper(group, Wrapper("", (), 0, "", {}))
     learned.borrowed[group.id] = best.cluster
-    return remember(_wrapper(group, best), _unlabelled_sample(group, ()), schema, {})
+    return remember(_wrapper(group, best), learning_sample(group, ()), schema, {})
 
 
 def _fill(wrapper: Wrapper, pages: Sequence[Page], schema: Schema) -> float:

@@ -126,8 +126,14 @@ class Catalog:
 
     def save_page(self, site: str, page: Page) -> None:
         """Keep a page as it is now, beside what it was before; the site is added if it is new."""
+        self.save_pages(site, [page])
+
+    def save_pages(self, site: str, given: Iterable[Page]) -> None:
+        """Keep pages as they are now, all or none of them."""
         with self._database.write() as connection:
-            pages.write_page(connection, locked_site(connection, site), page)
+            site_id = locked_site(connection, site)
+            for page in given:
+                pages.write_page(connection, site_id, page)
 
     def page(self, site: str, id: str, at: datetime | None = None) -> Page:
         """A page as it was last kept, or as it was at some time."""

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from untemplate.sources import Pages
 
 __all__ = [
+    "DEFAULT",
     "UNKNOWN_PAGES",
     "Memory",
     "catalog_option",

@@ -1,0 +1,195 @@
+"""Takes the pictures of the web pages that README and docs show: a made-up site, labelled, changed and healed.
+
+python -m scripts.screenshots               into docs/images
+python -m scripts.screenshots -o FOLDER
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from playwright.sync_api import Frame, Page, sync_playwright
+
+from untemplate.catalog import Catalog
+from untemplate.clustering import cluster
+from untemplate.demo import Site, make_site, write_site
+from untemplate.layout.chromium import find_chromium
+from untemplate.sources import read_pages
+from untemplate.web import Running, running, take_in
+
+ROOT = Path(__file__).parents[1]
+FLAGS = ("--disable-gpu", "--no-first-run", "--disable-background-networking", "--force-color-profile=srgb")
+
+# The stylesheet that made-up pages link to but do not come with: laid beside them, it is shown with them.
+STYLE = """
+* { float: none !important; margin: 0 !important; padding: 0 !important; color: inherit !important; }
+body { background: #f4efe6; color: #2d2722; font: 15px/1.55 Georgia, 'DejaVu Serif', serif; }
+.appPage { display: block; max-width: 860px; margin: 0 auto !important; padding: 24px 32px !important; }
+.appPage { background: #fffdf9; }
+.appHeader { display: flex; gap: 18px; align-items: center; padding-bottom: 10px !important; }
+.appHeader { border-bottom: 2px solid #b4552d; }
+.appHeader img { display: none; } .appHeader > div { flex: 1; font-style: italic; }
+.appNav { display: flex; flex-wrap: wrap; gap: 2px 14px; padding: 10px 0 !important; font-size: 13px; }
+.appCrumbs { font-size: 13px; color: #8a7c70 !important; margin: 8px 0 !important; }
+.appHeading { font-size: 30px; font-weight: bold; line-height: 1.3; }
+.appHeading span { font-weight: normal; color: #8a7c70 !important; }
+.appData li { display: inline-block; background: #f1e4d4; border-radius: 12px; }
+.appData li { padding: 1px 10px !important; margin-right: 6px !important; }
+.appSubtitle, .appAttributes, .appLists, .appSummary, .appAlso { margin: 12px 0 !important; }
+h3, h4 { font-size: 15px; color: #b4552d !important; } .appSubtitle { display: flex; gap: 24px; }
+"""
+
+NO_TOASTS = "document.querySelectorAll('.toast').forEach(toast => toast.remove())"
+
+# Where on the page a value stands: the shortest text that has it as words of its own, in the biggest letters.
+FIND = """value => {
+    const words = new RegExp(`(?<!\\\\w)${value.replace(/[.*+?^${}()|[\\]\\\\]/g, "\\\\$&")}(?!\\\\w)`);
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), found = [];
+    while (walker.nextNode()) {
+        const node = walker.currentNode, start = node.data.search(words);
+        if (start >= 0) found.push({node, start, size: parseFloat(getComputedStyle(node.parentElement).fontSize)});
+    }
+    found.sort((a, b) => a.node.data.trim().length - b.node.data.trim().length || b.size - a.size);
+    const [{node, start}] = found, range = document.createRange();
+    range.setStart(node, start);
+    range.setEnd(node, start + value.length);
+    const before = range.getBoundingClientRect();
+    if (before.top < 0 || before.bottom > innerHeight) scrollTo(0, scrollY + before.top - innerHeight / 2);
+    const {left, right, top, bottom} = range.getBoundingClientRect();
+    return {left, right, middle: (top + bottom) / 2};
+}"""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m scripts.screenshots", description=__doc__.partition("\n")[0]
+    )
+    parser.add_argument("-o", "--output", type=Path, default=ROOT / "docs" / "images")
+    output: Path = parser.parse_args().output
+    executable = find_chromium()
+    if executable is None:
+        print("no Chromium: scripts/system-packages installs it", file=sys.stderr)
+        return 2
+    output.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory() as name, sync_playwright() as playwright:
+        folder = Path(name)
+        site = make_site("movie", seed=3, pages=60)
+        _write(site, folder / "site")
+        _write(site.redesign(0.7, seed=5), folder / "later")
+        browser = playwright.chromium.launch(
+            executable_path=executable, args=FLAGS, chromium_sandbox=os.geteuid() != 0
+        )
+        with Catalog.open(folder / "catalog.db") as catalog:
+            pages = read_pages(folder / "site")
+            take_in(catalog, "bestinsider3.example", cluster(pages), site.schema, pages, {})
+            with running(catalog) as server:
+                window = browser.new_page(viewport={"width": 1280, "height": 800}, device_scale_factor=1)
+                _Photographer(window, server, site, folder, output).shoot()
+        browser.close()
+    return 0
+
+
+def _write(site: Site, folder: Path) -> None:
+    write_site(site, folder)
+    (folder / "css").mkdir()
+    for link in {found for page in site.pages for found in re.findall(rb'href="/css/([\w.]+)"', page.html)}:
+        (folder / "css" / link.decode()).write_text(STYLE, "utf-8")
+
+
+class _Photographer:
+    def __init__(self, window: Page, server: Running, site: Site, folder: Path, output: Path) -> None:
+        self.window = window
+        self.server = server
+        self.site = site
+        self.folder = folder
+        self.output = output
+
+    def shoot(self) -> None:
+        window = self.window
+        window.goto(f"{self.server.url}#/annotate")
+        self._label("title", "director")
+        self._take("annotate")
+        self._label("genre", "mpaa_rating", "year")
+        window.keyboard.press("n")
+        self._settle()
+        self._label("year")
+        self._take("annotate-done")
+        window.keyboard.press("s")
+        self._settle()
+        self._show("overview")
+        self._show("review")
+        self._show("rules")
+        self._show("export")
+        self._show("monitor", wait=False)
+        self._round("Watch", self.folder / "site")
+        self._round("Watch", self.folder / "site")
+        self._round("Watch", self.folder / "later")
+        window.get_by_role("button", name="Before and after").first.click()
+        self._settle(1.5)
+        self._take("monitor")
+        self._round("Heal", self.folder / "later")
+        window.locator("main").evaluate("main => main.scrollTo(0, 0)")
+        self._take("monitor-healed")
+        window.set_viewport_size({"width": 390, "height": 844})
+        self._show("annotate", "annotate-phone")
+        window.emulate_media(color_scheme="dark")
+        window.set_viewport_size({"width": 1280, "height": 800})
+        self._show("annotate", "annotate-dark")
+
+    @property
+    def _frame(self) -> Frame:
+        self.window.locator(".frame[aria-busy=false] iframe").wait_for()
+        [frame] = [frame for frame in self.window.frames if frame.parent_frame]
+        frame.locator("untemplate-marks").wait_for(state="attached")
+        return frame
+
+    def _label(self, *attributes: str) -> None:
+        frame = self._frame
+        page = self.window.evaluate("new URLSearchParams(location.hash.split('?')[1]).get('page')")
+        for attribute in attributes:
+            values = self.site.truth[page][attribute]
+            self.window.locator(".chip .name").filter(has_text=attribute).click()
+            if not values:
+                self.window.keyboard.press("x")
+            for value in values:
+                box = frame.evaluate(FIND, value)
+                held = self.window.locator(".frame iframe").bounding_box()
+                assert held
+                mouse, y = self.window.mouse, held["y"] + box["middle"]
+                mouse.move(held["x"] + box["left"] + 0.5, y)
+                mouse.down()
+                mouse.move(held["x"] + box["right"] - 0.5, y, steps=3)
+                mouse.up()
+                self._settle()
+
+    def _round(self, what: str, source: Path) -> None:
+        field = self.window.get_by_role("textbox", name="Where fresh pages are")
+        field.fill(str(source))
+        self.window.evaluate(NO_TOASTS)
+        self.window.get_by_role("button", name=what, exact=True).click()
+        self.window.locator(".toast").last.wait_for()
+        self._settle(1)
+
+    def _show(self, view: str, name: str = "", wait: bool = True) -> None:
+        self.window.evaluate("view => { location.hash = `#/${view}` }", view)
+        self._settle(1.5)
+        if wait:
+            self._take(name or view)
+
+    def _settle(self, seconds: float = 0.6) -> None:
+        self.window.wait_for_timeout(seconds * 1000)
+
+    def _take(self, name: str) -> None:
+        self.window.evaluate(NO_TOASTS)
+        self.window.screenshot(path=self.output / f"{name}.png")
+        print(self.output / f"{name}.png", time.strftime("%X"))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,52 @@
+"""untemplate annotate: label a site's pages in the browser."""
+
+from __future__ import annotations
+
+import click
+
+from untemplate.cli.remembered import open_catalog, site_name, site_option
+from untemplate.cli.serve import serve, server_options
+from untemplate.cli.shell import examples, find_templates, open_pages, pages_argument, say
+
+__all__ = ["command"]
+
+
+@click.command(
+    epilog=examples(
+        "untemplate annotate pages/ --schema restaurant",
+        "untemplate annotate crawl.warc.gz --schema product.toml --no-browser",
+    )
+)
+@pages_argument
+@click.option("--schema", "schema_name", required=True, help="A TOML file, or the name of a ready-made one.")
+@site_option
+@server_options
+def command(
+    source: str,
+    url_column: str,
+    html_column: str,
+    schema_name: str,
+    site: str | None,
+    where: str,
+    port: int,
+    no_browser: bool,
+) -> None:
+    """Label pages in the browser and watch the records appear.
+
+    PAGES is any source of pages; see untemplate cluster --help. Its templates are found, and the pages worth
+    labelling are kept in the catalog, with every label from the moment it is given. Then the web pages are served
+    on this machine until Ctrl+C.
+    """
+    from untemplate.schema import Schema
+    from untemplate.web import take_in
+
+    schema = Schema.load(schema_name)
+    with open_catalog(where, create=True) as catalog:
+        with open_pages(source, url_column, html_column) as pages:
+            clustering = find_templates(pages)
+            own = [page for cluster in clustering for page in cluster.pages]
+            name = site_name(site, (page.url for page in own))
+            columns = {"url_column": url_column, "html_column": html_column}
+            take_in(catalog, name, clustering, schema, pages, columns)
+        say(f"{name}: {len(own):,} pages in {len(clustering)} templates, schema {schema.name}.")
+        serve(catalog, port, not no_browser)

@@ -1,0 +1,67 @@
+"""untemplate serve: the web pages over a catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from untemplate.cli.remembered import DEFAULT, catalog_option, open_catalog
+from untemplate.cli.shell import examples, say
+
+if TYPE_CHECKING:
+    from untemplate.catalog import Catalog
+
+__all__ = ["command", "serve", "server_options"]
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def server_options(command: Command) -> Command:
+    """Give a command the options of a server."""
+    for decorate in (
+        click.option("--no-browser", is_flag=True, help="Print the address and open nothing."),
+        click.option(
+            "--port",
+            type=click.IntRange(0, 65535),
+            default=0,
+            show_default="any that is free",
+            help="Port on this machine.",
+        ),
+        catalog_option("Where everything is kept.", DEFAULT),
+    ):
+        command = decorate(command)
+    return command
+
+
+@click.command(
+    epilog=examples(
+        "untemplate serve",
+        "untemplate serve --catalog postgresql://localhost/untemplate --port 8700 --no-browser",
+    )
+)
+@server_options
+def command(where: str, port: int, no_browser: bool) -> None:
+    """Look after the sites of a catalog in the browser.
+
+    Label and review pages, look at rules and their history, watch for changes, heal, and export records. Pages to
+    start with come into the catalog by untemplate annotate.
+    """
+    with open_catalog(where) as catalog:
+        serve(catalog, port, not no_browser)
+
+
+def serve(catalog: Catalog, port: int, browser: bool) -> None:
+    """Serve until interrupted."""
+    import webbrowser
+
+    from untemplate.web import run
+
+    def tell(url: str) -> None:
+        click.echo(url)
+        say("Whoever has this address can read and change the catalog. Ctrl+C ends the server.")
+        if browser and not webbrowser.open(url):
+            say("No browser could be opened; open the address above in one.")
+
+    run(catalog, port, tell)

@@ -1,0 +1,178 @@
+// What is pointed at: the text under the pointer, a selected part of it, an image or a link; or by keyboard, one after the other.
+
+const REACH = 3; // pixels beside a text that still count as on it
+
+export class Picker {
+  constructor(scene, marks, tell) {
+    this.scene = scene;
+    this.marks = marks;
+    this.tell = tell;
+    this.use("text", 265);
+    document.addEventListener("pointermove", (event) => this.hover(event), true);
+    document.addEventListener("pointerleave", () => this.marks.point("hover", null), true);
+    document.addEventListener("click", (event) => this.click(event), true);
+    document.addEventListener("mousedown", (event) => {
+      if (event.shiftKey) event.preventDefault(); // extends the label, not the browser's selection
+      this.leave();
+    }, true);
+  }
+
+  // `mode` is text, image or url: what the active attribute's values are.
+  use(mode, hue) {
+    this.mode = mode;
+    this.hue = hue;
+    this.candidates = null;
+    document.documentElement.style.setProperty("--untemplate-hue", hue);
+    this.leave();
+  }
+
+  hover(event) {
+    if (event.buttons) return this.marks.point("hover", null);
+    this.marks.point("hover", this.at(event.clientX, event.clientY), this.hue);
+  }
+
+  click(event) {
+    event.preventDefault();
+    event.stopPropagation();
+    if (event.detail > 1) return; // the second half of a double click
+    const selected = this.mode === "text" && this.selected();
+    getSelection().removeAllRanges();
+    const target = selected || this.at(event.clientX, event.clientY);
+    if (target) this.send(target, event.shiftKey);
+  }
+
+  send(target, extend) {
+    const { items, attribute, part } = target;
+    this.tell({ kind: "pick", item: items[0], last: items[items.length - 1], attribute, part, extend });
+  }
+
+  at(x, y) {
+    if (this.mode !== "text") {
+      const tag = this.mode === "image" ? "IMG" : "A";
+      for (const element of document.elementsFromPoint(x, y)) {
+        const target = element.closest(tag) ?? (tag === "IMG" ? element.querySelector("img:only-of-type") : null);
+        if (target) return this.target(target);
+      }
+      if (this.mode === "image") return null;
+    }
+    const text = this.textAt(x, y);
+    if (text) return this.target(text);
+    const image = document.elementsFromPoint(x, y).find((element) => element.tagName === "IMG" && element.alt);
+    return image ? { items: [this.scene.number(image)], attribute: "alt" } : null;
+  }
+
+  textAt(x, y) {
+    const caret = document.caretPositionFromPoint?.(x, y);
+    const node = caret ? caret.offsetNode : document.caretRangeFromPoint?.(x, y)?.startContainer;
+    const element = document.elementFromPoint(x, y);
+    const around = [node, ...(element?.childNodes ?? [])];
+    return around.find((one) => isText(one) && covers(one, x, y)) ?? onlyText(element);
+  }
+
+  target(node) {
+    const number = this.scene.number(node);
+    if (number === undefined) return null;
+    const attribute = { IMG: "src", A: "href" }[node.nodeName];
+    return { items: [number], attribute };
+  }
+
+  // A dragged selection: part of one text, or several whole ones.
+  selected() {
+    const selection = getSelection();
+    if (selection.isCollapsed || !selection.rangeCount) return null;
+    const range = selection.getRangeAt(0);
+    const texts = this.all().filter((node) => range.intersectsNode(node) && within(range, node).trim());
+    if (!texts.length) return null;
+    const items = texts.map((node) => this.scene.number(node));
+    const part = within(range, texts[0]);
+    return { items, part: texts.length === 1 && part.trim() !== texts[0].data.trim() ? part : undefined };
+  }
+
+  // By keyboard
+
+  all() {
+    const tag = { image: "IMG", url: "A" }[this.mode];
+    this.candidates ??= this.scene.nodes.filter((node) =>
+      tag ? node.nodeName === tag : node.nodeType === Node.TEXT_NODE && node.data.trim() && !/^(STYLE|TITLE)$/.test(node.parentNode?.nodeName));
+    return this.candidates;
+  }
+
+  move(by) {
+    const all = this.all();
+    let index = this.cursor ? all.indexOf(this.cursor) : by > 0 ? -1 : all.length;
+    do index += by;
+    while (all[index] && !isVisible(all[index]));
+    if (all[index]) this.place(all[index]);
+  }
+
+  find(text) {
+    const wanted = text.toLowerCase().split(/\s+/).filter(Boolean).join(" ");
+    if (!wanted) return this.leave();
+    const all = this.all();
+    const contains = (node) => words(node).toLowerCase().includes(wanted);
+    const start = this.cursor ? all.indexOf(this.cursor) : 0;
+    const found = [...all.slice(start), ...all.slice(0, start)].find((node) => contains(node) && isVisible(node)) ?? all.find(contains);
+    if (found) this.place(found);
+    else this.leave();
+  }
+
+  place(node) {
+    this.cursor = node;
+    const target = this.target(node);
+    this.marks.point("cursor", target, this.hue);
+    this.marks.reveal(target.items);
+    this.tell({ kind: "cursor", text: words(node).slice(0, 200), item: target.items[0] });
+  }
+
+  pick(extend) {
+    if (this.cursor) this.send(this.target(this.cursor), extend);
+  }
+
+  leave() {
+    if (this.cursor) this.tell({ kind: "cursor", text: "" });
+    this.cursor = null;
+    this.marks.point("cursor", null);
+    this.marks.point("hover", null);
+  }
+}
+
+function isText(node) {
+  return node?.nodeType === Node.TEXT_NODE && node.data.trim() !== "";
+}
+
+// Beside its text an element stands for it, if it has no other.
+function onlyText(element) {
+  if (!element) return null;
+  const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  let only = null;
+  while (walker.nextNode()) {
+    if (!isText(walker.currentNode)) continue;
+    if (only) return null;
+    only = walker.currentNode;
+  }
+  return only;
+}
+
+function words(node) {
+  return (node.data ?? (node.alt || node.textContent) ?? "").split(/\s+/).filter(Boolean).join(" ");
+}
+
+function within(range, node) {
+  const start = node === range.startContainer ? range.startOffset : 0;
+  const stop = node === range.endContainer ? range.endOffset : node.data.length;
+  return node.data.slice(start, stop);
+}
+
+function covers(node, x, y) {
+  const range = document.createRange();
+  range.selectNodeContents(node);
+  return [...range.getClientRects()].some((rect) =>
+    x >= rect.left - REACH && x <= rect.right + REACH && y >= rect.top - REACH && y <= rect.bottom + REACH);
+}
+
+function isVisible(node) {
+  const range = document.createRange();
+  range.selectNode(node);
+  const box = range.getBoundingClientRect();
+  return box.width > 1 && box.height > 1;
+}

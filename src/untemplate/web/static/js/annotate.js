@@ -1,0 +1,350 @@
+// Annotate: a page as it looks, attributes as chips, and a record of every sample page that changes with every label.
+import { get, post, put } from "./api.js";
+import { panel } from "./chips.js";
+import { button, h, hue, toast } from "./dom.js";
+import { FrameLink } from "./framelink.js";
+import { History } from "./history.js";
+import { action, help } from "./keys.js";
+import { address, complain, go } from "./main.js";
+import { choosePart } from "./part.js";
+import { recordsTable } from "./records.js";
+
+// A second click this close to the label, counted in nodes, extends it; further away it replaces it.
+const NEAR = 8;
+
+export async function open(outlet, context) {
+  if (!context.cluster) {
+    outlet.replaceChildren(h("div", { class: "empty" }, h("h2", {}, "No site yet"),
+      h("p", {}, "Start with: ", h("code", {}, "untemplate annotate PAGES --schema S"))));
+    return {};
+  }
+  const view = new Annotate(outlet, context);
+  await view.start(context.parameters.page);
+  return view;
+}
+
+class Annotate {
+  constructor(outlet, context) {
+    this.site = context.site.site;
+    this.remote = context.site.remote;
+    this.cluster = context.cluster.cluster;
+    this.history = new History(this.site);
+    this.active = 0;
+    this.asked = 0; // questions are numbered, and an answer to an earlier one does not replace that to a later one
+    this.answered = 0;
+    this.turns = 0;
+    this.parts = { bar: h("div", { class: "pagebar" }), frame: h("div", { class: "frame" }), side: h("aside", { class: "side", "aria-label": "Attributes" }),
+      table: h("section", { class: "records", "aria-label": "Records of the sample pages" }) };
+    this.root = h("div", { class: "annotate", "data-completed": "0" }, this.parts.bar, this.parts.frame, this.parts.side, this.parts.table);
+    outlet.replaceChildren(this.root);
+    this.frame = new FrameLink(this.parts.frame, {
+      pick: (picked) => this.pick(picked),
+      key: (event) => this.press(event),
+      cursor: ({ text, item }) => { this.cursor = text ? { text, item } : null; this.drawBar(); },
+    });
+    this.onkey = (event) => this.key(event);
+    document.addEventListener("keydown", this.onkey);
+  }
+
+  close() {
+    document.removeEventListener("keydown", this.onkey);
+    this.frame.close();
+  }
+
+  async start(page) {
+    this.bench = await get("bench", { site: this.site, cluster: this.cluster });
+    if (!this.bench.rows.length) {
+      this.parts.frame.replaceChildren(h("div", { class: "empty" }, "The catalog keeps no readable page of this template."));
+      return;
+    }
+    const known = this.bench.rows.some((row) => row.page === page);
+    await this.turnTo(page && (known || page) ? page : this.bench.next ?? this.bench.rows[0].page);
+  }
+
+  // The same view with another address: another page of this cluster needs no new view.
+  update({ site, cluster, parameters }) {
+    if (site?.site !== this.site || cluster?.cluster !== this.cluster || site.remote !== this.remote) return false;
+    const page = parameters.page ?? this.bench?.next;
+    if (page && page !== this.page?.page) this.turnTo(page).catch(complain);
+    return true;
+  }
+
+  async changed(site) {
+    if (site !== null && site !== this.site) return;
+    clearTimeout(this.later);
+    this.later = setTimeout(async () => {
+      const question = ++this.asked;
+      const [bench, marks] = await Promise.all([
+        get("bench", { site: this.site, cluster: this.cluster }), get("marks", { site: this.site, page: this.page.page })]);
+      this.take(question, bench, marks);
+      this.draw();
+      this.sendMarks();
+    }, 120);
+  }
+
+  // Pages
+
+  async turnTo(id) {
+    const mine = ++this.turns;
+    this.parts.frame.setAttribute("aria-busy", "true");
+    const [page, marks] = await Promise.all([get("page", { site: this.site, page: id }), get("marks", { site: this.site, page: id })]);
+    if (mine !== this.turns) return;
+    this.page = page;
+    this.cursor = null;
+    this.extending = null;
+    history.replaceState(null, "", address("annotate", { site: this.site, cluster: this.cluster, page: id }));
+    this.marks = marks;
+    this.active = this.firstOpen();
+    this.draw();
+    await this.frame.load(this.site, page);
+    this.sendMarks();
+    this.parts.frame.setAttribute("aria-busy", "false");
+    this.complete();
+  }
+
+  step(by) {
+    const rows = this.bench.rows;
+    const index = rows.findIndex((row) => row.page === this.page.page);
+    const row = rows[(index + by + rows.length) % rows.length];
+    if (row.page !== this.page.page) this.turnTo(row.page).catch(complain);
+  }
+
+  next() {
+    if (this.bench.next && this.bench.next !== this.page.page) return this.turnTo(this.bench.next);
+    if (!this.bench.next) toast("Every sample page has labels.");
+  }
+
+  // Attributes
+
+  get attribute() {
+    return this.bench.attributes[this.active];
+  }
+
+  choose(index) {
+    if (!this.bench.attributes[index]) return;
+    this.active = index;
+    this.draw();
+    this.sendMode();
+  }
+
+  own(name, kind = "label") {
+    return this.marks.marks.filter((mark) => mark.attribute === name && mark.kind === kind);
+  }
+
+  isLabelled(name) {
+    return this.marks.absent.includes(name) || this.own(name).length > 0;
+  }
+
+  // The first attribute that neither a label nor a rule has a value for, then the first without a label.
+  firstOpen(after = -1) {
+    const names = this.bench.attributes.map((one) => one.name);
+    const order = [...names.slice(after + 1), ...names.slice(0, after + 1)];
+    const empty = order.find((name) => !this.isLabelled(name) && !this.own(name, "found").length);
+    const chosen = empty ?? order.find((name) => !this.isLabelled(name)) ?? names[Math.max(after, 0)];
+    return names.indexOf(chosen);
+  }
+
+  // Labels
+
+  async pick({ item, last, attribute, part, extend }) {
+    const latest = this.extending ?? this.attribute.name;
+    if (extend && this.own(latest).length) return this.extend(latest, [item, last]);
+    const { name, many } = this.attribute;
+    const click = { item, last, attribute, part };
+    const before = this.own(name);
+    if (many) {
+      const same = before.find((mark) => mark.items[0] === item && !part);
+      const kept = before.filter((mark) => mark !== same).map(clickOf);
+      return this.label(name, same ? kept : [...kept, click], Boolean(same));
+    }
+    const near = before[0]?.items.length && !part && !attribute &&
+      Math.min(...before[0].items.map((one) => Math.abs(one - item))) <= NEAR;
+    if (near && !before[0].items.includes(item)) return this.extend(name, [item, last]);
+    return this.label(name, [click]);
+  }
+
+  extend(name, items) {
+    const marks = this.own(name);
+    const all = [...marks.at(-1).items, ...items];
+    const click = { item: Math.min(...all), last: Math.max(...all) };
+    return this.label(name, [...marks.slice(0, -1).map(clickOf), click], true);
+  }
+
+  // `stay`: the attribute remains the active one.
+  label(name, clicks, stay = false) {
+    return this.send(put("labels", { site: this.site, page: this.page.page, attribute: name, clicks }), () => {
+      this.extending = name;
+      const many = this.bench.attributes.find((one) => one.name === name)?.many;
+      if (!stay && !(many && clicks?.length)) this.active = this.firstOpen(this.bench.attributes.findIndex((one) => one.name === name));
+    });
+  }
+
+  async accept() {
+    const open = this.bench.attributes.filter((one) => !this.isLabelled(one.name));
+    if (open.some((one) => one.rule)) {
+      await this.send(post("labels/confirm", { site: this.site, page: this.page.page }));
+    }
+    if (!this.bench.done) await this.next();
+  }
+
+  async send(request, then = () => {}) {
+    const question = ++this.asked;
+    this.parts.table.setAttribute("aria-busy", "true");
+    try {
+      const { change, bench, marks } = await request;
+      this.history.add(marks.page, change);
+      const wasDone = this.bench.done;
+      this.take(question, bench, marks);
+      then();
+      this.draw();
+      this.sendMarks();
+      if (bench.done && !wasDone) toast("Done: the rules extract from every remaining sample page.");
+    } catch (error) {
+      complain(error);
+    } finally {
+      this.parts.table.setAttribute("aria-busy", "false");
+      this.complete();
+    }
+  }
+
+  // Counts what was asked for and is shown now: benchmarks and tests wait for it.
+  complete() {
+    this.root.dataset.completed = Number(this.root.dataset.completed) + 1;
+  }
+
+  async timeTravel(step) {
+    if (!step) return toast("Nothing to undo or redo.");
+    const { page, restore, remove, commit } = step;
+    try {
+      const question = ++this.asked;
+      const { bench, marks } = await post("labels/change", { site: this.site, page, restore, remove });
+      commit();
+      this.take(question, bench, marks);
+      if (page !== this.page.page) return await this.turnTo(page);
+      this.draw();
+      this.sendMarks();
+      this.complete();
+    } catch (error) {
+      complain(error);
+    }
+  }
+
+  async save() {
+    if (this.bench.saved) return toast("The rules are saved already.");
+    const { version } = await post("rules/save", { site: this.site });
+    toast(`Rules saved as version ${version}.`);
+    this.complete();
+  }
+
+  async allowRemote(remote) {
+    await put("settings", { remote }, { site: this.site });
+    this.remote = remote;
+    await this.turnTo(this.page.page);
+  }
+
+  // Keys
+
+  key(event) {
+    const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName) || document.querySelector("dialog[open]");
+    const acting = event.key === "Enter" && /^(BUTTON|A|SUMMARY)$/.test(event.target.tagName);
+    if (typing || acting) return;
+    if (this.press(event)) event.preventDefault();
+  }
+
+  press(event) {
+    const [name, value] = action(event) ?? [];
+    const actions = {
+      choose: () => this.choose(value), step: () => this.step(value), next: () => this.next(), help,
+      absent: () => this.label(this.attribute.name, null), clear: () => this.label(this.attribute.name, [], true),
+      undo: () => this.timeTravel(this.history.undo()), redo: () => this.timeTravel(this.history.redo()),
+      move: () => this.frame.order("move", { by: value }), leave: () => this.frame.order("leave"),
+      find: () => this.parts.bar.querySelector("input").focus(), part: () => this.part(), save: () => this.save(),
+      extend: () => this.frame.order("pick", { extend: true }),
+      enter: () => (this.cursor ? this.frame.order("pick", { extend: false }) : this.accept()),
+    };
+    if (!actions[name] || !this.bench) return false;
+    Promise.resolve(actions[name]()).catch(complain);
+    return true;
+  }
+
+  part() {
+    const item = this.cursor?.item ?? this.own(this.attribute.name)[0]?.items[0];
+    const text = item === undefined ? null : this.page.items[item]?.[1];
+    if (typeof text !== "string" || this.page.items[item].length !== 2) return toast("Go to a text first: ↓, / or click.");
+    choosePart(text, (part) => this.label(this.attribute.name, [{ item, part }]));
+  }
+
+  // Drawing
+
+  take(question, bench, marks) {
+    if (question < this.answered) return;
+    this.answered = question;
+    this.bench = bench;
+    if (marks.page === this.page.page) this.marks = marks;
+  }
+
+  sendMode() {
+    const { type } = this.attribute;
+    this.frame.order("mode", { mode: type === "image" || type === "url" ? type : "text", hue: hue(this.active) });
+  }
+
+  sendMarks() {
+    const place = new Map(this.bench.attributes.map((one, index) => [one.name, index]));
+    this.sendMode();
+    this.frame.order("marks", { marks: this.marks.marks.map((mark) => ({ ...mark, hue: hue(place.get(mark.attribute) ?? 0), name: mark.attribute })) });
+  }
+
+  reveal(name) {
+    const [mark] = [...this.own(name), ...this.own(name, "found")];
+    if (mark) this.frame.order("reveal", { items: mark.items });
+  }
+
+  draw() {
+    this.drawBar();
+    panel(this.parts.side, this);
+    recordsTable(this.parts.table, this);
+  }
+
+  drawBar() {
+    const rows = this.bench.rows;
+    const index = rows.findIndex((row) => row.page === this.page.page);
+    const row = rows[index];
+    const typing = this.parts.bar.querySelector("input");
+    if (typing && document.activeElement === typing) {
+      this.parts.bar.querySelector(".cursor").textContent = this.cursor?.text ?? "";
+      return;
+    }
+    this.parts.bar.replaceChildren(
+      button("‹", () => this.step(-1), { kind: "small", label: "Previous page", title: "Previous page (k)" }),
+      h("span", { class: "small number soft" }, index >= 0 ? `${index + 1} of ${rows.length}` : "not in the sample"),
+      button("›", () => this.step(1), { kind: "small", label: "Next page", title: "Next page (j)" }),
+      h("span", { class: "grow cut small", title: this.page.url }, row?.title || this.page.page, h("span", { class: "soft" }, `  ${this.page.url}`)),
+      h("span", { class: "cursor cut small soft", "aria-live": "polite" }, this.cursor?.text ?? ""),
+      h("input", { type: "search", placeholder: "Find on the page", "aria-label": "Find a text on the page",
+        oninput: (event) => this.frame.order("find", { text: event.target.value }),
+        onkeydown: (event) => this.typed(event) }),
+      h("label", { class: "switch", title: "Images and stylesheets that did not come with the pages are loaded from their hosts" },
+        h("input", { type: "checkbox", checked: this.page.remote, onchange: (event) => this.allowRemote(event.target.checked).catch(complain) }), "Remote images"),
+      button("?", help, { kind: "small", label: "Keys" }));
+  }
+
+  typed(event) {
+    if (event.key !== "Enter" && event.key !== "Escape") return;
+    event.preventDefault();
+    const part = event.target.value.trim();
+    const exactly = event.ctrlKey || event.metaKey;
+    if (event.key === "Enter" && exactly && this.cursor) this.label(this.attribute.name, [{ item: this.cursor.item, part }]);
+    else if (event.key === "Enter") this.frame.order("pick", { extend: event.shiftKey });
+    event.target.value = "";
+    event.target.blur();
+    this.drawBar();
+  }
+
+  exportRecords() {
+    go("export", { site: this.site });
+  }
+}
+
+function clickOf({ items, part }) {
+  return { item: items[0], last: items.at(-1), part };
+}

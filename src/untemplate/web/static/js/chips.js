@@ -1,0 +1,58 @@
+// The attributes at the side: what a label or a rule says about each on this page, and the rule in words.
+import { badge, button, h, hue, words } from "./dom.js";
+
+export function panel(side, view) {
+  const { bench } = view;
+  side.replaceChildren(
+    h("div", { class: "stack" },
+      status(view),
+      h("ol", { class: "chips" }, bench.attributes.map((attribute, index) => h("li", {}, chip(view, attribute, index))))),
+    h("footer", { class: "row" },
+      button("↶", () => view.timeTravel(view.history.undo()), { label: "Undo", title: "Undo (u)", disabled: !view.history.undo() }),
+      button("↷", () => view.timeTravel(view.history.redo()), { label: "Redo", title: "Redo (r)", disabled: !view.history.redo() }),
+      button(["Not here ", h("kbd", {}, "x")], () => view.label(view.attribute.name, null), { title: "The active attribute is not on this page" }),
+      button(["All correct ", h("kbd", {}, "⏎")], () => view.accept(), { kind: "primary", disabled: !bench.attributes.some((one) => one.rule),
+        title: "Accept what the rules found on this page, and go on" })));
+}
+
+function status(view) {
+  const { bench } = view;
+  const labelled = bench.rows.filter((row) => row.labelled).length;
+  if (bench.done) {
+    return h("div", { class: "notice good done" },
+      h("div", { class: "grow" }, h("strong", {}, "Done."), ` The rules extract from all ${bench.rows.length - labelled} remaining sample pages.`),
+      bench.saved ? badge("saved", "good") : button(["Save rules ", h("kbd", {}, "s")], () => view.save(), { kind: "primary" }),
+      button("Export records", () => view.exportRecords()));
+  }
+  const failing = bench.rows.filter((row) => !row.labelled && !row.holds).length;
+  const text = !labelled ? "Click each value on the page; the records below fill in as you go."
+    : bench.undecided.length ? `Still to label: ${bench.undecided.join(", ")}.`
+    : failing ? `${failing} of the ${bench.rows.length - labelled} remaining pages need a look.` : "";
+  const elsewhere = bench.next && bench.next !== view.page.page;
+  return h("div", { class: "notice" }, h("div", { class: "grow small" }, text),
+    elsewhere && labelled ? button(["Next page ", h("kbd", {}, "n")], () => view.next(), { kind: "small" }) : null);
+}
+
+function chip(view, attribute, index) {
+  const { name } = attribute;
+  const labels = view.own(name);
+  const found = view.own(name, "found");
+  const absent = view.marks.absent.includes(name);
+  const values = labels.length ? labels : found;
+  const doubtful = !labels.length && found.some((mark) => mark.confidence <= 0.5);
+  const state = labels.length ? "labelled" : absent ? "absent" : found.length ? (doubtful ? "doubtful" : "found") : attribute.rule ? "missing" : "open";
+  const active = index === view.active;
+  const said = { labelled: "labelled by you", absent: "not on this page", found: "found by the rule", doubtful: "found, in doubt", missing: "not found", open: "" }[state];
+  return h("div", { class: `chip ${state}${active ? " active" : ""}`, style: { "--hue": hue(index) } },
+    h("button", { type: "button", class: "name", "aria-pressed": String(active), "aria-keyshortcuts": index < 9 ? String(index + 1) : null,
+      onclick: () => { view.choose(index); view.reveal(name); } },
+      h("span", { class: "dot", "aria-hidden": "true" }),
+      h("span", { class: "grow cut" }, name, attribute.mandatory ? h("span", { class: "soft", title: "mandatory" }, " *") : null),
+      index < 9 ? h("kbd", {}, String(index + 1)) : null),
+    h("div", { class: "values" },
+      values.map((mark) => h("div", { class: "value tint cut", title: mark.text }, mark.text)),
+      h("div", { class: "row spread tiny soft" }, h("span", {}, said),
+        labels.length || absent ? button("Clear", () => view.label(name, [], true), { kind: "quiet small", label: `Clear ${name}` }) : null)),
+    active && attribute.rule ? h("p", { class: "rule tiny soft" }, "Rule: ", words(attribute.rule)) : null,
+    active ? attribute.problems.map((problem) => h("p", { class: "rule tiny problem" }, problem)) : null);
+}

@@ -1,0 +1,43 @@
+// Keys of the annotate view, the same whether our document or the page has the focus.
+import { dialog, h } from "./dom.js";
+
+const KEYS = [
+  [["1", "…", "9"], "choose an attribute"],
+  [["click"], "label the text under the pointer"],
+  [["drag"], "label a part of a text"],
+  [["Shift", "click"], "extend the last label to here, or click again after choosing its attribute"],
+  [["↓", "↑"], "go from text to text on the page"],
+  [["/"], "find a text on the page; Enter labels it, Ctrl Enter only the part you typed, Esc stays there"],
+  [["Enter"], "label where you are; else accept what the rules found and go on"],
+  [["Shift", "Enter"], "extend the last label to where you are"],
+  [["p"], "label a part of the text where you are"],
+  [["x"], "not on this page"],
+  [["Backspace"], "take the label away"],
+  [["u"], "undo (also Ctrl Z)"],
+  [["r"], "redo (also Ctrl Shift Z)"],
+  [["j", "k"], "next and previous page of the sample"],
+  [["n"], "the page the rules are least sure about"],
+  [["s"], "save the rules"],
+  [["Esc"], "leave the text"],
+];
+
+export function help() {
+  dialog("Keys", h("dl", { class: "keys" }, KEYS.flatMap(([keys, what]) => [
+    h("dt", {}, keys.map((key) => [h("kbd", {}, key), " "])), h("dd", {}, what)])));
+}
+
+// Which action a key stands for; null if none.
+export function action({ key, ctrlKey, metaKey, altKey, shiftKey }) {
+  if (ctrlKey || metaKey) {
+    if (key.toLowerCase() === "z") return shiftKey ? ["redo"] : ["undo"];
+    return key.toLowerCase() === "y" ? ["redo"] : null;
+  }
+  if (altKey) return null;
+  if (/^[1-9]$/.test(key)) return ["choose", Number(key) - 1];
+  const plain = {
+    x: ["absent"], u: ["undo"], r: ["redo"], j: ["step", 1], k: ["step", -1], n: ["next"], p: ["part"], s: ["save"],
+    "/": ["find"], "?": ["help"], Backspace: ["clear"], Delete: ["clear"], Escape: ["leave"],
+    ArrowDown: ["move", 1], ArrowUp: ["move", -1], Enter: [shiftKey ? "extend" : "enter"],
+  };
+  return plain[key] ?? null;
+}

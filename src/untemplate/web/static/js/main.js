@@ -1,0 +1,79 @@
+// Which view is shown follows from the address alone, so that a reload comes back to the same place.
+import { get, onChange, Refused } from "./api.js";
+import { h, toast } from "./dom.js";
+
+const VIEWS = { overview: "Overview", annotate: "Annotate", review: "Review", rules: "Rules", monitor: "Monitor", export: "Export" };
+const outlet = document.querySelector("main");
+let current = { name: null, view: null };
+let turn = 0;
+
+export function go(view, parameters = {}) {
+  location.hash = address(view, parameters);
+}
+
+export function address(view, parameters = {}) {
+  const known = Object.entries(parameters).filter(([, value]) => value);
+  const query = new URLSearchParams(known).toString();
+  return `#/${view}${query ? `?${query}` : ""}`;
+}
+
+function place() {
+  const [, name = "overview", query = ""] = /^#\/(\w+)(?:\?(.*))?$/.exec(location.hash) ?? [];
+  return { name: name in VIEWS || name === "api" ? name : "overview", parameters: Object.fromEntries(new URLSearchParams(query)) };
+}
+
+async function show() {
+  const mine = ++turn;
+  const { name, parameters } = place();
+  try {
+    const sites = await get("sites");
+    const site = sites.find((one) => one.site === parameters.site) ?? (name === "overview" ? null : sites[0]);
+    const cluster = site?.clusters.find((one) => one.cluster === parameters.cluster) ?? first(site);
+    if (mine !== turn) return;
+    tabs(name, site, cluster);
+    where(name, sites, site, cluster, parameters);
+    const context = { sites, site, cluster, parameters, refresh: show };
+    if (current.name === name && current.view?.update?.(context)) return;
+    const module = await import(`./${name === "api" ? "apiview" : name}.js`);
+    if (mine !== turn) return;
+    current.view?.close?.();
+    document.title = `${VIEWS[name] ?? "API"} · untemplate`;
+    current = { name, view: null };
+    current.view = await module.open(outlet, context);
+  } catch (error) {
+    complain(error);
+  }
+}
+
+// The cluster to begin with: the biggest that has labels or needs them; list pages rarely matter more than details.
+function first(site) {
+  return site?.clusters.find((one) => one.labelled) ?? site?.clusters[0] ?? null;
+}
+
+function tabs(name, site, cluster) {
+  document.querySelector(".tabs").replaceChildren(...Object.entries(VIEWS).map(([view, title]) => {
+    const parameters = view === "overview" ? {} : { site: site?.site, cluster: cluster?.cluster };
+    return h("a", { href: address(view, parameters), "aria-current": view === name ? "page" : null }, title);
+  }));
+}
+
+function where(name, sites, site, cluster, parameters) {
+  const bar = document.querySelector(".where");
+  if (!site || name === "overview" || name === "api") return bar.replaceChildren();
+  const choose = (label, options, value, pick) => h("select", { "aria-label": label, onchange: (event) => pick(event.target.value) },
+    options.map(([key, text]) => h("option", { value: key, selected: key === value }, text)));
+  bar.replaceChildren(
+    choose("Site", sites.map((one) => [one.site, one.site]), site.site, (picked) => go(name, { site: picked })),
+    name === "export" ? "" : choose("Template", site.clusters.map((one) => [one.cluster, `${one.cluster} · ${one.pages} pages`]), cluster?.cluster,
+      (picked) => go(name, { ...parameters, page: "", site: site.site, cluster: picked })));
+}
+
+export function complain(error) {
+  if (!(error instanceof Refused)) console.error(error);
+  toast(error.message, "bad");
+}
+
+addEventListener("hashchange", show);
+addEventListener("unhandledrejection", ({ reason }) => complain(reason));
+onChange((site) => current.view?.changed?.(site));
+show();

@@ -1,0 +1,70 @@
+"""A made-up site in a catalog, the server over it, and a real browser."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from person import Person
+from playwright.sync_api import Browser, sync_playwright
+
+from untemplate.catalog import Catalog
+from untemplate.clustering import cluster
+from untemplate.demo import Site, make_site, write_site
+from untemplate.layout.chromium import find_chromium
+from untemplate.sources import read_pages
+from untemplate.web import Running, running, take_in
+
+FLAGS = [
+    *("--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
+    *("--disable-component-update", "--disable-sync"),
+]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    executable = find_chromium()
+    if executable is None:
+        pytest.skip("no Chromium: scripts/system-packages installs it")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=executable, args=FLAGS, chromium_sandbox=os.geteuid() != 0
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def site() -> Site:
+    return make_site("restaurant", seed=2, pages=40)
+
+
+@pytest.fixture(scope="session")
+def folder(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("site")
+    write_site(site, path)
+    return path
+
+
+@pytest.fixture
+def server(site: Site, folder: Path, tmp_path: Path) -> Iterator[Running]:
+    """A server over a catalog that holds the made-up site and no label yet."""
+    with Catalog.open(tmp_path / "catalog.db") as catalog:
+        pages = read_pages(folder)
+        take_in(catalog, "guide", cluster(pages), site.schema, pages, {})
+        with running(catalog) as server:
+            yield server
+
+
+@pytest.fixture
+def person(server: Running, browser: Browser) -> Iterator[Person]:
+    """A person with a window; whatever goes wrong in it fails the test."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    window = context.new_page()
+    problems: list[str] = []
+    window.on("pageerror", lambda error: problems.append(str(error)))
+    yield Person(window, server)
+    context.close()
+    assert problems == []

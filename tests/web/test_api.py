@@ -1,0 +1,288 @@
+"""The API: what a person does, step by step, without a browser."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from untemplate import Rules, read_labels
+from untemplate.demo import Site, write_site
+from untemplate.web.sites import Desk
+
+SITE = {"site": "guide"}
+
+
+def items_with(client: TestClient, page: str, text: str) -> list[int]:
+    """The texts that are this; if there is none, those that contain it."""
+    items = client.get("/api/page", params={**SITE, "page": page}).json()["items"]
+    texts = {number: " ".join(item[1].split()) for number, item in enumerate(items) if len(item) == 2}
+    same = [number for number, shown in texts.items() if shown == text]
+    return same or [number for number, shown in texts.items() if text in shown]
+
+
+def label(
+    client: TestClient, page: str, attribute: str, clicks: list[dict[str, Any]] | None
+) -> dict[str, Any]:
+    body = {**SITE, "page": page, "attribute": attribute, "clicks": clicks}
+    answer = client.put("/api/labels", json=body)
+    assert answer.status_code == 200, answer.text
+    return answer.json()  # type: ignore[no-any-return]
+
+
+def label_page(client: TestClient, page: str, site: Site) -> dict[str, Any]:
+    """Label a whole page with its truth."""
+    for attribute, values in site.truth[page].items():
+        clicks = []
+        for value in values:
+            whole = items_with(client, page, value)
+            if whole:
+                clicks.append({"item": whole[-1], "part": value})
+            else:
+                words = value.split()
+                clicks.append(
+                    {
+                        "item": items_with(client, page, words[0])[-1],
+                        "last": items_with(client, page, words[-1])[-1],
+                    }
+                )
+        answer = label(client, page, attribute, clicks or None)
+    return answer
+
+
+def done(client: TestClient, job: dict[str, Any]) -> dict[str, Any]:
+    while job["state"] == "running":
+        time.sleep(0.02)
+        job = client.get("/api/job", params={"id": job["id"]}).json()
+    return job
+
+
+@pytest.fixture
+def bench(client: TestClient) -> dict[str, Any]:
+    return client.get("/api/bench", params={**SITE, "cluster": "c1"}).json()  # type: ignore[no-any-return]
+
+
+def test_a_label_becomes_predictions_on_every_sample_page(
+    client: TestClient, bench: dict[str, Any], site: Site
+) -> None:
+    page = bench["next"]
+    assert page == bench["rows"][0]["page"]
+    name = site.truth[page]["name"][0]
+    answer = label(client, page, "name", [{"item": items_with(client, page, name)[-1]}])
+    for row in answer["bench"]["rows"]:
+        assert row["cells"]["name"]["texts"] == site.truth[row["page"]]["name"]
+    assert answer["bench"]["undecided"] == ["address", "phone", "cuisine"]
+    assert not answer["bench"]["done"]
+    assert answer["bench"]["next"] != page
+    [mark] = answer["marks"]["marks"]
+    assert (mark["kind"], mark["text"]) == ("label", name)
+
+
+def test_done_when_rules_extract_from_all_remaining_pages(
+    client: TestClient, bench: dict[str, Any], site: Site
+) -> None:
+    answer = label_page(client, bench["next"], site)
+    if not answer["bench"]["done"]:
+        answer = label_page(client, answer["bench"]["next"], site)
+    assert answer["bench"]["done"]
+    for row in answer["bench"]["rows"]:
+        assert row["cells"]["phone"]["texts"] == site.truth[row["page"]]["phone"]
+
+
+def test_attributes_said_to_be_absent_end_too(client: TestClient, bench: dict[str, Any], site: Site) -> None:
+    first, second = (row["page"] for row in bench["rows"][:2])
+    label(client, first, "name", [{"item": items_with(client, first, site.truth[first]["name"][0])[-1]}])
+    for attribute in ("address", "phone", "cuisine"):
+        answer = label(client, first, attribute, None)
+    assert answer["bench"]["undecided"] == ["address", "phone", "cuisine"]
+    for attribute in ("address", "phone", "cuisine"):
+        answer = label(client, second, attribute, None)
+    assert answer["bench"]["done"]
+    assert answer["marks"]["absent"] == ["address", "phone", "cuisine"]
+
+
+def test_undo_and_redo_lose_nothing(
+    client: TestClient, bench: dict[str, Any], site: Site, desk: Desk
+) -> None:
+    page = bench["next"]
+    items = items_with(client, page, site.truth[page]["name"][0])
+    label(client, page, "name", [{"item": items[0]}])
+    change = label(client, page, "name", [{"item": items[-1]}])["change"]
+    assert change == {"added": [2], "removed": [1]}
+    back = {**SITE, "page": page, "restore": change["removed"], "remove": change["added"]}
+    assert client.post("/api/labels/change", json=back).json()["change"] == {"added": [1], "removed": [2]}
+    assert client.post("/api/labels/change", json=back).json()["change"] == {"added": [], "removed": []}
+    assert [given.id for given in desk.catalog.labels("guide")] == [1]
+    assert label(client, page, "name", [])["change"] == {"added": [], "removed": [1]}
+    assert desk.catalog.labels("guide") == []
+
+
+def test_accepting_labels_what_the_rules_found(
+    client: TestClient, bench: dict[str, Any], site: Site, desk: Desk
+) -> None:
+    label_page(client, bench["next"], site)
+    other = bench["rows"][3]["page"]
+    client.post("/api/labels/confirm", json={**SITE, "page": other})
+    own = [given.label for given in desk.catalog.labels("guide") if given.label.page == other]
+    assert [label.value for label in own if label.attribute == "cuisine"] == (
+        site.truth[other]["cuisine"] or [None]
+    )
+    assert all(
+        mark["kind"] == "label"
+        for mark in client.get("/api/marks", params={**SITE, "page": other}).json()["marks"]
+    )
+
+
+def test_rules_are_saved_compared_and_rolled_back(
+    client: TestClient, bench: dict[str, Any], site: Site
+) -> None:
+    page = bench["next"]
+    label_page(client, page, site)
+    rules = client.get("/api/rules", params=SITE).json()
+    assert (rules["version"], rules["saved"]) == (1, False)
+    assert {one["attribute"] for one in client.get("/api/rules/diff", params={**SITE, "old": 1}).json()} >= {
+        "name"
+    }
+    assert client.post("/api/rules/save", json=SITE).json() == {"version": 2}
+    rules = client.get("/api/rules", params=SITE).json()
+    assert (rules["version"], rules["saved"]) == (2, True)
+    [name] = [rule for rule in rules["wrappers"][0]["rules"] if rule["attribute"] == "name"]
+    assert name["coverage"] == 1.0
+    assert name["examples"][0]["texts"] == site.truth[name["examples"][0]["page"]]["name"]
+    label(client, page, "name", None)
+    assert client.get("/api/rules", params=SITE).json()["saved"] is False
+    client.post("/api/rules/save", json=SITE)
+    assert client.post("/api/rules/rollback", json={**SITE, "version": 2}).json() == {"version": 4}
+    assert client.get("/api/rules/diff", params={**SITE, "old": 2, "new": 4}).json() == []
+    after = client.get("/api/rules", params=SITE).json()
+    assert (after["version"], after["saved"]) == (4, True)
+    text = client.get("/api/rules/file", params=SITE).text
+    assert Rules.loads(text) == Rules.loads(client.get("/api/rules/file", params={**SITE, "version": 2}).text)
+    assert "xsl:stylesheet" in client.get("/api/rules/xslt", params={**SITE, "cluster": "c1"}).text
+
+
+@pytest.mark.parametrize("format", ["csv", "jsonl", "parquet"])
+def test_records_of_all_pages_are_exported(
+    client: TestClient, bench: dict[str, Any], site: Site, format: str
+) -> None:
+    label_page(client, bench["next"], site)
+    client.post("/api/rules/save", json=SITE)
+    job = done(client, client.post("/api/export", json={**SITE, "format": format}).json())
+    assert (job["state"], job["result"]) == ("done", {"records": len(site.pages)})
+    file = client.get("/api/job/file", params={"id": job["id"]})
+    assert f'filename="guide-records.{format}"' in file.headers["content-disposition"]
+    if format == "jsonl":
+        rows = {row["page"]: row for row in map(json.loads, file.text.splitlines())}
+        assert all(rows[page]["name"] == truth["name"][0] for page, truth in site.truth.items())
+
+
+def test_labels_are_exported(client: TestClient, bench: dict[str, Any], site: Site, tmp_path: Path) -> None:
+    label_page(client, bench["next"], site)
+    job = done(client, client.post("/api/export", json={**SITE, "format": "labels"}).json())
+    path = tmp_path / "labels.jsonl"
+    path.write_bytes(client.get("/api/job/file", params={"id": job["id"]}).content)
+    assert {label.value for label in read_labels(path)} >= set(site.truth[bench["next"]]["name"])
+
+
+def test_doubtful_values_are_reviewed(client: TestClient, bench: dict[str, Any], site: Site) -> None:
+    page = bench["next"]
+    name = site.truth[page]["name"][0]
+    label(client, page, "name", [{"item": items_with(client, page, name)[0]}])
+    review = client.get("/api/review", params={**SITE, "cluster": "c1"}).json()
+    assert review["pages"] == sum(
+        cluster["pages"] for cluster in client.get("/api/sites").json()[0]["clusters"][:1]
+    )
+    sure = [doubt["confidence"] for doubt in review["doubts"]]
+    assert sure == sorted(sure)
+    if review["doubts"]:
+        first = review["doubts"][0]
+        body = {**SITE, "page": first["page"], "attributes": [first["attribute"]]}
+        client.post("/api/labels/confirm", json=body)
+        again = client.get("/api/review", params={**SITE, "cluster": "c1"}).json()
+        assert first not in again["doubts"]
+
+
+def test_a_change_is_noticed_and_healed(
+    client: TestClient, bench: dict[str, Any], site: Site, folder: Path, tmp_path: Path
+) -> None:
+    label_page(client, bench["next"], site)
+    client.post("/api/rules/save", json=SITE)
+    write_site(site.redesign(0.6, seed=1), tmp_path / "later")
+    for source, alarmed in ((folder, False), (tmp_path / "later", True)):
+        job = done(client, client.post("/api/watch", json={**SITE, "source": str(source)}).json())
+        assert job["state"] == "done", job
+        assert bool(job["result"]["alarms"]) is alarmed
+    state = client.get("/api/monitor", params=SITE).json()
+    assert [bool(one["alarms"]) for one in state["rounds"]] == [False, True]
+    page = state["alarms"][0]["pages"][0]
+    sides = client.get("/api/compare", params={**SITE, "page": page}).json()
+    assert sides["before"]["page"]["items"] != sides["after"]["page"]["items"]
+    assert {mark["text"] for mark in sides["before"]["marks"]} >= set(site.truth[page]["name"])
+    job = done(client, client.post("/api/heal", json={**SITE, "source": str(tmp_path / "later")}).json())
+    assert job["state"] == "done", job
+    assert job["result"]["version"] == 3
+    state = client.get("/api/monitor", params=SITE).json()
+    assert all(one["cleared"] for one in state["alarms"])
+    assert client.get("/api/rules", params=SITE).json()["saved"] is True
+    healed = {repair["attribute"] for repair in job["result"]["healed"]}
+    assert healed
+    rows = client.get("/api/bench", params={**SITE, "cluster": "c1"}).json()["rows"]
+    right = [
+        row["cells"]["name"]["texts"] == site.truth[row["page"]]["name"]
+        for row in rows
+        if row["page"] in site.truth
+    ]
+    assert sum(right) > 0.8 * len(right)
+
+
+def test_the_overview_says_what_waits(client: TestClient, bench: dict[str, Any], site: Site) -> None:
+    [before] = client.get("/api/sites").json()
+    assert {one["cluster"] for one in before["waiting"]} == {one["cluster"] for one in before["clusters"]}
+    label_page(client, bench["next"], site)
+    client.post("/api/rules/save", json=SITE)
+    [after] = client.get("/api/sites").json()
+    assert "c1" not in {one["cluster"] for one in after["waiting"]}
+    assert after["version"] == 2
+    assert after["clusters"][0]["labelled"] == 1
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "given", "status"),
+    [
+        ("GET", "/api/bench", {"site": "none", "cluster": "c1"}, 404),
+        ("GET", "/api/bench", {"site": "guide", "cluster": "c99"}, 404),
+        ("GET", "/api/page", {"site": "guide", "page": "none"}, 404),
+        ("GET", "/api/rules", {"site": "guide", "version": 99}, 404),
+        ("GET", "/api/job", {"id": 99}, 404),
+        ("PUT", "/api/labels", {"site": "guide", "page": "none", "attribute": "name", "clicks": None}, 404),
+        ("POST", "/api/rules/rollback", {"site": "guide", "version": 99}, 404),
+        ("POST", "/api/labels/change", {"site": "guide", "page": "0009.html", "remove": [99]}, 404),
+    ],
+)
+def test_what_is_not_there_is_named(
+    client: TestClient, method: str, path: str, given: dict[str, Any], status: int
+) -> None:
+    answer = client.request(
+        method, path, params=given if method == "GET" else None, json=given if method != "GET" else None
+    )
+    assert answer.status_code == status
+    assert isinstance(answer.json()["detail"], str)
+
+
+def test_clicks_on_nothing_are_refused(client: TestClient, bench: dict[str, Any]) -> None:
+    page = bench["next"]
+    items = client.get("/api/page", params={**SITE, "page": page}).json()["items"]
+    for click in (
+        {"item": 0},
+        {"item": len(items)},
+        {"item": 0, "attribute": "onclick"},
+        {"item": 5, "part": "§§"},
+    ):
+        body = {**SITE, "page": page, "attribute": "name", "clicks": [click]}
+        assert client.put("/api/labels", json=body).status_code == 400
+    body = {**SITE, "page": page, "attribute": "nothing", "clicks": None}
+    assert client.put("/api/labels", json=body).status_code == 400
