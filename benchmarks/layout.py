@@ -2,6 +2,7 @@
 
 python -m benchmarks.layout                  5 pages of each of SWDE's 40 sites, the first page of each list site
 python -m benchmarks.layout --pages 1 --vertical book
+python -m benchmarks.layout --choose         how the constants were chosen, on every second site
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ import argparse
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter, process_time
 from urllib.parse import urljoin, urlsplit
@@ -22,27 +22,27 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from benchmarks.swde import VERTICALS, chosen_sites, unpacked
+from benchmarks.swde import VERTICALS, Site, chosen_sites, unpacked
 from untemplate import InputError, MissingExtra, Page
-from untemplate.layout import Boxes, ChromiumLayout, EstimatedLayout
+from untemplate.layout import VIEWPORT, Boxes, ChromiumLayout, EstimatedLayout
+from untemplate.layout.cascade import Cascade
+from untemplate.layout.outline import read_outline
+from untemplate.layout.text import text_widths
 
 Floats = npt.NDArray[np.float64]
 PAIRS = 20_000  # drawn at random from a page
 # The widest gap in pixels that still counts as none, when one box is said to be above or left of another.
 SLACK = 2.0
+HELD_OUT = "*"
 MEASURES = ("y order", "x order", "above", "left", "x off", "y off", "width off", "height off")
 
 
-@dataclass
-class Agreement:
-    """How well two layouts of one page agree, over the boxes that both show; see MEASURES."""
+def compare(estimated: Floats, real: Floats, seed: int = 0) -> Floats | None:
+    """How well two layouts of one page agree over the boxes that both show: MEASURES; None if these are too few.
 
-    measures: Floats
-    boxes: int
-
-
-def compare(estimated: Floats, real: Floats, seed: int = 0) -> Agreement | None:
-    """Rank correlations, shares of pairs with the same relation, median errors; None if there is too little."""
+    Rank correlations of top and left edges; shares of pairs of boxes that stand alike, one above or left of the other
+    or neither; median errors, x and y as shares of the window's width and the page's height, sizes relative.
+    """
     both = (estimated[:, 2] > 0) & (real[:, 2] > 0)
     estimated, real = estimated[both].astype(np.float64), real[both].astype(np.float64)
     if len(real) < 10:
@@ -57,12 +57,12 @@ def compare(estimated: Floats, real: Floats, seed: int = 0) -> Agreement | None:
         _rank_correlation(estimated[:, 1], real[:, 1]),
         _rank_correlation(estimated[:, 0], real[:, 0]),
         *agree,
-        np.median(off[:, 0]) / 1280,
+        np.median(off[:, 0]) / VIEWPORT,
         np.median(off[:, 1]) / max(real[:, 1].max(), 1),
         np.median(off[:, 2] / np.maximum(real[:, 2], 1)),
         np.median(off[:, 3] / np.maximum(real[:, 3], 1)),
     ]
-    return Agreement(np.array(measures), len(real))
+    return np.array(measures)
 
 
 def _before(boxes: Floats, first: npt.NDArray[np.int64], second: npt.NDArray[np.int64], axis: int) -> Floats:
@@ -128,75 +128,66 @@ def _same(url: str) -> str:
     return f"{parts.path}?{parts.query}"
 
 
-@dataclass
-class Costs:
-    """Milliseconds a page."""
-
-    parse: float
-    estimate: float
-    chromium: float
-
-
-def lay_out(pages: Sequence[Page]) -> tuple[list[Boxes], list[Boxes], Costs]:
-    """The pages' boxes estimated and measured, and what it cost; Chromium by the clock, the rest in CPU time."""
-    started = process_time()
+def estimate(site: Site, pages: Sequence[Page]) -> tuple[list[Boxes], Floats]:
+    """The estimated boxes of a site's pages; CPU seconds a page of lxml's parse, of Page.nodes, of the estimate."""
+    for page in pages:
+        page.release()
+    seconds = [process_time()]
     for page in pages:
         lxml.html.document_fromstring(page.html)
-    parse = process_time() - started
+    seconds.append(process_time())
     for page in pages:
-        page.nodes  # noqa: B018  (others read them too, so they are not the layout's cost)
-    started = process_time()
-    estimated = EstimatedLayout().boxes(pages)
-    estimate = process_time() - started
-    clock = perf_counter()
-    real = ChromiumLayout().boxes(pages)
-    costs = np.array([parse, estimate, perf_counter() - clock]) * 1000 / len(pages)
-    return estimated, real, Costs(*costs.tolist())
+        assert page.nodes, f"{site.name}/{page.id} is blank"
+    seconds.append(process_time())
+    boxes = EstimatedLayout().boxes(pages)
+    seconds.append(process_time())
+    return boxes, np.diff(seconds) / len(pages)
 
 
-def summary(found: Sequence[Agreement | None]) -> list[str]:
-    """The means of each measure over pages."""
-    usable = [one.measures for one in found if one is not None]
+def summary(found: Sequence[Floats | None]) -> list[str]:
+    """The number of pages that could be compared, and the mean of each measure over them."""
+    usable = [measures for measures in found if measures is not None]
     if not usable:
         return ["0", *("–" for _ in MEASURES)]
     return [str(len(usable)), *(f"{value:.3f}" for value in np.mean(usable, axis=0))]
 
 
-def measure_swde(
-    console: Console, progress: Console, verticals: Sequence[str], names: Sequence[str], count: int
-) -> None:
-    title = f"Texts on SWDE, {count} pages a site: the estimate against Chromium; means over pages"
-    table = Table("sites", "pages", *MEASURES, title=title)
-    groups: dict[str, list[Agreement | None]] = {"used to choose constants": [], "held out": []}
-    by_site = Table("site", "pages", *MEASURES, title=f"By site ({HELD_OUT}: held out)")
-    all_costs: list[Costs] = []
-    for number, site in enumerate(
-        track(chosen_sites(verticals, names), console=progress, description="SWDE")
-    ):
-        pages = site.pages()
-        pages = pages[:: max(1, len(pages) // count)][:count]
-        estimated, real, costs = lay_out(pages)
-        all_costs.append(costs)
-        found = [compare(texts(one), texts(other)) for one, other in zip(estimated, real, strict=True)]
-        groups["held out" if number % 2 else "used to choose constants"] += found
+def measure_swde(console: Console, progress: Console, sites: Sequence[Site], count: int) -> None:
+    by_site = Table("site", "pages", *MEASURES, title=f"By site; {HELD_OUT}: held out")
+    groups: dict[str, list[Floats | None]] = {"constants chosen on": [], "held out": []}
+    pages = {site: _spread(site.pages(), count) for site in sites}
+    everything = [page for some in pages.values() for page in some]
+    started = perf_counter()
+    measured = iter(ChromiumLayout().boxes(everything))
+    chromium = (perf_counter() - started) / len(everything)
+    seconds: list[Floats] = []
+    for number, site in enumerate(track(sites, console=progress, description="SWDE")):
+        estimated, spent = estimate(site, pages[site])
+        seconds.append(spent)
+        found = [compare(texts(boxes), texts(next(measured))) for boxes in estimated]
+        groups["held out" if number % 2 else "constants chosen on"] += found
         by_site.add_row(f"{site.vertical}-{site.name}{HELD_OUT * (number % 2)}", *summary(found))
+    table = Table(
+        "sites", "pages", *MEASURES, title="Texts on SWDE, the estimate against Chromium; means over pages"
+    )
     for name, found in groups.items():
         table.add_row(name, *summary(found))
     console.print(by_site, table)
-    show_costs(console, all_costs)
+    show_costs(console, np.array(seconds) * 1000, chromium * 1000)
 
 
-HELD_OUT = "*"
+def _spread(pages: list[Page], count: int) -> list[Page]:
+    return pages[:: max(1, len(pages) // count)][:count]
 
 
-def show_costs(console: Console, costs: Sequence[Costs]) -> None:
-    table = Table(
-        "lxml parse", "estimate", "× parse", "Chromium", title="Milliseconds a page, means over sites"
-    )
-    parse, estimate, chromium = (
-        float(np.mean([getattr(one, name) for one in costs])) for name in ("parse", "estimate", "chromium")
-    )
-    table.add_row(f"{parse:.2f}", f"{estimate:.2f}", f"{estimate / parse:.2f}", f"{chromium:.0f}")
+def show_costs(console: Console, milliseconds: Floats, chromium: float) -> None:
+    title = "Milliseconds a page: CPU time, over sites; Chromium by the clock, over pages, two tabs, start included"
+    table = Table("", "lxml parse", "Page.nodes", "estimate", "estimate / parse", "Chromium", title=title)
+    for name, over in (("mean", np.mean), ("median", np.median)):
+        parse, nodes, spent = over(milliseconds, axis=0)
+        ratio = over(milliseconds[:, 2] / milliseconds[:, 0])
+        cells = (f"{parse:.2f}", f"{nodes:.2f}", f"{spent:.2f}", f"{ratio:.2f}")
+        table.add_row(name, *cells, f"{chromium:.0f}" if name == "mean" else "")
     console.print(table)
 
 
@@ -206,23 +197,69 @@ def measure_lists(console: Console, progress: Console) -> None:
         path.parent for path in unpacked("lists").glob("*/1.boxes.txt") if path.stat().st_size > 1000
     )
     pages = [Page(html=(folder / "1.html").read_bytes(), id=folder.name) for folder in folders]
-    estimated, real, _ = lay_out(pages)
-    rows: dict[str, list[Agreement | None]] = {
-        "estimate": [],
-        "Chromium, no network": [],
-        "estimate against Chromium": [],
-    }
+    estimated, real = EstimatedLayout().boxes(pages), ChromiumLayout().boxes(pages)
+    names = (
+        "estimate against Chromium, texts",
+        "estimate against the visitor's, links",
+        "Chromium against the visitor's, links",
+    )
+    rows: dict[str, list[Floats | None]] = {name: [] for name in names}
     for number, folder in enumerate(track(folders, console=progress, description="lists")):
         remembered = remembered_links(folder / "1.boxes.txt")
-        rows["estimate"].append(compare(*link_boxes(estimated[number], remembered)))
-        rows["Chromium, no network"].append(compare(*link_boxes(real[number], remembered)))
-        rows["estimate against Chromium"].append(compare(texts(estimated[number]), texts(real[number])))
+        rows[names[0]].append(compare(texts(estimated[number]), texts(real[number])))
+        rows[names[1]].append(compare(*link_boxes(estimated[number], remembered)))
+        rows[names[2]].append(compare(*link_boxes(real[number], remembered)))
     table = Table(
-        "boxes", "pages", *MEASURES, title="Links on list pages, against the page as its visitors saw it"
+        "boxes",
+        "pages",
+        *MEASURES,
+        title="List pages; the visitor's browser had the style sheets, ours have not",
     )
     for name, found in rows.items():
         table.add_row(name, *summary(found))
     console.print(table)
+
+
+def choose(console: Console, progress: Console, sites: Sequence[Site], count: int) -> None:
+    """What letters and images measure: the constants BOLD, those of font families, and IMAGE."""
+    widths: dict[tuple[int, float], list[float]] = {}
+    images: list[tuple[float, float]] = []
+    for site in track(sites[::2], console=progress, description="sites"):
+        pages = _spread(site.pages(), count)
+        for boxes in ChromiumLayout().boxes(pages):
+            for key, ratios in _ratios(boxes).items():
+                widths.setdefault(key, []).append(float(np.median(ratios)))
+        told = [
+            [element.get("width", ""), element.get("height", "")]
+            for page in pages
+            for element in page.tree.iter("img")
+        ]
+        sizes = [[int(side) for side in one] for one in told if all(side.isdecimal() for side in one)]
+        if len(sizes) > 5:
+            images.append(tuple(np.median(sizes, axis=0)))
+    table = Table(
+        "weight", "factor in force", "pages", "median width", title="Letters, in those of Times New Roman"
+    )
+    for (weight, factor), ratios in sorted(widths.items()):
+        table.add_row(str(weight), str(factor), str(len(ratios)), f"{np.median(ratios):.3f}")
+    console.print(table)
+    console.print(
+        f"Images whose size is told, medians of {len(images)} sites' medians:", np.median(images, axis=0)
+    )
+
+
+def _ratios(boxes: Boxes) -> dict[tuple[int, float], list[float]]:
+    """By weight and family, how wide Chromium makes texts on one line, as a multiple of Times New Roman."""
+    nodes = [(row, node) for row, node in enumerate(boxes.page.nodes) if node.is_text]
+    outline = read_outline(boxes.page, Cascade(quirks=True))
+    whole = text_widths([node.text for _, node in nodes]).whole
+    found: dict[tuple[int, float], list[float]] = {}
+    for (row, node), width in zip(nodes, whole, strict=True):
+        style, (_, _, real, height) = outline.style[outline.node_slots[row]], boxes.nodes[row]
+        raw = node.element.text if node.kind == "text" else node.element.tail
+        if real > 20 and height < 1.5 * style.size and raw == node.text:
+            found.setdefault((style.weight, style.factor), []).append(real / (width * style.size))
+    return {key: ratios for key, ratios in found.items() if len(ratios) > 2}
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -231,10 +268,15 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--vertical", nargs="+", choices=VERTICALS, default=VERTICALS, help="only these")
     parser.add_argument("--sites", nargs="+", default=(), metavar="SITE", help="only these, such as zagat")
     parser.add_argument("--pages", type=int, default=5, help="of each SWDE site [5]")
+    parser.add_argument("--choose", action="store_true", help="how the constants were chosen")
     options = parser.parse_args(arguments)
     console, progress = Console(width=None if sys.stdout.isatty() else 140), Console(stderr=True)
     try:
-        measure_swde(console, progress, options.vertical, options.sites, options.pages)
+        sites = chosen_sites(options.vertical, options.sites)
+        if options.choose:
+            choose(console, progress, sites, options.pages)
+            return 0
+        measure_swde(console, progress, sites, options.pages)
         if not options.sites:
             measure_lists(console, progress)
     except (FileNotFoundError, InputError, MissingExtra) as error:

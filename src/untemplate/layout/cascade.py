@@ -11,8 +11,8 @@ __all__ = ["Cascade"]
 
 Attributes = tuple[tuple[str, str], ...]
 
-# Letters are so much wider when they are bold.
-BOLD = 1.07
+# So much wider are letters when they are bold; `python -m benchmarks.layout --choose`.
+BOLD = 1.06
 # So many styles are remembered; pages of a site have a few hundred.
 MAX_STYLES = 20_000
 
@@ -54,7 +54,7 @@ class Cascade:
             by_attributes(style, tag, attributes)
             declared += declarations(attributes.get("style", ""))
         declare_font(style, parent, declared)
-        default_margins(style, tag)
+        default_margins(style, tag, self._quirks)
         declare(style, declared)
         style.display = _in_place(style, parent, tag)
         return self._finish(style)
@@ -66,6 +66,8 @@ class Cascade:
         normal = style.text_height + round(0.042 * size)
         line = style.line_height
         style.line = float(normal) if not line else line * size if line > 0 else -line
+        if not self._quirks:
+            style.strut, style.descent = style.line, float(round(0.216 * size))
         style.scale = size * style.factor * (BOLD if style.weight > 400 else 1.0)
         handed_down = (
             style.display,
@@ -79,8 +81,8 @@ class Cascade:
 def _in_place(style: Style, parent: Style, tag: str) -> int:
     """Parts of tables are such only inside tables; what stands outside the flow, or in a flex box, is a block."""
     display, around = style.display, parent.display
-    if tag == "form" and around in (s.TABLE, s.GROUP, s.ROW):  # browsers ignore forms that part tables
-        return s.ROW if around == s.ROW else s.GROUP
+    if (tag == "form" or display == s.INLINE) and around in (s.TABLE, s.GROUP, s.ROW):
+        return s.ROW if around == s.ROW else s.GROUP  # browsers look through what parts a table
     if display == s.CELL and around != s.ROW:
         return s.BLOCK
     if display in (s.ROW, s.GROUP) and around not in (s.TABLE, s.GROUP):

@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext, Playwright
     from playwright.async_api import Page as Tab
 
-__all__ = ["ChromiumLayout", "find_chromium", "marked_html"]
+__all__ = ["ChromiumLayout", "find_chromium"]
 
 # Marks each element of the page with its number, since Chromium's tree is not always the parser's.
 MARK = "data-ut"
 # More would take Chromium gigabytes.
 MAX_ELEMENTS = 100_000
-# Seconds that a tab may take to close before it is left behind.
+# Seconds that a tab or the browser may take to close before it is left behind.
 PATIENCE = 5.0
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -55,7 +55,7 @@ def find_chromium() -> str | None:
 
 @dataclass(frozen=True)
 class ChromiumLayout:
-    """Measures boxes in the system's Chromium: exact, but about a hundred times slower than the estimate.
+    """Measures boxes in the system's Chromium: exact, but some twenty times slower than the estimate.
 
     Style sheets inside the page count; nothing is loaded, so remote ones do not, and images are as large as the page
     says. `tabs` pages are laid out side by side; a page may take `timeout` seconds. Needs the extra `render`.
@@ -111,8 +111,7 @@ class _Session:
             try:
                 await asyncio.gather(*(self._work(playwright, queue, results) for _ in range(tabs)))
             finally:
-                if self._browser is not None:
-                    await self._browser.close()
+                await _leave(self._browser)
         return [results[number] for number in range(len(pages))]
 
     async def _work(
@@ -176,13 +175,13 @@ async def _measure(tab: Tab, html: str) -> Any:
     return json.loads(await tab.evaluate(_script(), MARK))
 
 
-async def _leave(context: BrowserContext | None) -> None:
-    """Close a tab, unless it hangs."""
+async def _leave(opened: Browser | BrowserContext | None) -> None:
+    """Close a tab or the browser, unless it hangs."""
     from playwright.async_api import Error
 
-    if context is not None:
+    if opened is not None:
         try:
-            await asyncio.wait_for(context.close(), PATIENCE)
+            await asyncio.wait_for(opened.close(), PATIENCE)
         except (TimeoutError, Error):
             return
 
@@ -240,8 +239,8 @@ def read_boxes(page: Page, measured: Any) -> Boxes:
     for (key, _), rest in places.items():
         moved[key] += rest
     for row, node in left:  # texts that the browser moved elsewhere, such as out of a table
-        if same := moved.get(_key(node.text)):
-            boxes.nodes[row] = same.popleft()
+        same = moved.get(_key(node.text))
+        boxes.nodes[row] = same.popleft() if same else boxes.elements[boxes.node_elements[row]]
     return boxes
 
 

@@ -75,10 +75,12 @@ _UNITS = {
 _LENGTH = re.compile(r"([+-]?(?:\d{1,6}\.?\d{0,6}|\.\d{1,6}))(px|pt|pc|em|rem|ex|in|cm|mm|vw|%|)")
 _DECLARATION = re.compile(r"([a-z][a-z-]{2,20})\s{0,9}:\s{0,9}([^;]{1,200})")
 
-# How much wider than those of Times New Roman the letters of other families are, in English text.
+# How much wider than those of Times New Roman the letters of other families are, as measured on SWDE's sites:
+# `python -m benchmarks.layout --choose`.
 _FAMILIES = {
-    **dict.fromkeys(("courier", "monospace", "verdana"), 1.32),
-    **dict.fromkeys(("arial", "helvetica", "roboto", "sans", "segoe", "tahoma", "trebuchet"), 1.15),
+    **dict.fromkeys(("courier", "monospace"), 1.32),
+    "verdana": 1.2,
+    **dict.fromkeys(("arial", "helvetica", "roboto", "sans", "segoe", "tahoma", "trebuchet"), 1.1),
 }
 # Lengths are kept within reason.
 _FAR = 20_000.0
@@ -111,7 +113,8 @@ def declare(style: Style, declared: Declarations) -> None:
     """What is said of anything else."""
     for name, value in declared:
         if name == "display":
-            style.display = _DISPLAY.get(value, style.display)
+            if style.display != s.REPLACED or not value.startswith("inline"):
+                style.display = _DISPLAY.get(value, style.display)
             style.flex = value in ("flex", "inline-flex")
         elif name == "flex-direction":
             style.column = value.startswith("column")
@@ -121,6 +124,7 @@ def declare(style: Style, declared: Declarations) -> None:
             style.clear = value in ("left", "right", "both")
         elif name == "position":
             style.absolute = value in ("absolute", "fixed")
+            style.relative = value == "relative"
         elif name == "visibility":
             style.visible = value == "visible"
         elif name == "text-align":
@@ -138,9 +142,9 @@ def declare(style: Style, declared: Declarations) -> None:
         elif name == "overflow":
             style.contains = value in ("hidden", "auto", "scroll")
         elif name == "left":
-            style.x = _pixels(value, style.size, VIEWPORT, style.x)
+            style.x = _pixels(value, style.size, VIEWPORT, 0.0) if value != "auto" else None
         elif name == "top":
-            style.y = _pixels(value, style.size, 0.0, style.y)
+            style.y = _pixels(value, style.size, 0.0, 0.0) if value != "auto" else None
         elif name in ("margin", "padding"):
             _four_edges(style, name, value.split())
         elif name in _EDGES:

@@ -8,7 +8,8 @@ from untemplate.layout import style as s
 from untemplate.layout.boxes import IMAGE
 from untemplate.layout.declared import family, set_height, set_width
 from untemplate.layout.style import Style
-from untemplate.page import HIDDEN_TAGS
+from untemplate.layout.text import text_widths
+from untemplate.page import HIDDEN_TAGS, squeeze
 
 __all__ = ["TELLING", "by_attributes", "by_tag", "default_margins"]
 
@@ -25,18 +26,35 @@ _BLOCKS = (
     "footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li listing main menu nav ol p plaintext pre search "
     "section summary ul xmp"
 )
-_HIDDEN = "area base basefont col colgroup datalist frame frameset head link meta param rp source title track"
+_HIDDEN = (
+    *(
+        "area",
+        "base",
+        "basefont",
+        "col",
+        "colgroup",
+        "datalist",
+        "embed",
+        "frame",
+        "frameset",
+        "head",
+        "link",
+        "meta",
+    ),
+    *("optgroup", "option", "param", "rp", "source", "title", "track"),
+)
 _SIZES = {
-    **dict.fromkeys(("audio", "canvas", "iframe", "svg", "video"), (300.0, 150.0)),
+    **dict.fromkeys(("svg", "video"), (300.0, 150.0)),
     **dict.fromkeys(("meter", "progress"), (80.0, 16.0)),
-    "embed": (0.0, 0.0),
+    "audio": (300.0, 54.0),
+    "iframe": (304.0, 154.0),
     "img": IMAGE,
-    "input": (153.0, 21.0),
-    "select": (100.0, 19.0),
+    "input": (177.0, 21.0),
+    "select": (-1.0, 19.0),  # as wide as its longest option
     "textarea": (182.0, 36.0),
 }
 _DISPLAY = {
-    **dict.fromkeys((*_HIDDEN.split(), *HIDDEN_TAGS), s.NONE),
+    **dict.fromkeys((*_HIDDEN, *HIDDEN_TAGS), s.NONE),
     **dict.fromkeys(_BLOCKS.split(), s.BLOCK),
     **dict.fromkeys(_SIZES, s.REPLACED),
     **dict.fromkeys(("tbody", "thead", "tfoot"), s.GROUP),
@@ -95,6 +113,8 @@ def by_tag(style: Style, tag: str, quirks: bool) -> None:
             )
     elif tag in ("td", "th"):
         style.pad_top = style.pad_bottom = style.pad_left = style.pad_right = style.cell_padding
+    elif tag == "li":
+        style.marker = True
     elif tag == "hr":
         style.height = 2.0
     elif tag == "fieldset":
@@ -116,10 +136,10 @@ def by_tag(style: Style, tag: str, quirks: bool) -> None:
     if tag in _SIZES:
         style.width, style.height = _SIZES[tag]
         style.valign = 1.0
-    style.quirk = quirks and tag in ("body", "td", "th")
+    style.quirk = quirks and tag in ("body", "li", "td", "th")
 
 
-def default_margins(style: Style, tag: str) -> None:
+def default_margins(style: Style, tag: str, quirks: bool) -> None:
     """Margins, which are told in the element's font size, so that this must be known."""
     if tag in _HEADINGS:
         style.top = style.bottom = _HEADINGS[tag][1] * style.size
@@ -134,6 +154,8 @@ def default_margins(style: Style, tag: str) -> None:
         style.left = 40.0
     elif tag == "hr":
         style.top = style.bottom = 8.0
+    elif tag == "form" and quirks:
+        style.bottom = style.size
     elif tag == "body":
         style.top = style.bottom = style.left = style.right = 8.0
 
@@ -150,7 +172,7 @@ def by_attributes(style: Style, tag: str, attributes: dict[str, str]) -> None:
     elif tag == "input":
         _input(style, attributes)
     elif tag == "textarea":
-        style.width = 20 + 8.0 * min(200, _number(attributes.get("cols"), 20))
+        style.width = 22 + 8.0 * min(200, _number(attributes.get("cols"), 20))
         style.height = 6 + 15.0 * min(200, _number(attributes.get("rows"), 2))
     elif tag == "font":
         _font(style, attributes)
@@ -184,11 +206,12 @@ def _input(style: Style, attributes: dict[str, str]) -> None:
     elif kind in ("checkbox", "radio"):
         style.width, style.height, style.left, style.right = 13.0, 13.0, 4.0, 4.0
     elif kind in ("submit", "button", "reset"):
-        style.width = 16 + 6.7 * len(attributes.get("value", "Submit")[:100])
+        value = squeeze(attributes.get("value", ""))[:200] or "Submit"
+        style.width = 16 + float(text_widths([value]).whole[0]) * style.size * style.factor
     elif kind == "image" and "width" not in attributes:
         style.width, style.height = IMAGE
     elif "size" in attributes and "width" not in attributes:
-        style.width = 8 + 7.3 * max(1, min(200, _number(attributes["size"], 20)))
+        style.width = 17 + 8.0 * max(1, min(200, _number(attributes["size"], 20)))
 
 
 def _font(style: Style, attributes: dict[str, str]) -> None:

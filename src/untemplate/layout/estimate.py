@@ -11,7 +11,7 @@ from untemplate.errors import PageError
 from untemplate.layout.boxes import Boxes
 from untemplate.layout.cascade import Cascade
 from untemplate.layout.flow import place
-from untemplate.layout.outline import Outline, read_outline
+from untemplate.layout.outline import read_outline
 from untemplate.layout.style import NONE
 from untemplate.layout.widths import measure_widths
 from untemplate.page import Page
@@ -20,7 +20,7 @@ __all__ = ["EstimatedLayout"]
 
 
 class EstimatedLayout:
-    """Estimates boxes without a browser, in about the time that parsing takes."""
+    """Estimates boxes without a browser, in a few times what parsing takes."""
 
     def boxes(self, pages: Sequence[Page]) -> list[Boxes]:
         """One Boxes a page; a page that cannot be read gets a reason."""
@@ -37,24 +37,20 @@ def _estimate(page: Page, cascades: dict[bool, Cascade]) -> Boxes:
         outline = read_outline(page, cascade)
     except PageError as error:
         return Boxes.blank(page, str(error))
-    placed = place(outline, measure_widths(outline))
+    boxes = place(outline, measure_widths(outline))
     slots = outline.element_slots
     styles = [outline.style[slot] for slot in slots]
-    shown = [outline.display[slot] != NONE and outline.style[slot].visible for slot in slots]
+    shown = [
+        outline.display[slot] != NONE and style.visible for slot, style in zip(slots, styles, strict=True)
+    ]
     return Boxes(
         page,
-        placed[slots],
-        placed[_node_slots(page, outline)],
+        boxes[slots],
+        boxes[outline.node_slots],
         np.array([style.size for style in styles], np.float32),
         np.array([style.weight for style in styles], np.int32),
         np.array(shown, np.bool_),
     )
-
-
-def _node_slots(page: Page, outline: Outline) -> list[int]:
-    texts = iter(outline.text_slots)
-    elements = dict(zip(page.tree.iter("*"), outline.element_slots, strict=True))
-    return [elements[node.element] if node.is_attribute else next(texts) for node in page.nodes]
 
 
 def _quirks(root: etree._Element) -> bool:

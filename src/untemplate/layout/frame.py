@@ -8,10 +8,17 @@ import numpy.typing as npt
 from untemplate.layout.outline import Outline
 from untemplate.layout.style import Style
 
-__all__ = ["Canvas", "Floats", "Frame", "Grid"]
+__all__ = ["UNBEATEN", "Canvas", "Floats", "Frame", "Grid"]
+
+Floats64 = npt.NDArray[np.float64]
+
 
 # Lines narrower than so many pixels go below the floats beside them.
 NARROW = 20.0
+# So many floats on a side are looked at: time stays linear.
+MAX_FLOATS = 32
+# A margin that no other exceeds, so that none adds to it.
+UNBEATEN = 1e9
 
 
 class Canvas:
@@ -20,10 +27,13 @@ class Canvas:
     def __init__(self, outline: Outline) -> None:
         count = len(outline.display)
         self._last = outline.last
+        self._parent = outline.parent
         self.x = [0.0] * count
         self.y = [0.0] * count
         self.width = [0.0] * count
         self.height = [0.0] * count
+        #: inline elements that take several lines: they reach around what is in them
+        self.spread: list[int] = []
         # Added from a slot on.
         self._right: dict[int, float] = {}
         self._down: dict[int, float] = {}
@@ -44,33 +54,65 @@ class Canvas:
                 steps = np.zeros(boxes.shape[1] + 1)
                 steps[list(moves)] = list(moves.values())
                 boxes[axis] += np.cumsum(steps)[:-1]
+        if self.spread:
+            self._spread(boxes)
         return boxes.T.astype(np.float32)
+
+    def _spread(self, boxes: Floats64) -> None:
+        """Make inline elements that take several lines as large as what is in them, the inner ones first."""
+        inside = np.flatnonzero(np.isin(self._parent, self.spread))
+        edges: dict[int, tuple[float, float, float, float]] = {}
+        for slot, (x, y, width, height) in zip(
+            inside[::-1].tolist(), boxes[:, inside[::-1]].T.tolist(), strict=True
+        ):
+            own = edges.get(slot, (x, y, x + width, y + height))
+            if own[3] > own[1]:
+                left, top, right, bottom = edges.get(self._parent[slot], own)
+                edges[self._parent[slot]] = (
+                    *(min(left, own[0]), min(top, own[1])),
+                    *(max(right, own[2]), max(bottom, own[3])),
+                )
+        for slot, (left, top, right, bottom) in edges.items():
+            boxes[:, slot] = left, top, right - left, bottom - top
 
 
 class Floats:
-    """How far floats reach into what flows beside them, and down to where."""
+    """The floats in a block: how far they reach into what flows beside them, and down to where."""
 
-    __slots__ = ("left", "left_bottom", "right", "right_bottom")
+    __slots__ = ("_lefts", "_rights", "bottom", "last_top")
 
-    def __init__(self, left: float, right: float, top: float) -> None:
-        self.left, self.right = left, right
-        self.left_bottom = self.right_bottom = top
+    def __init__(self, top: float) -> None:
+        self._lefts: list[tuple[float, float]] = []  # edge and bottom of each
+        self._rights: list[tuple[float, float]] = []
+        self.bottom = self.last_top = top
 
-    @property
-    def bottom(self) -> float:
-        return max(self.left_bottom, self.right_bottom)
+    def add(self, side: str, edge: float, top: float, bottom: float) -> None:
+        floats = self._lefts if side == "left" else self._rights
+        if len(floats) >= MAX_FLOATS:
+            floats[:] = [(other, ends) for other, ends in floats if ends > top][1 - MAX_FLOATS :]
+        floats.append((edge, bottom))
+        self.bottom = max(self.bottom, bottom)
+        self.last_top = max(self.last_top, top)
 
     def beside(self, left: float, right: float, y: float) -> tuple[float, float]:
         """What is free between these edges at a height."""
-        if self.left_bottom > y and self.left > left:
-            left = self.left
-        if self.right_bottom > y and self.right < right:
-            right = self.right
+        if self.bottom > y:
+            for edge, bottom in self._lefts:
+                if bottom > y and edge > left:
+                    left = edge
+            for edge, bottom in self._rights:
+                if bottom > y and edge < right:
+                    right = edge
         return left, right
 
-    def next_bottom(self, y: float) -> float:
-        """Where the next of them ends; y if none is there."""
-        return min((bottom for bottom in (self.left_bottom, self.right_bottom) if bottom > y), default=y)
+    def room(self, left: float, right: float, y: float, width: float) -> tuple[float, float, float]:
+        """The first height from y on that has so much room, or where no float is beside; and what is free there."""
+        while self.bottom > y:
+            free_left, free_right = self.beside(left, right, y)
+            if free_right - free_left >= width or (free_left, free_right) == (left, right):
+                return y, free_left, free_right
+            y = min(bottom for _, bottom in self._lefts + self._rights if bottom > y)
+        return y, left, right
 
 
 class Grid:
@@ -89,16 +131,29 @@ class Frame:
     """A block that is open: its edges, how far it is filled, and the line that is being filled."""
 
     __slots__ = (
-        *("cursor", "floats", "grid", "items", "left", "line_height", "line_left", "line_right", "margin"),
-        *("right", "style", "text_lowered", "top", "y"),
+        *(
+            "cursor",
+            "floats",
+            "grid",
+            "holds_margin",
+            "items",
+            "left",
+            "line_height",
+            "line_left",
+            "line_right",
+            "margin",
+        ),
+        *("origin", "right", "slot", "style", "text_lowered", "top", "y"),
     )
 
-    def __init__(self, style: Style, left: float, right: float, y: float, floats: Floats) -> None:
-        self.style = style
+    def __init__(self, slot: int, style: Style, left: float, right: float, y: float, floats: Floats) -> None:
+        self.slot, self.style = slot, style
         self.left, self.right = left, right
         self.top = self.y = y
         self.floats = floats
         self.grid: Grid | None = None
+        self.origin = (0.0, 0.0)  # what offsets of boxes outside the flow count from
+        self.holds_margin = True  # the margin of its first block is inside it, not shared with its own
         self.margin = 0.0  # how much of what is above y is margin, which the next one shares
         self.items: list[int] = []  # slots that start on the open line
         self.line_left = self.cursor = left
@@ -108,18 +163,17 @@ class Frame:
 
     def start_line(self) -> None:
         """Open a line beside the floats, or below them if there is no room."""
-        floats = self.floats
         self.line_left, self.line_right = self.left, self.right
-        if floats.left_bottom > self.y or floats.right_bottom > self.y:
-            left, right = floats.beside(self.left, self.right, self.y)
-            if right - left < NARROW:
-                self.y = floats.bottom
-            else:
-                self.line_left, self.line_right = left, right
+        if self.floats.bottom > self.y:
+            self.y, self.line_left, self.line_right = self.floats.room(self.left, self.right, self.y, NARROW)
         self.cursor = self.line_left
         self.line_height = 0.0
         self.text_lowered = 1.0
+
+    def fill_line(self, height: float) -> None:
+        """Put something on the line; an inline element alone does not make one."""
         self.margin = 0.0
+        self.line_height = max(self.line_height, height, self.style.strut)
 
     def leave(self, margin: float) -> None:
         """Leave a margin, shared with the one that is there."""

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from math import ceil
-
 from untemplate.layout.frame import Canvas, Frame
 from untemplate.layout.outline import Outline
 from untemplate.layout.style import INLINE_BLOCK, REPLACED, Style
 from untemplate.layout.text import SPACE
 
-__all__ = ["Lines"]
+__all__ = ["CONTINUED", "Lines"]
 
-# A line that breaks ends, on average, half a word early; words are taken to be at most so many font sizes wide.
-WORD = 3.0
+# Stands on a line for the rest of a text that started above.
+CONTINUED = -1
 
 
 class Lines:
@@ -26,14 +24,15 @@ class Lines:
         self._start(frame, slot, style)
         width = self._outline.width[slot]
         if frame.cursor + width > frame.line_right and not style.nowrap:
-            word = min(self._outline.word[slot], WORD * style.size)
-            if frame.cursor > frame.line_left and frame.cursor + word > frame.line_right:
+            words = self._outline.words(slot)
+            if frame.cursor > frame.line_left and frame.cursor + words[0] > frame.line_right:
                 self.end(frame)
                 frame.start_line()
             if frame.cursor + width > frame.line_right:
-                self._wrap(frame, slot, style, width, word)
+                self._wrap(frame, slot, style, words)
                 return
         self._put(frame, slot, style)
+        frame.fill_line(style.line)
         self._canvas.width[slot] = width
         frame.cursor += width
 
@@ -45,34 +44,31 @@ class Lines:
 
     def close_inline(self, frame: Frame, slot: int, style: Style) -> None:
         canvas = self._canvas
-        if frame.items and canvas.y[slot] >= frame.y:  # on the line it started on
+        top = frame.y + (style.line - style.text_height) / 2
+        if frame.items and canvas.y[slot] >= top:  # on the line it started on
             frame.cursor += style.pad_right
             canvas.width[slot] = max(0.0, frame.cursor - canvas.x[slot])
             frame.cursor += style.right
         else:
-            canvas.x[slot], canvas.width[slot] = frame.left, frame.right - frame.left
-            canvas.height[slot] = max(0.0, frame.y + frame.line_height - canvas.y[slot])
+            canvas.spread.append(slot)
 
     def replaced(self, frame: Frame, slot: int, style: Style, width: float, height: float) -> None:
         """An image or a control."""
         self.room(frame, slot, style, width + style.left + style.right)
         canvas = self._canvas
         frame.cursor += style.left
-        canvas.x[slot], canvas.y[slot], canvas.width[slot], canvas.height[slot] = (
-            frame.cursor,
-            frame.y,
-            width,
-            height,
-        )
+        canvas.x[slot], canvas.y[slot] = frame.cursor, frame.y
+        canvas.width[slot], canvas.height[slot] = width, height
         frame.items.append(slot)
         frame.cursor += width + style.right
         if height > frame.line_height:
-            frame.line_height = height
             frame.text_lowered = style.valign
+        frame.fill_line(height + frame.style.descent)
 
     def break_line(self, frame: Frame, slot: int, style: Style) -> None:
         self._start(frame, slot, style)
         self._put(frame, slot, style)
+        frame.fill_line(style.line)
         self.end(frame)
         if style.clear:
             frame.go_below_floats()
@@ -93,14 +89,16 @@ class Lines:
         free = frame.line_right - frame.cursor
         right = free * frame.style.align if free > 0 else 0.0
         for slot in frame.items:
-            if slot < 0:  # the end of a text that started above
+            if slot == CONTINUED:
                 continue
             kind = outline.display[slot]
             if kind == INLINE_BLOCK:
-                canvas.move(slot, right, max(0.0, height - canvas.height[slot]))
+                canvas.move(slot, right, max(0.0, height - frame.style.descent - canvas.height[slot]))
                 continue
             canvas.x[slot] += right
-            own = canvas.height[slot] if kind == REPLACED else outline.style[slot].line
+            if not height:  # nothing stands on it
+                canvas.height[slot] = 0.0
+            own = canvas.height[slot] + frame.style.descent if kind == REPLACED else outline.style[slot].line
             if own < height:
                 canvas.y[slot] += (height - own) * frame.text_lowered
         frame.items = []
@@ -121,30 +119,33 @@ class Lines:
         canvas.y[slot] = frame.y + (line - style.text_height) / 2
         canvas.height[slot] = style.text_height
         frame.items.append(slot)
-        if line > frame.line_height:
-            frame.line_height = line
 
-    def _wrap(self, frame: Frame, slot: int, style: Style, width: float, word: float) -> None:
+    def _wrap(self, frame: Frame, slot: int, style: Style, words: list[float]) -> None:
         """A text that takes several lines, maybe first beside a float and then below it."""
-        canvas, line = self._canvas, style.line
+        canvas, line, space = self._canvas, style.line, SPACE * style.scale
         self._put(frame, slot, style)
-        left, right, top = frame.line_left, frame.line_right, canvas.y[slot]
-        rest = width - max(0.0, right - frame.cursor - word / 2)
-        frame.cursor = right
-        self.end(frame)
-        while True:
-            frame.start_line()
-            left, right = min(left, frame.line_left), max(right, frame.line_right)
-            usable = max(frame.line_right - frame.line_left - word / 2, word, 1.0)
-            lines = max(1, ceil(rest / usable))
-            beside = ceil((frame.floats.next_bottom(frame.y) - frame.y) / line) if line else 0
-            if beside <= 0 or lines <= beside:
-                break
-            frame.y += beside * line
-            rest -= beside * usable
-        frame.y += (lines - 1) * line
-        frame.cursor = min(frame.line_left + max(0.0, rest - (lines - 1) * usable), frame.line_right)
-        frame.line_height = line
-        frame.items.append(-1)
-        canvas.x[slot], canvas.y[slot], canvas.width[slot] = left, top, right - left
+        frame.fill_line(line)
+        starts, ends, top, align = [], [], canvas.y[slot], frame.style.align
+        start = frame.cursor
+        frame.cursor += words[0]
+        for word in words[1:]:
+            if frame.cursor + space + word > frame.line_right:
+                free = max(0.0, frame.line_right - frame.cursor) * align
+                starts.append(start + free)
+                ends.append(frame.cursor + free)
+                self.end(frame)
+                frame.start_line()
+                frame.items.append(CONTINUED)
+                frame.fill_line(line)
+                start = frame.cursor
+                frame.cursor += word
+            else:
+                frame.cursor += space + word
+        if not starts:  # a word that is wider than the line
+            canvas.width[slot] = frame.cursor - start
+            return
+        free = max(0.0, frame.line_right - frame.cursor) * align
+        canvas.x[slot] = left = min(*starts, start + free)
+        canvas.width[slot] = max(*ends, frame.cursor + free) - left
+        canvas.y[slot] = top
         canvas.height[slot] = frame.y - top + (line + style.text_height) / 2

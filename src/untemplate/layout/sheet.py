@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count
+from operator import itemgetter
 from typing import NamedTuple
 
 from lxml import etree
@@ -21,6 +22,8 @@ MAX_CSS = 1 << 20
 MAX_PLACES = 50_000
 # So many elements around one are compared with selectors, on average; sheets that need more are left out.
 MAX_COMPARISONS = 300
+
+NO_CLASSES: frozenset[str] = frozenset()
 
 _COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
 _COMPOUND = re.compile(r"(\*|[a-z][a-z0-9-]*)?((?:[.#][\w-]+|:link|:visited)*)")
@@ -54,11 +57,11 @@ class Compound(NamedTuple):
 
 @dataclass(frozen=True)
 class SheetRule:
-    """A selector and what it declares; `rank` orders rules as browsers do, the stronger later."""
+    """A selector and what it declares; the stronger of two has the higher rank, else the later one wins."""
 
     compounds: tuple[Compound, ...]
     declared: Declarations
-    rank: tuple[int, int, int, int]
+    rank: tuple[int, int, int]
 
 
 class Place(NamedTuple):
@@ -73,37 +76,52 @@ class Sheet:
     """The telling rules of a page, by what the element they are for must have; and the places they were asked for."""
 
     def __init__(self, rules: Iterable[SheetRule]) -> None:
-        self._rules: dict[str, list[SheetRule]] = {}
-        self._places: dict[tuple[int, str, str, str], Place] = {}
+        self._rules: dict[str, list[tuple[int, SheetRule]]] = {}
+        self._names: set[str] = set()  # tags, ids and classes that matter
+        self._classes: dict[str, frozenset[str]] = {}
+        self._places: dict[tuple[int, str, str, frozenset[str]], Place] = {}
         self._comparisons_left = 1000 * MAX_COMPARISONS
         self._numbers = count(1)
-        for rule in rules:
+        for number, rule in enumerate(rules):
+            for compound in rule.compounds:
+                self._names |= {compound.tag, f"#{compound.id}", *compound.classes}
             last = rule.compounds[-1]
             key = f"#{last.id}" if last.id else f".{min(last.classes)}" if last.classes else last.tag
-            self._rules.setdefault(key, []).append(rule)
-
-    def __bool__(self) -> bool:
-        return bool(self._rules)
+            self._rules.setdefault(key, []).append((number, rule))
 
     def place(self, element: etree._Element, above: Sequence[Place]) -> Place:
         """The place of an element; `above` are those of the elements around it, from the root."""
-        key = (above[-1].number if above else 0, element.tag, element.get("id", ""), element.get("class", ""))
+        tag, id, classes = element.tag, element.get("id"), element.get("class")
+        key = (
+            above[-1].number if above else 0,
+            tag if tag in self._names else "",
+            id if id and f"#{id}" in self._names else "",
+            self._that_matter(classes) if classes else NO_CLASSES,
+        )
         place = self._places.get(key)
         if place is None:
-            identity = Identity(key[1], key[2], frozenset(key[3].split()))
+            identity = Identity(*key[1:])
             place = Place(next(self._numbers), identity, self._declared(identity, above))
             if len(self._places) < MAX_PLACES:
                 self._places[key] = place
         return place
 
+    def _that_matter(self, classes: str) -> frozenset[str]:
+        known = self._classes.get(classes)
+        if known is None:
+            known = frozenset(classes.split()) & self._names
+            if len(self._classes) < MAX_PLACES:
+                self._classes[classes] = known
+        return known
+
     def _declared(self, element: Identity, above: Sequence[Place]) -> Declarations:
         self._comparisons_left += MAX_COMPARISONS
         keys = ("", element.tag, f"#{element.id}", *(f".{name}" for name in element.classes))
+        candidates = (rule for key in keys for rule in self._rules.get(key, ()))
         found = [
-            rule for key in keys for rule in self._rules.get(key, ()) if self._matches(rule, element, above)
+            (rule.rank, number, rule) for number, rule in candidates if self._matches(rule, element, above)
         ]
-        found.sort(key=lambda rule: rule.rank)
-        return tuple(pair for rule in found for pair in rule.declared)
+        return tuple(pair for *_, rule in sorted(found, key=itemgetter(0, 1)) for pair in rule.declared)
 
     def _matches(self, rule: SheetRule, element: Identity, above: Sequence[Place]) -> bool:
         *rest, last = rule.compounds
@@ -130,7 +148,8 @@ def read_sheet(root: etree._Element) -> Sheet | None:
         if (css := element.text) and applies(element.get("media", "")):
             sheets.append(css[:left])
             left -= len(sheets[-1])
-    return (_sheet("\n".join(sheets)) or None) if sheets else None
+    telling = tuple(css for css in sheets if _rules(css))
+    return _sheet(telling) if telling else None
 
 
 def applies(media: str) -> bool:
@@ -145,14 +164,19 @@ def applies(media: str) -> bool:
     return True
 
 
-@lru_cache(maxsize=16)
-def _sheet(css: str) -> Sheet:
-    """Pages of a site mostly have the same style sheets, and the same places."""
-    return Sheet(_parse(css))
+# Pages of a site mostly have the same style sheets, and the same places in them.
+@lru_cache(maxsize=64)
+def _sheet(sheets: tuple[str, ...]) -> Sheet:
+    return Sheet(rule for css in sheets for rule in _rules(css))
+
+
+@lru_cache(maxsize=64)
+def _rules(css: str) -> tuple[SheetRule, ...]:
+    return tuple(_parse(css))
 
 
 def _parse(css: str) -> Iterable[SheetRule]:
-    number, active = 0, True
+    active = True
     for block in _COMMENT.sub(" ", css).split("}"):
         head, brace, body = block.rpartition("{")
         if not brace:  # the end of a media block
@@ -167,10 +191,10 @@ def _parse(css: str) -> Iterable[SheetRule]:
             continue
         for selector in selectors.rpartition(";")[2].split(","):
             if compounds := _compounds(selector):
-                number += 1
                 ids = sum(bool(one.id) for one in compounds)
+                tags = sum(bool(one.tag) for one in compounds)
                 classes = sum(len(one.classes) for one in compounds)
-                yield SheetRule(compounds, declared, (ids, classes, len(compounds), number))
+                yield SheetRule(compounds, declared, (ids, classes, tags))
 
 
 def _compounds(selector: str) -> tuple[Compound, ...]:

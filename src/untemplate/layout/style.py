@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 __all__ = ["Style"]
@@ -41,69 +42,58 @@ INHERITED: Final = (
 )
 
 
+@dataclass(slots=True, eq=False)
 class Style:
     """What an element's place depends on. A negative width or height says that none is given."""
 
-    __slots__ = (
-        *INHERITED,
-        *(
-            "absolute",
-            "bottom",
-            "clear",
-            "colspan",
-            "column",
-            "contains",
-            "display",
-            "flex",
-            "height",
-            "key",
-            "left",
-        ),
-        *(
-            "line",
-            "margin_auto",
-            "min_height",
-            "pad_bottom",
-            "pad_left",
-            "pad_right",
-            "pad_top",
-            "quirk",
-            "right",
-        ),
-        *("rowspan", "scale", "share", "side", "spacing", "text_height", "top", "valign", "width", "x", "y"),
+    size: float = 16.0  # of the font
+    weight: int = 400
+    factor: float = 1.0  # how much wider letters are than those of Times New Roman
+    line_height: float = 0.0  # in font sizes; negative: in pixels; 0: normal
+    nowrap: bool = False
+    align: float = LEFT
+    block_align: float = LEFT  # by legacy attributes
+    list_depth: int = 0
+    cell_padding: float = 1.0
+    visible: bool = True
+
+    display: int = INLINE
+    side: str = ""  # "left" or "right", if it floats
+    clear: bool = False
+    contains: bool = False  # its floats do not reach out of it
+    relative: bool = False
+    absolute: bool = False
+    x: float | None = None  # offsets, of what is relative or absolute
+    y: float | None = None
+    flex: bool = False
+    column: bool = False
+    width: float = -1.0  # of the content
+    share: float = 0.0  # width as a share of what it stands in; 0: none is given
+    height: float = -1.0
+    min_height: float = 0.0
+    top: float = 0.0  # margins
+    bottom: float = 0.0
+    left: float = 0.0
+    right: float = 0.0
+    margin_auto: bool = False
+    pad_top: float = 0.0  # padding and border
+    pad_bottom: float = 0.0
+    pad_left: float = 0.0
+    pad_right: float = 0.0
+    colspan: int = 1
+    rowspan: int = 1
+    spacing: float = 2.0
+    # The share of a cell's free height that goes above its content; of an image's, above the texts beside it.
+    valign: float = 0.5
+    quirk: bool = (
+        False  # as in old browsers, the margin of its first block adds nothing; a marker takes a line
     )
+    marker: bool = False  # a list's bullet or number stands before it
 
-    def __init__(self) -> None:
-        self.size = 16.0  # of the font
-        self.weight = 400
-        self.factor = 1.0  # how much wider letters are than those of Times New Roman
-        self.line_height = 0.0  # in font sizes; negative: in pixels; 0: normal
-        self.nowrap = False
-        self.align = LEFT
-        self.block_align = LEFT  # by legacy attributes
-        self.list_depth = 0
-        self.cell_padding = 1.0
-        self.visible = True
-
-        self.display: int = INLINE
-        self.side = ""  # "left" or "right", if it floats
-        self.clear = False
-        self.absolute = False
-        self.flex = self.column = False
-        self.width = self.height = -1.0  # of the content
-        self.min_height = 0.0
-        self.contains = False  # its floats do not reach out of it
-        self.quirk = False  # the margin of its first block adds nothing
-        self.share = 0.0  # width as a share of what it stands in; 0: none is given
-        self.top = self.bottom = self.left = self.right = 0.0  # margins
-        self.margin_auto = False
-        self.pad_top = self.pad_bottom = self.pad_left = self.pad_right = 0.0  # padding and border
-        self.x = self.y = 0.0  # offsets of what stands outside the flow
-        self.colspan = self.rowspan = 1
-        self.spacing = 2.0
-        # The share of a cell's free height that goes above its content; of an image's, above the texts beside it.
-        self.valign = 0.5
-
-        # Known when all else is.
-        self.line = self.text_height = self.scale = 0.0
-        self.key = 0  # the same for styles under which all others come out alike
+    # Known when all else is.
+    line: float = 0.0
+    text_height: float = 0.0
+    strut: float = 0.0  # the least height of its lines
+    descent: float = 0.0  # what is below the baseline of its lines, and so below images
+    scale: float = 0.0  # pixels of a letter as wide as the font size of Times New Roman
+    key: int = 0  # the same for styles under which all others come out alike

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from untemplate.layout.frame import Canvas, Floats, Frame, Grid
+from untemplate.layout.frame import UNBEATEN, Canvas, Floats, Frame, Grid
 from untemplate.layout.outline import Outline
 from untemplate.layout.style import ROW, Style
 from untemplate.layout.widths import Widths
@@ -38,9 +38,9 @@ class Tables:
         x, y = grid.columns[first], grid.row_y
         width = max(0.0, grid.columns[after] - x - table.style.spacing)
         self._canvas.x[slot], self._canvas.y[slot], self._canvas.width[slot] = x, y, width
-        cell = Frame(style, x + style.pad_left, x + width - style.pad_right, y, Floats(x, x + width, y))
+        cell = Frame(slot, style, x + style.pad_left, x + width - style.pad_right, y, Floats(y))
         cell.y += style.pad_top
-        cell.margin = 1e9 if style.quirk else 0.0
+        cell.margin = UNBEATEN if style.quirk else 0.0
         return cell
 
     def close_cell(self, table: Frame, slot: int) -> None:

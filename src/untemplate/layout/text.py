@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["SPACE", "text_widths"]
+__all__ = ["SPACE", "TextWidths", "text_widths"]
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 # Advance widths of printable ASCII in Times New Roman, thousandths of the font size (its AFM file says so).
 _ASCII = (
@@ -26,23 +28,31 @@ _WIDTHS[0x0300:0x0370] = 0.0  # combining marks
 _WIDTHS[0x1100:0x1200] = _WIDTHS[0x2E80:0xD800] = _WIDTHS[0xF900:0xFB00] = _WIDTHS[0xFF00:0xFF61] = 1.0
 
 
-def text_widths(texts: Sequence[str]) -> tuple[Floats, Floats]:
-    """Of each text (squeezed, none empty) the width on one line and that of its longest word, in font sizes."""
+class TextWidths(NamedTuple):
+    """Widths in font sizes: of each text on one line, of its longest word, and of all words of all texts."""
+
+    whole: Floats
+    longest: Floats
+    words: Floats
+    #: the first word of each text, and the number of all words
+    starts: Ints
+
+
+def text_widths(texts: Sequence[str]) -> TextWidths:
+    """The widths of texts that are squeezed and not empty."""
     if not texts:
-        return np.zeros(0), np.zeros(0)
+        return TextWidths(np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(1, np.int64))
     joined = " ".join(texts)
     codes = np.frombuffer(joined.encode("utf-16-le", "surrogatepass"), np.uint16)
     widths = _WIDTHS[codes]
-    spaces = codes == 32
     lengths = [len(text) for text in texts]
     if len(joined) != len(codes):  # characters beyond the basic plane take two codes
         lengths = [len(text.encode("utf-16-le", "surrogatepass")) // 2 for text in texts]
-    starts = np.cumsum([0, *lengths[:-1]]) + np.arange(len(lengths))  # a blank stands between two texts
-    whole = np.add.reduceat(widths, starts)
-    whole[:-1] -= SPACE
-    word_starts = np.append(0, np.flatnonzero(spaces) + 1)
+    text_starts = np.cumsum([0, *lengths[:-1]]) + np.arange(len(lengths))  # a blank stands between two texts
+    word_starts = np.append(0, np.flatnonzero(codes == 32) + 1)
+    whole = np.add.reduceat(widths, text_starts)
     words = np.add.reduceat(widths, word_starts)
+    whole[:-1] -= SPACE  # the blank after each
     words[:-1] -= SPACE
-    # Every text starts a word.
-    longest = np.maximum.reduceat(words, np.searchsorted(word_starts, starts))
-    return whole, longest
+    starts = np.searchsorted(word_starts, text_starts)
+    return TextWidths(whole, np.maximum.reduceat(words, starts), words, np.append(starts, len(words)))

@@ -11,7 +11,6 @@ from untemplate.layout.text import SPACE
 
 __all__ = ["Columns", "Widths", "measure_widths"]
 
-
 IN_LINES = frozenset({TEXT, INLINE, INLINE_BLOCK, REPLACED})
 
 
@@ -61,12 +60,13 @@ class Widths:
 def measure_widths(outline: Outline) -> Widths:
     """Inside before outside, in one pass from the last event to the first."""
     count = len(outline.display)
-    wanted, least = outline.width, outline.word
+    wanted, least = outline.width, outline.least
     run = [0.0] * count  # of the line that is open in each slot
     rows: dict[int, list[int]] = {}  # the cells of each row, or the rows of each table, last first
     columns: dict[int, Columns] = {}
     column: dict[int, int] = {}
     display, styles, parents, spaced = outline.display, outline.style, outline.parent, outline.spaced
+    homes = _homes(outline)
     for slot in reversed(outline.events):
         if slot < 0:
             continue
@@ -101,26 +101,32 @@ def measure_widths(outline: Outline) -> Widths:
             least[slot] = low
         if parent < 0:
             continue
-        if kind in (ROW, CELL):
-            around = parent
-            while display[around] == GROUP or (kind == CELL and display[parents[around]] == ROW):
-                around = parents[around]
-            if kind == ROW and display[around] == ROW:
-                continue
-            rows.setdefault(around, []).append(slot)
+        if kind == CELL or (kind == ROW and slot not in homes):
+            rows.setdefault(homes.get(parent, parent), []).append(slot)
             continue
         if style.absolute and kind != TEXT:
             continue
         if low > least[parent]:
             least[parent] = low
         if kind in IN_LINES or (kind != TEXT and style.side):
-            run[parent] += width + SPACE * style.size if spaced[slot] else width
+            run[parent] += width + SPACE * style.scale if spaced[slot] else width
         else:
             widest = run[parent] if run[parent] > width else width
             run[parent] = 0.0
             if widest > wanted[parent]:
                 wanted[parent] = widest
     return Widths(wanted, least, columns, column)
+
+
+def _homes(outline: Outline) -> dict[int, int]:
+    """The table of each group of rows; and the row that a row inside it is part of."""
+    homes: dict[int, int] = {}
+    for slot in outline.events:
+        if slot >= 0 and (kind := outline.display[slot]) in (GROUP, ROW):
+            parent = outline.parent[slot]
+            if kind == GROUP or outline.display[parent] == ROW:
+                homes[slot] = homes.get(parent, parent)
+    return homes
 
 
 def _columns(
@@ -131,6 +137,7 @@ def _columns(
     least: list[float],
     column: dict[int, int],
 ) -> Columns:
+    """The columns of a table from its rows, and these from their cells; says in `column` where each cell starts."""
     columns = Columns()
     taken_until: list[int] = []  # the row before which each column is taken by a cell from above
     wide_cells: list[tuple[int, int, int]] = []
@@ -162,11 +169,19 @@ def _columns(
                 columns.share[at] = max(columns.share[at], min(1.0, style.share))
             at += span
     for cell, at, span in wide_cells:
-        for widths, width in ((columns.least, least[cell]), (columns.wanted, wanted[cell])):
-            missing_width = width - sum(widths[at : at + span])
-            if missing_width > 0:
-                for one in range(at, at + span):
-                    widths[one] += missing_width / span
+        part = slice(at, at + span)
+        columns.least[part] = _stretched(columns.least[part], columns.wanted[part], least[cell])
+        columns.wanted[part] = _stretched(columns.wanted[part], columns.wanted[part], wanted[cell])
     for at, low in enumerate(columns.least):
         columns.wanted[at] = max(columns.wanted[at], low)
     return columns
+
+
+def _stretched(widths: list[float], by: list[float], to: float) -> list[float]:
+    """The widths made to add up to a larger one, in proportion to others."""
+    missing, total = to - sum(widths), sum(by)
+    if missing <= 0:
+        return widths
+    if not total:
+        return [width + missing / len(widths) for width in widths]
+    return [width + missing * share / total for width, share in zip(widths, by, strict=True)]
