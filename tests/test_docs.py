@@ -10,10 +10,12 @@ import sys
 from collections.abc import Iterator
 from doctest import ELLIPSIS, NORMALIZE_WHITESPACE, OutputChecker
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from scripts import docs
+from untemplate import Label, learn
 from untemplate.demo import make_site, write_site
 
 DOCS = docs.ROOT / "docs"
@@ -84,6 +86,19 @@ def test_the_tutorial_runs(
                 exec(compile(block, "tutorial.md", "exec"), names)
             case _:
                 assert_printed(block, capsys.readouterr().out, "python")
+
+
+def test_the_catalog_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    site = make_site("book", seed=2, pages=20)
+    labelled = list(site.truth)[:2]
+    rules = learn(site.pages, [label for label in site.labels if label.page in labelled], site.schema)
+    [example] = (block for language, block in blocks(DOCS / "catalog.md") if language == "python")
+    names: dict[str, Any] = {"rules": rules, "page": site.pages[0], "fresh_pages": site.pages}
+    exec(compile(example, "catalog.md", "exec"), names)
+    assert names["rules"] == rules
+    assert [page.html for page in names["pages"]] == [site.pages[0].html]
+    assert names["labels"] == [Label(site.pages[0].id, "title", "Emma")]
 
 
 def test_the_readme_runs(

@@ -7,7 +7,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from server import programs, serving, url_of_new_schema
+from postgres_server import programs, serving, url_of_new_schema
 
 from untemplate import Catalog, Rules, learn
 from untemplate.demo import Site, make_site

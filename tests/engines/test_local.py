@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import random
 import resource
 import signal
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pyarrow as pa
@@ -256,3 +258,19 @@ def test_outputs_that_cannot_be_continued(folder: Path, rules: Rules, start: Sta
     (tmp_path / "null.parquet").symlink_to("/dev/null")
     with pytest.raises(InputError, match="Parquet cannot be written to a device"):
         extract(read_pages(folder), rules, tmp_path / "null.parquet")
+
+
+def test_a_progress_bar_with_the_rate(written: list[Written], rules_file: Path, tmp_path: Path) -> None:
+    EVERY["pages.jsonl"](tmp_path / "pages.jsonl", written)
+    controller, terminal = pty.openpty()
+    arguments = [tmp_path / "pages.jsonl", "--rules", rules_file, "-o", tmp_path / "records.csv"]
+    command = [sys.executable, "-c", PROGRAM, *map(str, arguments)]
+    shown = b""
+    with subprocess.Popen(command, stderr=terminal), os.fdopen(controller, "rb", buffering=0) as screen:
+        os.close(terminal)
+        with suppress(OSError):  # Linux has no end of file here, but an error
+            while piece := screen.read(1 << 16):
+                shown += piece
+    assert b"Extracting" in shown
+    assert b"200/200" in shown
+    assert b" pages/s" in shown

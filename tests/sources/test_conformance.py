@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import random
 import tempfile
 import tracemalloc
 from pathlib import Path
@@ -129,3 +130,14 @@ def test_a_file_cut_anywhere_gives_what_is_readable(name: str, make, share: floa
         read = [page.html for page in pages]
         assert read == [page.html for page in written(bodies)][: len(read)]
         assert pages.skipped.counts[CUT_SHORT] == 1 or len(read) == len(bodies)
+
+
+@pytest.mark.parametrize("name", ["pages.warc.gz", "pages.jsonl.zst", "pages.tar"])
+def test_the_total_of_a_stream_is_estimated_on_the_way(name: str, tmp_path: Path) -> None:
+    bodies = [random.Random(n).randbytes(30_000).hex().encode() for n in range(200)]
+    EVERY[name](tmp_path / name, written(bodies))
+    pages = read_pages(tmp_path / name)
+    assert pages.total is None
+    totals = [pages.total for _ in pages]
+    assert all(150 <= total <= 250 for total in totals[100:] if total)
+    assert pages.total == totals[-1] == 200

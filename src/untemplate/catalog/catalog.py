@@ -6,6 +6,7 @@ write about the same site wait for each other.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -15,6 +16,7 @@ from typing import Any, Self
 from untemplate.catalog import labels, pages, runs, versions
 from untemplate.catalog.database import Database
 from untemplate.catalog.migrations import migrate
+from untemplate.catalog.rows import read_samples, read_version
 from untemplate.catalog.sites import known_site, locked_site, site_names
 from untemplate.catalog.stored import GivenLabel, RaisedAlarm, Run, Task, Version
 from untemplate.errors import CatalogError
@@ -92,14 +94,17 @@ class Catalog:
         `reason` is one of learnt, healed, imported, rolled back; `to_label` are pages of a cluster that a person
         should label.
         """
+        file = json.loads(rules.dumps())
         with self._database.write() as connection:
             site_id = locked_site(connection, site)
-            return versions.add_version(connection, site_id, rules, reason, note, by, to_label or {})
+            return versions.add_version(connection, site_id, file, reason, note, by, to_label or {})
 
     def rules(self, site: str, version: int | None = None) -> Rules:
         """The newest rules of a site, or those of a version."""
         with self._database.read() as connection:
-            return versions.find_version(connection, known_site(connection, site), site, version)[1]
+            version_id = versions.find_version(connection, known_site(connection, site), site, version)
+            file = read_version(connection, version_id)
+        return Rules.loads(json.dumps(file), f"rules of {site}")
 
     def history(self, site: str) -> list[Version]:
         """All versions of a site's rules, the oldest first."""
@@ -111,16 +116,25 @@ class Catalog:
         with self._database.write() as connection:
             known_site(connection, site)
             site_id = locked_site(connection, site)
-            old_id, rules = versions.find_version(connection, site_id, site, version)
-            to_label = {task.cluster: task.pages for task in versions.read_tasks(connection, old_id, rules)}
+            old_id = versions.find_version(connection, site_id, site, version)
+            file, to_label = read_version(connection, old_id), read_samples(connection, old_id)
             note = f"to version {version}"
-            return versions.add_version(connection, site_id, rules, "rolled back", note, by, to_label)
+            return versions.add_version(connection, site_id, file, "rolled back", note, by, to_label)
 
     def tasks(self, site: str) -> list[Task]:
         """What a person should label, according to the newest rules."""
         with self._database.read() as connection:
-            newest = versions.find_version(connection, known_site(connection, site), site, None)
-            return versions.read_tasks(connection, *newest)
+            newest = versions.find_version(connection, known_site(connection, site), site)
+            file, to_label = read_version(connection, newest), read_samples(connection, newest)
+        return [
+            Task(
+                one["cluster"],
+                tuple(one["lost"] or file["schema"]["attributes"]),
+                tuple(to_label[one["cluster"]]),
+            )
+            for one in file["wrappers"]
+            if one["cluster"] in to_label
+        ]
 
     # Pages
 

@@ -1,8 +1,7 @@
-"""A version of rules as rows, and back: the rows hold what a rules file says, part by part."""
+"""What a rules file says as rows, part by part, and back."""
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,20 +9,21 @@ from typing import Any
 from sqlalchemy import Connection, FromClause, RowMapping, Table, insert, select
 
 from untemplate.catalog import tables
-from untemplate.extraction import Rules
 
-__all__ = ["read_rules", "write_rules"]
+__all__ = ["File", "read_samples", "read_version", "write_version"]
+
+File = dict[str, Any]
 
 _CLUSTER_COLUMNS = ("signatures", "importance", "url_pattern")
 _BELLWETHER_COLUMNS = ("page", "url", "signature")
 
 
-def write_rules(
-    connection: Connection, version: Mapping[str, Any], rules: Rules, to_label: Mapping[str, Sequence[str]]
+def write_version(
+    connection: Connection, version: Mapping[str, Any], file: File, to_label: Mapping[str, Sequence[str]]
 ) -> None:
-    """Write a row of versions, and all that belongs to it."""
-    file = json.loads(rules.dumps())
+    """Write a row of versions, and all that belongs to it; the file is taken apart."""
     wrappers = file.pop("wrappers")
+    names = [wrapper["cluster"] for wrapper in wrappers]
     [version_id] = _insert(connection, tables.versions, [{**version, "content": file}])
     parts = [(wrapper.pop("rules"), wrapper.pop("bellwethers")) for wrapper in wrappers]
     ids = _insert(
@@ -47,7 +47,7 @@ def write_rules(
     _write_bellwethers(
         connection, [(cluster_id, one) for cluster_id, (_, watched) in of_cluster for one in watched]
     )
-    id_of = {wrapper.cluster: cluster_id for cluster_id, wrapper in zip(ids, rules.wrappers, strict=True)}
+    id_of = dict(zip(names, ids, strict=True))
     _insert(
         connection,
         tables.samples,
@@ -77,9 +77,9 @@ def _write_bellwethers(connection: Connection, watched: Sequence[tuple[int, dict
     )
 
 
-def read_rules(connection: Connection, version_id: int, name: str) -> Rules:
-    """The rules of a row of versions, as they were saved; `name` stands for them in errors."""
-    file = connection.scalars(
+def read_version(connection: Connection, version_id: int) -> File:
+    """The rules file of a row of versions."""
+    file: File = connection.scalars(
         select(tables.versions.c.content).where(tables.versions.c.id == version_id)
     ).one()
 
@@ -107,7 +107,21 @@ def read_rules(connection: Connection, version_id: int, name: str) -> Rules:
         }
         for row in rows(tables.clusters)
     ]
-    return Rules.loads(json.dumps(file), name)
+    return file
+
+
+def read_samples(connection: Connection, version_id: int) -> dict[str, list[str]]:
+    """The pages that a person should label, by cluster."""
+    query = (
+        select(tables.clusters.c.name, tables.samples.c.page)
+        .join(tables.samples)
+        .where(tables.clusters.c.version_id == version_id)
+        .order_by(tables.samples.c.id)
+    )
+    to_label: dict[str, list[str]] = {}
+    for row in connection.execute(query):
+        to_label.setdefault(row.name, []).append(row.page)
+    return to_label
 
 
 def _split(part: dict[str, Any], columns: Sequence[str]) -> dict[str, Any]:

@@ -152,12 +152,13 @@ def count_pages(text: str, pages: Pages) -> Iterator[Callable[[int], object]]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        total = pages.total
+        known = pages.total
         tasks: list[TaskID] = []
 
         def count(done: int) -> None:
+            total = pages.total if known is None else known
             if tasks:
-                bar.update(tasks[0], completed=done)
+                bar.update(tasks[0], completed=done, total=total)
             else:  # what was done before says nothing about the rate
                 tasks.append(bar.add_task(text, total=total, completed=done))
 

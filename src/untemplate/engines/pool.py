@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from typing import cast
@@ -24,6 +25,7 @@ from untemplate.engines.batch import page_batch, unreadable_batch
 from untemplate.engines.worker import READY, TIMEOUTS, Result, Settings, Work
 from untemplate.errors import UntemplateError
 from untemplate.extraction import Rules
+from untemplate.schema import Schema
 from untemplate.sources.pages import Skipped
 
 __all__ = ["Pool", "Task"]
@@ -132,7 +134,6 @@ class Pool:
     def __init__(self, settings: Settings, count: int) -> None:
         self._settings = settings
         self._count = count
-        self._schema = Rules.loads(settings.rules).schema
         self._workers: list[_Worker] = []
         self._false_starts = 0
         self._tasks: Iterator[Task] = iter(())
@@ -249,6 +250,10 @@ class Pool:
             yield from self._finish(order, self._refuse(order, code))
         else:
             self._again.appendleft(order)
+
+    @cached_property
+    def _schema(self) -> Schema:
+        return Rules.loads(self._settings.rules).schema
 
     def _refuse(self, order: _Order, code: int) -> Result:
         if -code in TIMEOUTS:

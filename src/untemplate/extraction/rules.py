@@ -23,7 +23,7 @@ __all__ = ["Rules"]
 
 _Values = dict[str, list[Found]]
 
-# Wrappers that are tried on a page which none matches; no site of SWDE has as many templates with rules.
+# Wrappers that are tried on a page which none matches. Sites of SWDE have two with rules at most.
 TRIED = 16
 
 

@@ -14,8 +14,8 @@ from typing import IO, cast
 from untemplate.errors import SourceError
 from untemplate.page import Limits, Page
 from untemplate.sources.members import Member, is_hidden, is_url_table, read_members, swde_site
-from untemplate.sources.pages import Skipped
-from untemplate.sources.stream import CUT_SHORT, open_file, open_stream
+from untemplate.sources.pages import Skipped, StreamReader
+from untemplate.sources.stream import CUT_SHORT, Stream, open_file, open_stream
 
 __all__ = ["TarReader", "ZipReader", "is_tar"]
 
@@ -67,23 +67,18 @@ def _files(archive: zipfile.ZipFile) -> list[tuple[str, zipfile.ZipInfo]]:
 
 
 @dataclass(frozen=True)
-class TarReader:
+class TarReader(StreamReader):
     """A tar archive, compressed or not; pages in the order in which they stand in it."""
 
     path: Path
     limits: Limits
 
-    @property
-    def total(self) -> None:
-        return None
-
-    def read(self, skipped: Skipped) -> Iterator[Page]:
-        with open_stream(self.path) as stream:
-            try:
-                with tarfile.open(fileobj=stream, mode="r|") as tar:
-                    yield from read_members(_members(tar), str(self.path), self._site, self.limits, skipped)
-            except _BAD_TAR as error:
-                skipped.add(CUT_SHORT, f"{self.path}: {stream.damage or error}")
+    def read_stream(self, stream: Stream, skipped: Skipped) -> Iterator[Page]:
+        try:
+            with tarfile.open(fileobj=stream, mode="r|") as tar:
+                yield from read_members(_members(tar), str(self.path), self._site, self.limits, skipped)
+        except _BAD_TAR as error:
+            skipped.add(CUT_SHORT, f"{self.path}: {stream.damage or error}")
 
     @cached_property
     def _site(self) -> str:

@@ -10,37 +10,32 @@ from typing import Any
 
 from untemplate.errors import PageError
 from untemplate.page import Limits, Page
-from untemplate.sources.pages import Skipped
+from untemplate.sources.pages import Skipped, StreamReader
 from untemplate.sources.rows import Columns, row_page
-from untemplate.sources.stream import CUT_SHORT, Stream, open_stream
+from untemplate.sources.stream import CUT_SHORT, Stream
 
 __all__ = ["JsonlReader"]
 
 
 @dataclass(frozen=True)
-class JsonlReader:
+class JsonlReader(StreamReader):
     """JSON lines, compressed or not."""
 
     path: Path
     columns: Columns
     limits: Limits
 
-    @property
-    def total(self) -> None:
-        return None
-
-    def read(self, skipped: Skipped) -> Iterator[Page]:
-        with open_stream(self.path) as stream:
-            # escapes make text longer; twice is enough for any page near the limit that is really text
-            for number, line in enumerate(_lines(stream, 2 * self.limits.bytes), 1):
-                if line is not None and not line.strip():
-                    continue
-                try:
-                    yield row_page(_row(line), number, self.columns, self.limits)
-                except PageError as error:
-                    skipped.add(str(error), f"line {number}")
-            if stream.damage:
-                skipped.add(CUT_SHORT, f"{self.path}: {stream.damage}")
+    def read_stream(self, stream: Stream, skipped: Skipped) -> Iterator[Page]:
+        # escapes make text longer; twice is enough for any page near the limit that is really text
+        for number, line in enumerate(_lines(stream, 2 * self.limits.bytes), 1):
+            if line is not None and not line.strip():
+                continue
+            try:
+                yield row_page(_row(line), number, self.columns, self.limits)
+            except PageError as error:
+                skipped.add(str(error), f"line {number}")
+        if stream.damage:
+            skipped.add(CUT_SHORT, f"{self.path}: {stream.damage}")
 
 
 def _lines(stream: Stream, limit: int) -> Iterator[bytes | None]:

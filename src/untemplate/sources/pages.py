@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from untemplate.errors import SourceError
 from untemplate.page import DEFAULT_LIMITS, Limits, Page, squeeze
+from untemplate.sources.stream import Stream, open_stream
 
-__all__ = ["Divisible", "InMemory", "Pages", "Part", "Reader", "Skipped"]
+__all__ = ["Divisible", "InMemory", "Pages", "Part", "Reader", "Skipped", "StreamReader"]
 
 # Examples kept of each reason: enough to look into it, few enough for one line.
 _EXAMPLES = 3
@@ -77,6 +80,24 @@ class Divisible(Protocol):
     def parts(self, size: int, skipped: Skipped) -> Iterator[Part] | None: ...
 
 
+class StreamReader(ABC):
+    """A source that is one stream of bytes, so that the share which was read tells how many pages there may be."""
+
+    path: Path
+
+    @property
+    def total(self) -> None:
+        return None
+
+    def read(self, skipped: Skipped) -> Iterator[Page]:
+        with open_stream(self.path) as stream:
+            yield from self.read_stream(stream, skipped)
+
+    @abstractmethod
+    def read_stream(self, stream: Stream, skipped: Skipped) -> Iterator[Page]:
+        """The pages of the opened file."""
+
+
 @dataclass(frozen=True)
 class InMemory:
     """Pages that are already here."""
@@ -102,14 +123,18 @@ class Pages(Iterable[Page]):
         #: what the latest iteration had to skip so far
         self.skipped = Skipped()
         self._reader = reader
+        self._count: int | None = None
 
     def __repr__(self) -> str:
         return f"Pages({self.source!r})"
 
     @property
     def total(self) -> int | None:
-        """About how many pages there are, for a progress bar; None where only reading them all would tell."""
-        return self._reader.total
+        """About how many pages there are, for a progress bar; None where only reading would tell.
+
+        Of a stream that is read, the share read so far tells, and in the end its pages are counted.
+        """
+        return self._count if self._reader.total is None else self._reader.total
 
     def __iter__(self) -> Iterator[Page]:
         self.skipped = Skipped()
@@ -122,12 +147,19 @@ class Pages(Iterable[Page]):
         return reader.parts(size, self.skipped) if isinstance(reader, Divisible) else None
 
     def _stream(self, skipped: Skipped) -> Iterator[Page]:
-        found = False
-        for page in self._reader.read(skipped):
-            found = True
+        reader, count = self._reader, 0
+        pages = self._estimated(reader, skipped) if isinstance(reader, StreamReader) else reader.read(skipped)
+        for count, page in enumerate(pages, 1):  # noqa: B007 — counted for what follows
             yield page
-        if not found:
+        if not count:
             raise self.no_pages(skipped)
+        self._count = count
+
+    def _estimated(self, reader: StreamReader, skipped: Skipped) -> Iterator[Page]:
+        with open_stream(reader.path) as stream:
+            for count, page in enumerate(reader.read_stream(stream, skipped), 1):
+                self._count = round(count / stream.share)
+                yield page
 
     def no_pages(self, skipped: Skipped) -> SourceError:
         """What to raise when all was read and there was no page."""

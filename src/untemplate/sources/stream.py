@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import lzma
+import os
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -55,6 +56,11 @@ class Stream(io.BufferedReader):
     def damage(self) -> str | None:
         return self._source.damage
 
+    @property
+    def share(self) -> float:
+        """The share of the file that was read so far."""
+        return self._source.share
+
 
 class _Readable(io.RawIOBase):
     def __init__(self, file: BinaryIO, content: _Decompressed) -> None:
@@ -81,6 +87,11 @@ class _Readable(io.RawIOBase):
 
     def tell(self) -> int:
         return self._position
+
+    @property
+    def share(self) -> float:
+        size = os.fstat(self._file.fileno()).st_size
+        return self._file.tell() / size if size else 1.0
 
     def close(self) -> None:
         self._file.close()

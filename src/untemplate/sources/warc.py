@@ -11,8 +11,8 @@ from untemplate.page import Limits, Page
 from untemplate.sources._fastwarc import ArchiveIterator, WarcRecord, WarcRecordType
 from untemplate.sources.body import decode_body, join_chunks
 from untemplate.sources.html import HTML_TYPES, is_html
-from untemplate.sources.pages import Skipped
-from untemplate.sources.stream import CUT_SHORT, open_stream
+from untemplate.sources.pages import Skipped, StreamReader
+from untemplate.sources.stream import CUT_SHORT, Stream
 
 __all__ = ["WarcReader"]
 
@@ -22,36 +22,31 @@ class _CutShortError(Exception):
 
 
 @dataclass(frozen=True)
-class WarcReader:
+class WarcReader(StreamReader):
     """A WARC file, compressed or not; a page's id is its URL."""
 
     path: Path
     limits: Limits
 
-    @property
-    def total(self) -> None:
-        return None
-
-    def read(self, skipped: Skipped) -> Iterator[Page]:
-        with open_stream(self.path) as stream:
-            records = ArchiveIterator(
-                stream, record_types=WarcRecordType.response, parse_http=False, stream_detect=False
-            )
-            try:
-                for record in records:
-                    url = (record.headers.get("WARC-Target-URI") or "").strip("<>")
-                    try:
-                        page = _page(record, url, self.limits)
-                    except PageError as error:
-                        skipped.add(str(error), url)
-                    else:
-                        if page is not None:
-                            yield page
-            except (OSError, _CutShortError) as error:  # fastwarc raises OSError for all that is not WARC
-                skipped.add(CUT_SHORT, f"{self.path}: {stream.damage or error}")
-            else:
-                if stream.damage:
-                    skipped.add(CUT_SHORT, f"{self.path}: {stream.damage}")
+    def read_stream(self, stream: Stream, skipped: Skipped) -> Iterator[Page]:
+        records = ArchiveIterator(
+            stream, record_types=WarcRecordType.response, parse_http=False, stream_detect=False
+        )
+        try:
+            for record in records:
+                url = (record.headers.get("WARC-Target-URI") or "").strip("<>")
+                try:
+                    page = _page(record, url, self.limits)
+                except PageError as error:
+                    skipped.add(str(error), url)
+                else:
+                    if page is not None:
+                        yield page
+        except (OSError, _CutShortError) as error:  # fastwarc raises OSError for all that is not WARC
+            skipped.add(CUT_SHORT, f"{self.path}: {stream.damage or error}")
+        else:
+            if stream.damage:
+                skipped.add(CUT_SHORT, f"{self.path}: {stream.damage}")
 
 
 def _page(record: WarcRecord, url: str, limits: Limits) -> Page | None:
