@@ -48,8 +48,9 @@ def learn_rules(sites: Sequence[Site]) -> Rules:
 
 
 def repeated(sites: Sequence[Site], count: int | None = None) -> Iterator[Page]:
-    """The pages of all sites, a site after the other, again and again."""
+    """The pages of all sites, shuffled, again and again."""
     pages = [page for site in sites for page in site.pages()]
+    random.Random(1).shuffle(pages)
     return islice(cycle(pages), count)
 
 

@@ -135,17 +135,22 @@ def command(
         from untemplate.sources import read_pages
 
         pages = read_pages(source, url_column=url_column, html_column=html_column)
-        with count_pages("Extracting", pages) as count:
-            done = extract(
-                pages,
-                rules,
-                output,
-                workers=workers,
-                ordered=not unordered,
-                limits=limits,
-                tell=say,
-                count=count,
-            )
+        try:
+            with count_pages("Extracting", pages) as count:
+                done = extract(
+                    pages,
+                    rules,
+                    output,
+                    workers=workers,
+                    ordered=not unordered,
+                    limits=limits,
+                    tell=say,
+                    count=count,
+                )
+        except KeyboardInterrupt:
+            if output != "-":
+                say("What is done is kept: the same command continues.")
+            raise
     show_tally(done.tally, rules.schema.attributes)
     if done.skipped:
         say(f"{done.skipped.total:,} pages skipped: {done.skipped}")

@@ -54,23 +54,24 @@ def extract(
         "an option": f"{ordered}, {limits}, {pages.limits}",
     }
     with _open_output(output, rules, identity) as out:
+        progress = out.progress
         if isinstance(out, Checkpoint) and out.changed:
             tell(f"Starting anew: {out.changed} changed since the run that was interrupted.")
-        if done := out.progress.tally.records:
-            tell(f"Continuing the run that was interrupted: {done:,} pages are done.")
-        if not out.progress.complete:
+        if progress.tally.records:
+            tell(f"Continuing the run that was interrupted: {progress.tally.records:,} pages are done.")
+        if not progress.complete:
             settings = Settings(text, out.format, limits, pages.limits)
             with Pool(settings, workers or available_cores()) as pool:
-                results = pool.run(_tasks(pages, out.progress))
-                count(done)
-                for number, result in _in_order(results, out.progress.tasks) if ordered else results:
+                count(progress.tally.records)
+                results = pool.run(_tasks(pages, progress), ordered)
+                for number, result in _in_order(results, progress.tasks) if ordered else results:
                     out.write(number, result)
-                    count(out.progress.tally.records)
-            out.progress.skipped.update(pages.skipped)
-        if not out.progress.tally.records:
-            raise pages.no_pages(out.progress.skipped)
+                    count(progress.tally.records)
+            progress.skipped.update(pages.skipped)
+        if not progress.tally.records:
+            raise pages.no_pages(progress.skipped)
         out.complete()
-        return out.progress
+        return progress
 
 
 def available_cores() -> int:

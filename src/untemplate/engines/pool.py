@@ -32,8 +32,8 @@ __all__ = ["Pool", "Task"]
 
 # Work that a worker has received: what it does, and what it does next.
 AHEAD = 2
-# Tasks that may be done while an earlier one is not: what is kept in memory to put records in order.
-WINDOW = 32
+# Tasks for each worker that may be done while an earlier one is not: what is kept in memory to put records in order.
+WINDOW = 16
 
 # How often a page may end its worker. Who kills a worker from outside means no page.
 DEATHS = 2
@@ -139,6 +139,7 @@ class Pool:
         self._tasks: Iterator[Task] = iter(())
         self._open: set[int] = set()  # tasks that were begun
         self._latest = 0
+        self._window: int | None = None
         self._again: deque[_Order] = deque()
         self._suspects: dict[int, _Suspect] = {}
 
@@ -154,9 +155,10 @@ class Pool:
         """The ids of the worker processes."""
         return [worker.process.pid for worker in self._workers]
 
-    def run(self, tasks: Iterable[Task]) -> Iterator[tuple[int, Result]]:
-        """The result of each task with its number, in the order in which they are done."""
+    def run(self, tasks: Iterable[Task], ordered: bool = True) -> Iterator[tuple[int, Result]]:
+        """The result of each task with its number, as they are done; `ordered`: somebody puts them in order."""
         self._tasks = iter(tasks)
+        self._window = WINDOW * self._count if ordered else None
         while True:
             self._hand_out()
             busy = {
@@ -189,7 +191,7 @@ class Pool:
         for suspect in self._suspects.values():
             if order := suspect.next_order():
                 return order
-        if self._open and self._latest - min(self._open) >= WINDOW:
+        if self._window and self._open and self._latest - min(self._open) >= self._window:
             return None
         task = next(self._tasks, None)
         if task is None:
