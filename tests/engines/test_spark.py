@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.sources.containers import Written, warc_bytes
-from untemplate import InputError, Page, Rules, SourceError, learn, read_pages
+from untemplate import InputError, LabelError, Page, Rules, SourceError, learn, read_pages
 from untemplate.cli import main
 from untemplate.demo import Site, make_site
 from untemplate.engines import local
@@ -35,7 +35,7 @@ if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
 from pyspark.sql import SparkSession
 
 from untemplate.engines import spark as engine
-from untemplate.engines.spark import learning
+from untemplate.engines.spark import learning, session
 from untemplate.engines.spark.session import temporarily
 
 pytestmark = pytest.mark.xdist_group("spark")  # one session for all
@@ -65,16 +65,16 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     trouble = tmp_path_factory.mktemp("trouble")
     (trouble / "sitecustomize.py").write_text(textwrap.dedent(TROUBLE))
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    session = (
+    started = (
         SparkSession.builder.master("local-cluster[2,1,1024]")
         .config("spark.ui.enabled", "false")
         .config("spark.sql.shuffle.partitions", 4)
         .config("spark.executorEnv.PYTHONPATH", os.pathsep.join([str(trouble), *sys.path]))
         .getOrCreate()
     )
-    session.sparkContext.setLogLevel("OFF")
-    yield session
-    session.stop()
+    started.sparkContext.setLogLevel("OFF")
+    yield started
+    started.stop()
 
 
 @pytest.fixture(scope="module")
@@ -309,6 +309,8 @@ def test_the_rules_of_a_crawl(spark: SparkSession, site: Site, tmp_path: Path) -
     learnt = engine.learn_sites(
         spark, tmp_path / "crawl.warc.gz", tmp_path / "labels.jsonl", site.schema, tmp_path / "rules"
     )
+    with pytest.raises(LabelError, match=r"none\.jsonl: no such file or folder"):
+        engine.learn_sites(spark, tmp_path / "crawl.warc.gz", tmp_path / "none.jsonl", site.schema, tmp_path)
     [row] = learnt.collect()
     assert row.site == "www.zenguide2.example"
     assert json.loads(row.report)["clusters"]
@@ -323,7 +325,7 @@ def test_a_large_site_is_sampled(spark: SparkSession, monkeypatch: pytest.Monkey
         {"site": "b", "url": "http://b/", "html": b"<p>"},
         {"site": "c", "url": "http://c/", "html": b"<p>"},
     ]
-    labels = [{"site": site, "line": json.dumps({"url": f"http://{site}/{number}"})}
+    labels = [{"site": site, "name": f"http://{site}/{number}"}
               for site, number in (("a", 7), ("a", 8), ("b", ""))]  # fmt: skip
     chosen = learning._sampled(*(spark.createDataFrame(pa.Table.from_pylist(one)) for one in (rows, labels)))
     urls = {row.url for row in chosen.collect()}
@@ -374,6 +376,20 @@ def test_outputs_that_cannot_be_written(
 
 def test_the_active_session_is_used(spark: SparkSession) -> None:
     assert engine.start("spark://nowhere:7077") is spark
+
+
+@pytest.mark.parametrize(
+    ("given", "master"),
+    [
+        ("local", "local[1,4]"),
+        ("local[*]", "local[*,4]"),
+        ("local[8]", "local[8,4]"),
+        ("local[8,2]", "local[8,2]"),
+        ("yarn", "yarn"),
+    ],
+)
+def test_one_machine_tries_again(given: str, master: str) -> None:
+    assert session._retrying(given) == master
 
 
 def run(code: str, **environment: str) -> str:

@@ -18,15 +18,15 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from untemplate.engines.batch import PAGE_COLUMNS
 from untemplate.engines.spark.reading import Input, PageReader, open_input
-from untemplate.engines.spark.session import PAGE_ROWS, run
+from untemplate.engines.spark.session import PAGE_ROWS, missing_told, run
 from untemplate.engines.worker import batches
-from untemplate.errors import RulesError, UntemplateError
+from untemplate.errors import LabelError, RulesError, SourceError, UntemplateError
 from untemplate.extraction import Rules
 from untemplate.labeling import parse_labels
 from untemplate.pipeline import learn_site
 from untemplate.schema import Schema
 from untemplate.sources import Skipped
-from untemplate.sources.rows import Columns
+from untemplate.sources.rows import ID_COLUMNS, Columns
 
 __all__ = ["combine_rules", "learn_sites"]
 
@@ -55,9 +55,7 @@ def learn_sites(
     `"site"` in their line, else the host of their `"url"`.
     """
     given = _by_site(open_input(spark, source, Columns(url_column, html_column), keep=("site",)), spark)
-    lines = spark.read.text(os.fspath(labels)).select(
-        _label_site().alias("site"), F.col("value").alias("line")
-    )
+    lines = _label_lines(spark, os.fspath(labels))
     pages = _sampled(given.frame, lines).groupBy("site")
     learn = partial(_learn, read=given.pages, schema=schema)
     learnt = pages.cogroup(lines.groupBy("site")).applyInArrow(learn, from_arrow_schema(_LEARNT))
@@ -85,41 +83,44 @@ def _by_site(given: Input, spark: SparkSession) -> Input:
     if not given.is_table:
         rows = given.frame.mapInArrow(partial(_page_rows, read=given.pages), from_arrow_schema(PAGE_COLUMNS))
         given = open_input(spark, rows, Columns())
-    if "site" not in given.frame.columns:
-        given = replace(given, frame=given.frame.withColumn("site", _host("url")))
-    return given
+    columns = given.frame.columns
+    if "site" in columns:
+        return given
+    if "url" not in columns:
+        raise SourceError(f"{given.name}: needs a column `site`, or one with the URL")
+    return replace(given, frame=given.frame.withColumn("site", _host("url")))
 
 
 def _page_rows(rows: Iterator[pa.RecordBatch], *, read: PageReader) -> Iterator[pa.RecordBatch]:
     return batches(read(rows, Skipped()))
 
 
+def _label_lines(spark: SparkSession, labels: str) -> DataFrame:
+    """The lines of label files, each with its site and the name of its page."""
+    with missing_told(labels, LabelError):
+        lines = spark.read.text(labels).withColumnRenamed("value", "line").where("trim(line) <> ''")
+    site, page, url = (F.get_json_object("line", f"$.{name}") for name in ("site", "page", "url"))
+    return lines.select(
+        "line", F.coalesce(site, _host(url)).alias("site"), F.coalesce(page, url).alias("name")
+    )
+
+
 def _host(url: Column | str) -> Column:
     return F.lower(F.try_parse_url(url, F.lit("HOST")))
 
 
-def _label_site() -> Column:
-    return F.coalesce(_key("site"), _host(_key("url")))
-
-
-def _key(name: str) -> Column:
-    return F.get_json_object("value", f"$.{name}")
-
-
 def _sampled(pages: DataFrame, lines: DataFrame) -> DataFrame:
     """The labelled pages of all sites with labels, and some of their others, the same each time."""
-    named = F.coalesce(F.get_json_object("line", "$.page"), F.get_json_object("line", "$.url"))
-    labelled = lines.groupBy("site").agg(F.collect_set(named).alias("labelled"))
+    labelled = lines.groupBy("site").agg(F.collect_set("name").alias("labelled"))
     sizes = pages.groupBy("site").agg(F.count("*").alias("size"))
-    names = [F.col(name) for name in ("url", "id", "page") if name in pages.columns]
-    is_labelled = [
-        F.coalesce(F.array_contains("labelled", name.cast("string")), F.lit(False)) for name in names
-    ]
+    names = [F.col(name) for name in ("url", *ID_COLUMNS) if name in pages.columns]
     drawn = F.pmod(F.xxhash64(*names), F.lit(1 << 20)) < F.lit(MAX_PAGES << 20) / F.col("size")
-    few = drawn & (F.octet_length("html") <= MAX_BYTES)
-    for one in is_labelled:
-        few |= one
-    return pages.join(labelled.join(sizes, "site"), "site").where(few).drop("labelled", "size")
+    chosen = drawn & (F.octet_length("html") <= MAX_BYTES)
+    for name in names:
+        chosen |= F.coalesce(F.array_contains("labelled", name.cast("string")), F.lit(False))
+    # told to every worker, so that pages which are not chosen do not travel
+    sites = F.broadcast(labelled.join(sizes, "site"))
+    return pages.join(sites, "site").where(chosen).drop("labelled", "size")
 
 
 def _learn(

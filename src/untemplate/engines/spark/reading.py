@@ -19,11 +19,11 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType
 
+from untemplate.engines.spark.session import missing_told
 from untemplate.errors import PageError, SourceError
 from untemplate.page import DEFAULT_LIMITS, Page
 from untemplate.sources import Skipped, read_pages
@@ -44,7 +44,6 @@ _CODEC_ENDING = (
     "io.compress.passthrough.extension",
     "org.apache.hadoop.shaded.io.compress.passthrough.extension",
 )
-
 
 PageReader = Callable[[Iterator[pa.RecordBatch], Skipped], Iterator[Page]]
 """What makes pages of rows, and counts those that cannot be read."""
@@ -104,13 +103,9 @@ def _ending(file: str) -> _Ending:
 
 
 def _files(spark: SparkSession, source: str) -> list[str]:
-    try:
+    with missing_told(source, SourceError):
         reader = spark.read.format("binaryFile").option("recursiveFileLookup", "true")
         files = reader.load(source).inputFiles()
-    except AnalysisException as error:
-        missing = error.getCondition() == "PATH_NOT_FOUND"
-        reason = "no such file or folder" if missing else str(error).splitlines()[0]
-        raise SourceError(f"{source}: {reason}") from error
     if not files:
         raise SourceError(f"{source}: no files in this folder; give {_KNOWN}")
     return list(files)

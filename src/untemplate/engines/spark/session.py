@@ -13,25 +13,30 @@ from pyspark.sql import DataFrame, SparkSession
 
 from untemplate.errors import InputError, UntemplateError
 
-__all__ = ["LINE_ROWS", "PAGE_ROWS", "run", "start", "temporarily"]
+__all__ = ["LINE_ROWS", "PAGE_ROWS", "missing_told", "run", "start", "temporarily"]
 
 # How often a task may fail: Spark's default on a cluster. On one machine it would not try again at all, but a page
 # that crashes its process is only found when its task is done again.
 MAX_FAILURES = 4
 
-# Rows of an Arrow batch between Spark and Python where a row is a page, and where it is a line; and its bytes. Spark
-# takes 10,000 rows without limit, which is 600 MB of usual pages.
+# Variables that tell that somebody else says where Spark is: spark-submit, or a configuration of one's own.
+_CONFIGURED = {"PYSPARK_GATEWAY_PORT", "SPARK_CONF_DIR", "SPARK_HOME"}
+
+# Rows of an Arrow batch between Spark and Python where a row is a page, and where it is a line; and its bytes, where
+# Spark knows such a limit. By default it takes 10,000 rows, which is 600 MB of usual pages.
 PAGE_ROWS = 64
-LINE_ROWS = 10_000
+LINE_ROWS = 1_000
 BATCH_BYTES = 8 << 20
 
 
 def start(master: str | None = None) -> SparkSession:
-    """The active session; else a new one, on this master or on the one that spark-submit was given."""
+    """The active session; else a new one: on this master, or on that of spark-submit or a configuration, or here."""
     if (active := SparkSession.getActiveSession()) is not None:
         return active
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("untemplate")
+    if master is None and not _CONFIGURED & os.environ.keys():
+        master = "local[*]"
     if master is not None:
         builder = builder.master(_retrying(master))
     try:
@@ -67,6 +72,17 @@ def run(frame: DataFrame, folder: str, batch_rows: int) -> None:
             if error.getCondition() == "PATH_ALREADY_EXISTS":
                 raise InputError(f"{folder}: exists already; remove it, or give another name") from error
             raise
+
+
+@contextmanager
+def missing_told(path: str, kind: type[InputError]) -> Iterator[None]:
+    """What Spark says when there is nothing to read, in one line."""
+    try:
+        yield
+    except AnalysisException as error:
+        missing = error.getCondition() == "PATH_NOT_FOUND"
+        reason = "no such file or folder" if missing else str(error).splitlines()[0]
+        raise kind(f"{path}: {reason}") from error
 
 
 @contextmanager
