@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import cycle, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import perf_counter, process_time, sleep
+from time import perf_counter, process_time
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -104,9 +104,9 @@ def measure(
     return spent
 
 
-def cpu_seconds() -> float:
-    """CPU time so far of this process, and of all that it started and they did."""
-    parents, ticks = {}, {}
+def own_processes() -> dict[int, float]:
+    """This process and all that it started, and they did; with the CPU seconds of each and its dead children."""
+    parents, seconds = {}, {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = stat.read_text().rpartition(")")[2].split()
@@ -114,28 +114,26 @@ def cpu_seconds() -> float:
             continue
         process = int(stat.parent.name)
         parents[process] = int(fields[1])
-        ticks[process] = sum(map(int, fields[11:15]))  # its own, and that of children who are gone
+        seconds[process] = sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
     own = {os.getpid()}
     while more := {child for child, parent in parents.items() if parent in own} - own:
         own |= more
-    return sum(ticks[process] for process in own) / os.sysconf("SC_CLK_TCK")
+    return {process: seconds[process] for process in own}
 
 
-def peak_memory(session: SparkSession, cores: int) -> dict[str, float]:
-    """The most memory that Spark's Java and the largest of its Python processes ever had, in MB."""
-
-    def of_workers(_: object) -> Iterator[float]:
-        sleep(1)  # so that no worker answers twice
-        yield _peak("self")
-
-    workers = session.sparkContext.parallelize(range(cores), cores).mapPartitions(of_workers).collect()
-    java = session.sparkContext._gateway.proc.pid
-    return {"Java, driver and executor in one": _peak(java), "Python, the largest process": max(workers)}
+def cpu_seconds() -> float:
+    return sum(own_processes().values())
 
 
-def _peak(process: int | str) -> float:
-    status = Path(f"/proc/{process}/status").read_text()
-    return int(status.partition("VmHWM:")[2].split()[0]) / 1000
+def peak_memory(program: str) -> float:
+    """The most memory that one of our processes with this in its command line ever had, in MB."""
+    peaks = [0.0]
+    for process in own_processes():
+        folder = Path(f"/proc/{process}")
+        if program in (folder / "cmdline").read_text():
+            status = (folder / "status").read_text()
+            peaks.append(int(status.partition("VmHWM:")[2].split()[0]) / 1000)
+    return max(peaks)
 
 
 def many_sites(rules: Rules) -> tuple[int, float, float]:
@@ -182,8 +180,10 @@ def main(arguments: Sequence[str]) -> int:
         table.add_row(name, f"{taken.clock:.1f}", f"{rate:,.0f}", f"{share:.2f}", f"{cpu:.2f}")
     console.print(table)
     console.print(f"Not counted: starting Spark, {start_up:.1f} s.")
-    for what, size in peak_memory(session, options.cores).items():
-        console.print(f"Memory at most: {what}, {size:,.0f} MB")
+    java, python = peak_memory("java"), peak_memory("pyspark.daemon")
+    console.print(
+        f"Memory at most: Java, driver and executor in one, {java:,.0f} MB; a Python process, {python:,.0f} MB."
+    )
     wrappers, size, taken = many_sites(rules)
     console.print(
         f"Rules of 1,000 sites: {wrappers:,} wrappers, {size:.0f} MB, loaded in {taken:.1f} CPU seconds"
