@@ -99,18 +99,18 @@ class Checkpoint:
     def __enter__(self) -> Checkpoint:
         if self._target.is_dir():
             raise InputError(f"{self._name}: is a folder; give the name of a file")
-        with self._errors_told():
+        with self._errors_told(), ExitStack() as files:
             self._folder.mkdir(exist_ok=True)
-            lock = self._files.enter_context((self._folder / "lock").open("w"))
+            lock = files.enter_context((self._folder / "lock").open("w"))
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                lock.close()
                 raise InputError(
                     f"{self._name}: another process is writing it; wait until it is done"
                 ) from None
             self.progress = self._read_note() or Progress(end=len(self._header))
-            self._file = self._files.enter_context(self._open_records())
+            self._file = files.enter_context(self._open_records())
+            self._files = files.pop_all()
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -181,7 +181,7 @@ class Checkpoint:
             yield
         except OSError as error:
             kept = "; what is done is kept, the same command continues" if self.progress.tally.records else ""
-            raise InputError(f"{self._name}: cannot write: {error.strerror}{kept}") from error
+            raise InputError(f"{self._name}: cannot write: {error.strerror or error}{kept}") from error
 
 
 def _sync_folder(folder: Path) -> None:

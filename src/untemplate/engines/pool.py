@@ -41,6 +41,8 @@ KILLS = 5
 OUTSIDE = (-signal.SIGKILL, -signal.SIGTERM, -signal.SIGHUP)
 # Workers that may be killed in a row before they were ready.
 FALSE_STARTS = 10
+# Seconds that a worker may take to end after it has closed its pipe.
+PATIENCE = 10.0
 
 # Not -m: the classes it sends would be those of __main__.
 PROGRAM = "import sys; from untemplate.engines.worker import main; main(int(sys.argv[1]))"
@@ -121,11 +123,15 @@ class _Worker:
         with suppress(OSError):  # it is dead; whoever listens to it will notice
             self.connection.send(message)
 
-    def end(self) -> int:
-        """Kill it if it is alive; how it ended."""
-        self.process.kill()
-        self.connection.close()
-        return self.process.wait()
+    def end(self, patience: float = 0) -> int:
+        """How it ended, by itself within so many seconds, else killed."""
+        try:
+            return self.process.wait(patience)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            return self.process.wait()
+        finally:
+            self.connection.close()
 
 
 class Pool:
@@ -227,7 +233,7 @@ class Pool:
     def _bury(self, worker: _Worker) -> Iterator[tuple[int, Result]]:
         """Take back what a dead worker was given. A page on which workers died twice is not given out again."""
         self._workers.remove(worker)
-        code = worker.end()
+        code = worker.end(PATIENCE)
         if not worker.ready:
             self._false_starts += 1
             if code not in OUTSIDE or self._false_starts == FALSE_STARTS:
