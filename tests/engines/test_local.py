@@ -243,6 +243,23 @@ def test_a_change_in_between_starts_anew(
     assert output.read_bytes() == expected(source, rules, tmp_path / "expected.jsonl")
 
 
+def test_another_column_starts_anew(site: Site, rules: Rules, tmp_path: Path) -> None:
+    source, output, messages = tmp_path / "pages.jsonl", tmp_path / "records.jsonl", []
+    rows = ({"url": page.url, "html": "<p>other", "body": page.text} for page in site.pages)
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+    def stop(done: int) -> None:
+        if done:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        extract(read_pages(source), rules, output, workers=1, count=stop)
+    extract(read_pages(source, html_column="body"), rules, output, workers=1, tell=messages.append)
+    assert messages == ["Starting anew: an option changed since the run that was interrupted."]
+    records = [json.loads(line) for line in output.read_text("utf-8").splitlines()]
+    assert any(record["name"] for record in records[:64])
+
+
 def test_outputs_that_cannot_be_continued(folder: Path, rules: Rules, start: Start, tmp_path: Path) -> None:
     whole = expected(folder, rules, tmp_path / "expected.jsonl").decode()
     out, _ = start(folder).communicate()

@@ -51,7 +51,7 @@ def extract(
         "untemplate": version("untemplate"),
         "the rules": hashlib.sha256(text.encode()).hexdigest(),
         "the source of pages": _fingerprint(pages.source),
-        "an option": f"{ordered}, {limits}, {pages.limits}",
+        "an option": f"{ordered}, {limits}, {pages.limits}, {pages.columns}",
     }
     with _open_output(output, rules, identity) as out:
         progress = out.progress

@@ -136,6 +136,11 @@ class Pages(Iterable[Page]):
         """
         return self._count if self._reader.total is None else self._reader.total
 
+    @property
+    def columns(self) -> object:
+        """Which columns hold URL and HTML, where there are columns."""
+        return getattr(self._reader, "columns", None)
+
     def __iter__(self) -> Iterator[Page]:
         self.skipped = Skipped()
         return self._stream(self.skipped)
