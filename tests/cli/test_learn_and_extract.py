@@ -228,7 +228,7 @@ FEW = ["--schema", "restaurant", "--example", "0000.html"]
             ["learn", "{site}", "--schema", "restaurant", "--labels", "no.jsonl", "-o", "r"],
             "untemplate: no.jsonl: cannot read the labels",
         ),
-        (["extract", "{site}"], "untemplate extract: Missing option '--rules'."),
+        (["extract", "{site}"], "untemplate extract: Needs rules: give --rules, or"),
         (["extract", "{site}", "--rules", "no.json"], "untemplate: no.json: "),
         (["extract", "{site}", "--rules", "{broken}"], "untemplate: "),
         (

@@ -55,6 +55,7 @@ class Catalog:
         return cls(database)
 
     def close(self) -> None:
+        """Let go of the database; who uses the catalog afterwards connects again."""
         self._database.close()
 
     def __enter__(self) -> Self:

@@ -6,7 +6,8 @@ have, in order. A name that is not known here was given by a newer untemplate.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from sqlalchemy import Connection, func, insert, inspect, select
@@ -29,22 +30,23 @@ _LOCK = 0x756E74656D706C
 
 def migrate(database: Database, create: bool = True) -> None:
     """Make the tables, or bring those of an older untemplate up to date; several may try at a time."""
-    with database.write() as connection:
-        _take_turns(connection)
-        if not inspect(connection).has_table(migrations.name):
-            _make(connection, database.name, create)
-    for name, step in STEPS.items():
-        with database.write() as connection:
-            _take_turns(connection)
-            if name not in _applied(connection):
-                step(connection)
-                _record(connection, name)
     with database.read() as connection:
-        unknown = [name for name in _applied(connection) if name not in (FIRST, *STEPS)]
-    if unknown:
+        is_new = not inspect(connection).has_table(migrations.name)
+    if is_new:
+        with _turn(database) as connection:
+            if not inspect(connection).has_table(migrations.name):
+                _make(connection, database.name, create)
+    with database.read() as connection:
+        applied = _applied(connection)
+    if unknown := [name for name in applied if name not in (FIRST, *STEPS)]:
         raise CatalogError(
             f"{database.name}: written by a newer untemplate ({unknown[-1]}); upgrade this one"
         )
+    for name in [name for name in STEPS if name not in applied]:
+        with _turn(database) as connection:
+            if name not in _applied(connection):
+                STEPS[name](connection)
+                _record(connection, name)
 
 
 def _make(connection: Connection, where: str, create: bool) -> None:
@@ -57,10 +59,13 @@ def _make(connection: Connection, where: str, create: bool) -> None:
         _record(connection, name)
 
 
-def _take_turns(connection: Connection) -> None:
-    """In SQLite a writer is alone anyway."""
-    if connection.dialect.name == "postgresql":
-        connection.execute(select(func.pg_advisory_xact_lock(_LOCK)))
+@contextmanager
+def _turn(database: Database) -> Iterator[Connection]:
+    """A transaction that is the only one to change tables; in SQLite a writer is alone anyway."""
+    with database.write() as connection:
+        if connection.dialect.name == "postgresql":
+            connection.execute(select(func.pg_advisory_xact_lock(_LOCK)))
+        yield connection
 
 
 def _applied(connection: Connection) -> list[str]:

@@ -102,10 +102,10 @@ def _table(name: str, *parts: Column[Any] | UniqueConstraint | Index) -> Table:
     return Table(name, metadata, Column("id", Integer, primary_key=True), *parts)
 
 
-def _of(table: str, null: bool = False) -> Column[int]:
+def _of(table: str) -> Column[int]:
     """A reference to a row of another table; with an index, since rows are found by whom they belong to."""
     name = f"{table.removesuffix('s')}_id"
-    return Column(name, ForeignKey(f"{table}.id"), nullable=null, index=True)
+    return Column(name, ForeignKey(f"{table}.id"), nullable=False, index=True)
 
 
 def _text(name: str, null: bool = False) -> Column[str]:
@@ -219,7 +219,7 @@ alarms = _table(
     _text("expected"),
     _text("seen"),
     _json("pages"),
-    _moment("since", null=True),
+    _moment("since"),
     _moment("raised"),
     _moment("cleared", null=True),
 )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from untemplate.cli.remembered import open_memory, rules_options
 from untemplate.cli.shell import count_pages, examples, pages_argument, say, show
 
 if TYPE_CHECKING:
@@ -28,17 +29,12 @@ REASONS = 10
     epilog=examples(
         "untemplate extract pages/ --rules rules.json -o records.parquet",
         "untemplate extract crawl.warc.gz --rules rules.json | jq .name",
+        "untemplate extract pages/ --catalog untemplate.db --site books.example -o records.parquet",
         "untemplate extract s3a://crawl/ --rules rules.json -o s3a://out/records.parquet --engine spark",
     )
 )
 @pages_argument
-@click.option(
-    "--rules",
-    "rules_file",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="Rules, as untemplate learn writes them.",
-)
+@rules_options
 @click.option(
     "-o",
     "--output",
@@ -94,7 +90,9 @@ def command(
     source: str,
     url_column: str,
     html_column: str,
-    rules_file: Path,
+    rules_file: Path | None,
+    where: str | None,
+    site: str | None,
     output: str,
     engine: str,
     master: str | None,
@@ -116,11 +114,11 @@ def command(
     folder of parts if the name ends with a slash or has a scheme such as s3a://.
     """
     from untemplate.engines.worker import PageLimits
-    from untemplate.extraction import Rules
 
     if master and engine != "spark":
         raise click.UsageError("--master needs --engine spark.")
-    rules = Rules.load(rules_file)
+    with open_memory(rules_file, where, site) as (rules, memory):
+        run = memory.catalog.start_run(memory.site, "extract") if memory else 0
     limits = PageLimits(page_seconds, page_memory << 20)
     done: Progress | Result
     if engine == "spark":
@@ -151,6 +149,9 @@ def command(
             if output != "-":
                 say("What is done is kept: the same command continues.")
             raise
+    if memory:
+        with memory.catalog as catalog:
+            catalog.finish_run(run, done.tally.to_dict() | {"skipped": done.skipped.total})
     show_tally(done.tally, rules.schema.attributes)
     if done.skipped:
         say(f"{done.skipped.total:,} pages skipped: {done.skipped}")

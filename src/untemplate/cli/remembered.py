@@ -123,10 +123,17 @@ def user() -> str:
 
 def site_name(given: str | None, urls: Iterable[str]) -> str:
     """The name that was given, or else the host of the first URL that has one."""
-    name = given or next((host for url in urls if (host := urlsplit(url).hostname)), None)
+    name = given or next(filter(None, map(_host, urls)), None)
     if name is None:
         raise click.UsageError("The pages have no URLs that would name the site: give --site.")
     return name
+
+
+def _host(url: str) -> str | None:
+    try:
+        return urlsplit(url).hostname
+    except ValueError:
+        return None
 
 
 @contextmanager
@@ -162,8 +169,9 @@ def open_memory(
 def _only_site(catalog: Catalog) -> str:
     names = catalog.sites()
     if len(names) != 1:
-        known = ", ".join(names[:5]) + (", …" if len(names) > 5 else "") if names else "none"
-        raise click.UsageError(f"{catalog.name}: which site? Give --site; there is {known}.")
+        raise click.UsageError(
+            f"{catalog.name} has {len(names)} sites: give --site; untemplate rules history lists them."
+        )
     return names[0]
 
 
@@ -176,8 +184,9 @@ def fresh_pages(source: str | None, url_column: str, html_column: str, rules: Ru
         return
     from untemplate.sources import fetch_pages
 
-    urls = [watched.url for wrapper in rules.wrappers for watched in wrapper.bellwethers]
-    if not any(urlsplit(url).scheme in ("http", "https") for url in urls):
+    known = [watched.url for wrapper in rules.wrappers for watched in wrapper.bellwethers]
+    urls = [url for url in known if url.startswith(("http://", "https://"))]
+    if not urls:
         raise RulesError("the rules know no bellwethers that could be fetched: give fresh PAGES")
     pages = fetch_pages(urls)
     yield pages

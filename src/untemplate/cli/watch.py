@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -97,10 +96,11 @@ def _watch(rules: Rules, pages: Pages, history: Sequence[Report] = ()) -> Report
 
 
 def _watch_and_remember(rules: Rules, pages: Pages, memory: Memory) -> Report:
+    from untemplate.watching import Report
+
     catalog, site = memory.catalog, memory.site
-    earlier = [_from_figures(run.figures) for run in catalog.runs(site, "watch") if run.finished]
     run = catalog.start_run(site, "watch")
-    report = _watch(rules, pages, earlier)
+    report = _watch(rules, pages, [Report([*catalog.alarms(site)])])
     seen = {figures.cluster for figures in report.clusters}
     unseen = {wrapper.cluster for wrapper in rules.wrappers} - seen
     catalog.record_alarms(site, run, report.alarms, unseen)
@@ -150,13 +150,3 @@ def _figures(report: Report) -> dict[str, Any]:
     """The report as JSON."""
     alarms = [asdict(alarm) | {"since": alarm.since and alarm.since.isoformat()} for alarm in report.alarms]
     return {"clusters": [asdict(one) for one in report.clusters], "alarms": alarms}
-
-
-def _from_figures(figures: Mapping[str, Any]) -> Report:
-    from untemplate.watching import Alarm, ClusterReport, Report
-
-    alarms = [
-        Alarm(**alarm | {"since": alarm["since"] and datetime.fromisoformat(alarm["since"])})
-        for alarm in figures["alarms"]
-    ]
-    return Report(alarms, [ClusterReport(**one) for one in figures["clusters"]])
