@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test lint docs bench clean
+.PHONY: demo test lint docs screenshots bench clean
 
 demo: $(READY)  ## a made-up site, from pages to records, in seconds
 	@$(BIN)/untemplate demo
@@ -19,6 +19,10 @@ lint: $(READY)
 
 docs: $(READY)  ## write docs/commands.md anew, check every link
 	@$(BIN)/python scripts/docs.py
+
+screenshots: $(READY)  ## take the pictures of the web pages anew
+	@scripts/system-packages
+	@$(BIN)/python -m scripts.screenshots
 
 bench: $(READY)  ## accuracy and speed; some need the data sets
 	@$(BIN)/python -m benchmarks

@@ -10,7 +10,6 @@ import argparse
 import os
 import re
 import sys
-import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -60,7 +59,7 @@ FIND = """value => {
     range.setStart(node, start);
     range.setEnd(node, start + value.length);
     const before = range.getBoundingClientRect();
-    if (before.top < 0 || before.bottom > innerHeight) scrollTo(0, scrollY + before.top - innerHeight / 2);
+    if (before.top < 0 || before.bottom > innerHeight) scrollTo(0, scrollY + before.top - innerHeight * 0.85);
     const {left, right, top, bottom} = range.getBoundingClientRect();
     return {left, right, middle: (top + bottom) / 2};
 }"""
@@ -116,17 +115,24 @@ class _Photographer:
         self._label("title", "director")
         self._take("annotate")
         self._label("genre", "mpaa_rating", "year")
-        window.keyboard.press("n")
-        self._settle()
-        self._label("year")
+        self._show("review")
+        self._show("annotate", take=False)
+        while not window.locator(".done").count():
+            window.keyboard.press("Enter")
+            self._settle(1)
         self._take("annotate-done")
+        window.set_viewport_size({"width": 390, "height": 844})
+        self._take("annotate-phone")
+        window.set_viewport_size({"width": 1280, "height": 800})
+        window.emulate_media(color_scheme="dark")
+        self._take("annotate-dark")
+        window.emulate_media(color_scheme="light")
         window.keyboard.press("s")
         self._settle()
         self._show("overview")
-        self._show("review")
         self._show("rules")
         self._show("export")
-        self._show("monitor", wait=False)
+        self._show("monitor", take=False)
         self._round("Watch", self.folder / "site")
         self._round("Watch", self.folder / "site")
         self._round("Watch", self.folder / "later")
@@ -136,11 +142,6 @@ class _Photographer:
         self._round("Heal", self.folder / "later")
         window.locator("main").evaluate("main => main.scrollTo(0, 0)")
         self._take("monitor-healed")
-        window.set_viewport_size({"width": 390, "height": 844})
-        self._show("annotate", "annotate-phone")
-        window.emulate_media(color_scheme="dark")
-        window.set_viewport_size({"width": 1280, "height": 800})
-        self._show("annotate", "annotate-dark")
 
     @property
     def _frame(self) -> Frame:
@@ -176,19 +177,20 @@ class _Photographer:
         self.window.locator(".toast").last.wait_for()
         self._settle(1)
 
-    def _show(self, view: str, name: str = "", wait: bool = True) -> None:
+    def _show(self, view: str, take: bool = True) -> None:
         self.window.evaluate("view => { location.hash = `#/${view}` }", view)
-        self._settle(1.5)
-        if wait:
-            self._take(name or view)
+        self._settle(2)
+        if take:
+            self._take(view)
 
     def _settle(self, seconds: float = 0.6) -> None:
         self.window.wait_for_timeout(seconds * 1000)
 
     def _take(self, name: str) -> None:
+        self._settle()
         self.window.evaluate(NO_TOASTS)
         self.window.screenshot(path=self.output / f"{name}.png")
-        print(self.output / f"{name}.png", time.strftime("%X"))
+        print(self.output / f"{name}.png")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -151,6 +152,17 @@ def test_pages_are_kept_in_all_their_states(catalog: Catalog, site: Site) -> Non
     assert now.fetched == datetime(2024, 2, 3, 4, 5, 6, 7, UTC)
     assert catalog.page(SITE, first.id, at=then).html == first.html
     assert [page.id for page in catalog.pages(SITE)] == [page.id for page in site.pages[:5]]
+
+
+def test_several_pages_are_kept_together_or_not_at_all(catalog: Catalog, site: Site) -> None:
+    def broken() -> Iterator[Page]:
+        yield site.pages[0]
+        raise FileNotFoundError
+
+    catalog.save_pages(SITE, site.pages[1:3])
+    with pytest.raises(FileNotFoundError):
+        catalog.save_pages(SITE, broken())
+    assert [page.id for page in catalog.pages(SITE)] == [page.id for page in site.pages[1:3]]
 
 
 def test_a_page_as_it_was_is_not_kept_twice(catalog: Catalog) -> None:

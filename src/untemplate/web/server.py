@@ -123,5 +123,6 @@ def _listen(port: int) -> socket.socket:
     try:
         taken.bind((HOST, port))
     except OSError as error:
+        taken.close()
         raise InputError(f"port {port} cannot be used: {error.strerror}; give another --port") from error
     return taken

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Literal
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 
 from untemplate.extraction.explain import explain_rule
@@ -158,13 +159,13 @@ def get_bench(site: SiteOf, cluster: Name) -> BenchView:
     return _bench_view(site, site.bench(cluster))
 
 
-@router.get("/page")
-def get_page(site: SiteOf, page: Name) -> PageView:
+@router.get("/page", response_model=PageView)
+def get_page(site: SiteOf, page: Name) -> Response:
     """A page as it looks, without anything in it that could act."""
     parsed, rendering = site.shown(page)
-    return PageView(
-        page=page, url=parsed.url, quirks=rendering.quirks, remote=site.remote, items=rendering.items
-    )
+    view = {"page": page, "url": parsed.url, "quirks": rendering.quirks, "remote": site.remote}
+    content = json.dumps({**view, "items": rendering.items}, separators=(",", ":"))
+    return Response(content, media_type="application/json")  # not checked item by item: pages may be huge
 
 
 @router.get("/marks")

@@ -19,6 +19,7 @@ export class Picker {
 
   // `mode` is text, image or url: what the active attribute's values are.
   use(mode, hue) {
+    if (mode === this.mode && hue === this.hue) return;
     this.mode = mode;
     this.hue = hue;
     this.candidates = null;

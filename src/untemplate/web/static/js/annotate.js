@@ -1,7 +1,7 @@
 // Annotate: a page as it looks, attributes as chips, and a record of every sample page that changes with every label.
 import { get, post, put } from "./api.js";
 import { panel } from "./chips.js";
-import { button, h, hue, toast } from "./dom.js";
+import { button, h, hue, keepFocus, toast } from "./dom.js";
 import { FrameLink } from "./framelink.js";
 import { History } from "./history.js";
 import { action, help } from "./keys.js";
@@ -47,6 +47,7 @@ class Annotate {
   }
 
   close() {
+    clearTimeout(this.later);
     document.removeEventListener("keydown", this.onkey);
     this.frame.close();
   }
@@ -57,8 +58,13 @@ class Annotate {
       this.parts.frame.replaceChildren(h("div", { class: "empty" }, "The catalog keeps no readable page of this template."));
       return;
     }
-    const known = this.bench.rows.some((row) => row.page === page);
-    await this.turnTo(page && (known || page) ? page : this.bench.next ?? this.bench.rows[0].page);
+    const first = this.bench.next ?? this.bench.rows[0].page;
+    try {
+      await this.turnTo(page ?? first);
+    } catch (error) {
+      complain(error); // an old address may name a page that is not kept any more
+      await this.turnTo(first);
+    }
   }
 
   // The same view with another address: another page of this cluster needs no new view.
@@ -73,6 +79,7 @@ class Annotate {
     if (site !== null && site !== this.site) return;
     clearTimeout(this.later);
     this.later = setTimeout(async () => {
+      if (!this.page) return;
       const question = ++this.asked;
       const [bench, marks] = await Promise.all([
         get("bench", { site: this.site, cluster: this.cluster }), get("marks", { site: this.site, page: this.page.page })]);
@@ -174,6 +181,7 @@ class Annotate {
   label(name, clicks, stay = false) {
     return this.send(put("labels", { site: this.site, page: this.page.page, attribute: name, clicks }), () => {
       this.extending = name;
+      this.frame.order("leave");
       const many = this.bench.attributes.find((one) => one.name === name)?.many;
       if (!stay && !(many && clicks?.length)) this.active = this.firstOpen(this.bench.attributes.findIndex((one) => one.name === name));
     });
@@ -300,9 +308,11 @@ class Annotate {
   }
 
   draw() {
-    this.drawBar();
-    panel(this.parts.side, this);
-    recordsTable(this.parts.table, this);
+    keepFocus(this.root, () => {
+      this.drawBar();
+      panel(this.parts.side, this);
+      recordsTable(this.parts.table, this);
+    });
   }
 
   drawBar() {

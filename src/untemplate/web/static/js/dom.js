@@ -57,6 +57,14 @@ export function dialog(title, ...content) {
   return shown;
 }
 
+// What is drawn anew keeps the focus on the control of the same name.
+export function keepFocus(root, draw) {
+  const name = (one) => one.ariaLabel || one.textContent;
+  const before = root.contains(document.activeElement) ? document.activeElement : null;
+  draw();
+  if (before && !before.isConnected) [...root.querySelectorAll(before.tagName)].find((one) => name(one) === name(before))?.focus();
+}
+
 export function when(moment) {
   return moment ? new Date(moment).toLocaleString([], { dateStyle: "medium", timeStyle: "short" }) : "";
 }

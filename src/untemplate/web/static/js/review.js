@@ -54,6 +54,7 @@ class Review {
       return;
     }
     const ask = { site: this.site, page: doubt.page };
+    this.parts.frame.setAttribute("aria-busy", "true");
     if (this.shown !== doubt.page) {
       const page = await get("page", ask);
       if (doubt !== this.doubt) return;
@@ -67,6 +68,7 @@ class Review {
     this.frame.order("mode", { mode: "text", hue: color });
     this.frame.order("marks", { marks: own.map((mark) => ({ ...mark, hue: color, name: mark.attribute })) });
     if (own.length) this.frame.order("reveal", { items: own[0].items });
+    this.parts.frame.setAttribute("aria-busy", "false");
   }
 
   async settle(request) {

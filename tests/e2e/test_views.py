@@ -1,0 +1,111 @@
+"""Every view shows what it should, on a desk and on a phone, for eyes and for screen readers."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from person import Person
+from playwright.sync_api import expect
+
+from untemplate.demo import Site, write_site
+from untemplate.page import Page
+from untemplate.web.drafts import save
+
+# Controls without a name that a screen reader could say.
+NAMELESS = """() => {
+    const controls = document.querySelectorAll("button, a[href], input, select, textarea, iframe, svg[role=img]");
+    const name = (one) => one.ariaLabel || one.title || one.textContent.trim() || one.labels?.[0]?.textContent.trim();
+    return [...controls].filter((one) => !name(one)).map((one) => one.outerHTML);
+}"""
+# What is wider than the window.
+OVERFLOW = "() => document.scrollingElement.scrollWidth - innerWidth"
+
+
+@pytest.fixture
+def labelled(person: Person, site: Site) -> Person:
+    """A person whose site has rules."""
+    catalog, desk = person.server.desk.catalog, person.server.desk
+    page = desk.site("guide").pages["c1"][0]
+    catalog.add_labels("guide", [label for label in site.labels if label.page == page], "me")
+    save(desk.site("guide"))
+    return person
+
+
+def test_every_view_on_a_desk_and_on_a_phone(labelled: Person) -> None:
+    window = labelled.window
+    shown = {
+        "overview": "Waiting for you",
+        "annotate": "Records",
+        "review": "in doubt",
+        "rules": "Versions",
+        "monitor": "Nobody has watched",
+        "export": "Parquet",
+        "api": "/api/labels",
+    }
+    for width, scheme in ((1280, "light"), (390, "dark")):
+        window.set_viewport_size({"width": width, "height": 800})
+        window.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        for view, text in shown.items():
+            labelled.open(view)
+            expect(window.locator("main")).to_contain_text(text)
+            assert window.evaluate(NAMELESS) == [], view
+            assert window.evaluate(OVERFLOW) <= 0, view
+
+
+def test_doubtful_values_are_settled_with_one_key(labelled: Person) -> None:
+    window, desk = labelled.window, labelled.server.desk
+    for id in desk.site("guide").pages["c1"][5:8]:
+        page = desk.catalog.page("guide", id)
+        html = re.sub(rb"<h1.*?</h1>", b"<p>Closed for the season</p>", page.html)
+        desk.catalog.save_page("guide", Page(page.url, html, id))
+    desk.site("guide").forget_pages()
+    labelled.open("review", cluster="c1")
+    doubts = window.locator(".doubt").filter(has_text="name")
+    expect(doubts).to_have_count(3)
+    for left, act in (
+        (2, lambda: window.keyboard.press("x")),
+        (1, lambda: window.keyboard.press("Enter")),
+        (0, lambda: labelled.page.get_by_text("Closed for the season").click()),
+    ):
+        doubts.first.click()
+        window.locator(".review .frame[aria-busy=false] iframe").wait_for()
+        act()
+        expect(doubts).to_have_count(left)
+    labels = [given.label for given in desk.catalog.labels("guide") if given.label.attribute == "name"]
+    assert "Closed for the season" in [label.value for label in labels]
+    assert any(label.is_gap for label in labels)
+
+
+def test_rules_are_rolled_back(labelled: Person) -> None:
+    window = labelled.window
+    labelled.open("rules", cluster="c1")
+    window.get_by_role("button", name="What changed in version 2").click()
+    expect(window.get_by_role("dialog")).to_contain_text("name")
+    window.get_by_role("button", name="Close").click()
+    window.get_by_role("button", name="Roll back to version 1").click()
+    expect(window.locator(".toast").last).to_contain_text("as version 3")
+    expect(window.locator("main")).to_contain_text("no rule")
+    assert [version.reason for version in labelled.server.desk.catalog.history("guide")][-1] == "rolled back"
+
+
+def test_a_change_is_seen_side_by_side_and_healed(
+    labelled: Person, site: Site, folder: Path, tmp_path: Path
+) -> None:
+    window = labelled.window
+    write_site(site.redesign(0.6, seed=1), tmp_path / "later")
+    labelled.open("monitor", cluster="c1")
+    field = window.get_by_role("textbox", name="Where fresh pages are")
+    for source in (folder, tmp_path / "later"):
+        field.fill(str(source))
+        window.get_by_role("button", name="Watch", exact=True).click()
+        expect(window.get_by_text("look", exact=False).last).to_be_visible(timeout=20_000)
+        expect(window.locator("progress")).to_have_count(0, timeout=20_000)
+    expect(window.get_by_role("heading", name="Alarms")).to_be_visible(timeout=20_000)
+    window.get_by_role("button", name="Before and after").last.click()
+    expect(window.locator(".sides iframe")).to_have_count(2)
+    field.fill(str(tmp_path / "later"))
+    window.get_by_role("button", name="Heal").click()
+    expect(window.get_by_role("heading", name="Healed")).to_be_visible(timeout=20_000)
+    expect(window.get_by_role("img", name="Pages that look like the template")).to_be_visible()

@@ -1,0 +1,74 @@
+"""The commands: annotate takes pages in and serves them, serve comes back to them, an interrupt ends both."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from untemplate.catalog import Catalog
+from untemplate.cli import main
+
+
+@contextmanager
+def started(*arguments: str | Path, cwd: Path) -> Iterator[str]:
+    """A command while it serves; the address that it printed."""
+    command = [sys.executable, "-c", "import sys; from untemplate.cli import main; sys.exit(main())"]
+    process = subprocess.Popen(
+        [*command, *map(str, arguments), "--no-browser"],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=cwd,
+        env=os.environ,
+    )
+    assert process.stdout
+    try:
+        yield process.stdout.readline().strip()
+    finally:
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 0
+        process.stdout.close()
+
+
+def test_annotate_then_serve(folder: Path, tmp_path: Path) -> None:
+    with (
+        started("annotate", folder, "--schema", "restaurant", cwd=tmp_path) as url,
+        httpx2.Client() as client,
+    ):
+        assert client.get(url, follow_redirects=True).status_code == 200
+        origin = url.partition("/?")[0]
+        [site] = client.get(f"{origin}/api/sites").json()
+        assert (site["site"], site["schema_name"]) == ("www.zenguide2.example", "restaurant")
+    with Catalog.open(tmp_path / "untemplate.db", create=False) as catalog:
+        assert [run.kind for run in catalog.runs("www.zenguide2.example")] == ["annotate"]
+    with started("serve", cwd=tmp_path) as url, httpx2.Client() as client:
+        client.get(url, follow_redirects=True)
+        [again] = client.get(f"{url.partition('/?')[0]}/api/sites").json()
+        assert again == site
+
+
+def test_what_cannot_be_served_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", "--catalog", str(tmp_path / "none.db"), "--no-browser"]) == 2
+    assert "none.db" in capsys.readouterr().err
+    assert (
+        main(["annotate", str(tmp_path / "none"), "--schema", "book", "--catalog", str(tmp_path / "c.db")])
+        == 2
+    )
+    assert "none" in capsys.readouterr().err
+    assert main(["annotate", str(tmp_path), "--schema", "nonsense", "--catalog", str(tmp_path / "c.db")]) == 2
+    assert "nonsense" in capsys.readouterr().err
+
+
+def test_a_taken_port_is_named(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with started("annotate", folder, "--schema", "restaurant", cwd=tmp_path) as url:
+        port = url.partition("/?")[0].rpartition(":")[2]
+        arguments = ["serve", "--catalog", str(tmp_path / "untemplate.db"), "--port", port, "--no-browser"]
+        assert main(arguments) == 2
+        assert f"port {port}" in capsys.readouterr().err
