@@ -203,7 +203,7 @@ def test_without_pages_the_bellwethers_are_fetched(
     assert done.returncode == 0
     assert json.loads(done.stdout)["clusters"][0] | {"fill": {}} == {
         "cluster": "c1",
-        "pages": 15,
+        "pages": 20,
         "coverage": 1.0,
         "fill": {},
     }

@@ -18,6 +18,7 @@ from untemplate.cli.learn import show_learned
 from untemplate.cli.rules import show_scores
 from untemplate.cli.sample import show_samples
 from untemplate.cli.shell import examples, progress, say, show
+from untemplate.cli.watch import show_report
 
 if TYPE_CHECKING:
     from untemplate.clustering import Cluster, Clustering
@@ -36,6 +37,8 @@ __all__ = ["command"]
 SHOWN = 3
 # Pages of each template that are labelled.
 LABELLED = 2
+# How much of the site's look is new in the end.
+NEW_LOOK = 0.6
 # Where these labels are written to; `labels.jsonl` has those of all pages.
 FEW = "few.jsonl"
 
@@ -82,6 +85,15 @@ def command(vertical: str, seed: int, count: int, output: Path | None) -> None:
 
     _headline("6. How many are right? (untemplate rules test)")
     _score(records, labels, site)
+
+    _headline("7. Weeks later the site has a new look. Do the rules still hold? (untemplate watch)")
+    later = site.redesign(NEW_LOOK, seed)
+    _watch(learned.rules, later)
+    _score(list(learned.rules.extract(later.pages)), labels, later)
+
+    _headline("8. What broke is learnt anew from the values that are remembered. (untemplate heal)")
+    rules = _heal(learned.rules, later)
+    _score(list(rules.extract(later.pages)), labels, later)
     if output:
         _write(site, labels, output)
 
@@ -158,6 +170,20 @@ def _extract(rules: Rules, site: Site) -> list[Record]:
     )
     show_tally(tally, site.schema.attributes)
     return records
+
+
+def _watch(rules: Rules, later: Site) -> None:
+    from untemplate.watching import watch
+
+    show_report(watch(rules, progress(later.pages, "Watching", len(later.pages))))
+
+
+def _heal(rules: Rules, later: Site) -> Rules:
+    from untemplate.watching import heal_site
+
+    healed = heal_site(rules, progress(later.pages, "Healing", len(later.pages)))
+    show_healed(healed)
+    return healed.rules
 
 
 def _score(records: list[Record], labels: list[Label], site: Site) -> None:

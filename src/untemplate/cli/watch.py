@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +47,12 @@ SHOWN = 3
     type=click.Path(dir_okay=False, path_type=Path),
     help="Draw coverage and fill over all runs that the catalog knows: .png, .svg or .pdf.",
 )
+@click.option(
+    "--broken-share",
+    type=click.FloatRange(0, 1),
+    show_default="more than half for the look of pages, any for values",
+    help="Share of bellwethers that must fail a test for an alarm.",
+)
 @json_option
 @click.pass_context
 def command(
@@ -57,6 +64,7 @@ def command(
     where: str | None,
     site: str | None,
     plot: Path | None,
+    broken_share: float | None,
     as_json: bool,
 ) -> None:
     """Notice that a site changed: compare fresh pages with what is remembered of them.
@@ -72,7 +80,8 @@ def command(
         from untemplate.cli.chart import draw_coverage  # which says at once what to install
     with open_memory(rules_file, where, site) as (rules, memory):
         with fresh_pages(source, url_column, html_column, rules) as pages:
-            report = _watch_and_remember(rules, pages, memory) if memory else _watch(rules, pages)
+            look = partial(_watch, rules, pages, broken_share)
+            report = _remember(look, rules, memory) if memory else look()
         if memory and plot:
             draw_coverage(memory.catalog.runs(memory.site, "watch"), memory.site, plot)
             say(f"The chart is in {plot}.")
@@ -84,23 +93,24 @@ def command(
         context.exit(1)
 
 
-def _watch(rules: Rules, pages: Pages, history: Sequence[Report] = ()) -> Report:
+def _watch(rules: Rules, pages: Pages, broken_share: float | None, history: Sequence[Report] = ()) -> Report:
     from untemplate.watching import watch
 
     if not any(wrapper.bellwethers for wrapper in rules.wrappers):
         raise RulesError("the rules remember no bellwethers: learn them anew")
-    report = watch(rules, progress(pages, "Reading pages", pages.total), history=history)
+    fresh = progress(pages, "Reading pages", pages.total)
+    report = watch(rules, fresh, broken_share=broken_share, history=history)
     if not report.clusters:
         raise SourceError(f"{pages.source}: {UNKNOWN_PAGES}")
     return report
 
 
-def _watch_and_remember(rules: Rules, pages: Pages, memory: Memory) -> Report:
+def _remember(look: Callable[..., Report], rules: Rules, memory: Memory) -> Report:
     from untemplate.watching import Report
 
     catalog, site = memory.catalog, memory.site
     run = catalog.start_run(site, "watch")
-    report = _watch(rules, pages, [Report([*catalog.alarms(site)])])
+    report = look([Report([*catalog.alarms(site)])])
     seen = {figures.cluster for figures in report.clusters}
     unseen = {wrapper.cluster for wrapper in rules.wrappers} - seen
     catalog.record_alarms(site, run, report.alarms, unseen)

@@ -3,10 +3,9 @@
 The paper's shingle test, whether most bellwethers still look as before, and its field test, whether mandatory
 attributes come out and constant ones are what they were.
 
-Departures. A field fails when it does so on more than `FIELD_SHARE` of the bellwethers, since now and then a phone
-number does change. A failed shingle test is no alarm if the field test passes and all other tests do: sites change
-their advertisements more often than their data. Attributes that are neither mandatory nor constant are watched too:
-whether they still come out as often, look as they did, differ from page to page, and whether the committee agrees.
+Departures. A failed shingle test is no alarm if the field test passes and all other tests do: sites change their
+advertisements more often than their data. Attributes that are neither mandatory nor constant are watched too: whether
+they still come out as often, look as they did, differ from page to page, and whether the committee agrees.
 """
 
 from __future__ import annotations
@@ -22,12 +21,12 @@ from untemplate.watching.alarm import Alarm
 from untemplate.watching.evidence import Comparison, Evidence
 from untemplate.watching.shape import Shape
 
-__all__ = ["SHINGLE_SHARE", "judge_attributes", "judge_structure"]
+__all__ = ["FIELD_SHARE", "SHINGLE_SHARE", "judge_attributes", "judge_structure"]
 
 # Vertex IV-B: the shingle test fails if the signatures of a majority of the bellwethers do not match.
 SHINGLE_SHARE = 0.5
-# A field test that fails on fewer of the bellwethers is a change of data, not of the site.
-FIELD_SHARE = 0.1
+# Vertex IV-B: the field test fails if it fails on any of the bellwethers.
+FIELD_SHARE = 0.0
 # The same for values that may change by nature: gone, not like those before, or found anew on pages that had none.
 VOLATILE_SHARE = 0.25
 # On pages of which nothing is remembered, a share must have fallen by so many standard deviations.
@@ -56,10 +55,13 @@ def judge_structure(evidence: Evidence, share: float) -> Alarm | None:
     )
 
 
-def judge_attributes(evidence: Evidence, schema: Schema) -> dict[str, list[Alarm]]:
-    """Per attribute the tests it fails; none if its rule still holds."""
+def judge_attributes(evidence: Evidence, schema: Schema, share: float) -> dict[str, list[Alarm]]:
+    """Per attribute the tests it fails; none if its rule still holds.
+
+    The field test fails if it does so on more than this share of the bellwethers.
+    """
     return {
-        name: list(_Judge(evidence.wrapper, schema.attributes[name], comparisons).alarms())
+        name: list(_Judge(evidence.wrapper, schema.attributes[name], comparisons, share).alarms())
         for name, comparisons in evidence.comparisons.items()
     }
 
@@ -71,6 +73,7 @@ class _Judge:
     wrapper: Wrapper
     attribute: Attribute
     comparisons: Sequence[Comparison]
+    share: float
 
     def alarms(self) -> Iterator[Alarm]:
         if not self.comparisons:
@@ -93,7 +96,7 @@ class _Judge:
         if not self.attribute.mandatory:
             return None
         missing = [one for one in self.comparisons if not one.found and (one.golden or one.golden is None)]
-        if len(missing) <= FIELD_SHARE * len(self.comparisons):
+        if len(missing) <= self.share * len(self.comparisons):
             return None
         return self._alarm("mandatory", _quote(one.golden for one in missing), missing, "nothing")
 
@@ -103,7 +106,7 @@ class _Judge:
             return None
         watched = [one for one in self.comparisons if one.golden is not None]
         changed = [one for one in watched if one.is_other or one.is_missing]
-        if len(changed) <= FIELD_SHARE * len(watched):
+        if len(changed) <= self.share * len(watched):
             return None
         return self._alarm("constant", _quote(one.golden for one in changed), changed)
 
@@ -122,8 +125,8 @@ class _Judge:
             )
         ]
         lost = [one for one in moved if not one.found]
-        few = len(moved) <= VOLATILE_SHARE * len(remembered) and len(lost) <= FIELD_SHARE * len(remembered)
-        if not moved or few or 1 == len(moved) < len(remembered):
+        few = len(moved) <= VOLATILE_SHARE * len(remembered) and len(lost) <= self.share * len(remembered)
+        if not moved or few or len(moved) - len(lost) == 1 == len(moved) < len(remembered):
             return None
         expected = f"{_quote(one.golden for one in moved)}, still on the page"
         return self._alarm("moved", expected, moved)

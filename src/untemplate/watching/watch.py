@@ -10,7 +10,7 @@ from untemplate.extraction import Rules, Wrapper
 from untemplate.page import Page
 from untemplate.watching.alarm import Alarm, ClusterReport, Report
 from untemplate.watching.evidence import Evidence, Pair, gather, pair
-from untemplate.watching.judging import SHINGLE_SHARE, judge_attributes, judge_structure
+from untemplate.watching.judging import FIELD_SHARE, SHINGLE_SHARE, judge_attributes, judge_structure
 
 __all__ = ["watch"]
 
@@ -19,14 +19,15 @@ def watch(
     rules: Rules,
     fresh_pages: Iterable[Page],
     *,
-    shingle_share: float = SHINGLE_SHARE,
+    broken_share: float | None = None,
     history: Sequence[Report] = (),
 ) -> Report:
     """Compare fresh versions of the bellwethers with what is remembered of them.
 
     Other pages of a cluster are judged too: how often values come out, and whether they look as they did.
-    `shingle_share` is the share of bellwethers that must look unlike before; a higher one tells redesigns from
-    flapping advertisements. `history`, earlier reports, the latest last, tells since when an alarm stands.
+    `broken_share` is the share of bellwethers that must fail a test, by default the paper's: a majority for the
+    shingle test, any for the field test. A high one tells redesigns from flapping advertisements and changes of data.
+    `history`, earlier reports, the latest last, tells since when an alarm stands.
     """
     pages = list(fresh_pages)
     report = Report()
@@ -38,7 +39,7 @@ def watch(
         evidence = gather(wrapper, [*known, *_alike(wrapper, pages, known, rules)], rules.schema)
         if evidence.pages:
             report.clusters.append(_figures(evidence))
-            report.alarms.extend(_alarms(evidence, rules, shingle_share))
+            report.alarms.extend(_alarms(evidence, rules, broken_share))
     report.alarms[:] = [replace(alarm, since=_since(alarm, history, now)) for alarm in report.alarms]
     return report
 
@@ -55,9 +56,10 @@ def _alike(wrapper: Wrapper, pages: Sequence[Page], known: Sequence[Pair], rules
             yield None, page
 
 
-def _alarms(evidence: Evidence, rules: Rules, shingle_share: float) -> list[Alarm]:
-    alarms = [alarm for found in judge_attributes(evidence, rules.schema).values() for alarm in found]
-    structure = judge_structure(evidence, shingle_share)
+def _alarms(evidence: Evidence, rules: Rules, share: float | None) -> list[Alarm]:
+    verdicts = judge_attributes(evidence, rules.schema, FIELD_SHARE if share is None else share)
+    alarms = [alarm for found in verdicts.values() for alarm in found]
+    structure = judge_structure(evidence, SHINGLE_SHARE if share is None else share)
     vouched = any(one.is_same and one.golden for found in evidence.comparisons.values() for one in found)
     return [structure, *alarms] if structure and (alarms or not vouched) else alarms
 
