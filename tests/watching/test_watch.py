@@ -50,17 +50,14 @@ def test_no_alarm_for_what_is_harmless(later: Shop) -> None:
 @pytest.mark.parametrize(
     ("later", "expected"),
     [
-        (
-            SHOP.changed(hidden=frozenset({"name"})),
-            {("mandatory", "name"), ("constant", "name"), ("fill", "name")},
-        ),
-        (SHOP.changed(hidden=frozenset({"brand"})), {("constant", "brand"), ("fill", "brand")}),
+        (SHOP.changed(hidden=frozenset({"name"})), {("mandatory", "name")}),
+        (SHOP.changed(hidden=frozenset({"brand"})), {("constant", "brand")}),
         (SHOP.changed(hidden=frozenset({"price"})), {("fill", "price")}),
-        (SHOP.changed(wrong=frozenset({"brand"})), {("constant", "brand"), ("repeated", "brand")}),
+        (SHOP.changed(wrong=frozenset({"brand"})), {("constant", "brand")}),
     ],
 )
 def test_alarm_for_each_kind_of_break(later: Shop, expected: set[tuple[str, str]]) -> None:
-    assert failed_tests(watch(RULES, later.read())) >= expected
+    assert failed_tests(watch(RULES, later.read())) == expected
 
 
 def test_values_that_do_not_look_like_the_attribute() -> None:

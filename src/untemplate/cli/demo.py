@@ -14,6 +14,7 @@ import click
 
 from untemplate.cli.cluster import show_clusters
 from untemplate.cli.extract import show_tally
+from untemplate.cli.heal import show_healed
 from untemplate.cli.learn import show_learned
 from untemplate.cli.rules import show_scores
 from untemplate.cli.sample import show_samples

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from math import sqrt
 
 from untemplate.extraction import Wrapper
@@ -76,16 +77,18 @@ class _Judge:
     share: float
 
     def alarms(self) -> Iterator[Alarm]:
-        if not self.comparisons:
-            return
-        checks = [self._missing(), self._changed(), self._elsewhere(), self._fill()]
-        checks += [self._shape(), self._repeated(), self._agreement()]
-        yield from (alarm for alarm in checks if alarm is not None)
+        """The first test that fails, the plainest first: the others would say the same again."""
+        tests = [self._missing, self._changed, self._elsewhere, self._fill]
+        tests += [self._shape, self._repeated, self._agreement]
+        found = (test() for test in tests)
+        yield from islice((alarm for alarm in found if alarm), 1)
 
     def _alarm(self, test: str, expected: str, seen: Sequence[Comparison], what: str = "") -> Alarm:
         pages = tuple(one.page for one in seen)
+        watched = [one for one in self.comparisons if one.golden is not None]
+        compared = watched if all(one.golden is not None for one in seen) else self.comparisons
         seen_texts = what or _quote(one.found for one in seen)
-        where = f" on {len(seen)} of {len(self.comparisons)} pages"
+        where = f" on {len(seen)} of {len(compared)} pages"
         return Alarm(self.wrapper.cluster, test, self.attribute.name, expected, seen_texts + where, pages)
 
     def _remembered(self) -> list[Comparison]:
@@ -217,5 +220,7 @@ def _mean_agreement(found: Sequence[Comparison]) -> float:
 
 def _quote(values: Iterator[Sequence[str] | None] | Sequence[Sequence[str]]) -> str:
     """The first few values, each with its first text, cut to a readable length."""
-    texts = [value[0] if value else "nothing" for value in values][:2]
-    return ", ".join(repr(text if len(text) <= 40 else f"{text[:37]}…") for text in texts) or "a value"
+    texts = list(dict.fromkeys(value[0] if value else "" for value in values))[:2]
+    return ", ".join(
+        repr(text if len(text) <= 40 else f"{text[:37]}…") if text else "nothing" for text in texts
+    )
