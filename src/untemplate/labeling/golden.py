@@ -81,11 +81,6 @@ class Sightings:
         by_meaning = list(islice(self._by_meaning(value, type), MAX_SIGHTINGS))
         return (by_meaning or list(self._by_words(value))) + linked
 
-    def alone(self, value: str, attribute: Attribute) -> list[Sighting]:
-        """Where the value stands; one of several values only where it stands in one node."""
-        found = self.of(value, attribute.type)
-        return [one for one in found if one.nodes == 1] if attribute.many else found
-
     def _by_words(self, value: str) -> Iterator[Sighting]:
         words = words_of(value)
         if not words:
@@ -173,7 +168,7 @@ class _Reading:
     def vote(self, name: str) -> tuple[int, list[Label]]:
         """Labels for the pages all of whose values stand in places of their own that are believed; and their worth.
 
-        Values that are a whole text are worth twice those that are part of one.
+        Values that are the whole text of a node are worth twice those that are part of one or run over several.
         """
         votes: Counter[_Kind] = Counter()
         for values in self.seen.values():
@@ -191,7 +186,7 @@ class _Reading:
             ]
             if len({(one.node.element, one.node.kind) for one in chosen}) == len(values):
                 labels += [Label(page, name, one.text, source="golden") for one in chosen]
-                worth += 2 if all(one.is_whole for one in chosen) else 1
+                worth += 2 if all(one.is_whole and one.nodes == 1 for one in chosen) else 1
         return worth, labels
 
 
@@ -220,10 +215,10 @@ class GoldenLabeler:
                     continue
                 for way, texts in _ways(golden[name], attribute):
                     reading = readings[name, way]
-                    reading.seen[page.id] = [sightings.alone(text, attribute) for text in texts]
+                    reading.seen[page.id] = [sightings.of(text, attribute.type) for text in texts]
                     others = (text for text in other.get(name, ()) if text not in golden[name])
                     reading.decoys.update(
-                        {one.kind for text in others for one in sightings.alone(text, attribute)}
+                        {one.kind for text in others for one in sightings.of(text, attribute.type)}
                     )
         best: dict[str, tuple[int, list[Label]]] = {}
         for (name, _), reading in readings.items():
