@@ -31,8 +31,9 @@ __all__ = ["ChromiumLayout", "find_chromium"]
 MARK = "data-ut"
 # More would take Chromium gigabytes.
 MAX_ELEMENTS = 100_000
-# Seconds that a tab or the browser may take to close before it is left behind.
-PATIENCE = 5.0
+# Seconds that a tab or the browser may take to open, and to close before it is left behind.
+OPENING = 60.0
+CLOSING = 5.0
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _ARGUMENTS = (
@@ -124,7 +125,7 @@ class _Session:
             try:
                 html = marked_html(page)
                 if context is None:
-                    context = await self._open(playwright)
+                    context = await asyncio.wait_for(self._open(playwright), OPENING)
                 tab = context.pages[0]
                 measured = await asyncio.wait_for(_measure(tab, html), self._timeout)
                 results[number] = read_boxes(page, measured)
@@ -133,7 +134,9 @@ class _Session:
                 results[number] = Boxes.blank(page, str(error))
                 continue
             except TimeoutError:
-                reason = f"Chromium took longer than {self._timeout:g} seconds"
+                if context is None:
+                    self._browser = None  # it hangs; the next page gets another
+                reason = f"Chromium took too long: a page may take {self._timeout:g} seconds"
             except Error as error:
                 reason = f"Chromium failed: {squeeze(error.message)[:200]}"
             results[number] = Boxes.blank(page, reason)
@@ -181,7 +184,7 @@ async def _leave(opened: Browser | BrowserContext | None) -> None:
 
     if opened is not None:
         try:
-            await asyncio.wait_for(opened.close(), PATIENCE)
+            await asyncio.wait_for(opened.close(), CLOSING)
         except (TimeoutError, Error):
             return
 

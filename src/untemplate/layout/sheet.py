@@ -116,7 +116,7 @@ class Sheet:
 
     def _declared(self, element: Identity, above: Sequence[Place]) -> Declarations:
         self._comparisons_left += MAX_COMPARISONS
-        keys = ("", element.tag, f"#{element.id}", *(f".{name}" for name in element.classes))
+        keys = {"", element.tag, f"#{element.id}", *(f".{name}" for name in element.classes)}
         candidates = (rule for key in keys for rule in self._rules.get(key, ()))
         found = [
             (rule.rank, number, rule) for number, rule in candidates if self._matches(rule, element, above)
