@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from untemplate.errors import (
         CatalogError,
         InputError,
+        KnowledgeError,
         LabelError,
         MissingExtra,
         PageError,
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
         UntemplateError,
     )
     from untemplate.extraction import Rules, write_records
-    from untemplate.labeling import Label, Labeler, read_labels, write_labels
+    from untemplate.labeling import Finding, Knowledge, Label, Labeler, read_labels, train, write_labels
     from untemplate.page import Limits, Node, Page, static_text
     from untemplate.patterns import Price
     from untemplate.pipeline import learn
@@ -35,7 +36,10 @@ __all__ = [
     "CatalogError",
     "Cluster",
     "Clustering",
+    "Finding",
     "InputError",
+    "Knowledge",
+    "KnowledgeError",
     "Label",
     "LabelError",
     "Labeler",
@@ -63,6 +67,7 @@ __all__ = [
     "read_pages",
     "sample",
     "static_text",
+    "train",
     "watch",
     "write_labels",
     "write_records",
@@ -75,6 +80,7 @@ _HOMES = {
     "errors": (
         "CatalogError",
         "InputError",
+        "KnowledgeError",
         "LabelError",
         "MissingExtra",
         "PageError",
@@ -84,7 +90,7 @@ _HOMES = {
         "UntemplateError",
     ),
     "extraction": ("Rules", "write_records"),
-    "labeling": ("Label", "Labeler", "read_labels", "write_labels"),
+    "labeling": ("Finding", "Knowledge", "Label", "Labeler", "read_labels", "train", "write_labels"),
     "page": ("Limits", "Node", "Page", "static_text"),
     "patterns": ("Price",),
     "pipeline": ("learn",),

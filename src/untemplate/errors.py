@@ -6,6 +6,7 @@ UntemplateError
 │   ├── SchemaError   a schema
 │   ├── LabelError    labels
 │   ├── RulesError    rules
+│   ├── KnowledgeError  knowledge
 │   └── CatalogError  a catalog
 ├── PageError         one page cannot be read: costs one record, never the run
 └── MissingExtra      an optional dependency is not installed
@@ -14,6 +15,7 @@ UntemplateError
 __all__ = [
     "CatalogError",
     "InputError",
+    "KnowledgeError",
     "LabelError",
     "MissingExtra",
     "PageError",
@@ -46,6 +48,10 @@ class LabelError(InputError):
 
 class RulesError(InputError):
     """Rules cannot be read."""
+
+
+class KnowledgeError(InputError):
+    """Knowledge cannot be read."""
 
 
 class CatalogError(InputError):

@@ -13,7 +13,20 @@ from untemplate.errors import UntemplateError
 
 __all__ = ["COMMANDS", "cli", "main"]
 
-COMMANDS = ("demo", "cluster", "sample", "annotate", "learn", "extract", "watch", "heal", "rules", "serve")
+COMMANDS = (
+    "demo",
+    "cluster",
+    "sample",
+    "annotate",
+    "train",
+    "label",
+    "learn",
+    "extract",
+    "watch",
+    "heal",
+    "rules",
+    "serve",
+)
 """In the order of the flow; each is `command` in the module of its name."""
 
 DONE, UNUSABLE, INTERRUPTED, BROKEN_PIPE = 0, 2, 130, 141

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from untemplate.cli.label import knowledge_option, label_pages
 from untemplate.cli.remembered import Memory, catalog_option, open_catalog, site_name, user
 from untemplate.cli.shell import (
     examples,
@@ -48,10 +49,15 @@ class _Learn(click.Command):
         "untemplate learn pages/ --schema restaurant --labels labels.jsonl -o rules.json",
         "untemplate learn pages/ --schema restaurant --example http://a.example/7 name='Chez Nous' phone= "
         "-o rules.json",
+        "untemplate learn pages/ --knowledge knowledge/ -o rules.json",
     ),
 )
 @pages_argument
-@click.option("--schema", "schema_name", required=True, help="A TOML file, or the name of a ready-made one.")
+@click.option(
+    "--schema",
+    "schema_name",
+    help="A TOML file, or the name of a ready-made one; with --knowledge it is not needed.",
+)
 @labels_option
 @click.option(
     "--example",
@@ -60,6 +66,7 @@ class _Learn(click.Command):
     metavar="URL NAME=VALUE...",
     help="A labelled page: its URL or id, then its values; no value means not on this page. May be repeated.",
 )
+@knowledge_option("Labels of its own, from what untemplate train wrote about the vertical.")
 @click.option(
     "-o",
     "--output",
@@ -75,9 +82,10 @@ def command(
     source: str,
     url_column: str,
     html_column: str,
-    schema_name: str,
+    schema_name: str | None,
     label_files: tuple[Path, ...],
     given: tuple[str, ...],
+    knowledge_folder: Path | None,
     output: Path | None,
     where: str | None,
     site: str | None,
@@ -91,19 +99,27 @@ def command(
 
     Exit code 1: an attribute that was labelled got no rule.
     """
-    from untemplate.labeling import read_labels
+    from untemplate.labeling import Knowledge, read_labels
     from untemplate.schema import Schema
 
     if not output and not where:
         raise click.UsageError("Missing option '-o': where to write the rules.")
-    schema = Schema.load(schema_name)
+    knowledge = Knowledge.load(knowledge_folder) if knowledge_folder else None
+    if schema_name:
+        schema = Schema.load(schema_name)
+    elif knowledge:
+        schema = knowledge.schema
+    else:
+        raise click.UsageError("Missing option '--schema'.")
     labels = [label for one in given for label in _example(one, schema)]
     labels += [label for path in label_files for label in read_labels(path)]
-    if not labels:
-        raise click.UsageError("Needs labels: give --labels or --example.")
+    if not labels and not knowledge:
+        raise click.UsageError("Needs labels: give --labels, --example or --knowledge.")
     if output and not output.parent.is_dir():
         raise InputError(f"{output}: cannot write: there is no folder {output.parent}")
     with open_pages(source, url_column, html_column) as pages:
+        if knowledge:
+            labels += label_pages(knowledge, pages, labels)
         learned = (
             _learn_and_remember(pages, labels, schema, where, site)
             if where

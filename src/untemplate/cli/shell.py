@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from untemplate.sources import Pages, Skipped
 
 __all__ = [
+    "column_options",
     "count_pages",
     "examples",
     "find_templates",
@@ -45,22 +46,19 @@ SHORT = 24
 
 def pages_argument(command: Command, required: bool = True) -> Command:
     """Give the command a source of pages, and the options that some sources need."""
-    for decorate in (
-        click.option(
-            "--html-column",
-            default="html",
+    argument = click.argument("source", metavar="PAGES" if required else "[PAGES]", required=required)
+    return argument(column_options(command))
+
+
+def column_options(command: Command) -> Command:
+    """Give the command the options that some sources of pages need."""
+    for name, what in (("html", "HTML"), ("url", "URL")):
+        command = click.option(
+            f"--{name}-column",
+            default=name,
             show_default=True,
-            help="Column of Parquet, key of JSONL that holds the HTML.",
-        ),
-        click.option(
-            "--url-column",
-            default="url",
-            show_default=True,
-            help="Column of Parquet, key of JSONL that holds the URL.",
-        ),
-        click.argument("source", metavar="PAGES" if required else "[PAGES]", required=required),
-    ):
-        command = decorate(command)
+            help=f"Column of Parquet, key of JSONL that holds the {what}.",
+        )(command)
     return command
 
 

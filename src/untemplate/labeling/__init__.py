@@ -1,6 +1,17 @@
 """Who says which node is which attribute: people, models, or the page itself, all of one shape."""
 
 from untemplate.labeling.label import Label, Labeler
+from untemplate.labeling.seed import Finding, Knowledge, labels_of, train
 from untemplate.labeling.values import parse_labels, read_labels, write_labels
 
-__all__ = ["Label", "Labeler", "parse_labels", "read_labels", "write_labels"]
+__all__ = [
+    "Finding",
+    "Knowledge",
+    "Label",
+    "Labeler",
+    "labels_of",
+    "parse_labels",
+    "read_labels",
+    "train",
+    "write_labels",
+]

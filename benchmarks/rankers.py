@@ -1,0 +1,216 @@
+"""Trains the rankers of seed labelling on the made-up web, and says how well they choose on sites of other verticals.
+
+python -m benchmarks.rankers                     how well, each vertical with rankers trained on the others
+python -m benchmarks.rankers -o src/untemplate/labeling/seed/rankers.json    and writes those trained on all
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import mean
+
+import numpy as np
+from rich.console import Console
+from rich.progress import track
+
+from untemplate.demo import VERTICALS, make_site
+from untemplate.labeling.ground import Fields
+from untemplate.labeling.ground.nodes import Bools, Floats, Ints
+from untemplate.labeling.seed.evidence import EVIDENCE, SIGNS, gather
+from untemplate.labeling.seed.examples import Examples, find_examples
+from untemplate.labeling.seed.joint import JOINT_SIGNS, gather_jointly, rank_jointly
+from untemplate.labeling.seed.models import learn_attribute
+from untemplate.labeling.seed.ranking import Choice, Doubles, Rankers, fit_chooser, fit_judge
+from untemplate.labeling.seed.solution import JUDGE_SIGNS, judged
+from untemplate.labeling.seed.survey import Survey, kinds_of
+from untemplate.schema import Schema
+
+SITES = 6
+PAGES = 60
+SEEDS = (1, 3)
+TARGETS = 3
+
+# Penalties on squared weights. Of 10, 30, 100, 300 and 1000 for the first, 300 and 1000 were best on each three
+# verticals of SWDE; the second matters little.
+PENALTY, JOINT_PENALTY = 300.0, 3.0
+# A field is right if it is nearly as good as the best, wrong if it is worse than so; those between teach nothing.
+RIGHT, WRONG = 0.95, 0.9
+# An attribute whose best field is worse teaches nothing.
+WORTH = 0.3
+# Fields that look likeliest, and others at random, that each choice is learnt from.
+CANDIDATES = 40
+
+
+@dataclass
+class Place:
+    """A surveyed site with its truth: per attribute the examples, and the F1 of each field."""
+
+    survey: Survey
+    examples: dict[str, Examples | None]
+    f1: dict[str, Floats]
+
+
+@dataclass
+class Trial:
+    """Some seed sites and a new one: the candidates of each attribute, the evidence for each, and which are right."""
+
+    vertical: str
+    survey: Survey
+    candidates: dict[str, Ints]
+    evidence: dict[str, Floats]
+    f1: dict[str, Floats]
+
+
+def place(vertical: str, number: int) -> Place:
+    """A made-up site, its detail pages only."""
+    site = make_site(vertical, number, PAGES)
+    survey = Survey([page for page in site.pages if page.id in site.truth], site.schema)
+    attributes = site.schema.attributes
+    examples = {name: find_examples(survey.fields, site.labels, one) for name, one in attributes.items()}
+    found = {
+        name: field_f1(survey.fields, held, true)
+        for name in attributes
+        for held, true in [truth_rows(survey.fields, site.truth, name)]
+        if true
+    }
+    return Place(survey, examples, found)
+
+
+def truth_rows(fields: Fields, truth: dict[str, dict[str, list[str]]], name: str) -> tuple[Bools, int]:
+    """The rows that hold an attribute, and on how many pages it is."""
+    ground = fields.ground
+    held, true = np.zeros(len(ground), np.bool_), 0
+    for number, page in enumerate(ground.pages):
+        values = truth[page.id].get(name, [])
+        true += bool(values)
+        for row in range(ground.starts[number], ground.starts[number + 1]):
+            text = ground.rows[row].text
+            held[row] = any(value in text and len(text) <= 2 * len(value) + 20 for value in values)
+    return held, true
+
+
+def field_f1(fields: Fields, held: Bools, true: int) -> Floats:
+    """The F1 of each field as the one that holds an attribute."""
+    hits = np.bincount(fields.field, weights=held[fields.row], minlength=len(fields))
+    return (2 * hits / (fields.size + true)).astype(np.float32)
+
+
+def trials(vertical: str) -> Iterator[Trial]:
+    schema = Schema.load(vertical)
+    places = [place(vertical, number) for number in range(SITES)]
+    for count in SEEDS:
+        for first in range(SITES):
+            yield from _from_seeds(
+                vertical, schema, [places[(first + n) % SITES] for n in range(SITES)], count
+            )
+
+
+def _from_seeds(vertical: str, schema: Schema, places: Sequence[Place], count: int) -> Iterator[Trial]:
+    models = {}
+    for name in schema.attributes:
+        found = [(seed.survey, seed.examples[name]) for seed in places[:count]]
+        examples = [(survey, example) for survey, example in found if example is not None]
+        if examples:
+            models[name] = learn_attribute(examples)
+    for target in places[count : count + TARGETS]:
+        names = [name for name in models if name in target.f1]
+        attributes = {name: schema.attributes[name] for name in names}
+        candidates = {n: target.survey.fields.candidates(kinds_of(one)) for n, one in attributes.items()}
+        evidence = {n: gather(target.survey, candidates[n], attributes[n], models[n]) for n in names}
+        f1 = {name: target.f1[name][candidates[name]] for name in names}
+        yield Trial(vertical, target.survey, candidates, evidence, f1)
+
+
+def choice(f1: Floats, score: Doubles | Floats, evidence: Floats) -> Choice | None:
+    """What a ranker learns from one attribute of a trial."""
+    best = float(f1.max(initial=0))
+    if best < WORTH:
+        return None
+    right = f1 >= RIGHT * best
+    others = np.random.default_rng(0).permutation(len(f1))[:CANDIDATES]
+    picked = np.unique(np.concatenate([np.argsort(-score)[:CANDIDATES], others, np.flatnonzero(right)]))
+    picked = picked[right[picked] | (f1[picked] < WRONG * best)]
+    return Choice(evidence[picked], right[picked])
+
+
+def train_rankers(known: Sequence[Trial]) -> Rankers:
+    """Fit the weights one after another: each stage sees what the one before makes of the trials."""
+    parts = EVIDENCE.index("parts")
+    found = [choice(one.f1[n], e[:, parts], e) for one in known for n, e in one.evidence.items()]
+    rankers = Rankers(fit_chooser([one for one in found if one], SIGNS, PENALTY), {}, {})
+    found = []
+    for one in known:
+        scores = {name: rankers.score(columns, EVIDENCE) for name, columns in one.evidence.items()}
+        joint = gather_jointly(one.survey, one.candidates, scores, scores)
+        found += [choice(one.f1[name], scores[name], columns) for name, columns in joint.items()]
+    weights = fit_chooser([one for one in found if one], JOINT_SIGNS, JOINT_PENALTY)
+    rankers = Rankers(rankers.evidence, weights, {})
+    judgements = [each for one in known for each in _judgements(one, rankers)]
+    return Rankers(rankers.evidence, rankers.joint, fit_judge(judgements, JUDGE_SIGNS, JOINT_PENALTY))
+
+
+def _judgements(trial: Trial, rankers: Rankers) -> Iterator[Choice]:
+    """The best field of each attribute; and the best of those that are wrong, as if the site had no right one."""
+    for name, score in _scores(trial, rankers).items():
+        f1 = trial.f1[name]
+        wrong = np.flatnonzero(f1 < WORTH * f1.max(initial=0))
+        for among in (np.arange(len(f1)), wrong):
+            if len(among):
+                best = int(np.argmax(score[among]))
+                columns = judged(
+                    trial.survey,
+                    trial.candidates[name][among],
+                    trial.evidence[name][among],
+                    score[among],
+                    best,
+                )
+                right = among is not wrong and bool(f1[best] >= RIGHT * f1.max())
+                yield Choice(columns[None], np.array([right]))
+
+
+def _scores(trial: Trial, rankers: Rankers) -> dict[str, Doubles]:
+    scores = {name: rankers.score(columns, EVIDENCE) for name, columns in trial.evidence.items()}
+    return rank_jointly(trial.survey, trial.candidates, scores, rankers)
+
+
+def chosen_f1(trial: Trial, rankers: Rankers) -> float:
+    """The F1 of the chosen fields as a share of the best fields'."""
+    shares = [
+        float(trial.f1[name][np.argmax(score)] / trial.f1[name].max())
+        for name, score in _scores(trial, rankers).items()
+        if trial.f1[name].max(initial=0) >= WORTH
+    ]
+    return mean(shares) if shares else 1.0
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.rankers", description=(__doc__ or "").partition("\n")[0]
+    )
+    parser.add_argument("-o", "--output", type=Path, help="where to write the rankers trained on all")
+    options = parser.parse_args(arguments)
+    console = Console(stderr=True)
+    known = [
+        one for vertical in track(VERTICALS, "made-up sites", console=console) for one in trials(vertical)
+    ]
+    for vertical in VERTICALS:
+        rankers = train_rankers([one for one in known if one.vertical != vertical])
+        figure = mean(chosen_f1(one, rankers) for one in known if one.vertical == vertical)
+        print(f"{vertical}: {figure:.3f} of the best fields' F1, trained on other verticals", flush=True)
+    if options.output:
+        rankers = train_rankers(known)
+        rounded = {
+            stage: {name: float(f"{weight:.4g}") for name, weight in weights.items()}
+            for stage, weights in asdict(rankers).items()
+        }
+        options.output.write_text(json.dumps(rounded, indent=1) + "\n", "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,77 @@
+"""untemplate train: knowledge of a vertical from labelled seed sites."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from untemplate.cli.shell import column_options, examples, open_pages, progress, say, show
+
+if TYPE_CHECKING:
+    from untemplate.labeling import Label
+    from untemplate.page import Page
+
+__all__ = ["command"]
+
+
+@click.command(
+    epilog=examples(
+        "untemplate train books/amazon/:amazon.jsonl --schema book -o knowledge/",
+        "untemplate train a.warc.gz:a.jsonl b.warc.gz:b.jsonl --schema book -o knowledge/",
+    )
+)
+@click.argument("sites", metavar="SITE...", nargs=-1, required=True)
+@column_options
+@click.option("--schema", "schema_name", required=True, help="A TOML file, or the name of a ready-made one.")
+@click.option(
+    "--method",
+    type=click.Choice(["best", "paper"]),
+    default="best",
+    show_default=True,
+    help='"paper" is the method of "From One Tree to a Forest" as published.',
+)
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="The folder of knowledge to write.",
+)
+def command(
+    sites: tuple[str, ...], url_column: str, html_column: str, schema_name: str, method: str, output: Path
+) -> None:
+    """Learn a vertical from labelled seed sites, to label other sites of it.
+
+    SITE is a source of pages and its labels, PAGES:LABELS.jsonl; see untemplate cluster --help for sources. Some
+    dozens of labelled pages of one site will do; more sites make labels of new sites more reliable.
+    """
+    from untemplate.labeling import train
+    from untemplate.schema import Schema
+
+    schema = Schema.load(schema_name)
+    read = [_read(site, url_column, html_column) for site in sites]
+    say(f"Learning {schema.name} from {len(read)} sites …" if len(read) > 1 else f"Learning {schema.name} …")
+    knowledge = train(read, schema, method=method)  # type: ignore[arg-type]
+    knowledge.save(output)
+    show(
+        f"Knowledge of {schema.name}",
+        ("attribute", "seed sites"),
+        (
+            (name, knowledge.seed_sites(name) or "none: never labelled, cannot be found")
+            for name in schema.attributes
+        ),
+    )
+    say(f"Knowledge is in {output}.")
+
+
+def _read(site: str, url_column: str, html_column: str) -> tuple[list[Page], list[Label]]:
+    from untemplate.labeling import read_labels
+
+    source, colon, labels = site.rpartition(":")
+    if not colon or not source or not labels:
+        raise click.UsageError(f"{site}: needs its labels after a colon, such as pages/:labels.jsonl.")
+    found = read_labels(labels)
+    with open_pages(source, url_column, html_column) as pages:
+        return list(progress(pages, f"Reading {source}", pages.total)), found

@@ -1,0 +1,108 @@
+"""Evidence that a field holds an attribute, as numbers that mean the same in every vertical.
+
+A ranker that was trained on other verticals weighs them; so nothing here may depend on what the attribute is.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from untemplate.labeling.ground import words_of
+from untemplate.labeling.ground.nodes import Floats, Ints
+from untemplate.labeling.seed.models import AttributeModel
+from untemplate.labeling.seed.survey import PARTS, PROFILE, Survey
+from untemplate.schema import Attribute
+
+__all__ = ["EVIDENCE", "SIGNS", "gather"]
+
+# Names nearest to a row that are searched for the attribute's own name.
+NAMES = 4
+
+_COMPARED = (*PARTS, "values", "label known", "named", "parts", "content")
+
+SIGNS: dict[str, int] = {
+    **dict.fromkeys(PARTS, +1),
+    **{f"reliable {part}": +1 for part in PARTS},
+    "values": +1,  # the share of values that are the attribute's on a seed site
+    "other values": -1,  # the share that are something else there
+    "label known": +1,
+    "named": +1,  # words of the attribute's own name in the label
+    "named mark": +1,  # in class names and ids
+    "typed": +1,
+    "untyped": -1,
+    "prefixed": -1,
+    "suffixed": -1,
+    "pure": +1,
+    "late": -1,
+    "by place": 0,
+    "by place and label": 0,
+    "by label": 0,
+    "coverage": +1,
+    "single": +1,
+    "title": +1,
+    "order": 0,
+    "from heading": 0,
+    **{f"unlike {name}": -1 for name in PROFILE},
+    "best clue": +1,
+    "parts": +1,
+    **{f"{name} below best": +1 for name in _COMPARED},
+    **{f"{name} rank": -1 for name in _COMPARED},
+}
+"""Each number's name, and which way it must count: + speaks for the field, - against it, 0 may do either."""
+
+EVIDENCE = tuple(SIGNS)
+
+# Ranks from here on are alike.
+MAX_RANK = 30
+
+
+def gather(survey: Survey, candidates: Ints, attribute: Attribute, model: AttributeModel) -> Floats:
+    """The evidence for each candidate field, a column each as `EVIDENCE` names them."""
+    fields = survey.fields
+    columns: dict[str, Floats] = {}
+    for part in PARTS:
+        bags, numbers = survey.parts[part]
+        columns[part] = fields.mean(model.parts[part].score(bags)[numbers])
+        columns[f"reliable {part}"] = columns[part] * np.float32(model.parts[part].reliability)
+    hashes = survey.value_hashes
+    columns["values"] = fields.mean(np.isin(hashes, model.values)[fields.value])
+    columns["other values"] = fields.mean(np.isin(hashes, model.others)[fields.value])
+    known = set(model.labels.tolist())
+    label_known = np.array([not known.isdisjoint(codes.tolist()) for codes in survey.label_hashes], np.bool_)
+    columns["label known"] = fields.mean(label_known[fields.label])
+    columns |= _naming(survey, attribute)
+    typed = survey.typed(attribute.type) if attribute.type != "text" else None
+    columns["typed"] = typed if typed is not None else np.zeros(len(fields), np.float32)
+    columns["untyped"] = 1 - typed if typed is not None else np.zeros(len(fields), np.float32)
+    columns |= survey.forms
+    for number, name in enumerate(PROFILE):
+        own = survey.profile[:, number]
+        columns[f"unlike {name}"] = np.abs(own[:, None] - model.profiles[None, :, number]).min(axis=1)
+        if name in SIGNS:
+            columns[name] = own
+    content = (columns["words"] + columns["shape"]) / 2
+    columns["best clue"] = np.maximum(content, columns["label"])
+    columns["parts"] = np.sum([columns[part] for part in PARTS], axis=0)
+    columns = {name: column[candidates] for name, column in columns.items()}
+    for name in _COMPARED:
+        column = content[candidates] if name == "content" else columns[name]
+        columns[f"{name} below best"] = column - column.max(initial=-np.inf)
+        better = len(column) - np.searchsorted(np.sort(column), column, side="right")
+        columns[f"{name} rank"] = (np.minimum(MAX_RANK, better) / MAX_RANK).astype(np.float32)
+    return np.column_stack([columns[name] for name in EVIDENCE]).astype(np.float32)
+
+
+def _naming(survey: Survey, attribute: Attribute) -> dict[str, Floats]:
+    """Where the words of the attribute's own name stand: the shares of them, averaged over each field."""
+    ground, fields = survey.ground, survey.fields
+    words = frozenset(words_of(attribute.name))
+
+    def share(others: list[str]) -> float:
+        return len(words.intersection(others)) / max(1, len(words))
+
+    labels = np.array([share([w for label in labels for w in words_of(label)]) for labels in fields.labels])
+    marks = np.array([share(list(around.names[:NAMES])) for around in ground.surroundings])
+    return {
+        "named": fields.mean(labels[fields.label]),
+        "named mark": fields.mean(marks[ground.around]),
+    }

@@ -1,0 +1,108 @@
+"""Labels to rows: which nodes of a seed site hold an attribute, and which do not."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from lxml import etree
+
+from untemplate.labeling.ground import Fields, Ground
+from untemplate.labeling.ground.nodes import Bools, Floats
+from untemplate.labeling.label import Label
+from untemplate.labeling.seed.survey import kinds_of
+from untemplate.page import squeeze
+from untemplate.schema import Attribute
+
+__all__ = ["Examples", "find_examples"]
+
+# A text that is a label's value here and there by chance is no example: of the rows of its field at least this share
+# must hold the attribute, on at least this share of the labelled pages.
+MIN_PRECISION = 0.5
+MIN_SHARE = 0.02
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Of one attribute on one seed site."""
+
+    positive: Bools  # rows that hold it
+    negative: Bools  # rows of labelled pages that do not, and could
+    weight: Floats  # of each field, how well it holds the attribute
+
+
+def find_examples(fields: Fields, labels: Iterable[Label], attribute: Attribute) -> Examples | None:
+    """The examples of an attribute; None if its labels are nowhere on the pages."""
+    ground = fields.ground
+    named = {name: number for number, page in enumerate(ground.pages) for name in (page.url, page.id)}
+    given: dict[int, list[Label]] = {}
+    for label in labels:
+        if label.attribute == attribute.name and label.page in named:
+            given.setdefault(named[label.page], []).append(label)
+    right = np.array([path.endswith(kinds_of(attribute)) for path in ground.paths], np.bool_)
+    eligible = right[ground.path] & ~ground.is_barred if len(ground) else np.zeros(0, np.bool_)
+    held, judged = np.zeros(len(ground), np.bool_), np.zeros(len(ground), np.bool_)
+    for page, found in given.items():
+        start, stop = int(ground.starts[page]), int(ground.starts[page + 1])
+        judged[start:stop] = True
+        held[_rows_of(ground, start, stop, found, eligible)] = True
+    labelled = sum(any(not label.is_gap for label in found) for found in given.values())
+    precision = _mean_over(fields, held, judged)
+    share = np.bincount(fields.field, weights=held[fields.row], minlength=len(fields)) / max(1, labelled)
+    good = (precision >= MIN_PRECISION) & (share >= MIN_SHARE)
+    consistent = np.zeros(len(ground), np.bool_)
+    consistent[fields.row[good[fields.field]]] = True
+    positive = held & consistent
+    if not positive.any():
+        return None
+    negative = judged & eligible & ~held & ~ground.is_static
+    weight = np.where(good, precision * share, 0)
+    return Examples(positive, negative, (weight / weight.sum()).astype(np.float32))
+
+
+def _mean_over(fields: Fields, column: Bools, among: Bools) -> Floats:
+    """The mean of a column over those of each field's rows that are among some."""
+    inside = among[fields.row]
+    counts = np.bincount(fields.field[inside], minlength=len(fields))
+    sums = np.bincount(fields.field[inside], weights=column[fields.row[inside]], minlength=len(fields))
+    return (sums / np.maximum(1, counts)).astype(np.float32)
+
+
+def _rows_of(ground: Ground, start: int, stop: int, labels: list[Label], eligible: Bools) -> list[int]:
+    """The rows of a page that its labels mean: the pinned node, all with the same text, else the shortest around."""
+    rows = [row for row in range(start, stop) if eligible[row]]
+    found: list[int] = []
+    for label in labels:
+        if label.xpath is not None:
+            found += _pinned(ground, rows, label.xpath)
+        elif label.value is not None:
+            value = squeeze(html.unescape(label.value))
+            texts = [(row, ground.rows[row].text) for row in rows]
+            same = [row for row, text in texts if text == value]
+            around = [(len(text), row) for row, text in texts if value in text] if not same else []
+            found += same or [row for _, row in sorted(around)[:1]]
+    return found
+
+
+def _pinned(ground: Ground, rows: list[int], xpath: str) -> list[int]:
+    if not rows:
+        return []
+    try:
+        results = ground.pages[ground.page[rows[0]]].tree.xpath(xpath, smart_strings=True)
+    except etree.XPathError:
+        return []
+    if not isinstance(results, list):
+        return []
+    by_node = {(ground.rows[row].element, ground.rows[row].kind): row for row in rows}
+    found = []
+    for result in results:
+        if isinstance(result, etree._Element):
+            inside = set(result.iter())
+            found += [row for row in rows if ground.rows[row].parent in inside][:1]
+        elif isinstance(result, str):
+            kind = f"@{result.attrname}" if result.is_attribute else "tail" if result.is_tail else "text"  # type: ignore[attr-defined]
+            row = by_node.get((result.getparent(), kind))  # type: ignore[attr-defined]
+            found += [row] if row is not None else []
+    return found

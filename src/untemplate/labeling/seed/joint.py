@@ -1,0 +1,72 @@
+"""Attributes together: a field holds one attribute only, and the attributes of a record stand near each other."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from untemplate.labeling.ground.nodes import Floats, Ints
+from untemplate.labeling.seed.ranking import Doubles, Rankers, chances
+from untemplate.labeling.seed.survey import Survey
+
+__all__ = ["JOINT", "JOINT_SIGNS", "gather_jointly", "rank_jointly"]
+
+JOINT_SIGNS: dict[str, int] = {
+    "score": +1,
+    "taken": -1,  # the chance that the field's rows hold another attribute
+    "nearest": -1,  # rows between it and the nearest of the other attributes, logarithmic
+    "spread": -1,  # the mean of that over all other attributes
+}
+JOINT = tuple(JOINT_SIGNS)
+
+# How often choices are made anew in view of all others.
+ROUNDS = 2
+# Fields of another attribute that distances are measured to, the likeliest.
+LIKELY = 5
+
+
+def rank_jointly(
+    survey: Survey, candidates: dict[str, Ints], scores: dict[str, Doubles], rankers: Rankers
+) -> dict[str, Doubles]:
+    """Scores of each attribute's candidate fields in view of those of all others."""
+    current = scores
+    for _ in range(ROUNDS):
+        evidence = gather_jointly(survey, candidates, scores, current)
+        current = {name: rankers.score_jointly(columns, JOINT) for name, columns in evidence.items()}
+    return current
+
+
+def gather_jointly(
+    survey: Survey,
+    candidates: dict[str, Ints],
+    scores: dict[str, Doubles],
+    current: dict[str, Doubles],
+) -> dict[str, Floats]:
+    """The evidence of each attribute's candidates, a column each as `JOINT` names them."""
+    fields, ground = survey.fields, survey.ground
+    position = fields.mean(np.arange(len(ground)) - ground.starts[ground.page])
+    likely = {name: chances(values) for name, values in current.items()}
+    taken, distances = {}, {}
+    for name, chance in likely.items():
+        of_fields = np.zeros(len(fields))
+        of_fields[candidates[name]] = chance
+        of_rows = np.zeros(len(ground))
+        np.maximum.at(of_rows, fields.row, of_fields[fields.field])
+        taken[name] = fields.mean(of_rows)
+        best = np.argsort(-chance, kind="stable")[:LIKELY]
+        apart = np.log1p(np.abs(position[:, None] - position[None, candidates[name][best]]))
+        distances[name] = apart @ chance[best] / max(1e-9, float(chance[best].sum()))
+    found = {}
+    for name, score in scores.items():
+        others = [other for other in scores if other != name]
+        own = candidates[name]
+        if others:
+            away = np.array([distances[other][own] for other in others])
+            columns = [
+                np.max([taken[other][own] for other in others], axis=0),
+                away.min(axis=0),
+                away.mean(axis=0),
+            ]
+        else:
+            columns = [np.zeros(len(own))] * 3
+        found[name] = np.column_stack([score, *columns]).astype(np.float32)
+    return found

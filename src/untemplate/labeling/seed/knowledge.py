@@ -1,0 +1,175 @@
+"""Knowledge of a vertical: what labelled seed sites teach, applied to sites that nobody has labelled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from untemplate.errors import LabelError
+from untemplate.labeling.ground import Fields
+from untemplate.labeling.ground.nodes import Ints, ordinals
+from untemplate.labeling.label import Label
+from untemplate.labeling.seed.examples import find_examples
+from untemplate.labeling.seed.finding import Finding, labels_of, merge
+from untemplate.labeling.seed.models import AttributeModel, learn_attribute
+from untemplate.labeling.seed.paper import PaperSite, SeedSite, Step, adapt, learn_seed
+from untemplate.labeling.seed.ranking import ready_made
+from untemplate.labeling.seed.solution import solve
+from untemplate.labeling.seed.storage import load_knowledge, save_knowledge
+from untemplate.labeling.seed.survey import Survey
+from untemplate.page import Page
+from untemplate.schema import Attribute, Schema
+
+__all__ = ["Knowledge", "Method", "train"]
+
+Method = Literal["best", "paper"]
+
+# Below this chance to be right an attribute counts as not found on a site.
+MIN_CONFIDENCE = 0.5
+# As above, for the paper's method: its relevance is no chance.
+MIN_RELEVANCE = 0.01
+# Pages without anything that was found are a template of their own, if they are so many and such a share of all.
+MIN_TEMPLATE, MIN_TEMPLATE_SHARE = 5, 0.1
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """What seed sites taught about a vertical; a labeler.
+
+    `models` are those of our method, `seeds` of the paper's, "From One Tree to a Forest", which goes up to a `step`.
+    """
+
+    schema: Schema
+    models: Mapping[str, AttributeModel]
+    seeds: Sequence[SeedSite] = ()
+    step: Step = "PL+IP+IA"
+
+    @property
+    def method(self) -> Method:
+        return "paper" if self.seeds else "best"
+
+    def label(self, pages: Iterable[Page]) -> list[Label]:
+        """The labels of pages of one site; attributes that the site does not seem to have get none."""
+        return labels_of(self.find(pages))
+
+    def find(self, pages: Iterable[Page]) -> list[Finding]:
+        """Where each attribute of the schema stands on pages of one site, as far as it is known."""
+        own = list(pages)
+        return self._find_as_paper(own) if self.seeds else self._find(own)
+
+    def _find(self, pages: list[Page]) -> list[Finding]:
+        """Find on all pages; then, as long as many have nothing that was found, on those as a template of its own."""
+        found: dict[str, list[Finding]] = {}
+        rest = pages
+        while len(rest) >= max(MIN_TEMPLATE, MIN_TEMPLATE_SHARE * len(pages)):
+            labelled: set[int] = set()
+            for finding in self._find_on(rest):
+                found.setdefault(finding.attribute, []).append(finding)
+                labelled |= {id(page) for page, _ in finding.places if finding.found}
+            if not labelled:
+                break
+            rest = [page for page in rest if id(page) not in labelled]
+        return self._in_order([merge(findings, len(pages)) for findings in found.values()])
+
+    def _find_on(self, pages: list[Page]) -> Iterator[Finding]:
+        survey = Survey(pages, self.schema)
+        for name, best in solve(survey, self.models, self.schema, ready_made()).items():
+            rows = _all_values(survey.fields, best.field, self.schema.attributes[name])
+            yield _finding(survey.fields, name, rows, best.confidence, best.confidence >= MIN_CONFIDENCE)
+
+    def _find_as_paper(self, pages: list[Page]) -> list[Finding]:
+        site = PaperSite(pages)
+        fields = Fields(site.ground)
+        adapted = adapt(site, self.seeds, self.step)
+        return self._in_order(
+            [
+                _finding(
+                    fields, name, rows, adapted.relevance[name], adapted.relevance[name] >= MIN_RELEVANCE
+                )
+                for name, rows in adapted.rows.items()
+            ]
+        )
+
+    def _in_order(self, findings: Sequence[Finding]) -> list[Finding]:
+        by_name = {finding.attribute: finding for finding in findings}
+        return [by_name.get(name) or Finding(name, 0.0, (), 0.0, False) for name in self.schema.attributes]
+
+    def seed_sites(self, attribute: str) -> int:
+        """How many seed sites taught an attribute."""
+        if self.seeds:
+            return sum(attribute in seed.attributes for seed in self.seeds)
+        return len(self.models[attribute].profiles) if attribute in self.models else 0
+
+    def save(self, folder: str | Path) -> None:
+        """Write the knowledge as a folder of JSON and NumPy arrays."""
+        save_knowledge(Path(folder), self.schema, self.models, self.seeds)
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Knowledge:
+        """Read a folder of knowledge; KnowledgeError says what is wrong with a broken or newer one."""
+        return cls(*load_knowledge(Path(folder)))
+
+
+def train(
+    sites: Iterable[tuple[Iterable[Page], Iterable[Label]]], schema: Schema, method: Method = "best"
+) -> Knowledge:
+    """Learn a vertical from labelled seed sites, each its pages and labels."""
+    seeds = [(list(pages), list(labels)) for pages, labels in sites]
+    if method == "paper":
+        return Knowledge(schema, {}, [_learn_as_paper(pages, labels, schema) for pages, labels in seeds])
+    surveys = [(Survey(pages, schema), labels) for pages, labels in seeds]
+    models = {}
+    for name, attribute in schema.attributes.items():
+        found = [(survey, find_examples(survey.fields, labels, attribute)) for survey, labels in surveys]
+        examples = [(survey, example) for survey, example in found if example is not None]
+        if examples:
+            models[name] = learn_attribute(examples)
+    if not models:
+        raise LabelError(f"no label of schema {schema.name!r} is found on the pages of its seed site")
+    return Knowledge(schema, models)
+
+
+def _learn_as_paper(pages: Sequence[Page], labels: Sequence[Label], schema: Schema) -> SeedSite:
+    site = PaperSite(pages)
+    fields = Fields(site.ground)
+    found = {name: find_examples(fields, labels, one) for name, one in schema.attributes.items()}
+    positive = {name: examples.positive for name, examples in found.items() if examples is not None}
+    if not positive:
+        raise LabelError(f"no label of schema {schema.name!r} is found on the pages of its seed site")
+    return learn_seed(site, positive)
+
+
+def _finding(fields: Fields, name: str, rows: Ints, confidence: float, sure: bool) -> Finding:
+    ground = fields.ground
+    places = [(ground.pages[ground.page[row]], ground.rows[row]) for row in rows.tolist()]
+    share = len(np.unique(ground.page[rows])) / max(1, len(ground.pages))
+    return Finding(name, confidence, places, share, sure)
+
+
+def _all_values(fields: Fields, field: int, attribute: Attribute) -> Ints:
+    """The rows of a field; of an attribute with several values also those that follow them in the same place."""
+    rows = fields.rows_of(field)
+    ground = fields.ground
+    if not attribute.many or not len(rows):
+        return rows
+    ordinal = ordinals(ground.page, ground.place)
+    first_of = dict(zip(ground.page[rows].tolist(), rows.tolist(), strict=True))
+    found = []
+    for page, first in first_of.items():
+        found.append(first)
+        same = (
+            np.flatnonzero(ground.place[first : ground.starts[page + 1]] == ground.place[first])[1:] + first
+        )
+        for row in same.tolist():
+            if ground.before[row] != ground.before[first] or ordinal[row] - ordinal[first] > MAX_VALUES:
+                break
+            found.append(row)
+    return np.array(sorted(found), np.int32)
+
+
+# Values of one attribute on a page; more are a list of something else.
+MAX_VALUES = 20

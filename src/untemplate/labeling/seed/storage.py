@@ -1,0 +1,215 @@
+"""The folder of knowledge: `knowledge.json` for what a person may read, `arrays.npz` for weights; no pickles."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Literal
+from zipfile import BadZipFile
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from untemplate.errors import KnowledgeError
+from untemplate.labeling.ground.bags import SIZE
+from untemplate.labeling.seed.models import AttributeModel, PartModel
+from untemplate.labeling.seed.paper import FEATURES, SeedAttribute, SeedSite
+from untemplate.labeling.seed.survey import PARTS, PROFILE
+from untemplate.schema import Attribute, Schema, Type
+
+__all__ = ["VERSION", "load_knowledge", "save_knowledge"]
+
+VERSION = 1
+JSON, ARRAYS = "knowledge.json", "arrays.npz"
+
+_Arrays = dict[str, npt.NDArray[Any]]
+_Loaded = tuple[Schema, dict[str, AttributeModel], list[SeedSite]]
+
+
+def save_knowledge(
+    folder: Path, schema: Schema, models: Mapping[str, AttributeModel], seeds: Sequence[SeedSite]
+) -> None:
+    """Write a folder; each file appears when it is complete, the readable one last."""
+    arrays: _Arrays = {}
+    content = {
+        "untemplate": VERSION,
+        "schema": {"name": schema.name, "attributes": [asdict(one) for one in schema.attributes.values()]},
+        "models": {name: _model_out(f"models/{name}", model, arrays) for name, model in models.items()},
+        "seeds": [_seed_out(f"seeds/{number}", seed, arrays) for number, seed in enumerate(seeds)],
+    }
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with (folder / f"{ARRAYS}.part").open("wb") as out:
+            np.savez_compressed(out, **arrays)  # type: ignore[arg-type]
+        (folder / f"{ARRAYS}.part").replace(folder / ARRAYS)
+        (folder / f"{JSON}.part").write_text(
+            json.dumps(content, ensure_ascii=False, indent=1) + "\n", "utf-8"
+        )
+        (folder / f"{JSON}.part").replace(folder / JSON)
+    except OSError as error:
+        raise KnowledgeError(f"{folder}: cannot write the knowledge: {error}") from error
+
+
+def load_knowledge(folder: Path) -> _Loaded:
+    """Read a folder; whatever does not fit is said in one line."""
+    try:
+        content = json.loads((folder / JSON).read_text("utf-8"))
+        with np.load(folder / ARRAYS, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+    except (OSError, ValueError, BadZipFile, EOFError) as error:
+        raise KnowledgeError(f"{folder}: cannot read the knowledge: {error}") from error
+    version = content.get("untemplate") if isinstance(content, dict) else None
+    if not isinstance(version, int):
+        raise KnowledgeError(f"{folder}: holds no knowledge; write some with `untemplate train`")
+    if version > VERSION:
+        raise KnowledgeError(f"{folder}: written by a newer untemplate (format {version}); upgrade this one")
+    try:
+        file_content = _File.model_validate(content)
+        return file_content.build(_Reader(arrays))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise KnowledgeError(f"{folder}: at {place}: {first['msg']}") from error
+    except ValueError as error:
+        raise KnowledgeError(f"{folder}: {error}") from error
+
+
+def _model_out(key: str, model: AttributeModel, arrays: _Arrays) -> dict[str, Any]:
+    for name in ("profiles", "values", "others", "labels"):
+        arrays[f"{key}/{name}"] = getattr(model, name)
+    parts = {}
+    for name, part in model.parts.items():
+        arrays[f"{key}/{name}/indices"], arrays[f"{key}/{name}/weights"] = part.indices, part.weights
+        parts[name] = {one: getattr(part, one) for one in ("intercept", "low", "high", "reliability")}
+    return {"parts": parts}
+
+
+def _seed_out(key: str, seed: SeedSite, arrays: _Arrays) -> dict[str, Any]:
+    arrays[f"{key}/layout"] = seed.layout
+    attributes = {}
+    for name, known in seed.attributes.items():
+        for one in ("mean_types", "low", "high", "support", "dual"):
+            arrays[f"{key}/{name}/{one}"] = getattr(known, one)
+        attributes[name] = {
+            **{one: getattr(known, one) for one in ("gamma", "intercept", "slope", "offset", "frequencies")},
+            "contexts": {table: sorted(texts) for table, texts in known.contexts.items()},
+        }
+    return {"attributes": attributes}
+
+
+class _Reader:
+    """Arrays by name, checked: what is read comes from a file."""
+
+    def __init__(self, arrays: _Arrays) -> None:
+        self._arrays = arrays
+
+    def get(self, name: str, kind: type[np.generic], shape: tuple[int | None, ...]) -> npt.NDArray[Any]:
+        array = self._arrays.get(name)
+        if array is None:
+            raise ValueError(f"array {name!r} is missing")
+        fits = len(array.shape) == len(shape) and all(
+            want is None or size == want for size, want in zip(array.shape, shape, strict=True)
+        )
+        if array.dtype != np.dtype(kind) or not fits:
+            raise ValueError(f"array {name!r} has the wrong type or shape")
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            raise ValueError(f"array {name!r} holds numbers that are none")
+        return array
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+
+class _Attribute(_Strict):
+    name: str
+    type: Type
+    mandatory: bool
+    constant: bool
+    many: bool
+    pattern: str | None
+
+
+class _Schema(_Strict):
+    name: str
+    attributes: list[_Attribute]
+
+    def build(self) -> Schema:
+        return Schema(self.name, {one.name: Attribute(**vars(one)) for one in self.attributes})
+
+
+class _Part(_Strict):
+    intercept: float
+    low: float
+    high: float
+    reliability: float
+
+
+class _Model(_Strict):
+    parts: dict[str, _Part]
+
+    def build(self, key: str, reader: _Reader) -> AttributeModel:
+        if set(self.parts) != set(PARTS):
+            raise ValueError(f"{key}: expected the parts {', '.join(PARTS)}")
+        parts = {}
+        for name, part in self.parts.items():
+            weights = reader.get(f"{key}/{name}/weights", np.float32, (None,))
+            indices = reader.get(f"{key}/{name}/indices", np.int32, (len(weights),))
+            if len(indices) and not 0 <= indices.min() <= indices.max() < SIZE:
+                raise ValueError(f"array {key}/{name}/indices points beyond {SIZE:,}")
+            parts[name] = PartModel(indices, weights, **vars(part))
+        return AttributeModel(
+            parts,
+            reader.get(f"{key}/profiles", np.float32, (None, len(PROFILE))),
+            *(reader.get(f"{key}/{name}", np.uint64, (None,)) for name in ("values", "others", "labels")),
+        )
+
+
+class _SeedAttribute(_Strict):
+    gamma: float
+    intercept: float
+    slope: float
+    offset: float
+    frequencies: dict[str, float]
+    contexts: dict[Literal["preceding", "prefix", "suffix"], frozenset[str]]
+
+    def build(self, key: str, reader: _Reader) -> SeedAttribute:
+        wide = len(FEATURES)
+        support = reader.get(f"{key}/support", np.float32, (None, wide))
+        return SeedAttribute(
+            mean_types=reader.get(f"{key}/mean_types", np.float32, (3,)),
+            low=reader.get(f"{key}/low", np.float32, (wide,)),
+            high=reader.get(f"{key}/high", np.float32, (wide,)),
+            support=support,
+            dual=reader.get(f"{key}/dual", np.float32, (len(support),)),
+            **vars(self),
+        )
+
+
+class _Seed(_Strict):
+    attributes: dict[str, _SeedAttribute]
+
+    def build(self, key: str, reader: _Reader) -> SeedSite:
+        size = len(self.attributes)
+        known = {name: one.build(f"{key}/{name}", reader) for name, one in self.attributes.items()}
+        return SeedSite(known, reader.get(f"{key}/layout", np.float32, (size, size)))
+
+
+class _File(_Strict):
+    untemplate: int
+    schema_: _Schema = Field(alias="schema")
+    models: dict[str, _Model]
+    seeds: list[_Seed]
+
+    def build(self, reader: _Reader) -> _Loaded:
+        schema = self.schema_.build()
+        for name in (*self.models, *(name for seed in self.seeds for name in seed.attributes)):
+            if name not in schema.attributes:
+                raise ValueError(f"{name!r} is none of the schema's attributes")
+        if not self.models and not self.seeds:
+            raise ValueError("neither models nor seeds")
+        models = {name: model.build(f"models/{name}", reader) for name, model in self.models.items()}
+        return schema, models, [seed.build(f"seeds/{n}", reader) for n, seed in enumerate(self.seeds)]

@@ -1,0 +1,223 @@
+"""A site as the models of seed labelling see it: its fields, and what is known of each without any label."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from functools import cached_property
+from hashlib import blake2b
+
+import numpy as np
+import numpy.typing as npt
+
+from untemplate.labeling.ground import Fields, Ground, words_of
+from untemplate.labeling.ground.bags import (
+    Bags,
+    label_features,
+    name_features,
+    shape_features,
+    topic_features,
+    word_features,
+)
+from untemplate.labeling.ground.nodes import Floats, Ints, group, ordinals
+from untemplate.page import Page
+from untemplate.patterns import find_typed
+from untemplate.schema import Attribute, Schema, Type
+
+__all__ = ["PARTS", "PROFILE", "Survey", "kinds_of"]
+
+PARTS = ("words", "shape", "label", "names", "topic")
+"""What the models look at, each by itself: what separates attributes on one site may not exist on the next."""
+
+PROFILE = (
+    "coverage",
+    "distinct",
+    "redundancy",
+    "title",
+    "heading",
+    "main heading",
+    "stressed",
+    "link",
+    "order",
+    "single",
+    "labelled",
+    "length",
+    "tokens",
+    "digits",
+    "letters",
+    "capitals",
+    "from heading",
+)
+"""How a field appears on its site, as numbers that can be compared between sites."""
+
+# A suffix is shared by this share of a field's distinct values.
+SUFFIX_SHARE = 0.9
+
+_KINDS: dict[Type, tuple[str, ...]] = {"image": ("@src", "@data-src"), "url": ("@href", "text()")}
+
+
+def kinds_of(attribute: Attribute) -> tuple[str, ...]:
+    """The kinds of nodes that hold an attribute."""
+    return _KINDS.get(attribute.type, ("text()",))
+
+
+class Survey:
+    """The fields of a site, with bags and profiles."""
+
+    def __init__(self, pages: Iterable[Page], schema: Schema) -> None:
+        kinds = {kind for attribute in schema.attributes.values() for kind in kinds_of(attribute)}
+        self.ground = Ground(pages, kinds - {"text()"})
+        self.fields = Fields(self.ground)
+        self._typed: dict[Type, Floats] = {}
+
+    @cached_property
+    def parts(self) -> dict[str, tuple[Bags, Ints]]:
+        """Per part its bags, and the number of each row's bag."""
+        ground, fields = self.ground, self.fields
+        words = Bags(map(word_features, fields.values))
+        shapes = Bags(map(shape_features, fields.values))
+        labels = Bags(map(label_features, fields.labels))
+        name = group(ground.around, ground.path, ground.after)
+        names = Bags(
+            name_features(
+                ground.surroundings[ground.around[row]],
+                ground.paths[ground.path[row]],
+                ground.texts[ground.after[row]] if ground.after[row] >= 0 else "",
+            )
+            for row in np.unique(name, return_index=True)[1].tolist()
+        )
+        topic = group(fields.value, fields.label)
+        topics = Bags(
+            topic_features(fields.values[fields.value[row]], fields.labels[fields.label[row]])
+            for row in np.unique(topic, return_index=True)[1].tolist()
+        )
+        return dict(
+            zip(
+                PARTS,
+                (
+                    (words, fields.value),
+                    (shapes, fields.value),
+                    (labels, fields.label),
+                    (names, name),
+                    (topics, topic),
+                ),
+                strict=True,
+            )
+        )
+
+    @cached_property
+    def value_hashes(self) -> npt.NDArray[np.uint64]:
+        """A hash of the words of each distinct value; 0 if it has none."""
+        return np.array([hash_of(value) for value in self.fields.values], np.uint64)
+
+    @cached_property
+    def label_hashes(self) -> list[npt.NDArray[np.uint64]]:
+        """The hashes of the labels of each distinct combination of labels."""
+        return [
+            np.array([code for label in labels if (code := hash_of(label))], np.uint64)
+            for labels in self.fields.labels
+        ]
+
+    @cached_property
+    def profile(self) -> Floats:
+        """The profile of each field, a column each as `PROFILE` names them."""
+        ground, fields = self.ground, self.fields
+        around = ground.surroundings
+        flags = {
+            name: np.array([getattr(one, name.replace(" ", "_")) for one in around], np.bool_)[ground.around]
+            for name in ("heading", "main heading", "stressed", "link")
+        }
+        values = [value[:100] for value in fields.values]
+        length = np.array([len(value) for value in fields.values])
+        shown = np.clip(length, 1, 100)
+        of_values = {
+            "length": np.log1p(length),
+            "tokens": np.log1p([value.count(" ") + 1 for value in fields.values]),
+            "digits": np.array([sum(map(str.isdigit, value)) for value in values]) / shown,
+            "letters": np.array([sum(map(str.isalpha, value)) for value in values]) / shown,
+            "capitals": np.array([sum(map(str.isupper, value)) for value in values]) / shown,
+        }
+        texts = np.unique(fields.field.astype(np.int64) * len(ground.texts) + ground.text[fields.row])
+        distinct = np.bincount(texts // max(1, len(ground.texts)), minlength=len(fields))
+        columns: dict[str, npt.NDArray[np.floating]] = {
+            "coverage": fields.size / max(1, len(ground.pages)),
+            "distinct": distinct / np.maximum(1, fields.size),
+            "redundancy": fields.mean(ground.redundancy[ground.text]),
+            "title": fields.mean(ground.in_title),
+            "order": fields.mean(ground.order),
+            "single": fields.mean(1 / ground.repeats),
+            "labelled": fields.mean(ground.distance <= 2),
+            "from heading": fields.mean(np.log1p(np.abs(self.offset))),
+            **{name: fields.mean(flag) for name, flag in flags.items()},
+            **{name: fields.mean(column[fields.value]) for name, column in of_values.items()},
+        }
+        return np.column_stack([columns[name] for name in PROFILE]).astype(np.float32)
+
+    @cached_property
+    def forms(self) -> dict[str, Floats]:
+        """How each field was formed, and how uniform it is."""
+        ground, fields = self.ground, self.fields
+        labelled = np.where(ground.distance <= 1, ground.before, -1)
+        own = group(fields.field, labelled[fields.row])
+        counts = np.bincount(own)
+        most = np.zeros(len(fields), np.float32)
+        np.maximum.at(most, fields.field, counts[own].astype(np.float32))
+        place_ordinal = ordinals(ground.page, ground.place)
+        return {
+            "prefixed": fields.mean(fields.prefix >= 0),
+            "suffixed": self._suffixed,
+            "pure": most / np.maximum(1, fields.size),
+            "late": fields.mean(np.minimum(place_ordinal, 10) / 10),
+            "by place": (fields.way == 0).astype(np.float32),
+            "by place and label": (fields.way == 1).astype(np.float32),
+            "by label": (fields.way == 2).astype(np.float32),
+        }
+
+    @cached_property
+    def _suffixed(self) -> Floats:
+        """Whether nearly all of a field's distinct values end with the same word, without digits."""
+        fields = self.fields
+        found = np.zeros(len(fields), np.float32)
+        for field in range(len(fields)):
+            values = {int(number) for number in fields.value[fields.rows_of(field)]}
+            if len(values) < 3:
+                continue
+            last = Counter(
+                fields.values[number].rpartition(" ")[2] for number in values if " " in fields.values[number]
+            )
+            word, count = last.most_common(1)[0] if last else ("", 0)
+            found[field] = count >= SUFFIX_SHARE * len(values) and not any(map(str.isdigit, word))
+        return found
+
+    @cached_property
+    def offset(self) -> Ints:
+        """How many rows after its page's heading each row stands, before it if negative.
+
+        The heading is the row that agrees best with the title, if in doubt in a heading element.
+        """
+        ground = self.ground
+        heading = np.array([one.heading + one.main_heading for one in ground.surroundings], np.float32)
+        likely = np.where(
+            ground.is_barred | ground.is_static, -1, ground.in_title + heading[ground.around] / 4
+        )
+        offset = np.zeros(len(ground), np.int32)
+        for start, stop in zip(ground.starts[:-1].tolist(), ground.starts[1:].tolist(), strict=True):
+            if stop > start:
+                offset[start:stop] = np.arange(stop - start) - int(np.argmax(likely[start:stop]))
+        return offset
+
+    def typed(self, type: Type) -> Floats:
+        """How much of each field's values looks like a value of a type, from 0 to 1."""
+        if type not in self._typed:
+            shares = [
+                len(find_typed(value[:200], type) or "") / max(1, min(200, len(value)))
+                for value in self.fields.values
+            ]
+            self._typed[type] = self.fields.mean(np.array(shares)[self.fields.value])
+        return self._typed[type]
+
+
+def hash_of(text: str) -> int:
+    """A number for the words of a text; 0 if it has none."""
+    words = " ".join(words_of(text[:300]))
+    return int.from_bytes(blake2b(words.encode("utf-8", "replace"), digest_size=8).digest()) if words else 0

@@ -1,0 +1,98 @@
+"""Train on one made-up site, label another, learn its rules: from the shell, with what can go wrong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from running import Run
+
+from untemplate import read_labels
+from untemplate.demo import make_site, write_site
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A seed site and a new one, detail pages only."""
+    found = []
+    for number in (101, 102):
+        site = make_site("movie", number, 40)
+        folder = tmp_path_factory.mktemp(f"site{number}")
+        write_site(site, folder)
+        for page in site.pages:
+            if page.id not in site.truth:
+                (folder / page.id).unlink()
+        lines = (folder / "pages.csv").read_text().splitlines()
+        kept = [line for line in lines if line.startswith("path") or line.split(",")[0] in site.truth]
+        (folder / "pages.csv").write_text("\n".join(kept) + "\n")
+        found.append(folder)
+    return found[0], found[1]
+
+
+@pytest.fixture(scope="module")
+def knowledge(folders: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from untemplate.cli import main
+
+    folder = tmp_path_factory.mktemp("knowledge")
+    seed = folders[0]
+    assert main(["train", f"{seed}:{seed}/labels.jsonl", "--schema", "movie", "-o", str(folder)]) == 0
+    return folder
+
+
+def test_label_then_learn(run: Run, folders: tuple[Path, Path], knowledge: Path, tmp_path: Path) -> None:
+    labels = tmp_path / "labels.jsonl"
+    done = run("label", folders[1], "--knowledge", knowledge, "-o", labels)
+    assert done.returncode in (0, 1)
+    assert "title" in done.stdout
+    assert f"Labels are in {labels}." in done.stderr
+    assert {label.source for label in read_labels(labels)} == {"seed"}
+    done = run("learn", folders[1], "--schema", "movie", "--labels", labels, "-o", tmp_path / "rules.json")
+    assert "Rules are in" in done.stderr
+
+
+def test_label_as_json(run: Run, folders: tuple[Path, Path], knowledge: Path, tmp_path: Path) -> None:
+    arguments = ("label", folders[1], "--knowledge", knowledge, "-k", "10", "-o", tmp_path / "labels.jsonl")
+    done = run(*arguments, "--json")
+    findings = json.loads(done.stdout)
+    assert [finding["attribute"] for finding in findings][:2] == ["title", "director"]
+    assert done.returncode == (0 if all(finding["found"] for finding in findings) else 1)
+    assert len({label.page for label in read_labels(tmp_path / "labels.jsonl")}) <= 10
+
+
+def test_learn_with_knowledge(run: Run, folders: tuple[Path, Path], knowledge: Path, tmp_path: Path) -> None:
+    done = run("learn", folders[1], "--knowledge", knowledge, "-o", tmp_path / "rules.json")
+    assert "Labels by knowledge of movie" in done.stderr
+    assert "Rules are in" in done.stderr
+    assert (tmp_path / "rules.json").is_file()
+
+
+def test_a_persons_labels_come_first(
+    run: Run, folders: tuple[Path, Path], knowledge: Path, tmp_path: Path
+) -> None:
+    done = run(
+        *("learn", folders[1], "--knowledge", knowledge, "--labels", folders[1] / "labels.jsonl"),
+        *("-o", tmp_path / "rules.json"),
+    )
+    assert "title" not in done.stderr.partition("Labels by knowledge")[2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("train", "pages/", "--schema", "movie", "-o", "k"), "needs its labels after a colon"),
+        (("train", "pages/:no.jsonl", "--schema", "movie", "-o", "k"), "no.jsonl: cannot read the labels"),
+        (("label", "pages/", "--knowledge", "nowhere", "-o", "l.jsonl"), "cannot read the knowledge"),
+        (("label", "pages/", "--knowledge", "nowhere", "-o", "no/l.jsonl"), "there is no folder no"),
+        (("learn", "pages/", "-o", "r.json"), "Missing option '--schema'"),
+        (("learn", "pages/", "--schema", "movie", "-o", "r.json"), "give --labels, --example or --knowledge"),
+    ],
+)
+def test_what_can_go_wrong(
+    run: Run, arguments: tuple[str, ...], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = run(*arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
