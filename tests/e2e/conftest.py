@@ -23,8 +23,9 @@ FLAGS = [
 ]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """Chromium; not for longer than a module, since Playwright's event loop runs in this thread all the while."""
     executable = find_chromium()
     if executable is None:
         pytest.skip("no Chromium: scripts/system-packages installs it")

@@ -11,6 +11,13 @@ SELECT = (
     "(field, part) => field.setSelectionRange(...[0, part.length].map(by => field.value.indexOf(part) + by))"
 )
 
+# What changes labels reaches the server late, later than what is only asked for.
+LATE = """const send = window.fetch;
+window.fetch = async (path, options) => {
+    if (options?.method !== "GET") await new Promise((later) => setTimeout(later, 300));
+    return send(path, options);
+};"""
+
 
 def label_page(person: Person, site: Site) -> None:
     """Label everything on the page shown that the rules do not have right already."""
@@ -106,6 +113,20 @@ def test_the_keyboard_alone_is_enough(person: Person, site: Site) -> None:
     labelled = [given.label.page for given in person.server.desk.catalog.labels("guide")]
     assert labelled.count(first) == 4
     assert second in labelled
+
+
+def test_keys_in_a_hurry_take_place_one_after_the_other(person: Person, site: Site) -> None:
+    person.window.add_init_script(LATE)
+    person.open()
+    name = site.truth[person.page_id]["name"][0]
+    person.click(name)
+    with person.completing(5):  # words of the first label arrive while the second is on its way
+        person.press("2", "x", "4", "x", "u", "r", "3", "x")
+    assert [person.state(one) for one in site.schema.attributes] == ["labelled", "absent", "absent", "absent"]
+    person.press("j", "j", "j")
+    assert person.page_id == person.server.desk.site("guide").pages["c1"][3]
+    person.ask("k")
+    assert person.value("name") == site.truth[person.page_id]["name"][0]
 
 
 def test_a_reload_loses_nothing(person: Person, site: Site) -> None:

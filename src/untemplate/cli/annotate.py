@@ -6,7 +6,7 @@ import click
 
 from untemplate.cli.remembered import open_catalog, site_name, site_option
 from untemplate.cli.serve import serve, server_options
-from untemplate.cli.shell import examples, find_templates, open_pages, pages_argument, say
+from untemplate.cli.shell import examples, find_templates, open_pages, pages_argument, progress, say
 
 __all__ = ["command"]
 
@@ -47,6 +47,7 @@ def command(
             own = [page for cluster in clustering for page in cluster.pages]
             name = site_name(site, (page.url for page in own))
             columns = {"url_column": url_column, "html_column": html_column}
-            take_in(catalog, name, clustering, schema, pages, columns)
+            chosen = progress(clustering, "Choosing pages", len(clustering))
+            take_in(catalog, name, chosen, schema, pages, columns)
         say(f"{name}: {len(own):,} pages in {len(clustering)} templates, schema {schema.name}.")
         serve(catalog, port, not no_browser)

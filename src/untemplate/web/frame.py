@@ -11,7 +11,6 @@ import secrets
 from importlib import resources
 
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
@@ -42,6 +41,13 @@ _HEADERS = {
     "x-dns-prefetch-control": "off",
     "cache-control": "no-store",
 }
+# The frame is of no origin, so that fonts and our script need leave to be loaded by it; a file that somebody opens by
+# itself, such as an SVG image, can do nothing.
+_FILE_HEADERS = {
+    **_HEADERS,
+    "access-control-allow-origin": "*",
+    "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+}
 
 
 def frame_app(desk: Desk, secret: str, parent: str) -> Starlette:
@@ -61,19 +67,11 @@ def frame_app(desk: Desk, secret: str, parent: str) -> Starlette:
         file = resources.files("untemplate.web") / "static" / "frame" / f"{name}.js"
         if not name.isalpha() or not file.is_file():
             raise HTTPException(404)
-        headers = {
-            **_HEADERS,
-            "access-control-allow-origin": "*",
-        }  # the frame's origin is no one's; it is only code
-        return Response(file.read_bytes(), media_type="text/javascript", headers=headers)
+        return Response(file.read_bytes(), media_type="text/javascript", headers=_FILE_HEADERS)
 
-    async def asset(request: Request) -> Response:
-        found = await run_in_threadpool(
-            _asset, desk, *(request.query_params.get(name, "") for name in _QUERY)
-        )
-        return Response(
-            found.content, media_type=found.type, headers={**_HEADERS, "access-control-allow-origin": "*"}
-        )
+    def asset(request: Request) -> Response:
+        found = _asset(desk, *(request.query_params.get(name, "") for name in ("site", "page", "key")))
+        return Response(found.content, media_type=found.type, headers=_FILE_HEADERS)
 
     routes = [
         Route(f"/{secret}/show", shell),
@@ -82,9 +80,6 @@ def frame_app(desk: Desk, secret: str, parent: str) -> Starlette:
     ]
     hosts = Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"])
     return Starlette(routes=routes, middleware=[hosts], exception_handlers={UntemplateError: _not_found})
-
-
-_QUERY = ("site", "page", "key")
 
 
 def _asset(desk: Desk, site: str, page: str, key: str) -> Asset:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from untemplate.catalog import Catalog
-from untemplate.clustering import Cluster, Clustering
+from untemplate.clustering import Cluster
 from untemplate.extraction import Rules, Wrapper
 from untemplate.page import Page
 from untemplate.pipeline import learning_sample
@@ -22,26 +23,31 @@ KEPT = 100
 
 
 def take_in(
-    catalog: Catalog, name: str, clustering: Clustering, schema: Schema, pages: Pages, columns: dict[str, str]
+    catalog: Catalog,
+    name: str,
+    clusters: Iterable[Cluster],
+    schema: Schema,
+    pages: Pages,
+    columns: dict[str, str],
 ) -> None:
-    """Keep a site's clusters and some of their pages; rules that the catalog has of them stay."""
+    """Keep a site's clusters and some of their pages; rules that the catalog has of them stay.
+
+    `columns` are those of the source, with which it is read again for an export.
+    """
     run = catalog.start_run(name, "annotate")
-    kept = {group.id: _kept(group) for group in clustering}
-    for group in kept.values():
-        catalog.save_pages(name, group)
-    rules = Rules(schema, tuple(_wrapper(group, _known(catalog, name, schema)) for group in clustering))
+    known = _known(catalog, name, schema)
+    wrappers: list[Wrapper] = []
+    figures: dict[str, Any] = {}
+    for group in clusters:
+        kept = _kept(group)
+        catalog.save_pages(name, kept)
+        wrappers.append(_wrapper(group, known))
+        figures[group.id] = {"size": len(group.pages), "pages": [page.id for page in kept]}
+    rules = Rules(schema, tuple(wrappers))
     if not catalog.history(name) or catalog.rules(name) != rules:
         catalog.save_rules(name, rules, "learnt", f"templates of {pages.source}")
-    figures: dict[str, Any] = {
-        "source": str(Path(pages.source).resolve()),
-        "columns": columns,
-        "unassigned": len(clustering.unassigned),
-        "clusters": {
-            group.id: {"size": len(group.pages), "pages": [page.id for page in kept[group.id]]}
-            for group in clustering
-        },
-    }
-    catalog.finish_run(run, figures)
+    source = str(Path(pages.source).resolve())
+    catalog.finish_run(run, {"source": source, "columns": columns, "clusters": figures})
 
 
 def _kept(group: Cluster) -> list[Page]:

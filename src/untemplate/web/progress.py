@@ -33,7 +33,7 @@ class PageState:
     labelled: tuple[str, ...]  # attributes
     gaps: tuple[str, ...]  # attributes with a rule that finds nothing here and no label
     doubts: tuple[str, ...]  # attributes with a value that the committee doubts and no label
-    holds: bool
+    holds: bool  # whether rules extract successfully what has no label
     doubt: float  # the higher, the less sure the rules are
 
     @property
@@ -50,10 +50,6 @@ class Progress:
     next: str | None = None  # the page to label next
     done: bool = False
 
-    @property
-    def remaining(self) -> list[PageState]:
-        return [page for page in self.pages if not page.is_labelled]
-
 
 def measure(bench: Bench) -> Progress:
     """How the labelling of a cluster stands."""
@@ -65,9 +61,9 @@ def measure(bench: Bench) -> Progress:
     undecided = tuple(
         name for name in bench.schema.attributes if name not in bench.rules and absent[name] < ABSENT
     )
-    remaining = [state for state in states if not state.is_labelled]
-    best = max(remaining, key=lambda state: state.doubt, default=None)
-    done = bool(bench.rules) and not undecided and all(state.holds for state in remaining)
+    unsettled = [state for state in states if not (state.is_labelled and state.holds)]
+    best = max(unsettled, key=lambda state: state.doubt, default=None)
+    done = bool(bench.rules) and not undecided and all(state.holds for state in states)
     return Progress(states, undecided, best.page if best else None, done)
 
 

@@ -168,10 +168,11 @@ class OpenSite:
                 bench = self._benches[cluster] = Bench(wrapper, pages, self.schema)
                 Thread(target=bench.warm_up, daemon=True).start()
         own = set(self.pages[cluster])
-        labels = [given.label for given in self.labels() if given.label.page in own]
-        strange = {label.page for label in labels} - set(bench.pages)
-        strangers = [self.catalog.page(self.name, id) for id in sorted(strange)]
-        bench.update(wrapper, labels, self.fresh_labels()[cluster], strangers)
+        with bench.lock:  # else labels read earlier could be learnt later
+            labels = [given.label for given in self.labels() if given.label.page in own]
+            strange = {label.page for label in labels} - set(bench.pages)
+            strangers = [self.catalog.page(self.name, id) for id in sorted(strange)]
+            bench.update(wrapper, labels, self.fresh_labels()[cluster], strangers)
         return bench
 
     def shown(self, id: str) -> tuple[Page, Rendering]:

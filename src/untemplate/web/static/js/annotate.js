@@ -8,6 +8,7 @@ import { action, help } from "./keys.js";
 import { address, complain, go } from "./main.js";
 import { choosePart } from "./part.js";
 import { recordsTable } from "./records.js";
+import { Turns } from "./turns.js";
 
 // A second click this close to the label, counted in nodes, extends it; further away it replaces it.
 const NEAR = 8;
@@ -30,15 +31,14 @@ class Annotate {
     this.cluster = context.cluster.cluster;
     this.history = new History(this.site);
     this.active = 0;
-    this.asked = 0; // questions are numbered, and an answer to an earlier one does not replace that to a later one
-    this.answered = 0;
-    this.turns = 0;
+    this.turns = new Turns();
+    this.heading = null; // the page asked for last
     this.parts = { bar: h("div", { class: "pagebar" }), frame: h("div", { class: "frame" }), side: h("aside", { class: "side", "aria-label": "Attributes" }),
       table: h("section", { class: "records", "aria-label": "Records of the sample pages" }) };
     this.root = h("div", { class: "annotate", "data-completed": "0" }, this.parts.bar, this.parts.frame, this.parts.side, this.parts.table);
     outlet.replaceChildren(this.root);
     this.frame = new FrameLink(this.parts.frame, {
-      pick: (picked) => this.pick(picked),
+      pick: (picked) => this.pick(picked).catch(complain),
       key: (event) => this.press(event),
       cursor: ({ text, item }) => { this.cursor = text ? { text, item } : null; this.drawBar(); },
     });
@@ -71,31 +71,46 @@ class Annotate {
   update({ site, cluster, parameters }) {
     if (site?.site !== this.site || cluster?.cluster !== this.cluster || site.remote !== this.remote) return false;
     const page = parameters.page ?? this.bench?.next;
-    if (page && page !== this.page?.page) this.turnTo(page).catch(complain);
+    if (page && page !== this.heading) this.turnTo(page).catch(complain);
     return true;
   }
 
-  async changed(site) {
+  changed(site) {
     if (site !== null && site !== this.site) return;
     clearTimeout(this.later);
-    this.later = setTimeout(async () => {
-      if (!this.page) return;
-      const question = ++this.asked;
-      const [bench, marks] = await Promise.all([
-        get("bench", { site: this.site, cluster: this.cluster }), get("marks", { site: this.site, page: this.page.page })]);
-      this.take(question, bench, marks);
-      this.draw();
-      this.sendMarks();
-    }, 120);
+    this.later = setTimeout(() => this.refresh().catch(complain), 120);
+  }
+
+  // What others changed. An answer that something of our own may have overtaken is asked for again.
+  async refresh() {
+    if (!this.page) return;
+    const before = this.turns.passed;
+    const [bench, marks] = await Promise.all([
+      get("bench", { site: this.site, cluster: this.cluster }), get("marks", { site: this.site, page: this.page.page })]);
+    if (this.turns.busy || this.turns.passed !== before) return this.changed(this.site);
+    this.take(bench, marks);
   }
 
   // Pages
 
   async turnTo(id) {
-    const mine = ++this.turns;
+    this.heading = id;
     this.parts.frame.setAttribute("aria-busy", "true");
+    try {
+      const loaded = await this.turns.take(() => this.swap(id));
+      if (!loaded) return; // another page is asked for by now
+      await loaded.shown;
+      this.sendMarks();
+      this.complete();
+    } finally {
+      if (this.heading === id) this.parts.frame.setAttribute("aria-busy", "false");
+    }
+  }
+
+  async swap(id) {
+    if (this.heading !== id) return null;
     const [page, marks] = await Promise.all([get("page", { site: this.site, page: id }), get("marks", { site: this.site, page: id })]);
-    if (mine !== this.turns) return;
+    if (this.heading !== id) return null;
     this.page = page;
     this.cursor = null;
     this.extending = null;
@@ -103,22 +118,22 @@ class Annotate {
     this.marks = marks;
     this.active = this.firstOpen();
     this.draw();
-    await this.frame.load(this.site, page);
-    this.sendMarks();
-    this.parts.frame.setAttribute("aria-busy", "false");
-    this.complete();
+    return { shown: this.frame.load(this.site, page) };
   }
 
   step(by) {
     const rows = this.bench.rows;
-    const index = rows.findIndex((row) => row.page === this.page.page);
+    const index = rows.findIndex((row) => row.page === this.heading);
     const row = rows[(index + by + rows.length) % rows.length];
-    if (row.page !== this.page.page) this.turnTo(row.page).catch(complain);
+    return row.page === this.heading ? null : this.turnTo(row.page);
   }
 
-  next() {
-    if (this.bench.next && this.bench.next !== this.page.page) return this.turnTo(this.bench.next);
-    if (!this.bench.next) toast("Every sample page has labels.");
+  async next() {
+    await this.turns.take(() => {});
+    const { next } = this.bench;
+    if (!next) return toast("Every sample page has its labels.");
+    if (next === this.page.page) return toast("The rules are least sure about this page.");
+    return this.turnTo(next);
   }
 
   // Attributes
@@ -128,10 +143,12 @@ class Annotate {
   }
 
   choose(index) {
-    if (!this.bench.attributes[index]) return;
-    this.active = index;
-    this.draw();
-    this.sendMode();
+    return this.turns.take(() => {
+      if (!this.bench.attributes[index]) return;
+      this.active = index;
+      this.draw();
+      this.sendMode();
+    });
   }
 
   own(name, kind = "label") {
@@ -153,22 +170,28 @@ class Annotate {
 
   // Labels
 
-  async pick({ item, last, attribute, part, extend }) {
-    const latest = this.extending ?? this.attribute.name;
-    if (extend && this.own(latest).length) return this.extend(latest, [item, last]);
-    const { name, many } = this.attribute;
-    const click = { item, last, attribute, part };
-    const before = this.own(name);
-    if (many) {
-      const same = before.find((mark) => mark.items[0] === item && !part);
-      const kept = before.filter((mark) => mark !== same).map(clickOf);
-      return this.label(name, same ? kept : [...kept, click], Boolean(same));
-    }
-    const near = before[0]?.items.length && !part && !attribute &&
-      Math.min(...before[0].items.map((one) => Math.abs(one - item))) <= NEAR;
-    if (near && !before[0].items.includes(item)) return this.extend(name, [item, last]);
-    return this.label(name, [click]);
+  pick({ item, last, attribute, part, extend }) {
+    const { page } = this.page;
+    return this.turns.take(() => {
+      if (page !== this.page.page) return null; // it was turned over before
+      const latest = this.extending ?? this.attribute.name;
+      if (extend && this.own(latest).length) return this.extend(latest, [item, last]);
+      const { name, many } = this.attribute;
+      const click = { item, last, attribute, part };
+      const before = this.own(name);
+      if (many) {
+        const same = before.find((mark) => mark.items[0] === item && !part);
+        const kept = before.filter((mark) => mark !== same).map(clickOf);
+        return this.label(name, same ? kept : [...kept, click], Boolean(same));
+      }
+      const near = before[0]?.items.length && !part && !attribute &&
+        Math.min(...before[0].items.map((one) => Math.abs(one - item))) <= NEAR;
+      if (near && !before[0].items.includes(item)) return this.extend(name, [item, last]);
+      return this.label(name, [click]);
+    });
   }
+
+  // What follows runs in its turn.
 
   extend(name, items) {
     const marks = this.own(name);
@@ -187,26 +210,14 @@ class Annotate {
     });
   }
 
-  async accept() {
-    const open = this.bench.attributes.filter((one) => !this.isLabelled(one.name));
-    if (open.some((one) => one.rule)) {
-      await this.send(post("labels/confirm", { site: this.site, page: this.page.page }));
-    }
-    if (!this.bench.done) await this.next();
-  }
-
   async send(request, then = () => {}) {
-    const question = ++this.asked;
     this.parts.table.setAttribute("aria-busy", "true");
     try {
       const { change, bench, marks } = await request;
       this.history.add(marks.page, change);
       const wasDone = this.bench.done;
-      this.take(question, bench, marks);
-      then();
-      this.draw();
-      this.sendMarks();
-      if (bench.done && !wasDone) toast("Done: the rules extract from every remaining sample page.");
+      this.take(bench, marks, then);
+      if (bench.done && !wasDone) toast("Done: the rules extract from every sample page.");
     } catch (error) {
       complain(error);
     } finally {
@@ -220,28 +231,53 @@ class Annotate {
     this.root.dataset.completed = Number(this.root.dataset.completed) + 1;
   }
 
-  async timeTravel(step) {
-    if (!step) return toast("Nothing to undo or redo.");
-    const { page, restore, remove, commit } = step;
-    try {
-      const question = ++this.asked;
-      const { bench, marks } = await post("labels/change", { site: this.site, page, restore, remove });
-      commit();
-      this.take(question, bench, marks);
-      if (page !== this.page.page) return await this.turnTo(page);
-      this.draw();
-      this.sendMarks();
-      this.complete();
-    } catch (error) {
-      complain(error);
-    }
+  // What a person asks for.
+
+  absent() {
+    return this.turns.take(() => this.label(this.attribute.name, null));
   }
 
-  async save() {
-    if (this.bench.saved) return toast("The rules are saved already.");
-    const { version } = await post("rules/save", { site: this.site });
-    toast(`Rules saved as version ${version}.`);
-    this.complete();
+  clear(name) {
+    return this.turns.take(() => this.label(name ?? this.attribute.name, [], true));
+  }
+
+  async accept() {
+    await this.turns.take(() => {
+      const open = this.bench.attributes.filter((one) => !this.isLabelled(one.name));
+      return open.some((one) => one.rule) ? this.send(post("labels/confirm", { site: this.site, page: this.page.page })) : null;
+    });
+    if (!this.bench.done) await this.next();
+  }
+
+  undo() {
+    return this.timeTravel(() => this.history.undo());
+  }
+
+  redo() {
+    return this.timeTravel(() => this.history.redo());
+  }
+
+  async timeTravel(find) {
+    const where = await this.turns.take(async () => {
+      const step = find();
+      if (!step) return toast("Nothing to undo or redo.");
+      const { page, restore, remove, commit } = step;
+      const { bench, marks } = await post("labels/change", { site: this.site, page, restore, remove });
+      commit();
+      this.take(bench, marks);
+      return page;
+    });
+    if (where && where !== this.page.page) await this.turnTo(where);
+    else if (where) this.complete();
+  }
+
+  save() {
+    return this.turns.take(async () => {
+      if (this.bench.saved) return toast("The rules are saved already.");
+      const { version } = await post("rules/save", { site: this.site });
+      toast(`Rules saved as version ${version}.`);
+      this.complete();
+    });
   }
 
   async allowRemote(remote) {
@@ -263,8 +299,7 @@ class Annotate {
     const [name, value] = action(event) ?? [];
     const actions = {
       choose: () => this.choose(value), step: () => this.step(value), next: () => this.next(), help,
-      absent: () => this.label(this.attribute.name, null), clear: () => this.label(this.attribute.name, [], true),
-      undo: () => this.timeTravel(this.history.undo()), redo: () => this.timeTravel(this.history.redo()),
+      absent: () => this.absent(), clear: () => this.clear(), undo: () => this.undo(), redo: () => this.redo(),
       move: () => this.frame.order("move", { by: value }), leave: () => this.frame.order("leave"),
       find: () => this.parts.bar.querySelector("input").focus(), part: () => this.part(), save: () => this.save(),
       extend: () => this.frame.order("pick", { extend: true }),
@@ -279,16 +314,21 @@ class Annotate {
     const item = this.cursor?.item ?? this.own(this.attribute.name)[0]?.items[0];
     const text = item === undefined ? null : this.page.items[item]?.[1];
     if (typeof text !== "string" || this.page.items[item].length !== 2) return toast("Go to a text first: ↓, / or click.");
-    choosePart(text, (part) => this.label(this.attribute.name, [{ item, part }]));
+    choosePart(text, (part) => this.labelPart(item, part));
+  }
+
+  labelPart(item, part) {
+    return this.turns.take(() => this.label(this.attribute.name, [{ item, part }])).catch(complain);
   }
 
   // Drawing
 
-  take(question, bench, marks) {
-    if (question < this.answered) return;
-    this.answered = question;
+  take(bench, marks, then = () => {}) {
     this.bench = bench;
     if (marks.page === this.page.page) this.marks = marks;
+    then();
+    this.draw();
+    this.sendMarks();
   }
 
   sendMode() {
@@ -343,7 +383,7 @@ class Annotate {
     event.preventDefault();
     const part = event.target.value.trim();
     const exactly = event.ctrlKey || event.metaKey;
-    if (event.key === "Enter" && exactly && this.cursor) this.label(this.attribute.name, [{ item: this.cursor.item, part }]);
+    if (event.key === "Enter" && exactly && this.cursor) this.labelPart(this.cursor.item, part);
     else if (event.key === "Enter") this.frame.order("pick", { extend: event.shiftKey });
     event.target.value = "";
     event.target.blur();

@@ -8,9 +8,9 @@ export function panel(side, view) {
       status(view),
       h("ol", { class: "chips" }, bench.attributes.map((attribute, index) => h("li", {}, chip(view, attribute, index))))),
     h("footer", { class: "row" },
-      button("↶", () => view.timeTravel(view.history.undo()), { label: "Undo", title: "Undo (u)", disabled: !view.history.undo() }),
-      button("↷", () => view.timeTravel(view.history.redo()), { label: "Redo", title: "Redo (r)", disabled: !view.history.redo() }),
-      button(["Not here ", h("kbd", {}, "x")], () => view.label(view.attribute.name, null), { title: "The active attribute is not on this page" }),
+      button("↶", () => view.undo(), { label: "Undo", title: "Undo (u)", disabled: !view.history.undo() }),
+      button("↷", () => view.redo(), { label: "Redo", title: "Redo (r)", disabled: !view.history.redo() }),
+      button(["Not here ", h("kbd", {}, "x")], () => view.absent(), { title: "The active attribute is not on this page" }),
       button(["All correct ", h("kbd", {}, "⏎")], () => view.accept(), { kind: "primary", disabled: !bench.attributes.some((one) => one.rule),
         title: "Accept what the rules found on this page, and go on" })));
 }
@@ -24,10 +24,10 @@ function status(view) {
       bench.saved ? badge("saved", "good") : button(["Save rules ", h("kbd", {}, "s")], () => view.save(), { kind: "primary" }),
       button("Export records", () => view.exportRecords()));
   }
-  const failing = bench.rows.filter((row) => !row.labelled && !row.holds).length;
+  const failing = bench.rows.filter((row) => !row.holds).length;
   const text = !labelled ? "Click each value on the page; the records below fill in as you go."
     : bench.undecided.length ? `Still to label: ${bench.undecided.join(", ")}.`
-    : failing ? `${failing} of the ${bench.rows.length - labelled} remaining pages need a look.` : "";
+    : failing ? `${failing} of ${bench.rows.length} pages need a look.` : "";
   const elsewhere = bench.next && bench.next !== view.page.page;
   return h("div", { class: "notice" }, h("div", { class: "grow small" }, text),
     elsewhere && labelled ? button(["Next page ", h("kbd", {}, "n")], () => view.next(), { kind: "small" }) : null);
@@ -52,7 +52,7 @@ function chip(view, attribute, index) {
     h("div", { class: "values" },
       values.map((mark) => h("div", { class: "value tint cut", title: mark.text }, mark.text)),
       h("div", { class: "row spread tiny soft" }, h("span", {}, said),
-        labels.length || absent ? button("Clear", () => view.label(name, [], true), { kind: "quiet small", label: `Clear ${name}` }) : null)),
+        labels.length || absent ? button("Clear", () => view.clear(name), { kind: "quiet small", label: `Clear ${name}` }) : null)),
     active && attribute.rule ? h("p", { class: "rule tiny soft" }, "Rule: ", words(attribute.rule)) : null,
     active ? attribute.problems.map((problem) => h("p", { class: "rule tiny problem" }, problem)) : null);
 }

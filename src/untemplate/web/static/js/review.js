@@ -3,6 +3,7 @@ import { get, post, put } from "./api.js";
 import { badge, button, count, h, hue, toast } from "./dom.js";
 import { FrameLink } from "./framelink.js";
 import { complain } from "./main.js";
+import { Turns } from "./turns.js";
 
 export async function open(outlet, context) {
   const view = new Review(outlet, context);
@@ -16,6 +17,7 @@ class Review {
     this.cluster = cluster?.cluster;
     this.attributes = cluster?.attributes.map((one) => one.attribute) ?? [];
     this.index = 0;
+    this.turns = new Turns();
     this.parts = { list: h("aside", { class: "side doubts", "aria-label": "To review" }), frame: h("div", { class: "frame" }), bar: h("div", { class: "pagebar" }) };
     outlet.replaceChildren(h("div", { class: "review" }, this.parts.list, this.parts.bar, this.parts.frame));
     this.frame = new FrameLink(this.parts.frame, {
@@ -71,33 +73,34 @@ class Review {
     this.parts.frame.setAttribute("aria-busy", "false");
   }
 
-  async settle(request) {
-    try {
-      await request;
+  // `ask` is told which page it is about; keys pressed in a hurry are about one doubt after the other.
+  settle(ask) {
+    return this.turns.take(async () => {
+      const { doubt } = this;
+      if (!doubt) return;
+      await ask(doubt, { site: this.site, page: doubt.page });
       this.review.doubts.splice(this.index, 1);
       this.index = Math.min(this.index, Math.max(this.review.doubts.length - 1, 0));
-      await (this.review.doubts.length ? this.show() : this.load());
-    } catch (error) {
-      complain(error);
-    }
-  }
-
-  get target() {
-    return { site: this.site, page: this.doubt.page };
+      (this.review.doubts.length ? this.show() : this.load()).catch(complain);
+    }).catch(complain);
   }
 
   accept() {
-    return this.settle(post("labels/confirm", { ...this.target, attributes: [this.doubt.attribute] }));
+    return this.settle(({ attribute }, target) => post("labels/confirm", { ...target, attributes: [attribute] }));
   }
 
   absent() {
-    return this.settle(put("labels", { ...this.target, attribute: this.doubt.attribute, clicks: null }));
+    return this.settle(({ attribute }, target) => put("labels", { ...target, attribute, clicks: null }));
   }
 
   correct({ item, last, attribute, part }) {
-    if (!this.doubt) return;
-    toast(`${this.doubt.attribute} corrected.`);
-    return this.settle(put("labels", { ...this.target, attribute: this.doubt.attribute, clicks: [{ item, last, attribute, part }] }));
+    const clicked = this.doubt;
+    if (clicked?.page !== this.shown) return null; // the page is about to be turned over
+    return this.settle(async (doubt, target) => {
+      if (doubt !== clicked) throw new Error("That was another value's page; click again.");
+      await put("labels", { ...target, attribute: doubt.attribute, clicks: [{ item, last, attribute, part }] });
+      toast(`${doubt.attribute} corrected.`);
+    });
   }
 
   step(by) {
