@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from untemplate.clustering import signature
@@ -15,7 +15,7 @@ from untemplate.page import Page
 from untemplate.sameness import same_values
 from untemplate.schema import Schema
 
-__all__ = ["Comparison", "Evidence", "Pair", "gather", "pair"]
+__all__ = ["Comparison", "Evidence", "Pair", "by_name", "gather", "pair"]
 
 Pair = tuple[Bellwether | None, Page]
 """What is remembered of a page, if anything, and the page as it is now."""
@@ -63,14 +63,19 @@ class Evidence:
         return 1 - len(self.unlike) / len(self.watched) if self.watched else 0.0
 
 
-def pair(wrapper: Wrapper, fresh: Iterable[Page]) -> list[Pair]:
-    """The wrapper's bellwethers that have a fresh version: by URL or, where that tells nothing, by id."""
-    by_name: dict[str, Page] = {}
+def by_name(fresh: Iterable[Page]) -> dict[str, Page]:
+    """Fresh pages by URL and, where that tells nothing, by id."""
+    pages: dict[str, Page] = {}
     for page in fresh:
-        by_name.setdefault(page.id, page)
+        pages.setdefault(page.id, page)
         if page.url:
-            by_name[page.url] = page
-    pairs = ((known, by_name.get(known.url) or by_name.get(known.page)) for known in wrapper.bellwethers)
+            pages[page.url] = page
+    return pages
+
+
+def pair(wrapper: Wrapper, fresh: Mapping[str, Page]) -> list[Pair]:
+    """The wrapper's bellwethers that have a fresh version among these, which are `by_name`."""
+    pairs = ((known, fresh.get(known.url) or fresh.get(known.page)) for known in wrapper.bellwethers)
     return [(known, page) for known, page in pairs if page is not None]
 
 

@@ -25,7 +25,7 @@ from untemplate.sampling import sample
 from untemplate.schema import Schema
 from untemplate.watching.alarm import Alarm
 from untemplate.watching.bellwethers import remember
-from untemplate.watching.evidence import Pair, gather, pair
+from untemplate.watching.evidence import Pair, by_name, gather, pair
 from untemplate.watching.judging import judge_attributes
 from untemplate.watching.neighborhood import find_alike
 
@@ -83,7 +83,8 @@ def heal_site(rules: Rules, fresh_pages: Iterable[Page]) -> Healed:
     healed = Healed(rules)
     wrappers: list[Wrapper] = []
     for group in cluster(pages):
-        candidates = [one for one in rules.wrappers if pair(one, group.pages)]
+        fresh = by_name(group.pages)
+        candidates = [one for one in rules.wrappers if pair(one, fresh)]
         if candidates:
             wrappers.append(_Patient(group, candidates, rules.schema, healed).heal(wrappers))
         else:
@@ -152,7 +153,8 @@ class _Patient:
 
     @property
     def _pairs(self) -> list[Pair]:
-        return [found for wrapper in self.candidates for found in pair(wrapper, self.group.pages)]
+        fresh = by_name(self.group.pages)
+        return [found for wrapper in self.candidates for found in pair(wrapper, fresh)]
 
     def _repair(self, wrapper: Wrapper, broken: Sequence[str]) -> Wrapper:
         """The wrapper with broken rules learnt anew, and those that new static text breaks in turn."""

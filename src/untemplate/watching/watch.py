@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from untemplate.extraction import Rules, Wrapper
+from untemplate.extraction import Rules
 from untemplate.page import Page
 from untemplate.watching.alarm import Alarm, ClusterReport, Report
-from untemplate.watching.evidence import Evidence, Pair, gather, pair
+from untemplate.watching.evidence import Evidence, by_name, gather, pair
 from untemplate.watching.judging import FIELD_SHARE, SHINGLE_SHARE, judge_attributes, judge_structure
 
 __all__ = ["watch"]
@@ -32,28 +33,35 @@ def watch(
     pages = list(fresh_pages)
     report = Report()
     now = max((page.fetched for page in pages if page.fetched), default=None)
-    for wrapper in rules.wrappers:
-        if not wrapper.rules or not wrapper.bellwethers:
-            continue
-        known = pair(wrapper, pages)
-        evidence = gather(wrapper, [*known, *_alike(wrapper, pages, known, rules)], rules.schema)
+    fresh = by_name(pages)
+    watched = [wrapper for wrapper in rules.wrappers if wrapper.rules and wrapper.bellwethers]
+    known = {wrapper.cluster: pair(wrapper, fresh) for wrapper in watched}
+    bellwethers = {id(page) for pairs in known.values() for _, page in pairs}
+    others = _others(rules, [page for page in pages if id(page) not in bellwethers])
+    for wrapper in watched:
+        pairs = [*known[wrapper.cluster], *((None, page) for page in others[wrapper.cluster])]
+        evidence = gather(wrapper, pairs, rules.schema)
         if evidence.pages:
             report.clusters.append(_figures(evidence))
             report.alarms.extend(_alarms(evidence, rules, broken_share))
+        for _, page in pairs:
+            page.release()
     report.alarms[:] = [replace(alarm, since=_since(alarm, history, now)) for alarm in report.alarms]
     return report
 
 
-def _alike(wrapper: Wrapper, pages: Sequence[Page], known: Sequence[Pair], rules: Rules) -> Iterator[Pair]:
-    """Pages besides its bellwethers that match the wrapper, and those that match none but have its URLs alone."""
-    watched = {id(page) for _, page in known}
+def _others(rules: Rules, pages: Iterable[Page]) -> Mapping[str, list[Page]]:
+    """Per cluster the pages that match its wrapper, and those that match none but have its URLs alone."""
+    found: defaultdict[str, list[Page]] = defaultdict(list)
     for page in pages:
-        if id(page) in watched or not wrapper.knows_url(page.url):
-            continue
         cluster = rules.extract_one(page).cluster
-        others = (one for one in rules.wrappers if one is not wrapper and one.knows_url(page.url))
-        if cluster == wrapper.cluster or (cluster is None and next(others, None) is None):
-            yield None, page
+        page.release()
+        knowing = [wrapper.cluster for wrapper in rules.wrappers if wrapper.knows_url(page.url)]
+        if cluster in knowing:
+            found[cluster].append(page)
+        elif cluster is None and len(knowing) == 1:
+            found[knowing[0]].append(page)
+    return found
 
 
 def _alarms(evidence: Evidence, rules: Rules, share: float | None) -> list[Alarm]:
