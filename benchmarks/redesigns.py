@@ -55,7 +55,7 @@ class Case:
     @property
     def is_breaking(self) -> bool:
         """Whether any value of any page that came out right no longer does."""
-        return any(self.before[name] - self.after[name] for name in self.schema)
+        return breaks(self.before, self.after)
 
     @property
     def broken(self) -> set[str]:
@@ -83,17 +83,38 @@ class Case:
         return len(before - now[name]) / len(before) if before else 0.0
 
 
-def cases(vertical: str, seed: int) -> Iterator[Case]:
-    """A site and all its redesigns."""
-    site = make_site(vertical, seed)
-    rules = learn(site.pages, _labels(site), site.schema)
-    before, _ = _judge(rules, site)
-    refreshes = [(0.0, number) for number in range(REFRESHES)]
-    for strength, number in [*refreshes, *((strength, 0) for strength in STRENGTHS[1:])]:
-        later = site.redesign(strength, 1000 * seed + number)
+def breaks(before: Right, after: Right) -> bool:
+    """Whether a value of any page that came out right no longer does."""
+    return any(before[name] - after[name] for name in before)
+
+
+def sites(count: int, first_seed: int) -> Iterator[Site]:
+    """Made-up sites of all verticals in turn."""
+    verticals = list(VERTICALS)
+    for seed in range(first_seed, first_seed + count):
+        yield make_site(verticals[(seed - first_seed) % len(verticals)], seed)
+
+
+def redesigns(site: Site) -> Iterator[tuple[float, Site]]:
+    """A site at later times: refreshed, and redesigned with every strength."""
+    numbers = [(0.0, number) for number in range(REFRESHES)] + [(strength, 0) for strength in STRENGTHS[1:]]
+    for strength, number in numbers:
+        yield strength, site.redesign(strength, number)
+
+
+def learn_site(site: Site) -> Rules:
+    """Rules learnt from the first pages of each template that shows records."""
+    return learn(site.pages, _labels(site), site.schema)
+
+
+def cases(site: Site) -> Iterator[Case]:
+    """All redesigns of a site."""
+    rules = learn_site(site)
+    before, _ = judge(rules, site)
+    for strength, later in redesigns(site):
         healing = heal_site(rules, later.pages)
-        after, _ = _judge(rules, later)
-        healed, wrong = _judge(healing.rules, later)
+        after, _ = judge(rules, later)
+        healed, wrong = judge(healing.rules, later)
         yield Case(
             site.name,
             strength,
@@ -120,7 +141,7 @@ def _labels(site: Site) -> list[Label]:
     return [label for label in site.labels if label.page in chosen]
 
 
-def _judge(rules: Rules, site: Site) -> tuple[Right, Right]:
+def judge(rules: Rules, site: Site) -> tuple[Right, Right]:
     """Per attribute, the pages with the true values, and those with others."""
     right: Right = {name: set() for name in site.schema.attributes}
     wrong: Right = {name: set() for name in site.schema.attributes}
@@ -201,13 +222,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("-v", "--verbose", action="store_true", help="list what was missed")
     options = parser.parse_args(arguments)
     console = Console(width=None if sys.stdout.isatty() else 160)
-    verticals = list(VERTICALS)
-    chosen = [(verticals[n % len(verticals)], options.first_seed + n) for n in range(options.sites)]
-    found = [
-        case
-        for vertical, seed in track(chosen, "sites", console=Console(stderr=True), transient=True)
-        for case in cases(vertical, seed)
-    ]
+    chosen = sites(options.sites, options.first_seed)
+    progress = track(chosen, "sites", options.sites, console=Console(stderr=True), transient=True)
+    found = [case for site in progress for case in cases(site)]
     show(console, found)
     if options.verbose:
         show_failures(console, found)

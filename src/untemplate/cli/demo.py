@@ -61,7 +61,13 @@ FEW = "few.jsonl"
     type=click.Path(file_okay=False, path_type=Path),
     help="Also write its pages and their truth into this folder.",
 )
-def command(vertical: str, seed: int, count: int, output: Path | None) -> None:
+@click.option(
+    "--later",
+    "later_output",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Also write the pages with the new look, and their truth, into this folder.",
+)
+def command(vertical: str, seed: int, count: int, output: Path | None, later_output: Path | None) -> None:
     """Show on a made-up site what untemplate does, step by step."""
     site = _make(vertical, seed, count)
     say(f"A made-up {site.vertical} site of {len(site.pages):,} pages: {_kinds(site)}.")
@@ -97,6 +103,8 @@ def command(vertical: str, seed: int, count: int, output: Path | None) -> None:
     _score(list(rules.extract(later.pages)), labels, later)
     if output:
         _write(site, labels, output)
+    if later_output:
+        _write(later, labels, later_output)
 
 
 def _headline(text: str) -> None:
