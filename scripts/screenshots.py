@@ -162,12 +162,16 @@ class _Photographer:
                 box = frame.evaluate(FIND, value)
                 held = self.window.locator(".frame iframe").bounding_box()
                 assert held
+                before = int(self.window.locator(".annotate").get_attribute("data-completed") or 0)
                 mouse, y = self.window.mouse, held["y"] + box["middle"]
                 mouse.move(held["x"] + box["left"] + 0.5, y)
                 mouse.down()
                 mouse.move(held["x"] + box["right"] - 0.5, y, steps=3)
                 mouse.up()
-                self._settle()
+                self.window.wait_for_function(
+                    "before => Number(document.querySelector('.annotate').dataset.completed) > before",
+                    arg=before,
+                )
 
     def _round(self, what: str, source: Path) -> None:
         field = self.window.get_by_role("textbox", name="Where fresh pages are")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from person import Person
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 from untemplate.catalog import Catalog
 from untemplate.clustering import cluster
@@ -21,6 +21,9 @@ FLAGS = [
     *("--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
     *("--disable-component-update", "--disable-sync"),
 ]
+PATIENCE = 60_000  # milliseconds: only what never happens fails, however busy the machine is
+
+expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +66,7 @@ def server(site: Site, folder: Path, tmp_path: Path) -> Iterator[Running]:
 def person(server: Running, browser: Browser) -> Iterator[Person]:
     """A person with a window; whatever goes wrong in it fails the test."""
     context = browser.new_context(viewport={"width": 1280, "height": 800})
+    context.set_default_timeout(PATIENCE)
     window = context.new_page()
     problems: list[str] = []
     window.on("pageerror", lambda error: problems.append(str(error)))

@@ -114,7 +114,7 @@ class Person:
         root = self.window.locator(".annotate")
         before = int(root.get_attribute("data-completed") or 0)
         yield
-        expect(root).to_have_attribute("data-completed", str(before + count), timeout=20_000)
+        expect(root).to_have_attribute("data-completed", str(before + count))
 
     def value(self, attribute: str) -> str:
         """What the chip of an attribute says about this page."""

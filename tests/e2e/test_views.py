@@ -54,6 +54,14 @@ def test_every_view_on_a_desk_and_on_a_phone(labelled: Person) -> None:
             assert window.evaluate(OVERFLOW) <= 0, view
 
 
+def test_the_keyboard_skips_to_the_content(person: Person) -> None:
+    person.open("export")
+    expect(person.window.locator("main")).to_contain_text("Parquet")
+    person.press("Tab", "Enter")
+    expect(person.window.locator("main")).to_be_focused()
+    assert "#/export" in person.window.url
+
+
 def test_doubtful_values_are_settled_with_one_key(labelled: Person) -> None:
     window, desk = labelled.window, labelled.server.desk
     for id in desk.site("guide").pages["c1"][5:8]:
@@ -100,12 +108,12 @@ def test_a_change_is_seen_side_by_side_and_healed(
     for source in (folder, tmp_path / "later"):
         field.fill(str(source))
         window.get_by_role("button", name="Watch", exact=True).click()
-        expect(window.get_by_text("look", exact=False).last).to_be_visible(timeout=20_000)
-        expect(window.locator("progress")).to_have_count(0, timeout=20_000)
-    expect(window.get_by_role("heading", name="Alarms")).to_be_visible(timeout=20_000)
+        expect(window.get_by_text("look", exact=False).last).to_be_visible()
+        expect(window.locator("progress")).to_have_count(0)
+    expect(window.get_by_role("heading", name="Alarms")).to_be_visible()
     window.get_by_role("button", name="Before and after").last.click()
     expect(window.locator(".sides iframe")).to_have_count(2)
     field.fill(str(tmp_path / "later"))
     window.get_by_role("button", name="Heal").click()
-    expect(window.get_by_role("heading", name="Healed")).to_be_visible(timeout=20_000)
+    expect(window.get_by_role("heading", name="Healed")).to_be_visible()
     expect(window.get_by_role("img", name="Pages that look like the template")).to_be_visible()

@@ -36,22 +36,22 @@ def label(
 
 def label_page(client: TestClient, page: str, site: Site) -> dict[str, Any]:
     """Label a whole page with its truth."""
-    for attribute, values in site.truth[page].items():
-        clicks = []
-        for value in values:
-            whole = items_with(client, page, value)
-            if whole:
-                clicks.append({"item": whole[-1], "part": value})
-            else:
-                words = value.split()
-                clicks.append(
-                    {
-                        "item": items_with(client, page, words[0])[-1],
-                        "last": items_with(client, page, words[-1])[-1],
-                    }
-                )
-        answer = label(client, page, attribute, clicks or None)
+    for attribute in site.truth[page]:
+        answer = label_attribute(client, page, attribute, site)
     return answer
+
+
+def label_attribute(client: TestClient, page: str, attribute: str, site: Site) -> dict[str, Any]:
+    clicks = []
+    for value in site.truth[page][attribute]:
+        whole = items_with(client, page, value)
+        if whole:
+            clicks.append({"item": whole[-1], "part": value})
+        else:
+            first, *_, last = value.split()
+            ends = [items_with(client, page, word)[-1] for word in (first, last)]
+            clicks.append({"item": ends[0], "last": ends[1]})
+    return label(client, page, attribute, clicks or None)
 
 
 def done(client: TestClient, job: dict[str, Any]) -> dict[str, Any]:
@@ -242,6 +242,10 @@ def test_a_change_is_noticed_and_healed(
 def test_the_overview_says_what_waits(client: TestClient, bench: dict[str, Any], site: Site) -> None:
     [before] = client.get("/api/sites").json()
     assert {one["cluster"] for one in before["waiting"]} == {one["cluster"] for one in before["clusters"]}
+    label_attribute(client, bench["next"], "name", site)
+    [between] = client.get("/api/sites").json()
+    [part] = [one for one in between["waiting"] if one["cluster"] == "c1"]
+    assert (part["reason"], part["attributes"]) == ("labelled in part", ["address", "phone", "cuisine"])
     label_page(client, bench["next"], site)
     client.post("/api/rules/save", json=SITE)
     [after] = client.get("/api/sites").json()

@@ -158,6 +158,10 @@ class OpenSite:
         given = self.catalog.labels(self.name)
         return given if page is None else [one for one in given if one.label.page == page]
 
+    def opened(self, cluster: str) -> Bench | None:
+        """The cluster on its bench, if somebody has put it there."""
+        return self.bench(cluster) if cluster in self._benches else None
+
     def bench(self, cluster: str) -> Bench:
         """The cluster on its bench, which has learnt the labels that the catalog holds now."""
         wrapper = self.wrapper(cluster)

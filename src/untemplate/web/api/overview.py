@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from untemplate.extraction import Wrapper
 from untemplate.web.api.common import PROBLEMS, DeskOf, Given, SiteOf
+from untemplate.web.progress import measure
 from untemplate.web.sites import Desk, OpenSite
 
 __all__ = ["router"]
@@ -37,12 +38,13 @@ class ClusterView(BaseModel):
 
 
 class Waiting(BaseModel):
-    """What waits for a person."""
+    """Pages of a cluster that wait for a person, and the one to begin with."""
 
     cluster: str
-    page: str | None
-    attributes: list[str]
     reason: str
+    pages: int = 0
+    page: str | None = None
+    attributes: list[str] = []
 
 
 class SiteView(BaseModel):
@@ -152,10 +154,11 @@ def _share(wrapper: Wrapper, attribute: str) -> float | None:
 
 
 def _waiting(site: OpenSite, clusters: list[ClusterView]) -> list[Waiting]:
-    """What a change broke, then clusters that nobody has labelled, the biggest first."""
+    """What a change broke, what is labelled in part, then clusters that nobody has labelled, the biggest first."""
     waiting = [
         Waiting(
             cluster=task.cluster,
+            pages=len(task.pages),
             page=next(iter(task.pages), None),
             attributes=list(task.attributes),
             reason="the site changed",
@@ -164,9 +167,28 @@ def _waiting(site: OpenSite, clusters: list[ClusterView]) -> list[Waiting]:
         if task.attributes
     ]
     told = {one.cluster for one in waiting}
+    begun = (cluster for cluster, changed in site.fresh_labels().items() if changed and cluster not in told)
+    waiting += filter(None, (_begun(site, cluster) for cluster in begun))
     waiting += [
-        Waiting(cluster=one.cluster, page=one.first, attributes=[], reason="no labels yet")
+        Waiting(cluster=one.cluster, reason="no labels yet", pages=one.pages, page=one.first)
         for one in sorted(clusters, key=lambda one: -one.pages)
         if one.cluster not in told and not one.labelled and not site.wrapper(one.cluster).rules
     ]
     return waiting
+
+
+def _begun(site: OpenSite, cluster: str) -> Waiting | None:
+    """What is left to do on a cluster with labels that are not in its rules yet."""
+    bench = site.opened(cluster)
+    if bench is None:  # parsing its pages only to count them would take too long
+        return Waiting(cluster=cluster, reason="labels since the last version")
+    progress = measure(bench)
+    if progress.done:
+        return None if bench.is_saved else Waiting(cluster=cluster, reason="rules to save")
+    return Waiting(
+        cluster=cluster,
+        reason="labelled in part",
+        pages=sum(not state.holds for state in progress.pages),
+        page=progress.next,
+        attributes=list(progress.undecided),
+    )

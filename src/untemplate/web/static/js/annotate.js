@@ -101,6 +101,8 @@ class Annotate {
       if (!loaded) return; // another page is asked for by now
       await loaded.shown;
       this.sendMarks();
+      const [first] = this.marks.marks;
+      if (first) this.frame.order("reveal", { items: first.items });
       this.complete();
     } finally {
       if (this.heading === id) this.parts.frame.setAttribute("aria-busy", "false");

@@ -1,7 +1,7 @@
 // Small line charts, drawn as SVG: shares over time, one line a series, events as marks below.
 import { h, svg } from "./dom.js";
 
-const [WIDTH, HEIGHT, LEFT, BOTTOM] = [560, 150, 42, 22];
+const [WIDTH, HEIGHT, LEFT, BOTTOM] = [560, 160, 48, 26];
 
 // `series`: [{name, hue, values}], a value a moment, null where there is none.
 export function chart(title, moments, series) {

@@ -25,6 +25,7 @@ function place() {
 async function show() {
   const mine = ++turn;
   const { name, parameters } = place();
+  outlet.setAttribute("aria-busy", "true");
   try {
     const sites = await get("sites");
     const site = sites.find((one) => one.site === parameters.site) ?? (name === "overview" ? null : sites[0]);
@@ -42,6 +43,8 @@ async function show() {
     current.view = await module.open(outlet, context);
   } catch (error) {
     complain(error);
+  } finally {
+    if (mine === turn) outlet.setAttribute("aria-busy", "false");
   }
 }
 
@@ -55,6 +58,7 @@ function tabs(name, site, cluster) {
     const parameters = view === "overview" ? {} : { site: site?.site, cluster: cluster?.cluster };
     return h("a", { href: address(view, parameters), "aria-current": view === name ? "page" : null }, title);
   }));
+  document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 }
 
 function where(name, sites, site, cluster, parameters) {
@@ -74,6 +78,10 @@ export function complain(error) {
 }
 
 addEventListener("hashchange", show);
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault(); // the address says which view is shown, not which part of it
+  outlet.focus();
+});
 addEventListener("unhandledrejection", ({ reason }) => complain(reason));
 onChange((site) => current.view?.changed?.(site));
 show();

@@ -20,11 +20,11 @@ function empty() {
 
 function queue(waiting) {
   return h("section", { class: "card stack", "aria-label": "Waiting for a person" },
-    h("header", {}, h("h2", {}, "Waiting for you"), h("span", { class: "soft small" }, count(waiting.length, "template"))),
+    h("header", {}, h("h2", {}, "Waiting for you"), h("span", { class: "soft small" }, count(waiting.reduce((sum, one) => sum + one.pages, 0), "page"))),
     h("ul", { class: "plain" }, waiting.slice(0, 8).map((one) => h("li", { class: "row spread" },
       h("span", {}, h("strong", {}, one.cluster), ` of ${one.site}: ${one.reason}`,
-        one.attributes.length ? h("span", { class: "soft" }, `, ${one.attributes.join(", ")}`) : null),
-      h("a", { class: "button small", href: address("annotate", { site: one.site, cluster: one.cluster, page: one.page }) }, "Label")))),
+        h("span", { class: "soft" }, one.pages ? ` · ${count(one.pages, "page")}` : null, one.attributes.length ? ` · ${one.attributes.join(", ")}` : null)),
+      h("a", { class: "button small", "aria-label": `Label ${one.cluster} of ${one.site}`, href: address("annotate", { site: one.site, cluster: one.cluster, page: one.page }) }, "Label")))),
     waiting.length > 8 ? h("p", { class: "soft small" }, `and ${waiting.length - 8} more`) : null);
 }
 
@@ -54,6 +54,7 @@ function row(site, cluster) {
       lost.length ? [" ", badge(`lost: ${lost.map((one) => one.attribute).join(", ")}`, "bad")] : null,
       cluster.alarms ? [" ", badge(count(cluster.alarms, "alarm"), "bad")] : null),
     h("td", {}, h("div", { class: "row end" },
+      cluster.alarms ? h("a", { class: "button small", href: address("monitor", target) }, "Monitor") : null,
       h("a", { class: "button small", href: address("annotate", target) }, "Annotate"),
       ruled.length ? h("a", { class: "button small", href: address("rules", target) }, "Rules") : null)));
 }
