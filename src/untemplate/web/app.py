@@ -44,7 +44,7 @@ def make_app(desk: Desk) -> FastAPI:
 
     @app.get("/api/changes", include_in_schema=False)
     async def changes(desk: DeskOf) -> StreamingResponse:
-        """The names of sites as they change, as server-sent events."""
+        """Sites as they change, as server-sent events; the id of an event is the number of the site's change."""
         return StreamingResponse(_events(desk), media_type="text/event-stream")
 
     app.mount("/static", _Static(packages=[("untemplate.web", "static")]), name="static")
@@ -53,8 +53,8 @@ def make_app(desk: Desk) -> FastAPI:
 
 async def _events(desk: Desk) -> AsyncIterator[str]:
     yield ": welcome\n\n"
-    async for site in desk.changes.listen():
-        yield "".join(f"data: {line}\n" for line in site.splitlines()) + "\n"
+    async for site, number in desk.changes.listen():
+        yield f"id: {number}\n" + "".join(f"data: {line}\n" for line in site.splitlines()) + "\n"
 
 
 class _Static(StaticFiles):

@@ -72,6 +72,9 @@ class BenchView(BaseModel):
     )
     undecided: list[str] = Field(description="Attributes without any label")
     saved: bool = Field(description="Whether the newest version of the rules is what the labels teach")
+    changes: int = Field(
+        description="Changes of the site, of those that /api/changes tells, that are in this"
+    )
 
 
 class MarkView(BaseModel):
@@ -156,7 +159,8 @@ class ChangeGiven(Given):
 @router.get("/bench")
 def get_bench(site: SiteOf, cluster: Name) -> BenchView:
     """A cluster's sample pages with their records, and the page to label next."""
-    return _bench_view(site, site.bench(cluster))
+    changes = site.desk.changes.count(site.name)
+    return _bench_view(site, site.bench(cluster), changes)
 
 
 @router.get("/page", response_model=PageView)
@@ -200,15 +204,16 @@ def post_change(desk: DeskOf, given: ChangeGiven) -> LabelledView:
 
 
 def _labelled(site: OpenSite, page: str, change: Change) -> LabelledView:
+    changes = site.desk.changes.count(site.name)
     bench = site.bench(site.cluster_of(page))
     return LabelledView(
         change=ChangeView(added=list(change.added), removed=list(change.removed)),
-        bench=_bench_view(site, bench),
+        bench=_bench_view(site, bench, changes),
         marks=_marks_view(site, bench, page),
     )
 
 
-def _bench_view(site: OpenSite, bench: Bench) -> BenchView:
+def _bench_view(site: OpenSite, bench: Bench, changes: int) -> BenchView:
     with bench.lock:
         progress = measure(bench)
         return BenchView(
@@ -220,6 +225,7 @@ def _bench_view(site: OpenSite, bench: Bench) -> BenchView:
             done=progress.done,
             undecided=list(progress.undecided),
             saved=bench.is_saved,
+            changes=changes,
         )
 
 

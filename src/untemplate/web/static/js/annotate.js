@@ -75,8 +75,9 @@ class Annotate {
     return true;
   }
 
-  changed(site) {
+  changed(site, number) {
     if (site !== null && site !== this.site) return;
+    this.heard = number; // of changes, ours among them
     clearTimeout(this.later);
     this.later = setTimeout(() => this.refresh().catch(complain), 120);
   }
@@ -84,10 +85,12 @@ class Annotate {
   // What others changed. An answer that something of our own may have overtaken is asked for again.
   async refresh() {
     if (!this.page) return;
+    if (this.turns.busy) return this.changed(this.site, this.heard);
+    if (this.heard <= this.bench.changes) return;
     const before = this.turns.passed;
     const [bench, marks] = await Promise.all([
       get("bench", { site: this.site, cluster: this.cluster }), get("marks", { site: this.site, page: this.page.page })]);
-    if (this.turns.busy || this.turns.passed !== before) return this.changed(this.site);
+    if (this.turns.busy || this.turns.passed !== before) return this.changed(this.site, this.heard);
     this.take(bench, marks);
   }
 

@@ -27,10 +27,10 @@ export const post = (path, body, parameters = {}) => ask("POST", path, parameter
 export function onChange(tell) {
   const events = new EventSource("/api/changes");
   let broken = false;
-  events.onmessage = ({ data }) => tell(data);
+  events.onmessage = ({ data, lastEventId }) => tell(data, Number(lastEventId));
   events.onerror = () => { broken = true; };
   events.onopen = () => {
-    if (broken) tell(null); // whatever happened in between
+    if (broken) tell(null, Infinity); // whatever happened in between
     broken = false;
   };
 }

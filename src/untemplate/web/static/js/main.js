@@ -83,5 +83,5 @@ document.querySelector(".skip").addEventListener("click", (event) => {
   outlet.focus();
 });
 addEventListener("unhandledrejection", ({ reason }) => complain(reason));
-onChange((site) => current.view?.changed?.(site));
+onChange((site, number) => current.view?.changed?.(site, number));
 show();
