@@ -338,9 +338,9 @@ BOMBS = {
 
 @pytest.mark.parametrize("bomb", BOMBS)
 def test_tags_of_very_many_attributes(bomb: str) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     assert reason(BOMBS[bomb]) == "page has tags with more than 10,000 attributes"
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
 
 
 def test_tags_of_many_attributes() -> None:
@@ -363,9 +363,9 @@ def test_tags_of_many_attributes() -> None:
     ids=["1,000,000 nodes", "50 MB text", "<<<", "&&&", "open quote", "one value", "blanks", "stray ends"],
 )
 def test_big_pages_take_linear_time(html: bytes, count: int) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     assert len(Page(html=html).nodes) == count
-    assert time.perf_counter() - start < 20  # a second or three on an idle machine
+    assert time.process_time() - start < 20  # a second or three on an idle machine
 
 
 @pytest.mark.parametrize("opening", [b"<div>", b"<b><i>", b"<a><p>", b"<table><tr><td>", b"<div></span></p>"])

@@ -1,12 +1,14 @@
 """Page and Node: a page is parsed once, into the places that hold its values.
 
 Bytes are decoded as a browser would. Parsing is done by libxml2's HTML parser, which never reaches the
-network nor expands entities; limits keep a hostile page from costing more than its own record.
+network nor expands entities; limits keep a hostile page from costing more than its own record. Whoever needs
+only the beginning of a page reads no more of it: parsing is most of what a page costs.
 """
 
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -80,8 +82,16 @@ WEB_ENCODINGS = frozenset(
     | {f"iso8859-{number}" for number in (2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16)}
 )
 
+# Encodings in which letters of ASCII may stand for other ones, or other bytes for them.
+_ESCAPING = frozenset({"iso2022_jp", "utf-16-be", "utf-16-le", "utf-32-be", "utf-32-le"})
+# Stands where reading stopped.
+_END = "untemplate: the end of what was read"
+_END_COMMENT = f"<!--{_END}-->".encode()
+
 _SAFE_NAME = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
 _SAFE_PATH = re.compile(r"(?:/[A-Za-z_][\w.-]*(?:\[\d+\])?)+", re.ASCII)
+# A step of an XPath that has no number.
+_UNNUMBERED = re.compile(r"(?<=[^]/])(?=/|$)")
 # libxml2 drops everything after </html>; browsers ignore the tag, and so do we.
 _CLOSING_TAGS = re.compile(rb"</(?:[bB][oO][dD][yY]|[hH][tT][mM][lL])\s*>")
 # libxml2 stops reading at this depth, also when told that trees are huge.
@@ -89,8 +99,9 @@ _PARSER_DEPTH = 2048
 # libxml2 compares each attribute of a tag with all before it, about 20 ns each: at most two seconds of it.
 _MAX_COMPARISONS = 100_000_000
 _MAX_ATTRIBUTES = 10_000  # of one tag: its square is the above
+_BOMB = 100_000  # bytes; fewer cannot hold enough attributes of different names to take as long
 _LONG_TAG = 256  # bytes; shorter tags cannot hold enough attributes to matter
-_ATTRIBUTE = rb"[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:\"[^\"]*+\"?|'[^']*+'?|[^\s>]*+))?"
+_ATTRIBUTE = rb"[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:\"[^\"]*+\"?+|'[^']*+'?+|[^\s>]*+))?+"
 _ATTRIBUTES = re.compile(_ATTRIBUTE)
 _TAG = re.compile(rb"<[a-zA-Z][^\s/>]*+((?:%b){0,%d})" % (_ATTRIBUTE, _MAX_ATTRIBUTES + 1))
 
@@ -102,7 +113,7 @@ def squeeze(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How big a page may be before it becomes a record with a reason."""
+    """How big a page may be before it becomes a record with a reason; what is not read of it does not count."""
 
     bytes: int = 64 << 20
     elements: int = 4_000_000
@@ -159,18 +170,25 @@ class Node:
     @property
     def xpath(self) -> str:
         """The absolute XPath that selects exactly this node."""
-        parent = self.parent
+        return self._xpath_in(element_xpath(self.parent))
+
+    @property
+    def numbered_xpath(self) -> str:
+        """The same with the number of every step, so that it does not depend on what follows the node."""
+        return self._xpath_in(_UNNUMBERED.sub("[1]", element_xpath(self.parent)))
+
+    def _xpath_in(self, parent: str) -> str:
         if self.kind == "element":
-            return element_xpath(parent)
+            return parent
         if self.is_attribute:
             name = self.kind[1:]
             step = self.kind if _SAFE_NAME.fullmatch(name) else f"@*[name()={name!r}]"
-            return f"{element_xpath(parent)}/{step}"
+            return f"{parent}/{step}"
         if self.kind == "text":
-            return f"{element_xpath(parent)}/text()[1]"
-        index = bool(parent.text) + bool(self.element.tail)
+            return f"{parent}/text()[1]"
+        index = bool(self.parent.text) + bool(self.element.tail)
         index += sum(1 for sibling in self.element.itersiblings(preceding=True) if sibling.tail)
-        return f"{element_xpath(parent)}/text()[{index}]"
+        return f"{parent}/text()[{index}]"
 
 
 def element_xpath(element: etree._Element) -> str:
@@ -223,35 +241,71 @@ class Page:
     @cached_property
     def tree(self) -> etree._Element:
         """The root element. Raises PageError when the page cannot be read or is over its limits."""
+        return self._parse(self._utf8())
+
+    @property
+    def is_parsed(self) -> bool:
+        """Whether the tree is at hand."""
+        return "tree" in vars(self)
+
+    @property
+    def has_plain_letters(self) -> bool:
+        """Whether letters of ASCII stand as themselves in the HTML, whatever its encoding."""
+        return b"\0" not in self.html and self._encoding not in _ESCAPING
+
+    def read(self, end: int) -> etree._Element | None:
+        """The comment that stands where reading stopped, in the tree of the first `end` bytes of the HTML.
+
+        Its ancestors are the elements still open there, and all before it is as in the whole tree. None if the
+        bytes end inside a tag, a comment or a script, or cannot be read. The page must have plain letters.
+        """
+        try:
+            last = self._parse(self._utf8(end) + _END_COMMENT)
+        except PageError:
+            return None
+        while len(last):
+            last = last[-1]
+        is_end = last.tag is etree.Comment and last.text == _END
+        around = [element.tag for element in last.iterancestors()][-2:] if is_end else []
+        return last if around in (["body", "html"], ["head", "html"]) else None
+
+    @cached_property
+    def _encoding(self) -> str:
+        return _find_encoding(self.html, self.charset)
+
+    def _utf8(self, end: int | None = None) -> bytes:
+        """The HTML up to its end or to that byte, in UTF-8, which it mostly is already."""
         if len(self.html) > self.limits.bytes:
             raise PageError(f"page is larger than {self.limits.bytes:,} bytes")
-        html = self._utf8().replace(b"\0", b"")
+        html = self.html[len(BOM_UTF8) if self.html.startswith(BOM_UTF8) else 0 : end]
+        # What is all ASCII is the same in every encoding of the web but one, which escapes.
+        if html.isascii() and b"\x1b" not in html and b"\0" not in html:
+            return html
+        if self._encoding != "utf-8" or not _is_utf8(html):
+            html = _decode(self.html[:end], self._encoding).encode("utf-8", "replace")
+        return html.replace(b"\0", b"")
+
+    def _parse(self, html: bytes) -> etree._Element:
         _refuse_attribute_bombs(html)
-        parser = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True)
+        html = _CLOSING_TAGS.sub(
+            b" ", html
+        )  # a blank, so that no word stands in the tree which the bytes lack
+        parser = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True, collect_ids=False)
         try:
-            root = etree.fromstring(_CLOSING_TAGS.sub(b"", html), parser)
+            root = etree.fromstring(html, parser)
         except (etree.LxmlError, ValueError) as error:
             if getattr(error, "code", None) == etree.ErrorTypes.ERR_NO_MEMORY:
                 raise PageError("page needs too much memory") from error
             raise PageError(f"page cannot be parsed: {squeeze(str(error))}") from error
         if root is None:
             raise PageError("page is empty")
-        self._check_size(root)
-        return root
-
-    def _utf8(self) -> bytes:
-        """The HTML in UTF-8. What is all ASCII is the same in every encoding of the web but one, which escapes."""
-        if self.html.isascii() and b"\x1b" not in self.html and b"\0" not in self.html:
-            return self.html
-        return self.text.encode("utf-8", "replace")
-
-    def _check_size(self, root: etree._Element) -> None:
         depth = min(self.limits.depth, _PARSER_DEPTH - 2)
-        if self.html.count(b"<") > depth and _deeper_than(depth)(root):
+        if html.count(b"<") > depth and _deeper_than(depth)(root):
             raise PageError(f"page is nested deeper than {self.limits.depth:,} elements")
         may_be_big = len(self.html) > 3 * self.limits.elements
         if may_be_big and root.xpath("count(//*)") > self.limits.elements:
             raise PageError(f"page has more than {self.limits.elements:,} elements")
+        return root
 
     @cached_property
     def nodes(self) -> list[Node]:
@@ -265,7 +319,7 @@ class Page:
 
     def release(self) -> None:
         """Forget what was parsed, to free memory; it is parsed again when asked for."""
-        for name in ("text", "tree", "nodes", "title"):
+        for name in ("text", "tree", "nodes", "title", "_encoding"):
             self.__dict__.pop(name, None)
 
 
@@ -277,19 +331,33 @@ def _deeper_than(depth: int) -> etree.XPath:
 
 def decode(html: bytes, charset: str | None = None) -> str:
     """Decode as browsers do: byte-order mark, HTTP charset, meta, UTF-8 if valid, else the usual fallback."""
-    encoding, mark = read_bom(html)
-    if encoding is not None and mark is not None:
-        return html[len(mark) :].decode(encoding, "replace")
+    return _decode(html, _find_encoding(html, charset))
+
+
+def _find_encoding(html: bytes, charset: str | None) -> str:
+    encoding, _ = read_bom(html)
+    if encoding is not None:
+        return encoding
     declared = html_body_declared_encoding(html)
     if declared and declared.startswith("utf-16"):  # read as ASCII, so it cannot be true
         declared = "utf-8"
     for encoding in (_resolve(charset), declared):
         if encoding in WEB_ENCODINGS or encoding in ("utf-16-le", "utf-16-be"):
-            return html.decode(encoding, "replace")
+            return encoding
+    return "utf-8" if _is_utf8(html) else FALLBACK_ENCODING
+
+
+def _decode(html: bytes, encoding: str) -> str:
+    _, mark = read_bom(html)
+    return html[len(mark or b"") :].decode(encoding, "replace")
+
+
+def _is_utf8(html: bytes) -> bool:
     try:
-        return html.decode("utf-8")
+        html.decode("utf-8")
     except UnicodeDecodeError:
-        return html.decode(FALLBACK_ENCODING, "replace")
+        return False
+    return True
 
 
 def _resolve(charset: str | None) -> str | None:
@@ -298,6 +366,8 @@ def _resolve(charset: str | None) -> str | None:
 
 
 def _refuse_attribute_bombs(html: bytes) -> None:
+    if len(html) < _BOMB:
+        return
     separators = len(html) - len(html.translate(None, b" \t\r\n\f/\"'"))
     if separators < 2 * _MAX_ATTRIBUTES:  # half of them inside values, as on real pages
         return

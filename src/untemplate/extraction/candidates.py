@@ -17,24 +17,36 @@ from untemplate.extraction.neighbors import nodes_after, nodes_before, static_ke
 from untemplate.extraction.rule import Selector
 from untemplate.page import Node, squeeze, visible_text
 
-__all__ = ["find_candidates"]
+__all__ = ["Candidates"]
 
 # More candidates than this are not a place but a page's whole text; the rest is left alone.
 MAX_CANDIDATES = 10_000
 
 
-def find_candidates(selector: Selector, tree: etree._Element, static: frozenset[str]) -> Iterator[Node]:
-    """Nodes in document order, among them all that the selector selects."""
-    nodes = _read(selector.find(tree))
-    anchor = selector.anchor
-    if anchor is None or anchor.kind.startswith("inside"):
-        return nodes
-    found = [other for node in nodes for other in _beside(anchor, node, static)]
-    return iter(found)
+class Candidates:
+    """The nodes of one page that selectors may select; what several of them look for is searched once."""
+
+    def __init__(self, tree: etree._Element, static: frozenset[str]) -> None:
+        self._tree = tree
+        self._static = static
+        self._results: dict[str, list[Any]] = {}
+
+    def of(self, selector: Selector) -> Iterator[Node]:
+        """Nodes in document order, among them all that the selector selects."""
+        path = selector.find.path
+        results = self._results.get(path)
+        if results is None:
+            results = self._results[path] = selector.find(self._tree)[:MAX_CANDIDATES]
+        nodes = _read(results)
+        anchor = selector.anchor
+        if anchor is None or anchor.kind.startswith("inside"):
+            return nodes
+        found = [other for node in nodes for other in _beside(anchor, node, self._static)]
+        return iter(found)
 
 
 def _read(results: list[Any]) -> Iterator[Node]:
-    for result in results[:MAX_CANDIDATES]:
+    for result in results:
         if isinstance(result, etree._Element):
             if text := visible_text(result):
                 yield Node(result, "element", text)

@@ -42,6 +42,7 @@ STABLE_ATTRIBUTES = frozenset(
     | {"alt", "aria-label", "label", "summary", "title"}
 )
 
+_WORD = re.compile(r"[\w-]+", re.ASCII)
 _ELEMENT = r"(?P<kind>tag|id|class|token|@.+)"
 _TYPES = (
     re.compile(r"out-(?P<side>left|right)-(?P<kind>text|word)"),
@@ -90,6 +91,34 @@ class Feature:
     def is_structural(self) -> bool:
         """Whether it speaks of elements, not of texts."""
         return self.side is None and self.kind not in TEXT_KINDS
+
+    @cached_property
+    def looks_ahead(self) -> bool:
+        """Whether it speaks of what follows the node."""
+        return self.side == "right" or self.axis == "following"
+
+    @cached_property
+    def words(self) -> tuple[bytes, ...]:
+        """A word of each value, if these are texts, or names of elements around the node; else none."""
+        if self.is_structural and (self.kind == "tag" or self.axis):
+            return ()
+        words = [max(_WORD.findall(value), key=len, default="") for value in self.values]
+        return tuple(map(str.encode, words)) if all(words) else ()
+
+    def holds_of(self, element: etree._Element | None) -> bool:
+        """Whether the structural condition holds of an element; None: there is none."""
+        kind, values = self.kind, self.values
+        if element is None:
+            return kind == "tag" and "" in values
+        match kind:
+            case "tag":
+                return element.tag in values
+            case "id" | "class":
+                return element.get(kind) in values
+            case "token":
+                return not set(values).isdisjoint((element.get("class") or "").split())
+            case _:
+                return element.get(kind[1:]) in values
 
     @property
     def distance(self) -> int:

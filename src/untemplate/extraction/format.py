@@ -81,6 +81,7 @@ def _wrapper(wrapper: Wrapper) -> dict[str, Any]:
         "url_pattern": wrapper.url_pattern,
         "rules": {name: _rule(rule) for name, rule in wrapper.rules.items()},
         "static": list(wrapper.static),
+        "stops": list(wrapper.stops),
         "bellwethers": [_bellwether(bellwether) for bellwether in wrapper.bellwethers],
         "profiles": {name: asdict(profile) for name, profile in wrapper.profiles.items()},
         "lost": list(wrapper.lost),
@@ -219,6 +220,7 @@ class _WrapperFile(_Part):
     url_pattern: str
     rules: dict[str, _RuleFile]
     static: list[Annotated[str, Field(pattern=r"^\d+ \S+ .")]]
+    stops: list[Annotated[str, Field(pattern=r"^<[A-Za-z][\x00-\x7f]*$")]] = []
     bellwethers: list[_BellwetherFile] = []
     profiles: dict[str, _ProfileFile] = {}
     lost: list[str] = []
@@ -233,6 +235,7 @@ class _WrapperFile(_Part):
             self.url_pattern,
             {name: rule.parse(name) for name, rule in self.rules.items()},
             tuple(self.static),
+            tuple(self.stops),
             tuple(bellwether.parse() for bellwether in self.bellwethers),
             {name: profile.parse() for name, profile in self.profiles.items()},
             tuple(self.lost),

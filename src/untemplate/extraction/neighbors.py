@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import islice
 
 from lxml import etree
 
@@ -35,34 +36,43 @@ def text_after(node: Node) -> str:
 
 def static_key(element: etree._Element, text: str) -> str:
     """How a static text inside an element is remembered: elsewhere the same text may be a value."""
-    return f"{sum(1 for _ in element.iterancestors())} {element.tag} {text}"
+    return f"{len(list(element.iterancestors()))} {element.tag} {text}"
 
 
 class Labels:
     """The labels of one page's nodes. Asked in document order, it passes every place of the page once."""
 
     def __init__(self, static: frozenset[str]) -> None:
-        self._static = static
+        self.static = static
         self._texts = _texts_of(static)
         self._known: dict[_Slot, str] = {}  # by the place from which a label was looked for
 
     def of(self, node: Node) -> str:
         """The nearest text before the node that is static on the site; empty if there is none."""
-        first = slot = _place_before(node)
-        label = ""
-        while slot is not None:
-            if slot in self._known:
-                label = self._known[slot]
+        known = self._known
+        first: _Slot | None = None
+        label: str | None = None
+        for slot in _slots_before(node):
+            label = known.get(slot)
+            if label is not None:
                 break
+            first = first or slot
             element, where = slot
-            text = squeeze((element.text if where == "text" else element.tail) or "")
-            if text in self._texts and static_key(Node(element, where, text).parent, text) in self._static:
-                label = text
-                break
-            slot = _inside_end(element) if where == "tail" else _before(element)
+            text = element.text if where == "text" else element.tail
+            if text and not text.isspace():
+                label = self._static_text(element, where, text)
+                if label is not None:
+                    break
         if first is not None:
-            self._known[first] = label
-        return label
+            known[first] = label or ""
+        return label or ""
+
+    def _static_text(self, element: etree._Element, where: str, text: str) -> str | None:
+        text = squeeze(text)
+        if text not in self._texts:
+            return None
+        parent = element if where == "text" else element.getparent()
+        return text if static_key(parent, text) in self.static else None
 
 
 @lru_cache(maxsize=1024)
@@ -73,65 +83,61 @@ def _texts_of(static: frozenset[str]) -> frozenset[str]:
 
 def nodes_before(node: Node) -> Iterator[Node]:
     """Visible text nodes before the node, the nearest first."""
-    slot = _place_before(node)
-    for _ in range(MAX_STEPS):
-        if slot is None:
-            return
-        element, where = slot
-        text = element.text if where == "text" else element.tail
-        if text and not text.isspace():
-            yield Node(element, where, squeeze(text))
-        slot = _inside_end(element) if where == "tail" else _before(element)
+    return _texts_at(_slots_before(node))
 
 
 def nodes_after(node: Node) -> Iterator[Node]:
     """Visible text nodes after the node, the nearest first; those inside an attribute's element count."""
-    if node.kind == "element":
-        slot: _Slot | None = (node.element, "tail")
-    else:
-        slot = _enter(node.element) if node.is_attribute else _after(node.element, node.kind)
-    for _ in range(MAX_STEPS):
-        if slot is None:
-            return
-        element, where = slot
+    return _texts_at(_slots_after(node))
+
+
+def _texts_at(slots: Iterator[_Slot]) -> Iterator[Node]:
+    for element, where in islice(slots, MAX_STEPS):
         text = element.text if where == "text" else element.tail
         if text and not text.isspace():
             yield Node(element, where, squeeze(text))
-        slot = _after(element, where)
 
 
-def _place_before(node: Node) -> _Slot | None:
-    return _inside_end(node.element) if node.kind == "tail" else _before(node.element)
+def _slots_before(node: Node) -> Iterator[_Slot]:
+    """The places before a node where visible text may stand, the nearest first."""
+    element, where = node.element, node.kind
+    while True:
+        if where == "tail" and _is_open(element):
+            element, where = (element[-1], "tail") if len(element) else (element, "text")
+        elif (previous := element.getprevious()) is not None:
+            element, where = previous, "tail"
+        else:
+            element, where = element.getparent(), "text"
+            if element is None:
+                return
+        yield element, where
+
+
+def _slots_after(node: Node) -> Iterator[_Slot]:
+    """The places after a node where visible text may stand, the nearest first."""
+    element, where = node.element, node.kind
+    if where not in ("text", "tail"):  # an attribute stands before its element's text
+        where = "text" if where != "element" and _is_open(element) else "tail"
+        yield element, where
+    while True:
+        if where == "text" and len(element):
+            element = element[0]
+        elif where == "text":
+            where = "tail"
+            yield element, where
+            continue
+        elif (following := element.getnext()) is not None:
+            element = following
+        else:
+            element = element.getparent()
+            if element is None:
+                return
+            yield element, where
+            continue
+        where = "text" if _is_open(element) else "tail"
+        yield element, where
 
 
 def _is_open(element: etree._Element) -> bool:
+    """Whether text inside the element is seen: it is no comment, no script."""
     return isinstance(element.tag, str) and element.tag not in HIDDEN_TAGS
-
-
-def _inside_end(element: etree._Element) -> _Slot | None:
-    """The last place inside an element; if it has no inside, the place before it."""
-    if not _is_open(element):
-        return _before(element)
-    return (element[-1], "tail") if len(element) else (element, "text")
-
-
-def _before(element: etree._Element) -> _Slot | None:
-    previous = element.getprevious()
-    if previous is not None:
-        return previous, "tail"
-    parent = element.getparent()
-    return None if parent is None else (parent, "text")
-
-
-def _enter(element: etree._Element) -> _Slot:
-    return (element, "text") if _is_open(element) else (element, "tail")
-
-
-def _after(element: etree._Element, where: str) -> _Slot | None:
-    if where == "text":
-        return _enter(element[0]) if len(element) else (element, "tail")
-    following = element.getnext()
-    if following is not None:
-        return _enter(following)
-    parent = element.getparent()
-    return None if parent is None else (parent, "tail")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import inf
 
 from lxml import etree
 
@@ -43,6 +44,21 @@ class Selector:
             return None
         useful = [f for f in self.features if all(value.strip() for value in f.values)]
         return min(useful, key=lambda feature: feature.kind == "label", default=None)
+
+    @cached_property
+    def ahead(self) -> float:
+        """Up to which level it looks at what follows: an element's text is inside level 0; −1: at nothing."""
+        levels = [inf if feature.side else feature.level for feature in self.features if feature.looks_ahead]
+        return max(levels, default=0 if self.node == "element()" else -1)
+
+    @cached_property
+    def asking(self) -> tuple[Feature, ...]:
+        """Features that ask for words which stand in the bytes of every page where something is selected.
+
+        The text of an element is none of them: its tags may part a word.
+        """
+        is_element = self.node == "element()"
+        return tuple(f for f in self.features if f.words and not (is_element and f.kind.startswith("inside")))
 
     @cached_property
     def find(self) -> etree.XPath:
@@ -114,6 +130,7 @@ class Profile:
 class Wrapper:
     """All rules of one cluster, how to recognise its pages, and what is remembered of them.
 
+    `stops` are tags before which the rules find all they look for, so that most pages need not be read further.
     `lost` names the attributes whose rules the site's last change broke and nobody has repaired yet.
     """
 
@@ -123,9 +140,14 @@ class Wrapper:
     url_pattern: str
     rules: Mapping[str, Rule]
     static: tuple[str, ...] = ()
+    stops: tuple[str, ...] = ()
     bellwethers: tuple[Bellwether, ...] = ()
     profiles: Mapping[str, Profile] = field(default_factory=dict)
     lost: tuple[str, ...] = ()
+
+    @cached_property
+    def stop_bytes(self) -> tuple[bytes, ...]:
+        return tuple(map(str.encode, self.stops))
 
     @cached_property
     def static_texts(self) -> frozenset[str]:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from untemplate.clustering import signature
 from untemplate.errors import PageError, RulesError
-from untemplate.extraction.apply import Found, apply_rule
+from untemplate.extraction.apply import Found, apply_rules
 from untemplate.extraction.format import format_rules, parse_rules
 from untemplate.extraction.matching import Matcher
 from untemplate.extraction.output import complete_file
+from untemplate.extraction.reading import Unread, read_beginning, read_whole
 from untemplate.extraction.rule import Wrapper
 from untemplate.page import Page
 from untemplate.patterns import parse_typed
@@ -111,11 +113,13 @@ class Rules:
         return Matcher(self.wrappers)
 
     def _apply(self, wrapper: Wrapper, page: Page) -> _Values:
-        tree = page.tree
-        attributes = self.schema.attributes
-        return {
-            name: apply_rule(rule, tree, wrapper, attributes[name]) for name, rule in wrapper.rules.items()
-        }
+        """What the rules find; the page is read to its end only if that may matter."""
+        if wrapper.stops and not page.is_parsed:
+            beginning = read_beginning(page, wrapper.stop_bytes)
+            if beginning is not None:
+                with suppress(Unread):
+                    return apply_rules(wrapper, beginning, self.schema.attributes)
+        return apply_rules(wrapper, read_whole(page), self.schema.attributes)
 
     def _hold(self, wrapper: Wrapper, found: _Values) -> bool:
         """Whether rules hold on a page: all mandatory attributes come out, or where none is mandatory, most."""
@@ -136,4 +140,4 @@ def _reason(attribute: str, wrapper: Wrapper) -> Reason:
 
 def _value(found: Found, attribute: Attribute, page: Page) -> Value:
     data = parse_typed(found.text, attribute.type, page.url)
-    return Value(found.text, data, found.node.xpath, found.rule, round(found.confidence, 3))
+    return Value(found.text, data, found.node.numbered_xpath, found.rule, round(found.confidence, 3))

@@ -20,6 +20,7 @@ from untemplate.extraction.apply import Found, apply_rule
 from untemplate.extraction.neighbors import Labels as StaticLabels
 from untemplate.extraction.neighbors import text_before
 from untemplate.labeling import Label
+from untemplate.learning import learn_stops
 from untemplate.page import Page, squeeze
 from untemplate.schema import Schema
 
@@ -41,11 +42,12 @@ _WORD = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}")
 
 
 def remember(wrapper: Wrapper, pages: Iterable[Page], schema: Schema, given: Labels) -> Wrapper:
-    """The wrapper with the first of these pages as its bellwethers.
+    """The wrapper with the first of these pages as its bellwethers, and where reading such pages may stop.
 
     What is golden is what came out or, of pages that have labels (by page id), what these say.
     """
     bellwethers: list[Bellwether] = []
+    watched: list[Page] = []
     found: defaultdict[str, list[Found]] = defaultdict(list)
     labels: defaultdict[str, Counter[str]] = defaultdict(Counter)
     names: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -67,6 +69,7 @@ def remember(wrapper: Wrapper, pages: Iterable[Page], schema: Schema, given: Lab
         golden |= _labelled(given.get(page.id, ()))
         if golden:
             bellwethers.append(Bellwether(page.id, page.url, signature(page.html), golden))
+            watched.append(page)
         page.release()
         if len(bellwethers) == BELLWETHERS:
             break
@@ -78,7 +81,8 @@ def remember(wrapper: Wrapper, pages: Iterable[Page], schema: Schema, given: Lab
         )
         for name, places in found.items()
     }
-    return replace(wrapper, bellwethers=tuple(bellwethers), profiles=profiles)
+    stops = learn_stops(wrapper, watched, schema)
+    return replace(wrapper, stops=stops, bellwethers=tuple(bellwethers), profiles=profiles)
 
 
 def names_around(element: etree._Element) -> Iterator[str]:
