@@ -6,14 +6,14 @@ import tomllib
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import re2
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from untemplate.errors import SchemaError
 
-__all__ = ["Attribute", "Schema", "Type"]
+__all__ = ["Attribute", "Pattern", "Schema", "Type"]
 
 Type = Literal["text", "number", "price", "date", "time", "phone", "zip", "email", "isbn", "url", "image"]
 
@@ -63,6 +63,17 @@ class Schema:
         )
 
 
+def _compiles(pattern: str) -> str:
+    try:
+        re2.compile(pattern)
+    except re2.error as error:
+        raise ValueError(f"not an RE2 pattern: {error}") from error
+    return pattern
+
+
+Pattern = Annotated[str, AfterValidator(_compiles)]
+
+
 class _AttributeFile(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
@@ -70,17 +81,7 @@ class _AttributeFile(BaseModel):
     mandatory: bool = False
     constant: bool = False
     many: bool = False
-    pattern: str | None = None
-
-    @field_validator("pattern")
-    @classmethod
-    def _compiles(cls, pattern: str | None) -> str | None:
-        if pattern is not None:
-            try:
-                re2.compile(pattern)
-            except re2.error as error:
-                raise ValueError(f"not an RE2 pattern: {error}") from error
-        return pattern
+    pattern: Pattern | None = None
 
 
 class _SchemaFile(BaseModel):

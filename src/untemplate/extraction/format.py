@@ -21,7 +21,7 @@ from untemplate.extraction.feature import Feature
 from untemplate.extraction.ranges import Range
 from untemplate.extraction.rule import Bellwether, Profile, Rule, Selector, Wrapper
 from untemplate.page import Limits
-from untemplate.schema import Attribute, Schema, Type
+from untemplate.schema import Attribute, Pattern, Schema, Type
 
 __all__ = ["VERSION", "format_rules", "parse_rules"]
 
@@ -247,7 +247,7 @@ class _AttributeFile(_Part):
     mandatory: bool = False
     constant: bool = False
     many: bool = False
-    pattern: str | None = None
+    pattern: Pattern | None = None
 
 
 class _SchemaFile(_Part):
