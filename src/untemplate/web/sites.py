@@ -164,6 +164,16 @@ class OpenSite:
 
     def bench(self, cluster: str) -> Bench:
         """The cluster on its bench, which has learnt the labels that the catalog holds now."""
+        bench = self._put_on_bench(cluster)
+        own = set(self.pages[cluster])
+        with bench.lock:  # else labels read earlier could be learnt later
+            labels = [given.label for given in self.labels() if given.label.page in own]
+            strange = {label.page for label in labels} - set(bench.pages)
+            strangers = [self.catalog.page(self.name, id) for id in sorted(strange)]
+            bench.update(self.wrapper(cluster), labels, self.fresh_labels()[cluster], strangers)
+        return bench
+
+    def _put_on_bench(self, cluster: str) -> Bench:
         wrapper = self.wrapper(cluster)
         with self._lock:
             bench = self._benches.get(cluster)
@@ -171,17 +181,11 @@ class OpenSite:
                 pages = (self.catalog.page(self.name, id) for id in self.pages[cluster][:SAMPLE])
                 bench = self._benches[cluster] = Bench(wrapper, pages, self.schema)
                 Thread(target=bench.warm_up, daemon=True).start()
-        own = set(self.pages[cluster])
-        with bench.lock:  # else labels read earlier could be learnt later
-            labels = [given.label for given in self.labels() if given.label.page in own]
-            strange = {label.page for label in labels} - set(bench.pages)
-            strangers = [self.catalog.page(self.name, id) for id in sorted(strange)]
-            bench.update(wrapper, labels, self.fresh_labels()[cluster], strangers)
-        return bench
+            return bench
 
     def shown(self, id: str) -> tuple[Page, Rendering]:
         """A page, parsed and kept, and how it is shown; PageError if it cannot be read."""
-        own = self.bench(self.cluster_of(id)).pages.get(id)
+        own = self._put_on_bench(self.cluster_of(id)).pages.get(id)
         with self._lock:
             known = self._renderings.get(id)
             if known and known[0] == self.remote and own in (None, known[1]):
