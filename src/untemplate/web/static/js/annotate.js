@@ -29,7 +29,7 @@ class Annotate {
     this.site = context.site.site;
     this.remote = context.site.remote;
     this.cluster = context.cluster.cluster;
-    this.history = new History(this.site);
+    this.history = new History(this.site, this.cluster);
     this.active = 0;
     this.turns = new Turns();
     this.heading = null; // the page asked for last

@@ -3,8 +3,8 @@
 const LIMIT = 200;
 
 export class History {
-  constructor(site) {
-    this.key = `history/${site}`;
+  constructor(site, cluster) {
+    this.key = `history/${site}/${cluster}`;
     this.done = [];
     this.undone = [];
     try {
