@@ -205,8 +205,8 @@ def _report_usual(person: _Person, catalog: Catalog) -> None:
     slow = sorted(every)[round(0.9 * (len(every) - 1))]
     print(
         f"{len(every)} labels: median {median(every) * 1000:.0f} ms, 90% within {slow * 1000:.0f} ms, "
-        f"slowest {max(every) * 1000:.0f} ms; to reach: 300 ms. CPU time of the server for one, which other work on "
-        f"the machine does not lengthen: median {median(person.work) * 1000:.0f} ms, "
+        f"slowest {max(every) * 1000:.0f} ms; to reach: 300 ms. CPU time of the server for "
+        f"one: median {median(person.work) * 1000:.0f} ms, "
         f"most {max(person.work) * 1000:.0f} ms"
     )
 
