@@ -20,7 +20,7 @@ from untemplate.learning import AttributeReport, Table, learn_rules
 from untemplate.page import Page
 from untemplate.sampling import sample
 from untemplate.schema import Schema
-from untemplate.watching import BELLWETHERS, remember
+from untemplate.watching import POOL, remember
 
 __all__ = ["Learned", "borrow", "learn", "learn_site", "learning_sample", "watchable"]
 
@@ -30,8 +30,6 @@ SAMPLE = 20
 MAX_LABELLED = 20
 # An unlabelled page with more tags is not learnt with: it would cost more than all others together.
 MAX_TAGS = 50_000
-# Of these, so many are watched: their golden records are sure.
-WATCHED_LABELLED = 5
 # A cluster without labels borrows a wrapper that fills this share of what it fills on its own pages.
 BORROWED_FILL = 0.6
 BORROWING_PAGES = 10
@@ -152,17 +150,16 @@ def _learn_wrapper(
 
 
 def watchable(group: Cluster, labelled: Sequence[Page], learnt_with: Sequence[Page]) -> Iterator[Page]:
-    """Pages to watch: a few labelled ones, then by turns pages that rules were learnt with and others.
+    """Pages to watch: labelled ones, then by turns pages that rules were learnt with and others.
 
     The former are diverse, the latter tell of rules that hold only where they were learnt.
     """
-    yield from labelled[:WATCHED_LABELLED]
+    yield from labelled
     known = {id(page) for page in learnt_with}
     others = [page for page in group.pages if id(page) not in known and _is_moderate(page)]
-    others = Random(0).sample(others, min(len(others), BELLWETHERS))
+    others = Random(0).sample(others, min(len(others), POOL))
     for pages in zip_longest(learnt_with[len(labelled) :], others):
         yield from (page for page in pages if page is not None)
-    yield from labelled[WATCHED_LABELLED:]
 
 
 def learning_sample(group: Cluster, labelled: Sequence[Page]) -> list[Page]:

@@ -94,6 +94,7 @@ def _bellwether(bellwether: Bellwether) -> dict[str, Any]:
         "url": bellwether.url,
         "signature": str(bellwether.signature),
         "golden": {name: list(texts) for name, texts in bellwether.golden.items()},
+        "unsure": list(bellwether.unsure),
     }
 
 
@@ -198,10 +199,11 @@ class _BellwetherFile(_Part):
     url: str
     signature: str
     golden: dict[str, list[str]]
+    unsure: list[str] = []
 
     def parse(self) -> Bellwether:
         golden = {name: tuple(texts) for name, texts in self.golden.items()}
-        return Bellwether(self.page, self.url, Signature.parse(self.signature), golden)
+        return Bellwether(self.page, self.url, Signature.parse(self.signature), golden, tuple(self.unsure))
 
 
 class _ProfileFile(_Part):

@@ -104,13 +104,19 @@ class Rule:
 class Bellwether:
     """A page watched to notice change, as it was when the rules were learnt.
 
-    `golden` is what came out of it: per attribute the texts of its values, no entry where there are none.
+    `golden` is what came out of it: per attribute the texts of its values, no entry where there are none. Of the
+    attributes in `unsure` a value came out that the committee doubted: nothing is known of them.
     """
 
     page: str
     url: str
     signature: Signature
     golden: Mapping[str, tuple[str, ...]]
+    unsure: tuple[str, ...] = ()
+
+    def remembered(self, attribute: str) -> tuple[str, ...] | None:
+        """The values of an attribute, none if it is empty; None if they are not known."""
+        return None if attribute in self.unsure else self.golden.get(attribute, ())
 
 
 @dataclass(frozen=True)

@@ -97,7 +97,7 @@ def gather(wrapper: Wrapper, pairs: Iterable[Pair], schema: Schema) -> Evidence:
 
 
 def _unreadable(name: str, known: Bellwether | None, page: Page) -> Comparison:
-    return Comparison(page.id, known.golden.get(name, ()) if known else None, (), False, False, 0.0)
+    return Comparison(page.id, known.remembered(name) if known else None, (), False, False, 0.0)
 
 
 def _compare(wrapper: Wrapper, known: Bellwether | None, page: Page, schema: Schema) -> dict[str, Comparison]:
@@ -106,11 +106,11 @@ def _compare(wrapper: Wrapper, known: Bellwether | None, page: Page, schema: Sch
     for name in {**wrapper.rules, **(golden or {})}:
         attribute, rule = schema.attributes[name], wrapper.rules.get(name)
         places = apply_rule(rule, page.tree, wrapper, attribute) if rule else []
-        before = None if golden is None else golden.get(name, ())
+        before = known.remembered(name) if known else None
         found = tuple(place.text for place in places)
         is_same = before is not None and same_values(before, found, attribute.type)
         compared[name] = Comparison(page.id, before, found, is_same, False, _agreement(places))
-    if golden is None or all(one.is_same for one in compared.values()):
+    if golden is None or all(one.is_same or one.golden is None for one in compared.values()):
         return compared
     seen = _seen_again(golden, page, schema)
     if not seen and not any(one.is_same and one.golden for one in compared.values()):

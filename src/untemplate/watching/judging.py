@@ -38,8 +38,9 @@ VOUCHING_SHARE = 0.2
 AGREEMENT_SHARE = 0.5
 # Shorter values, in letters and digits, stand somewhere on many a page.
 TELLING = 4
-# One and the same value on fewer pages is a coincidence.
+# One and the same value on fewer pages, or on a smaller share of them, is a coincidence.
 REPEATED_PAGES = 3
+REPEATED_SHARE = 0.5
 
 
 def judge_structure(evidence: Evidence, share: float) -> Alarm | None:
@@ -173,7 +174,9 @@ class _Judge:
             return None
         most = Counter(golden).most_common(1)[0][1] / len(golden)
         text, count = Counter(one.found for one in found).most_common(1)[0]
-        if count < REPEATED_PAGES or count / len(found) <= min(1 - VOLATILE_SHARE, 2 * most):
+        if count < REPEATED_PAGES or count / len(found) <= max(
+            REPEATED_SHARE, min(1 - VOLATILE_SHARE, 2 * most)
+        ):
             return None
         return self._alarm("repeated", "values that differ", [one for one in found if one.found == text])
 
