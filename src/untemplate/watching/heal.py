@@ -199,6 +199,11 @@ class _Patient:
             if repaired is None:
                 return None, "no rule tells its remembered values from other texts"
             alarms = self._test(repaired, name, held_back)
+            if not alarms and self._errs(repaired, name):
+                return (
+                    None,
+                    "a rule learnt from its remembered values finds others while these are on the page",
+                )
             if not alarms:
                 return repaired, f"learnt from remembered values on {len(labelled) - len(held_back)} pages"
             why = f"a rule learnt from its remembered values fails: {alarms[0].test} test, {alarms[0].seen}"
@@ -213,6 +218,12 @@ class _Patient:
         pairs = [one for one in self._pairs if one[1].id in held_back] or self._pairs
         verdicts = judge_attributes(gather(wrapper, pairs, self.schema), self.schema, BROKEN_SHARE)
         return verdicts.get(name, [])
+
+    def _errs(self, wrapper: Wrapper, name: str) -> bool:
+        """Whether a rule finds another value on any page that still shows the remembered one."""
+        comparisons = gather(wrapper, self._pairs, self.schema).comparisons[name]
+        is_constant = self.schema.attributes[name].constant
+        return is_constant and any(one.is_elsewhere and one.found for one in comparisons)
 
     def _relearn_alike(self, wrapper: Wrapper, name: str, why: str) -> tuple[Wrapper | None, str]:
         """The same for an attribute whose values changed: its labels are places like those remembered."""
