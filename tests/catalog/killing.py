@@ -31,7 +31,9 @@ def rules(number: int) -> Rules:
     watched = [
         Bellwether(f"{n}", f"http://a/{n}", Signature((1,) * 8), {"name": (f"{number}",)}) for n in range(10)
     ]
-    wrappers = [Wrapper(f"c{n}", (), number, "*", {"name": name}, (), tuple(watched)) for n in range(4)]
+    wrappers = [
+        Wrapper(f"c{n}", (), number, "*", {"name": name}, bellwethers=tuple(watched)) for n in range(4)
+    ]
     return Rules(Schema("book", {"name": Attribute("name")}), tuple(wrappers))
 
 

@@ -31,7 +31,10 @@ selectors = st.builds(
 )
 rule_parts = st.tuples(st.lists(selectors, min_size=1, max_size=2).map(tuple), st.lists(selectors).map(tuple))
 bellwethers = st.builds(
-    Bellwether, texts, texts, signatures, st.dictionaries(attributes, st.lists(texts, max_size=2).map(tuple))
+    Bellwether,
+    *(texts, texts, signatures),
+    st.dictionaries(attributes, st.lists(texts, max_size=2).map(tuple)),
+    st.lists(attributes, max_size=2).map(tuple),
 )
 profiles = st.builds(Profile, st.floats(0, 1), st.lists(texts).map(tuple), st.lists(texts).map(tuple))
 
@@ -49,6 +52,7 @@ def any_rules(draw: st.DrawFn) -> Rules:
             draw(texts),
             {name: Rule(name, *draw(rule_parts)) for name in draw(st.sets(attributes))},
             ("4 dt Phone:",),
+            ('<div id="footer">',),
             tuple(draw(st.lists(bellwethers, max_size=2))),
             draw(st.dictionaries(attributes, profiles)),
             tuple(draw(st.sets(attributes))),

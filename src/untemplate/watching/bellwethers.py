@@ -68,7 +68,8 @@ _Look = tuple[Page, Mapping[str, _Seen]]
 def remember(wrapper: Wrapper, pages: Iterable[Page], schema: Schema, given: Labels) -> Wrapper:
     """The wrapper with some of these pages as its bellwethers: labelled ones, then those that differ most.
 
-    It also learns where reading such pages may stop. What is golden is what came out or, of pages that have labels (by page id), what these say.
+    It also learns where reading such pages may stop. What is golden is what came out or, of pages that have labels
+    (by page id), what these say.
     """
     looks: list[_Look] = []
     for page in islice(pages, POOL):
