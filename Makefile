@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test lint docs screenshots bench clean
+.PHONY: demo test lint docs screenshots bench profile clean
 
 demo: $(READY)  ## a made-up site, from pages to records, in seconds
 	@$(BIN)/untemplate demo
@@ -26,6 +26,9 @@ screenshots: $(READY)  ## take the pictures of the web pages anew
 
 bench: $(READY)  ## accuracy and speed; some need the data sets
 	@$(BIN)/python -m benchmarks
+
+profile: $(READY)  ## where the time of extraction goes; needs SWDE
+	@$(BIN)/python -m benchmarks.profile
 
 clean:
 	@rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis

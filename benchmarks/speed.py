@@ -1,7 +1,9 @@
-"""How long learning a cluster takes, and extracting a page in multiples of parsing it, on SWDE; one core.
+"""The time of extraction in multiples of the plain lxml parse of the same SWDE pages, peers beside ours; one core.
 
-python -m benchmarks.speed                  all 40 sites
-python -m benchmarks.speed --sites zagat
+python -m benchmarks.speed                          all pages, peers included (the first run installs them)
+python -m benchmarks.speed --every 10               of ten pages one
+python -m benchmarks.speed --by untemplate          ours and the parsers alone
+python -m benchmarks.speed --chart docs/images/speed.svg
 """
 
 from __future__ import annotations
@@ -9,190 +11,132 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import mean, median
 from tempfile import TemporaryDirectory
 from time import process_time
-from typing import Any
-from unittest.mock import patch
 
 import lxml.html
+from lxml import etree
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
+from selectolax.lexbor import LexborHTMLParser
 
+from benchmarks.peers import PEERS, PeerFailed, Uninstallable, install, run_peer
 from benchmarks.swde import VERTICALS, Site, chosen_sites, labelling_order, labels_of, schema_of
 from untemplate import Page, Rules, learn
-from untemplate.extraction import rules as matching
-from untemplate.extraction.apply import apply_rule
-from untemplate.extraction.output import RecordSink, open_records
+from untemplate.clustering import signature
+from untemplate.extraction.output import open_records
 
-SAMPLE = 20
+OURS = "untemplate"
+PARSE = "lxml parse"
 LABELLED = 4
-HUGE_NODES = 1_000_000
-PARTS = ("parse", "match", "select", "values", "output")
+PASSES = 3
+"""Each way goes so often over the pages of a site; the least time of a page counts, as others use the machine."""
+
+XPATHS = [
+    etree.XPath(path)
+    for path in (
+        "//h1//text()",
+        "//title/text()",
+        "//a[@href]/@href",
+        '//*[@class="price"]/text()',
+        "//table//td/text()",
+    )
+]
+CSS = ("h1", "title", "a[href]", ".price", "table td")
+
+Way = Callable[[Page], object]
+Times = dict[str, list[float]]
+"""Way → CPU seconds per page."""
+Ratios = dict[str, list[float]]
+"""Way → times as multiples of the parse of the same page."""
 
 
-@dataclass(frozen=True)
-class Learning:
-    """Seconds of learning the rules of one cluster."""
-
-    site: Site
-    attributes: int
-    seconds: float
+def _lxml_and_xpaths(page: Page) -> object:
+    tree = lxml.html.document_fromstring(page.html)
+    return [xpath(tree) for xpath in XPATHS]
 
 
-@dataclass(frozen=True)
-class HugeLearning:
-    """Seconds of learning without and with a page of a million nodes, and of parsing that page."""
-
-    site: Site
-    without: float
-    within: float
-    parse: float
+def _lexbor_and_css(page: Page) -> object:
+    tree = LexborHTMLParser(page.html)
+    return [tree.css(selector) for selector in CSS]
 
 
-@dataclass
-class Extraction:
-    """Per page the time as a multiple of parsing it, and the seconds that the parts of extraction take."""
-
-    ratios: list[float] = field(default_factory=list)
-    parse: float = 0.0
-    parts: dict[str, float] = field(default_factory=lambda: dict.fromkeys(PARTS, 0.0))
-
-
-def sample_of(site: Site) -> tuple[list[Page], Callable[[], float]]:
-    """The pages of a sample, and what learns from them and says how many seconds that took."""
-    truth = site.truth()
-    order = labelling_order(site)
-    pages = [page for page in site.pages() if page.id in order[:SAMPLE]]
-    labels = labels_of(order[:LABELLED], truth)
-
-    def learning() -> float:
-        for page in pages:
-            page.release()
-        started = process_time()
-        learn(pages, labels, schema_of(site.vertical))
-        return process_time() - started
-
-    return pages, learning
+PARSERS: dict[str, Way] = {
+    PARSE: lambda page: lxml.html.document_fromstring(page.html),
+    "lxml parse, five // XPaths": _lxml_and_xpaths,
+    "lexbor parse": lambda page: LexborHTMLParser(page.html),
+    "lexbor parse, five CSS selections": _lexbor_and_css,
+    "signature": lambda page: signature(page.html),
+}
 
 
-def measure_learning(site: Site) -> Learning:
-    _, learning = sample_of(site)
-    attributes = {name for values in site.truth().values() for name, found in values.items() if found}
-    return Learning(site, len(attributes), learning())
-
-
-def measure_huge_learning(site: Site) -> HugeLearning:
-    pages, learning = sample_of(site)
-    without = learning()
-    huge = huge_page(pages[-1])
-    started = process_time()
-    lxml.html.document_fromstring(huge.html)
-    parse = process_time() - started
-    pages.append(huge)
-    return HugeLearning(site, without, learning(), parse)
-
-
-def huge_page(like: Page) -> Page:
-    """A page of the same template, whose content is repeated until it has a million nodes."""
-    tree = lxml.html.document_fromstring(like.html)
-    body = tree.find("body")
-    content = list(body)
-    count = max(1, int(body.xpath("count(.//node())")))
-    inner = b"".join(lxml.html.tostring(element, encoding="utf-8") for element in content)
-    for element in content:
-        body.remove(element)
-    start, end = lxml.html.tostring(tree, encoding="utf-8").rsplit(b"</body>", 1)
-    html = start + inner * (HUGE_NODES // count + 1) + b"</body>" + end
-    return Page(like.url, html, "huge.htm")
-
-
-def measure_extraction(site: Site, into: Extraction) -> None:
-    """Every page of the site: parsed by lxml, extracted from into JSONL, and extracted from part by part."""
-    pages, truth = site.pages(), site.truth()
+def measure(site: Site) -> Times:
+    """Every page of the site, all ways: parsers, the signature, and from HTML to a record in a JSONL file."""
+    pages = site.pages()
     schema = schema_of(site.vertical)
-    rules = learn(pages, labels_of(labelling_order(site)[:LABELLED], truth), schema)
+    rules: Rules = learn(pages, labels_of(labelling_order(site)[:LABELLED], site.truth()), schema)
     with TemporaryDirectory() as folder, open_records(Path(folder) / "records.jsonl", schema) as write:
+
+        def extract(page: Page) -> None:
+            for record in rules.extract([page]):
+                write(record)
+
+        ways = PARSERS | {OURS: extract}
+        times = {way: [float("inf")] * len(pages) for way in ways}
         for page in pages:
             page.release()
-            started = process_time()
-            lxml.html.document_fromstring(page.html)
-            parse = process_time() - started
-            started = process_time()
-            write(rules.extract_one(page))
-            into.ratios.append((process_time() - started) / parse)
-            into.parse += parse
-            page.release()
-            for part, seconds in _parts(rules, page, write).items():
-                into.parts[part] += seconds
-            page.release()
+        for _ in range(PASSES):
+            for way, work in ways.items():
+                for number, page in enumerate(pages):
+                    started = process_time()
+                    work(page)
+                    times[way][number] = min(times[way][number], process_time() - started)
+    return times
 
 
-def _parts(rules: Rules, page: Page, write: RecordSink) -> dict[str, float]:
-    """Seconds of each part of one extraction; what is neither parsing nor a rule nor a value is matching."""
-    parts = dict.fromkeys(PARTS, 0.0)
-
-    def timed(part: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*arguments: Any) -> Any:
-            started = process_time()
-            try:
-                return function(*arguments)
-            finally:
-                parts[part] += process_time() - started
-
-        return call
-
-    timed("parse", lambda: page.tree)()
-    select, values = timed("select", apply_rule), timed("values", matching._value)
-    with patch.object(matching, "apply_rule", select), patch.object(matching, "_value", values):
-        record = timed("match", rules.extract_one)(page)
-    parts["match"] -= parts["select"] + parts["values"]
-    timed("output", write)(record)
-    return parts
+def measure_peer(peer: str, site: Site) -> list[float]:
+    """Ratios of a peer on the pages of a site, learnt from one labelled page; none if it fails."""
+    truth = site.truth()
+    values = {page: {name: true for name, true in truth[page].items() if true} for page in truth}
+    labelled = labelling_order(site)[0]
+    tested = {page.id: values[page.id] for page in site.pages() if page.id != labelled}
+    try:
+        return run_peer(peer, site.folder, {labelled: values[labelled]}, tested)[1]
+    except PeerFailed:
+        return []
 
 
-def show_learning(console: Console, learnt: Sequence[Learning], huge: Sequence[HugeLearning]) -> None:
-    title = f"Learning a cluster: {SAMPLE} pages, {LABELLED} labelled, CPU seconds"
-    table = Table("sites", "attributes", "mean", "median", "max", "slowest", title=title)
-    for vertical in sorted({one.site.vertical for one in learnt}):
-        _add_learning(table, vertical, [one for one in learnt if one.site.vertical == vertical])
-    _add_learning(table, "all", learnt)
+def show(console: Console, ratios: Ratios, parse: float, failed: Sequence[str]) -> None:
+    pages = len(ratios[PARSE])
+    title = f"{pages:,} pages, CPU time as a multiple of lxml.html.document_fromstring, {1000 * parse:.2f} ms a page"
+    table = Table("way", "mean", "median", "95 % below", "pages/s", title=title)
+    for way, own in ratios.items():
+        high = sorted(own)[int(0.95 * (len(own) - 1))]
+        cells = [f"{value:.2f}" for value in (mean(own), median(own), high)]
+        table.add_row(way, *cells, f"{1 / (mean(own) * parse):,.0f}")
     console.print(table)
-    title = f"With a page of {HUGE_NODES:,} nodes in the sample, CPU seconds"
-    table = Table("site", "without", "with", "difference", "lxml parse of that page", title=title)
-    for one in huge:
-        cells = (one.without, one.within, one.within - one.without, one.parse)
-        table.add_row(f"{one.site.vertical}-{one.site.name}", *(f"{seconds:.2f}" for seconds in cells))
-    console.print(table)
+    for line in failed:
+        console.print(line, markup=False)
 
 
-def _add_learning(table: Table, name: str, learnt: Sequence[Learning]) -> None:
-    seconds = [one.seconds for one in learnt]
-    slowest = max(learnt, key=lambda one: one.seconds).site
-    attributes = {one.attributes for one in learnt}
-    spread = str(min(attributes)) if len(attributes) == 1 else f"{min(attributes)}–{max(attributes)}"
-    cells = [f"{value:.2f}" for value in (mean(seconds), median(seconds), max(seconds))]
-    table.add_row(f"{name} ({len(learnt)})", spread, *cells, f"{slowest.vertical}-{slowest.name}")
+def draw(path: Path, ratios: Ratios, parse: float) -> None:
+    """A bar of throughput for each way."""
+    from matplotlib.figure import Figure
 
-
-def show_extraction(console: Console, extraction: Extraction) -> None:
-    ratios = sorted(extraction.ratios)
-    title = f"Extraction of {len(ratios):,} pages, as a multiple of lxml.html.document_fromstring"
-    table = Table("mean", "median", "95 % below", "all pages together", title=title)
-    together = sum(extraction.parts.values()) / extraction.parse
-    high = ratios[int(0.95 * (len(ratios) - 1))]
-    table.add_row(*(f"{value:.2f}" for value in (mean(ratios), median(ratios), high, together)))
-    console.print(table)
-    table = Table("part", "ms a page", "× parsing", "share", title="Where the time goes, all pages together")
-    for part in PARTS:
-        seconds = extraction.parts[part]
-        share = seconds / sum(extraction.parts.values())
-        cells = (f"{1000 * seconds / len(ratios):.3f}", f"{seconds / extraction.parse:.2f}", f"{share:.0%}")
-        table.add_row(part, *cells)
-    console.print(table)
+    ways = sorted(ratios, key=lambda way: mean(ratios[way]))
+    rates = [1 / (mean(ratios[way]) * parse) for way in ways]
+    figure = Figure(figsize=(8, 0.35 * len(ways) + 1), layout="constrained")
+    axes = figure.subplots()
+    bars = axes.barh(ways, rates, color=["tab:orange" if way == OURS else "tab:blue" for way in ways])
+    axes.bar_label(bars, [f"{rate:,.0f}" for rate in rates], padding=3)
+    axes.invert_yaxis()
+    axes.set_xlabel("SWDE pages a second, one core")
+    axes.spines[["top", "right"]].set_visible(False)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -200,24 +144,39 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.speed", description=summary)
     parser.add_argument("--vertical", nargs="+", choices=VERTICALS, default=VERTICALS, help="only these")
     parser.add_argument("--sites", nargs="+", default=(), metavar="SITE", help="only these, such as zagat")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="of N pages only one: a quick look")
+    parser.add_argument("--by", nargs="+", choices=(OURS, *PEERS), default=(OURS, *PEERS), help="only these")
+    parser.add_argument("--chart", type=Path, metavar="FILE", help="draw the throughput too: .svg or .png")
     options = parser.parse_args(arguments)
     console, progress = Console(width=None if sys.stdout.isatty() else 140), Console(stderr=True)
     try:
-        chosen = chosen_sites(options.vertical, options.sites)
+        chosen = chosen_sites(options.vertical, options.sites, options.every)
     except FileNotFoundError as missing:
         console.print(f"skipped: {missing}")
         return 0
-    firsts = {site.vertical: site for site in reversed(chosen)}
-    learnt = [measure_learning(site) for site in track(chosen, "learning", console=progress, transient=True)]
-    huge = [
-        measure_huge_learning(site)
-        for site in track(firsts.values(), "huge page", console=progress, transient=True)
-    ]
-    show_learning(console, learnt, huge)
-    extraction = Extraction()
-    for site in track(chosen, "extraction", console=progress, transient=True):
-        measure_extraction(site, extraction)
-    show_extraction(console, extraction)
+    times: Times = {way: [] for way in (*PARSERS, OURS)}
+    ratios: Ratios = {way: [] for way in times}
+    failed: list[str] = []
+    peers = [peer for peer in PEERS if peer in options.by]
+    for peer in list(peers):
+        try:
+            install(peer)
+        except Uninstallable as error:
+            failed.append(f"{peer}: does not install: {error}")
+            peers.remove(peer)
+    for site in track(chosen, "sites", console=progress, transient=True):
+        own = measure(site)
+        for way, seconds in own.items():
+            times[way] += seconds
+            ratios[way] += [one / parse for one, parse in zip(seconds, own[PARSE], strict=True)]
+        for peer in peers:
+            found = measure_peer(peer, site)
+            ratios.setdefault(peer, []).extend(found)
+            if not found:
+                failed.append(f"{peer}: fails on {site.vertical}-{site.name}, which is left out")
+    show(console, ratios, mean(times[PARSE]), failed)
+    if options.chart:
+        draw(options.chart, ratios, mean(times[PARSE]))
     return 0
 
 

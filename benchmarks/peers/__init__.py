@@ -50,6 +50,7 @@ class Peer:
 # lxml in all of them: time is measured in parses of the same page.
 PEERS = {
     "copied XPaths (parsel)": Peer(("parsel>=1.9", "lxml")),
+    "copied XPaths from ids (parsel)": Peer(("parsel>=1.9", "lxml")),
     "Scrapling": Peer(("scrapling>=0.3", "lxml")),
     "AutoScraper": Peer(("autoscraper==1.1.14", "beautifulsoup4<4.13", "lxml")),
     # Its released C sources are too old for Python 3.11, so they are made anew by the Cython of their time.

@@ -1,4 +1,4 @@
-"""A person who copies XPaths from a browser's developer tools, one per labelled page, tried in order."""
+"""A person who copies absolute XPaths from a browser, one per labelled page, tried in order."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ def learn(examples: Sequence[Example], tested: Sequence[Example]) -> Extract:
 
     def extract(html: str) -> dict[str, str | None]:
         page = Selector(html)
-        return {name: _first(page, own) for name, own in xpaths.items()}
+        return {name: first_text(page, own) for name, own in xpaths.items()}
 
     return extract
 
 
-def _first(page: Selector, xpaths: Sequence[str]) -> str | None:
+def first_text(page: Selector, xpaths: Sequence[str]) -> str | None:
+    """The text that the first of these selects that selects any."""
     for xpath in xpaths:
         text = clean(page.xpath(xpath).get() or "")
         if text:

@@ -90,8 +90,6 @@ _END_COMMENT = f"<!--{_END}-->".encode()
 
 _SAFE_NAME = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
 _SAFE_PATH = re.compile(r"(?:/[A-Za-z_][\w.-]*(?:\[\d+\])?)+", re.ASCII)
-# A step of an XPath that has no number.
-_UNNUMBERED = re.compile(r"(?<=[^]/])(?=/|$)")
 # libxml2 drops everything after </html>; browsers ignore the tag, and so do we.
 _CLOSING_TAGS = re.compile(rb"</(?:[bB][oO][dD][yY]|[hH][tT][mM][lL])\s*>")
 # libxml2 stops reading at this depth, also when told that trees are huge.
@@ -100,10 +98,15 @@ _PARSER_DEPTH = 2048
 _MAX_COMPARISONS = 100_000_000
 _MAX_ATTRIBUTES = 10_000  # of one tag: its square is the above
 _BOMB = 100_000  # bytes; fewer cannot hold enough attributes of different names to take as long
-_LONG_TAG = 256  # bytes; shorter tags cannot hold enough attributes to matter
+_FEW_ATTRIBUTES = 64  # tags with no more take no time to speak of
 _ATTRIBUTE = rb"[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:\"[^\"]*+\"?+|'[^']*+'?+|[^\s>]*+))?+"
 _ATTRIBUTES = re.compile(_ATTRIBUTE)
 _TAG = re.compile(rb"<[a-zA-Z][^\s/>]*+((?:%b){0,%d})" % (_ATTRIBUTE, _MAX_ATTRIBUTES + 1))
+# All up to the next tag that has more than a few attributes.
+_SMALL_TAGS = re.compile(
+    rb"(?:[^<]++|<(?![a-zA-Z])|<[a-zA-Z][^\s/>]*+(?:%b){0,%d}+(?!%b))*+"
+    % (_ATTRIBUTE, _FEW_ATTRIBUTES, _ATTRIBUTE)
+)
 
 
 def squeeze(text: str) -> str:
@@ -175,7 +178,8 @@ class Node:
     @property
     def numbered_xpath(self) -> str:
         """The same with the number of every step, so that it does not depend on what follows the node."""
-        return self._xpath_in(_UNNUMBERED.sub("[1]", element_xpath(self.parent)))
+        steps = element_xpath(self.parent)[1:].split("/")
+        return self._xpath_in("".join([f"/{step}" if step[-1] == "]" else f"/{step}[1]" for step in steps]))
 
     def _xpath_in(self, parent: str) -> str:
         if self.kind == "element":
@@ -368,15 +372,15 @@ def _resolve(charset: str | None) -> str | None:
 def _refuse_attribute_bombs(html: bytes) -> None:
     if len(html) < _BOMB:
         return
-    separators = len(html) - len(html.translate(None, b" \t\r\n\f/\"'"))
-    if separators < 2 * _MAX_ATTRIBUTES:  # half of them inside values, as on real pages
-        return
-    comparisons = 0
-    for tag in _TAG.finditer(html):
-        if tag.end() - tag.start() > _LONG_TAG:
-            comparisons += len(_ATTRIBUTES.findall(tag[1])) ** 2
-            if comparisons > _MAX_COMPARISONS:
-                raise PageError(f"page has tags with more than {_MAX_ATTRIBUTES:,} attributes")
+    comparisons = place = 0
+    while small := _SMALL_TAGS.match(html, place):
+        tag = _TAG.match(html, small.end())
+        if tag is None:
+            return
+        comparisons += len(_ATTRIBUTES.findall(tag[1])) ** 2
+        if comparisons > _MAX_COMPARISONS:
+            raise PageError(f"page has tags with more than {_MAX_ATTRIBUTES:,} attributes")
+        place = tag.end()
 
 
 def _walk(root: etree._Element) -> Iterator[Node]:

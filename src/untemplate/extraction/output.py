@@ -40,6 +40,8 @@ __all__ = [
     "write_records",
 ]
 
+_json = json.JSONEncoder(ensure_ascii=False).encode
+
 RecordSink = Callable[[Record], None]
 
 # Columns that every record has; an attribute of such a name gets an underscore at its end.
@@ -108,7 +110,7 @@ def _jsonl(path: Path, schema: Schema) -> Iterator[RecordSink]:
 
 def _jsonl_sink(out: TextIO, schema: Schema) -> RecordSink:
     def write(record: Record) -> None:
-        out.write(jsonl_lines([arrow_row(record, schema)]))
+        out.write(_json(record_row(record, schema)) + "\n")
 
     return write
 
@@ -227,10 +229,6 @@ def arrow_schema(schema: Schema) -> pa.Schema:
 def _writable(text: str) -> str:
     """Without lone surrogates, which file names may hold and UTF-8 cannot."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _plain(value: Any) -> Any:
