@@ -89,7 +89,7 @@ _END = "untemplate: the end of what was read"
 _END_COMMENT = f"<!--{_END}-->".encode()
 
 _SAFE_NAME = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
-_SAFE_PATH = re.compile(r"(?:/[A-Za-z_][\w.-]*(?:\[\d+\])?)+", re.ASCII)
+_UNSAFE = re.compile(r"[^\w.\-/\[\]]", re.ASCII)
 # libxml2 drops everything after </html>; browsers ignore the tag, and so do we.
 _CLOSING_TAGS = re.compile(rb"</(?:[bB][oO][dD][yY]|[hH][tT][mM][lL])\s*>")
 # libxml2 stops reading at this depth, also when told that trees are huge.
@@ -198,7 +198,7 @@ class Node:
 def element_xpath(element: etree._Element) -> str:
     """The absolute XPath of an element, written so that odd tag names do no harm."""
     path: str = element.getroottree().getpath(element)
-    if _SAFE_PATH.fullmatch(path):
+    if not _UNSAFE.search(path):
         return path
     steps: list[str] = []
     while element is not None:
@@ -264,14 +264,14 @@ class Page:
         bytes end inside a tag, a comment or a script, or cannot be read. The page must have plain letters.
         """
         try:
-            last = self._parse(self._utf8(end) + _END_COMMENT)
+            root = self._parse(self._utf8(end) + _END_COMMENT)
         except PageError:
             return None
+        last = root
         while len(last):
             last = last[-1]
         is_end = last.tag is etree.Comment and last.text == _END
-        around = [element.tag for element in last.iterancestors()][-2:] if is_end else []
-        return last if around in (["body", "html"], ["head", "html"]) else None
+        return last if is_end and root.tag == "html" and root[-1].tag in ("body", "head") else None
 
     @cached_property
     def _encoding(self) -> str:
