@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.sources.containers import Written, warc_bytes
-from untemplate import InputError, LabelError, Page, Rules, SourceError, learn, read_pages
+from untemplate import InputError, LabelError, Page, Rules, SourceError, UntemplateError, learn, read_pages
 from untemplate.cli import main
 from untemplate.demo import Site, make_site
 from untemplate.engines import local
@@ -378,6 +378,8 @@ def test_outputs_that_cannot_be_written(
     for name, message in (("folder.csv", "is a folder"), ("no/a.csv", "no folder"), ("a.xml", "cannot tell")):
         with pytest.raises(InputError, match=message):
             engine.extract(spark, source, rules, tmp_path / name)
+    with pytest.raises(UntemplateError, match=r"Spark gave up: .*; the log of the job says more"):
+        engine.extract(spark, source, rules, "file:///proc/records.csv")
 
 
 def test_the_active_session_is_used(spark: SparkSession) -> None:

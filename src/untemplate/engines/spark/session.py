@@ -8,10 +8,12 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from pyspark.errors import AnalysisException, PySparkRuntimeError
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import AnalysisException, PySparkException, PySparkRuntimeError
 from pyspark.sql import DataFrame, SparkSession
 
 from untemplate.errors import InputError, UntemplateError
+from untemplate.page import squeeze
 
 __all__ = ["LINE_ROWS", "PAGE_ROWS", "missing_told", "run", "start", "temporarily"]
 
@@ -72,6 +74,9 @@ def run(frame: DataFrame, folder: str, batch_rows: int) -> None:
             if error.getCondition() == "PATH_ALREADY_EXISTS":
                 raise InputError(f"{folder}: exists already; remove it, or give another name") from error
             raise
+        except (PySparkException, Py4JJavaError) as error:
+            what = squeeze(" ".join(str(error).splitlines()[:2]))
+            raise UntemplateError(f"{folder}: Spark gave up: {what}; the log of the job says more") from error
 
 
 @contextmanager
