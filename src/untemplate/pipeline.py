@@ -32,6 +32,8 @@ MAX_LABELLED = 20
 MAX_TAGS = 50_000
 # A cluster without labels borrows a wrapper that fills this share of what it fills on its own pages.
 BORROWED_FILL = 0.6
+# One attribute proves nothing: every page has a heading.
+MIN_BORROWED = 2
 BORROWING_PAGES = 10
 
 
@@ -199,7 +201,7 @@ def borrow(
     own_pages = {other.id: other.pages for other in clusters}
     best, best_fill = None, 0.0
     for wrapper in wrappers:
-        if not wrapper.rules or wrapper.cluster in learned.borrowed:
+        if len(wrapper.rules) < MIN_BORROWED or wrapper.cluster in learned.borrowed:
             continue
         here = _fill(wrapper, group.pages, schema)
         if here > best_fill and here >= BORROWED_FILL * _fill(wrapper, own_pages[wrapper.cluster], schema):
