@@ -159,7 +159,9 @@ class _Patient:
     def _repair(self, wrapper: Wrapper, broken: Sequence[str]) -> Wrapper:
         """The wrapper with broken rules learnt anew, and those that new static text breaks in turn."""
         goldens = {page.id: known.golden for known, page in self._pairs if known}
+        unsure = {(page.id, name) for known, page in self._pairs if known for name in known.unsure}
         labels = GoldenLabeler(goldens, self.schema).label([page for _, page in self._pairs])
+        labels = [label for label in labels if (label.page, label.attribute) not in unsure]
         wrapper = replace(wrapper, lost=())
         treated: set[str] = set()
         while broken := [name for name in broken if name not in treated]:
