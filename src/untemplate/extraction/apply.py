@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -19,13 +20,13 @@ from untemplate.extraction.candidates import Candidates
 from untemplate.extraction.classifier import Classifier
 from untemplate.extraction.feature import Feature
 from untemplate.extraction.neighbors import Labels, nodes_after, static_key, text_after, text_before
-from untemplate.extraction.reading import Reading, Unread
+from untemplate.extraction.reading import Reading, Unread, read_beginning, read_whole
 from untemplate.extraction.rule import Rule, Selector, Wrapper
-from untemplate.page import HIDDEN_TAGS, Node
+from untemplate.page import HIDDEN_TAGS, Node, Page
 from untemplate.patterns import looks_typed
 from untemplate.schema import Attribute
 
-__all__ = ["Found", "apply_rule", "apply_rules", "holds", "holds_anywhere", "select"]
+__all__ = ["Found", "apply_rule", "apply_rules", "apply_wrapper", "holds", "holds_anywhere", "select"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,18 @@ class Found:
     text: str
     rule: str
     confidence: float
+
+
+def apply_wrapper(
+    wrapper: Wrapper, page: Page, attributes: Mapping[str, Attribute]
+) -> dict[str, list[Found]]:
+    """What the rules of a wrapper find on a page, which is read to its end only if that may matter."""
+    if wrapper.stops and not page.is_parsed:
+        beginning = read_beginning(page, wrapper.stop_bytes)
+        if beginning is not None:
+            with suppress(Unread):
+                return apply_rules(wrapper, beginning, attributes)
+    return apply_rules(wrapper, read_whole(page), attributes)
 
 
 def apply_rules(

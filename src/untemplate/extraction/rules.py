@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from untemplate.clustering import signature
 from untemplate.errors import PageError, RulesError
-from untemplate.extraction.apply import Found, apply_rules
+from untemplate.extraction.apply import Found, apply_wrapper
 from untemplate.extraction.format import format_rules, parse_rules
 from untemplate.extraction.matching import Matcher
 from untemplate.extraction.output import complete_file
-from untemplate.extraction.reading import Unread, read_beginning, read_whole
 from untemplate.extraction.rule import Wrapper
 from untemplate.page import Page
 from untemplate.patterns import parse_typed
@@ -113,13 +111,7 @@ class Rules:
         return Matcher(self.wrappers)
 
     def _apply(self, wrapper: Wrapper, page: Page) -> _Values:
-        """What the rules find; the page is read to its end only if that may matter."""
-        if wrapper.stops and not page.is_parsed:
-            beginning = read_beginning(page, wrapper.stop_bytes)
-            if beginning is not None:
-                with suppress(Unread):
-                    return apply_rules(wrapper, beginning, self.schema.attributes)
-        return apply_rules(wrapper, read_whole(page), self.schema.attributes)
+        return apply_wrapper(wrapper, page, self.schema.attributes)
 
     def _hold(self, wrapper: Wrapper, found: _Values) -> bool:
         """Whether rules hold on a page: all mandatory attributes come out, or where none is mandatory, most."""

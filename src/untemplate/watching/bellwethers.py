@@ -19,7 +19,7 @@ from lxml import etree
 from untemplate.clustering import signature
 from untemplate.errors import PageError
 from untemplate.extraction import Bellwether, Profile, Wrapper
-from untemplate.extraction.apply import apply_rule
+from untemplate.extraction.apply import apply_wrapper
 from untemplate.extraction.neighbors import Labels as StaticLabels
 from untemplate.extraction.neighbors import text_before
 from untemplate.labeling import Label
@@ -95,8 +95,7 @@ def remember(wrapper: Wrapper, pages: Iterable[Page], schema: Schema, given: Lab
 def _look(wrapper: Wrapper, page: Page, schema: Schema) -> dict[str, _Seen]:
     before = StaticLabels(wrapper.static_texts)
     seen = {}
-    for name, rule in wrapper.rules.items():
-        places = apply_rule(rule, page.tree, wrapper, schema.attributes[name])
+    for name, places in apply_wrapper(wrapper, page, schema.attributes).items():
         if places:
             node = places[0].node
             seen[name] = _Seen(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from untemplate.clustering import signature
 from untemplate.errors import PageError
 from untemplate.extraction import Bellwether, Wrapper
-from untemplate.extraction.apply import Found, apply_rule
+from untemplate.extraction.apply import Found, apply_wrapper
 from untemplate.labeling.golden import Golden, Sightings
 from untemplate.page import Page
 from untemplate.sameness import same_values
@@ -103,9 +103,9 @@ def _unreadable(name: str, known: Bellwether | None, page: Page) -> Comparison:
 def _compare(wrapper: Wrapper, known: Bellwether | None, page: Page, schema: Schema) -> dict[str, Comparison]:
     compared = {}
     golden = known.golden if known else None
+    all_places = apply_wrapper(wrapper, page, schema.attributes)
     for name in {**wrapper.rules, **(golden or {})}:
-        attribute, rule = schema.attributes[name], wrapper.rules.get(name)
-        places = apply_rule(rule, page.tree, wrapper, attribute) if rule else []
+        attribute, places = schema.attributes[name], all_places.get(name, [])
         before = known.remembered(name) if known else None
         found = tuple(place.text for place in places)
         is_same = before is not None and same_values(before, found, attribute.type)
