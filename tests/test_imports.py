@@ -27,6 +27,7 @@ ORDER = (
     {"layout"},
     {"labeling"},
     {"extraction"},
+    {"records"},
     {"learning"},
     {"watching"},
     {"catalog"},

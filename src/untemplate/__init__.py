@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from untemplate.patterns import Price
     from untemplate.pipeline import learn
     from untemplate.record import Reason, Record, Value
+    from untemplate.records import Row, Rows, find_records
     from untemplate.sampling import sample
     from untemplate.schema import Attribute, Schema
     from untemplate.sources import Pages, read_pages
@@ -53,6 +54,8 @@ __all__ = [
     "Reason",
     "Record",
     "Report",
+    "Row",
+    "Rows",
     "Rules",
     "RulesError",
     "Schema",
@@ -61,6 +64,7 @@ __all__ = [
     "UntemplateError",
     "Value",
     "cluster",
+    "find_records",
     "heal",
     "learn",
     "read_labels",
@@ -95,6 +99,7 @@ _HOMES = {
     "patterns": ("Price",),
     "pipeline": ("learn",),
     "record": ("Reason", "Record", "Value"),
+    "records": ("Row", "Rows", "find_records"),
     "sampling": ("sample",),
     "schema": ("Attribute", "Schema"),
     "sources": ("Pages", "read_pages"),

@@ -22,6 +22,7 @@ COMMANDS = (
     "label",
     "learn",
     "extract",
+    "records",
     "watch",
     "heal",
     "rules",

@@ -16,6 +16,7 @@ from untemplate.cli.cluster import show_clusters
 from untemplate.cli.extract import show_tally
 from untemplate.cli.heal import show_healed
 from untemplate.cli.learn import show_learned
+from untemplate.cli.records import show_rows
 from untemplate.cli.rules import show_scores
 from untemplate.cli.sample import show_samples
 from untemplate.cli.shell import examples, progress, say, show
@@ -101,6 +102,9 @@ def command(vertical: str, seed: int, count: int, output: Path | None, later_out
     _headline("8. What broke is learnt anew from the values that are remembered. (untemplate heal)")
     rules = _heal(learned.rules, later)
     _score(list(rules.extract(later.pages)), labels, later)
+
+    _headline("9. List pages become tables, without labels. One of them: (untemplate records)")
+    _list(site)
     if output:
         _write(site, labels, output)
     if later_output:
@@ -193,6 +197,21 @@ def _heal(rules: Rules, later: Site) -> Rules:
     healed = heal_site(rules, progress(later.pages, "Healing", len(later.pages)))
     show_healed(healed)
     return healed.rules
+
+
+def _list(site: Site) -> None:
+    from untemplate.records import find_records
+
+    right = total = 0
+    for number, page in enumerate(page for page in site.pages if page.id in site.rows):
+        rows = find_records(page)
+        if number == 0:
+            show_rows(f"The first {SHOWN} of {len(rows)} rows of {page.id}", rows, SHOWN)
+        head = next(iter(site.schema.attributes))
+        names = [row[head] for row in site.rows[page.id]]
+        right += sum(name in row.cells for name, row in zip(names, rows, strict=False))
+        total += len(names)
+    say(f"Against the truth: {right:,} of {total:,} rows have the right {head}.")
 
 
 def _score(records: list[Record], labels: list[Label], site: Site) -> None:

@@ -1,0 +1,84 @@
+"""untemplate records: list pages to rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from untemplate.cli.shell import examples, open_pages, pages_argument, progress, say, show
+
+if TYPE_CHECKING:
+    from untemplate.page import Page
+    from untemplate.records import Rows
+
+__all__ = ["command", "show_rows"]
+
+NO_ROWS = 1
+# Reasons told at the end, and pages named for each.
+REASONS = 5
+NAMED = 3
+# Letters of a cell that are shown.
+SHORT = 40
+
+
+@click.command(
+    epilog=examples(
+        "untemplate records results/ -o rows.csv",
+        "untemplate records results/ | jq .cells",
+        "untemplate records results/ --all-lists -o everything.jsonl",
+    )
+)
+@pages_argument
+@click.option(
+    "-o",
+    "--output",
+    default="-",
+    show_default="JSONL to standard output",
+    help="The file to write: .jsonl, .csv or .parquet.",
+)
+@click.option("--all-lists", is_flag=True, help="Every list of a page, also navigation and the like.")
+def command(source: str, url_column: str, html_column: str, output: str, all_lists: bool) -> None:
+    """Find the records on list pages, and write them as rows of cells.
+
+    Nothing needs to be labelled or learnt. PAGES is any source of pages; see untemplate cluster --help.
+    """
+    from untemplate.records import find_records
+    from untemplate.records.output import write_rows
+
+    counts: Counter[str] = Counter()
+    without: dict[str, list[str]] = {}
+
+    def find(pages: Iterator[Page]) -> Iterator[tuple[Page, Rows]]:
+        for page in pages:
+            rows = find_records(page, all_lists)
+            page.release()
+            counts.update(pages=1, rows=len(rows))
+            if rows.reason:
+                without.setdefault(rows.reason, []).append(page.url or page.id)
+            yield page, rows
+
+    with open_pages(source, url_column, html_column) as pages:
+        write_rows(find(progress(pages, "Finding records", pages.total)), output)
+    say(f"{counts['rows']:,} rows of {counts['pages']:,} pages.")
+    for reason, names in sorted(without.items(), key=lambda one: -len(one[1]))[:REASONS]:
+        more = ", …" if len(names) > NAMED else ""
+        say(f"{len(names):,} pages without rows: {reason}: {', '.join(names[:NAMED])}{more}")
+    if not counts["rows"]:
+        raise click.exceptions.Exit(NO_ROWS)
+
+
+def show_rows(title: str, rows: Rows, some: int) -> None:
+    """A table of the first rows of a page."""
+    width = len(rows[0].cells) if rows else 0
+    show(
+        title,
+        [f"cell {number}" for number in range(1, width + 1)],
+        ([_short(cell or "") for cell in row.cells] for row in rows[:some]),
+    )
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= SHORT else f"{text[: SHORT - 1]}…"

@@ -1,0 +1,120 @@
+"""find_records: the rows of a list page, found without labels or training.
+
+The method is that of MDR and DEPTA (Liu et al., KDD 2003; Zhai and Liu, WWW 2005): repeated parts of the tag tree,
+then partial tree alignment. Departures: likeness is the share of common tag paths instead of an edit distance,
+records of one kind may have different parents, and where they stand on screen helps to choose the page's main list.
+"""
+
+from __future__ import annotations
+
+import string
+
+import numpy as np
+
+from untemplate.errors import PageError
+from untemplate.layout import EstimatedLayout, Layout
+from untemplate.page import Page, squeeze, visible_text
+from untemplate.records.alignment import align
+from untemplate.records.cells import Cells, Line
+from untemplate.records.choosing import confidence, lists_apart, most_prominent, score
+from untemplate.records.groups import Group, Run, find_groups
+from untemplate.records.paths import Paths
+from untemplate.records.row import Row, Rows
+from untemplate.records.shapes import Shapes
+from untemplate.records.survey import FEATURES, Survey
+from untemplate.records.tree import Floats, read_tree
+
+__all__ = ["ListPage", "find_records"]
+
+NOTHING = "nothing on the page repeats"
+# Groups that are less likely than not are no records.
+LIKELY = 0.5
+# Nothing repeats where a record is alone, so it is as likely as not.
+ALONE = 0.5
+# Cells of nothing else say nothing.
+MUTE = frozenset(string.punctuation + " ·•–—»›«‹…") - {"$"}
+UNSURE = "nothing that repeats looks like records (the most likely has confidence {:.2f})"
+
+
+def find_records(page: Page, all_lists: bool = False, layout: Layout | None = None) -> Rows:
+    """The rows of the page's main records, in page order; none with a reason.
+
+    `all_lists` gives every list of the page, navigation and all, the main one first.
+    """
+    try:
+        found = ListPage(page, layout or EstimatedLayout())
+    except PageError as error:
+        return Rows(reason=str(error))
+    return found.all_lists() if all_lists else found.main_list()
+
+
+class ListPage:
+    """A page and the groups on it that might be its records."""
+
+    def __init__(self, page: Page, layout: Layout) -> None:
+        self.tree = read_tree(page)
+        if not len(self.tree):
+            raise PageError("page shows nothing")
+        self.shapes = Shapes(self.tree)
+        self.survey = Survey(self.tree, self.shapes, layout.boxes([page])[0])
+        self.groups = most_prominent(self.survey, find_groups(self.tree, self.shapes))
+        features = [self.survey.features(group) for group in self.groups]
+        self.features: Floats = np.array(features).reshape(len(features), len(FEATURES))
+        self._cells = Cells(self.tree)
+        self._paths = Paths()
+
+    def main_list(self) -> Rows:
+        """The rows of the most likely group, if it is likely enough, else of a record that is alone."""
+        scores = score(self.features)
+        sure = 0.0
+        if len(scores):
+            best = int(np.argmax(scores))
+            sure = confidence(self.features[best])
+            if sure >= LIKELY:
+                return Rows(self.rows(self.groups[best], sure))
+        alone = self.survey.find_alone()
+        if alone is not None:
+            return Rows(self.rows(Group(((alone,),)), ALONE))
+        return Rows(reason=UNSURE.format(sure) if len(scores) else NOTHING)
+
+    def all_lists(self) -> Rows:
+        """The rows of all groups that share nothing, the most likely first."""
+        scores = score(self.features)
+        rows = Rows(reason=None if len(scores) else NOTHING)
+        for list_id, number in enumerate(lists_apart(self.survey, self.groups, scores)):
+            rows += self.rows(self.groups[number], confidence(self.features[number]), list_id)
+        return rows
+
+    def rows(self, group: Group, confidence: float, list_id: int = 0) -> list[Row]:
+        """The records of a group as rows of the same columns."""
+        lines = align(self.tree, self.shapes, self._cells, group.runs)
+        columns = [
+            number for number in range(len(lines[0])) if any(self._speaks(row[number]) for row in lines)
+        ]
+        return [
+            Row(
+                self._text(run),
+                [self._cell(row[number]) for number in columns],
+                self._xpath(run),
+                confidence,
+                list_id,
+            )
+            for run, row in zip(group.runs, lines, strict=True)
+        ]
+
+    def _speaks(self, line: Line | None) -> bool:
+        """Whether a cell is shown and says something."""
+        return line is not None and bool(self._cell(line)) and not set(self._cells.text(line)) <= MUTE
+
+    def _cell(self, line: Line | None) -> str | None:
+        if line is None or not self.survey.shown[line[0]]:
+            return None
+        return self._cells.text(line)
+
+    def _text(self, run: Run) -> str:
+        items = (self.tree.items[row] for row in run)
+        return squeeze(" ".join(item if isinstance(item, str) else visible_text(item) for item in items))
+
+    def _xpath(self, run: Run) -> str:
+        elements = [item for row in run if not isinstance(item := self.tree.items[row], str)]
+        return self._paths.xpath(elements[0] if elements else self.tree.items[int(self.tree.parent[run[0]])])

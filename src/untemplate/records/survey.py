@@ -1,0 +1,216 @@
+"""Survey: what is known about each row of a page, and from it what people see in a group: its features."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+from lxml import etree
+
+from untemplate.layout import VIEWPORT, Boxes
+from untemplate.records.groups import Group
+from untemplate.records.shapes import Shapes
+from untemplate.records.tree import TEXT, Floats, Ints, Tree
+
+__all__ = ["FEATURES", "Survey"]
+
+# What words in tags, classes and ids say of what is inside.
+ASIDE = frozenset(
+    {
+        *("nav", "navbar", "navigation", "menu", "submenu", "foot", "footer", "header", "head"),
+        *("sidebar", "aside", "breadcrumb", "breadcrumbs", "filter", "filters", "facet", "facets"),
+        *("refine", "refinement", "related", "recommended", "recommendations", "promo", "pagination"),
+        *("pager", "paging", "social", "share", "login", "cookie", "modal", "popup", "dropdown"),
+        *("tabs", "toolbar", "autocomplete", "suggestions", "suggest", "banner", "sitemap"),
+        *("copyright", "form", "select", "language", "languages", "sort"),
+    }
+)
+MAIN = frozenset(
+    {
+        *("main", "result", "results", "search", "searchresults", "content", "list", "listing"),
+        *("listings", "item", "items", "product", "products", "article", "articles", "post", "posts"),
+        *("record", "records", "entry", "entries", "card", "cards", "feed", "stream", "catalog"),
+        *("grid", "hits"),
+    }
+)
+HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+ITEMS = frozenset({"li", "tr", "article", "dt"})
+_BITS = (1 << 64) - 1
+_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+# So many records of a group are looked at where one by one is slow.
+SOME = 20
+
+FEATURES = {
+    "number": "how many records, log",
+    "two": "only two",
+    "coverage": "share of the page's letters",
+    "length": "letters of a record, log",
+    "links": "share of its letters in links",
+    "headed": "records with a heading",
+    "likeness": "likeness to the middle record",
+    "paths": "different tag paths in the middle record, log",
+    "distinct": "records whose text no other has",
+    "variety": "different texts among some of them, log",
+    "repeats": "letters in parts that are alike, inside a record",
+    "parents": "parents a record",
+    "uneven": "deviation of lengths",
+    "item": "list items, table rows, articles",
+    "compact": "share of the letters from the first record to the last",
+    "gaps": "places where much stands between records, log",
+    "left_out": "siblings of the same tag and size that are not in the group",
+    "consistent": "deviation of how many siblings make a record",
+    "aside": "records in parts named navigation, footer and the like",
+    "main": "records in parts named main, results and the like",
+    "own_main": "records that are so named",
+    "area": "share of the page's area",
+    "center": "distance from the middle of the window",
+    "top": "how far down",
+    "shown": "records that are visible",
+    "columns": "different left edges, log",
+}
+
+
+class Survey:
+    """What is known about each row of a page's tree, as columns."""
+
+    def __init__(self, tree: Tree, shapes: Shapes, boxes: Boxes) -> None:
+        self.tree, self.shapes = tree, shapes
+        chars = np.array([len(item) if isinstance(item, str) else 0 for item in tree.items], np.float64)
+        self._before = np.concatenate([[0.0], np.cumsum(chars)])
+        self.chars = tree.total(chars)
+        codes = [hash(item) & _BITS if isinstance(item, str) else 0 for item in tree.items]
+        self._codes_before = np.concatenate([[np.uint64(0)], np.cumsum(np.array(codes, np.uint64))])
+        self.texts = tree.total(_is(tree, {TEXT}))
+        self._all_chars = max(float(chars.sum()), 1.0)
+        self._link_chars = tree.total(chars * self._inside(_is(tree, {"a"}) > 0))
+        self._headings = tree.total(_is(tree, HEADINGS))
+        words = [frozenset(_words(item)) for item in tree.items]
+        small = self.chars < self._all_chars / 2
+        self._aside = self._inside(np.array([not own.isdisjoint(ASIDE) for own in words]) & small)
+        self._own_main = np.array([not own.isdisjoint(MAIN) for own in words], np.float64)
+        self._main = self._inside(self._own_main > 0)
+        self._repeats = np.minimum(1.0, tree.total(self._twins()) / np.maximum(self.chars, 1))
+        elements = self._element_numbers(boxes)
+        self._boxes = boxes.elements[elements].astype(np.float64)
+        self.shown: npt.NDArray[np.bool_] = boxes.visible[elements]
+        right, bottom = (self._boxes[:, axis] + self._boxes[:, axis + 2] for axis in (0, 1))
+        self._height = max(float(bottom.max()), 1.0)
+        self._area = max(float(right.max()), 1.0) * self._height
+        self._by_parent = np.argsort(tree.parent, kind="stable")
+        self._parents = tree.parent[self._by_parent]
+
+    def features(self, group: Group) -> Floats:
+        """What people see in a group, in the order of FEATURES."""
+        tree, count = self.tree, len(group)
+        lengths = np.array([len(run) for run in group.runs])
+        every = np.array([row for run in group.runs for row in run])
+        first, last = every[np.cumsum(lengths) - lengths], every[np.cumsum(lengths) - 1]
+        owner = np.repeat(np.arange(count), lengths)
+
+        def per_record(column: Floats) -> Floats:
+            return np.bincount(owner, column[every], count).astype(np.float64)
+
+        chars = per_record(self.chars)
+        mean, total = max(float(chars.mean()), 1.0), max(float(chars.sum()), 1.0)
+        middle = int(first[np.argsort(per_record(self.texts), kind="stable")[count // 2]])
+        some = np.arange(0, count, max(1, count // SOME))
+        texts = self._codes_before[tree.end[last]] - self._codes_before[first]  # equal for equal texts
+        boxes, parents = self._boxes[first], tree.parent[first]
+        between = self._before[first[1:]] - self._before[tree.end[last[:-1]]]
+        return np.array(
+            [
+                np.log(count),
+                count == 2,
+                chars.sum() / self._all_chars,
+                np.log1p(mean),
+                per_record(self._link_chars).sum() / total,
+                np.mean(per_record(self._headings) > 0),
+                np.mean([self.shapes.likeness(middle, row) for row in first[some].tolist()]),
+                np.log1p(self.shapes.size(middle)),
+                len(np.unique(texts)) / count,
+                np.log1p(len(np.unique(texts[some]))),
+                np.mean(self._repeats[first]),
+                len(np.unique(parents)) / count,
+                chars.std() / mean,
+                tree.tags[middle] in ITEMS,
+                total / max(self._before[tree.end[last[-1]]] - self._before[first[0]], 1.0),
+                np.log1p(np.sum(between > 2 * mean)),
+                self._left_out(parents, tree.tag_ids[middle], mean / 2),
+                lengths.std() / lengths.mean(),
+                np.mean(self._aside[first]),
+                np.mean(self._main[parents]),
+                np.mean(self._own_main[first]),
+                np.sum(boxes[:, 2] * boxes[:, 3]) / self._area,
+                np.mean(np.abs(boxes[:, 0] + boxes[:, 2] / 2 - VIEWPORT / 2)) / VIEWPORT,
+                np.mean(boxes[:, 1]) / self._height,
+                np.mean(self.shown[first]),
+                np.log(len(np.unique(np.round(boxes[:, 0] / 20)))),
+            ],
+            np.float64,
+        )
+
+    def find_alone(self) -> int | None:
+        """The row of a record that is the only one on its page: an item with several texts among what is named so."""
+        rows = [
+            row
+            for row, tag in enumerate(self.tree.tags)
+            if tag in ITEMS
+            and self.texts[row] > 1
+            and self._main[row]
+            and not self._aside[row]
+            and self.shown[row]
+        ]
+        return max(rows, key=lambda row: self.chars[row], default=None)
+
+    def _left_out(self, parents: Ints, tag: int, chars: float) -> float:
+        """The share of siblings of this tag, with so many letters, that are not in the group."""
+        others = taken = 0
+        for parent, number in list(zip(*np.unique(parents, return_counts=True), strict=True))[:SOME]:
+            start, end = np.searchsorted(self._parents, [parent, parent + 1])
+            siblings = self._by_parent[start:end]
+            alike = int(np.sum((self.tree.tag_ids[siblings] == tag) & (self.chars[siblings] >= chars)))
+            others += max(0, alike - int(number))
+            taken += int(number)
+        return others / (others + taken)
+
+    def _inside(self, marked: npt.NDArray[np.bool_]) -> Floats:
+        """Which rows are marked or stand in one that is."""
+        steps = np.zeros(len(self.tree) + 1)
+        rows = np.flatnonzero(marked)
+        np.add.at(steps, rows, 1)
+        np.add.at(steps, self.tree.end[rows], -1)
+        inside: Floats = (np.cumsum(steps)[:-1] > 0).astype(np.float64)
+        return inside
+
+    def _twins(self) -> Floats:
+        """The letters of each element in children that have several texts and the same shape as another."""
+        found = np.zeros(len(self.tree))
+        for parent, children in self.tree.children.items():
+            if parent >= 0 and len(children) > 1:
+                by_shape: dict[int, list[int]] = {}
+                for child in children:
+                    if self.texts[child] > 1:
+                        by_shape.setdefault(self.shapes.codes[child], []).append(child)
+                found[parent] = sum(self.chars[twins].sum() for twins in by_shape.values() if len(twins) > 1)
+        return found
+
+    def _element_numbers(self, boxes: Boxes) -> Ints:
+        """Which box is that of each row; of texts that of their element."""
+        numbers, rows = boxes.numbers, np.zeros(len(self.tree), np.int64)
+        for row, (item, parent) in enumerate(zip(self.tree.items, self.tree.parent.tolist(), strict=True)):
+            rows[row] = rows[parent] if isinstance(item, str) else numbers[item]
+        return rows
+
+
+def _is(tree: Tree, tags: frozenset[str] | set[str]) -> Floats:
+    return np.array([tag in tags for tag in tree.tags], np.float64)
+
+
+def _words(item: etree._Element | str) -> Iterator[str]:
+    """The words in an element's tag, class, id and role, in small letters."""
+    if not isinstance(item, str):
+        for text in (item.tag, item.get("class"), item.get("id"), item.get("role")):
+            for word in _WORDS.findall(text or ""):
+                yield word.lower()
