@@ -28,7 +28,7 @@ from untemplate import Page
 from untemplate.layout import EstimatedLayout
 from untemplate.page import element_xpath, visible_text
 from untemplate.records import Row, choosing
-from untemplate.records.finding import ListPage
+from untemplate.records.finding import LIKELY, ListPage
 from untemplate.records.groups import Group
 from untemplate.records.survey import FEATURES
 
@@ -238,7 +238,7 @@ def measure(console: Console, every: Sequence[Sheet]) -> None:
         for one in every
     ]
     console.print(
-        f"pages that find_records gives no rows for: {sum(sure < 0.5 for sure in with_doubt)} of {len(every)}"
+        f"pages that find_records gives no rows for: {sum(sure < LIKELY for sure in with_doubt)} of {len(every)}"
     )
 
 

@@ -12,7 +12,8 @@ from running import Run
 
 from untemplate.demo import Site
 
-MENU = "<html><body><nav class='menu'><ul><li><a>One</a></li><li><a>Two</a></li></ul></nav></body></html>"
+MENU = """<html><body><nav class='menu'><ul><li><a>One</a></li><li><a>Two</a></li></ul></nav>
+<h1>Sorry</h1><p>Nothing was found. Try other words.</p></body></html>"""
 
 
 @pytest.fixture

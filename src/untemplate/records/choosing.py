@@ -13,7 +13,7 @@ from untemplate.records.tree import Floats
 __all__ = ["WEIGHTS", "confidence", "lists_apart", "most_prominent", "score"]
 
 # `python -m benchmarks.lists --choose` prints these and the next two: the weights with which a softmax over the
-# groups of a page finds its records, on the 222 pages of `lists`. docs/records.md has figures of sites held out.
+# groups of a page finds its records, on the 222 pages of `lists`.
 WEIGHTS = {
     "number": 0.399,
     "two": -1.214,
@@ -44,8 +44,24 @@ WEIGHTS = {
 }
 # A logistic regression that tells these groups from the best ones of the same pages without their records, by the
 # features that do not depend on how many records there are.
-BIAS = 5.0
-PLAUSIBLE: dict[str, float] = {}
+BIAS = -24.699
+PLAUSIBLE = {
+    "coverage": 1.336,
+    "length": 0.218,
+    "links": -1.075,
+    "headed": 0.424,
+    "likeness": 6.630,
+    "paths": 1.079,
+    "distinct": 0.862,
+    "repeats": -2.715,
+    "item": 0.689,
+    "compact": 10.899,
+    "aside": -1.275,
+    "main": 0.807,
+    "own_main": 1.083,
+    "center": -0.582,
+    "shown": 1.901,
+}
 # So many groups are looked at closely, those with most letters. Real pages have a few hundred.
 MAX_GROUPS = 2_000
 

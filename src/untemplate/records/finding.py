@@ -24,11 +24,11 @@ from untemplate.records.shapes import Shapes
 from untemplate.records.survey import FEATURES, Survey
 from untemplate.records.tree import Floats, read_tree
 
-__all__ = ["ListPage", "find_records"]
+__all__ = ["LIKELY", "ListPage", "find_records"]
 
 NOTHING = "nothing on the page repeats"
-# Groups that are less likely than not are no records.
-LIKELY = 0.5
+# Groups that are less likely are no records. Who asks has a list page in mind, so doubt counts for the group.
+LIKELY = 0.1
 # Nothing repeats where a record is alone, so it is as likely as not.
 ALONE = 0.5
 # Cells of nothing else say nothing.
