@@ -96,3 +96,18 @@ def test_what_can_go_wrong(
     assert done.returncode == 2
     assert said in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_by_site_knowledge(run: Run, folders: tuple[Path, Path], knowledge: Path, tmp_path: Path) -> None:
+    seed, new = folders
+    site = f"{seed}:{seed}/labels.jsonl"
+    done = run("train", site, "--schema", "movie", "--method", "segments", "-o", tmp_path / "nodes")
+    assert done.returncode == 0
+    labels = tmp_path / "labels.jsonl"
+    for options in (("--knowledge", tmp_path / "nodes"), ("--knowledge", knowledge, "--method", "segments")):
+        done = run("label", new, *options, "-o", labels)
+        assert done.returncode in (0, 1)
+        assert {label.source for label in read_labels(labels)} == {"segments"}
+    done = run("label", new, "--knowledge", tmp_path / "nodes", "--method", "seed", "-o", labels)
+    assert done.returncode == 2
+    assert "nodes only" in done.stderr

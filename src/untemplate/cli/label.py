@@ -60,6 +60,11 @@ def knowledge_option(help: str, required: bool = False) -> Callable[[Command], C
     help="Pages to label, at most, spread over the site.",
 )
 @click.option(
+    "--method",
+    type=click.Choice(["seed", "segments"]),
+    help='As the knowledge was trained if not given; "segments" corrects what seed sites taught by site knowledge.',
+)
+@click.option(
     "-o",
     "--output",
     required=True,
@@ -75,6 +80,7 @@ def command(
     html_column: str,
     knowledge_folder: Path,
     k: int,
+    method: str | None,
     output: Path,
     as_json: bool,
 ) -> None:
@@ -92,7 +98,7 @@ def command(
     knowledge = Knowledge.load(knowledge_folder)
     with open_pages(source, url_column, html_column) as pages:
         chosen = _spread(progress(pages, "Reading pages", pages.total), k)
-    findings = knowledge.find(chosen)
+    findings = knowledge.find(chosen, method)  # type: ignore[arg-type]
     write_labels(labels_of(findings), output)
     if as_json:
         show_json(

@@ -27,10 +27,10 @@ __all__ = ["command"]
 @click.option("--schema", "schema_name", required=True, help="A TOML file, or the name of a ready-made one.")
 @click.option(
     "--method",
-    type=click.Choice(["best", "paper"]),
+    type=click.Choice(["best", "paper", "segments"]),
     default="best",
     show_default=True,
-    help='"paper" is the method of "From One Tree to a Forest" as published.',
+    help='"paper" is "From One Tree to a Forest" as published, "segments" learns nodes for site knowledge.',
 )
 @click.option(
     "-o",

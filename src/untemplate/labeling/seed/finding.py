@@ -11,7 +11,6 @@ from untemplate.page import Node, Page
 __all__ = ["Finding", "labels_of", "merge"]
 
 SOURCE = "seed"
-"""Who says so, in labels."""
 
 # Values that a report shows.
 EXAMPLES = 3
@@ -28,6 +27,8 @@ class Finding:
     coverage: float
     #: whether the method is sure enough to label
     found: bool
+    #: who says so, in labels
+    source: str = SOURCE
 
     @property
     def examples(self) -> list[str]:
@@ -49,7 +50,7 @@ def merge(findings: Sequence[Finding], pages: int) -> Finding:
 def labels_of(findings: Iterable[Finding]) -> list[Label]:
     """The labels of what was found."""
     return [
-        Label(page.id, finding.attribute, node.text, node.xpath, SOURCE, round(finding.confidence, 3))
+        Label(page.id, finding.attribute, node.text, node.xpath, finding.source, round(finding.confidence, 3))
         for finding in findings
         if finding.found
         for page, node in finding.places

@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from untemplate.errors import LabelError
+from untemplate.errors import KnowledgeError, LabelError
 from untemplate.labeling.ground import Fields
 from untemplate.labeling.ground.nodes import Ints, ordinals
 from untemplate.labeling.label import Label
@@ -21,12 +21,14 @@ from untemplate.labeling.seed.ranking import ready_made
 from untemplate.labeling.seed.solution import solve
 from untemplate.labeling.seed.storage import load_knowledge, save_knowledge
 from untemplate.labeling.seed.survey import Survey
+from untemplate.labeling.segments import FromLabels, NodeCRF, SegmentLabeler, learn_nodes
 from untemplate.page import Page
 from untemplate.schema import Attribute, Schema
 
 __all__ = ["Knowledge", "Method", "train"]
 
-Method = Literal["best", "paper"]
+Method = Literal["best", "paper", "segments"]
+Way = Literal["seed", "segments"]
 
 # Below this chance to be right an attribute counts as not found on a site.
 MIN_CONFIDENCE = 0.5
@@ -40,25 +42,35 @@ MIN_TEMPLATE, MIN_TEMPLATE_SHARE = 5, 0.1
 class Knowledge:
     """What seed sites taught about a vertical; a labeler.
 
-    `models` are those of our method, `seeds` of the paper's, "From One Tree to a Forest", which goes up to a `step`.
+    `models` are those of our method, `seeds` of the paper's, "From One Tree to a Forest", which goes up to a `step`;
+    `nodes` is the node classifier of site knowledge.
     """
 
     schema: Schema
     models: Mapping[str, AttributeModel]
     seeds: Sequence[SeedSite] = ()
     step: Step = "PL+IP+IA"
+    nodes: NodeCRF | None = None
 
     @property
     def method(self) -> Method:
-        return "paper" if self.seeds else "best"
+        return "segments" if self.nodes else "paper" if self.seeds else "best"
 
-    def label(self, pages: Iterable[Page]) -> list[Label]:
+    def label(self, pages: Iterable[Page], way: Way | None = None) -> list[Label]:
         """The labels of pages of one site; attributes that the site does not seem to have get none."""
-        return labels_of(self.find(pages))
+        return labels_of(self.find(pages, way))
 
-    def find(self, pages: Iterable[Page]) -> list[Finding]:
-        """Where each attribute of the schema stands on pages of one site, as far as it is known."""
+    def find(self, pages: Iterable[Page], way: Way | None = None) -> list[Finding]:
+        """Where each attribute of the schema stands on pages of one site, as far as it is known.
+
+        The way is that of the method it was trained by. What fields of a seed site taught can also be corrected by
+        site knowledge, `way="segments"`.
+        """
         own = list(pages)
+        if way == "seed" and self.nodes:
+            raise KnowledgeError("this knowledge is of nodes only; train it anew without --method segments")
+        if way == "segments" or self.nodes:
+            return SegmentLabeler(self.schema, self.nodes or FromLabels(self)).find(own)
         return self._find_as_paper(own) if self.seeds else self._find(own)
 
     def _find(self, pages: list[Page]) -> list[Finding]:
@@ -100,18 +112,21 @@ class Knowledge:
 
     def seed_sites(self, attribute: str) -> int:
         """How many seed sites taught an attribute."""
+        if self.nodes:
+            return self.nodes.taught.get(attribute, 0)
         if self.seeds:
             return sum(attribute in seed.attributes for seed in self.seeds)
         return len(self.models[attribute].profiles) if attribute in self.models else 0
 
     def save(self, folder: str | Path) -> None:
         """Write the knowledge as a folder of JSON and NumPy arrays."""
-        save_knowledge(Path(folder), self.schema, self.models, self.seeds)
+        save_knowledge(Path(folder), self.schema, self.models, self.seeds, self.nodes)
 
     @classmethod
     def load(cls, folder: str | Path) -> Knowledge:
         """Read a folder of knowledge; KnowledgeError says what is wrong with a broken or newer one."""
-        return cls(*load_knowledge(Path(folder)))
+        schema, models, seeds, nodes = load_knowledge(Path(folder))
+        return cls(schema, models, seeds, nodes=nodes)
 
 
 def train(
@@ -119,6 +134,8 @@ def train(
 ) -> Knowledge:
     """Learn a vertical from labelled seed sites, each its pages and labels."""
     seeds = [(list(pages), list(labels)) for pages, labels in sites]
+    if method == "segments":
+        return Knowledge(schema, {}, nodes=learn_nodes(seeds, schema))
     if method == "paper":
         return Knowledge(schema, {}, [_learn_as_paper(pages, labels, schema) for pages, labels in seeds])
     surveys = [(Survey(pages, schema), labels) for pages, labels in seeds]

@@ -18,6 +18,7 @@ from untemplate.labeling.ground.bags import SIZE
 from untemplate.labeling.seed.models import AttributeModel, PartModel
 from untemplate.labeling.seed.paper import FEATURES, SeedAttribute, SeedSite
 from untemplate.labeling.seed.survey import PARTS, PROFILE
+from untemplate.labeling.segments import CRF, NodeCRF
 from untemplate.schema import Attribute, Schema, Type
 
 __all__ = ["VERSION", "load_knowledge", "save_knowledge"]
@@ -26,11 +27,15 @@ VERSION = 1
 JSON, ARRAYS = "knowledge.json", "arrays.npz"
 
 _Arrays = dict[str, npt.NDArray[Any]]
-_Loaded = tuple[Schema, dict[str, AttributeModel], list[SeedSite]]
+_Loaded = tuple[Schema, dict[str, AttributeModel], list[SeedSite], NodeCRF | None]
 
 
 def save_knowledge(
-    folder: Path, schema: Schema, models: Mapping[str, AttributeModel], seeds: Sequence[SeedSite]
+    folder: Path,
+    schema: Schema,
+    models: Mapping[str, AttributeModel],
+    seeds: Sequence[SeedSite],
+    nodes: NodeCRF | None,
 ) -> None:
     """Write a folder; each file appears when it is complete, the readable one last."""
     arrays: _Arrays = {}
@@ -39,6 +44,7 @@ def save_knowledge(
         "schema": {"name": schema.name, "attributes": [asdict(one) for one in schema.attributes.values()]},
         "models": {name: _model_out(f"models/{name}", model, arrays) for name, model in models.items()},
         "seeds": [_seed_out(f"seeds/{number}", seed, arrays) for number, seed in enumerate(seeds)],
+        **({"nodes": _nodes_out(nodes, arrays)} if nodes else {}),
     }
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -98,6 +104,12 @@ def _seed_out(key: str, seed: SeedSite, arrays: _Arrays) -> dict[str, Any]:
             "contexts": {table: sorted(texts) for table, texts in known.contexts.items()},
         }
     return {"attributes": attributes}
+
+
+def _nodes_out(nodes: NodeCRF, arrays: _Arrays) -> dict[str, Any]:
+    arrays["nodes/weights"], arrays["nodes/transitions"] = nodes.crf.weights, nodes.crf.transitions
+    named = {"labels": nodes.crf.labels, "features": nodes.crf.features}
+    return {**named, "taught": dict(nodes.taught)}
 
 
 class _Reader:
@@ -198,18 +210,32 @@ class _Seed(_Strict):
         return SeedSite(known, reader.get(f"{key}/layout", np.float32, (size, size)))
 
 
+class _Nodes(_Strict):
+    labels: tuple[str, ...]
+    features: tuple[str, ...]
+    taught: dict[str, int]
+
+    def build(self, reader: _Reader) -> NodeCRF:
+        wide = len(self.labels)
+        weights = reader.get("nodes/weights", np.float32, (len(self.features), wide))
+        transitions = reader.get("nodes/transitions", np.float32, (wide, wide))
+        return NodeCRF(CRF(self.labels, self.features, weights, transitions), self.taught)
+
+
 class _File(_Strict):
     untemplate: int
     schema_: _Schema = Field(alias="schema")
     models: dict[str, _Model]
     seeds: list[_Seed]
+    nodes: _Nodes | None = None
 
     def build(self, reader: _Reader) -> _Loaded:
         schema = self.schema_.build()
         for name in (*self.models, *(name for seed in self.seeds for name in seed.attributes)):
             if name not in schema.attributes:
                 raise ValueError(f"{name!r} is none of the schema's attributes")
-        if not self.models and not self.seeds:
+        if not self.models and not self.seeds and not self.nodes:
             raise ValueError("neither models nor seeds")
         models = {name: model.build(f"models/{name}", reader) for name, model in self.models.items()}
-        return schema, models, [seed.build(f"seeds/{n}", reader) for n, seed in enumerate(self.seeds)]
+        seeds = [seed.build(f"seeds/{n}", reader) for n, seed in enumerate(self.seeds)]
+        return schema, models, seeds, self.nodes.build(reader) if self.nodes else None

@@ -1,0 +1,150 @@
+"""Pages cut into short segments by the text that the site repeats on nearly all of them.
+
+A leaf is a text node, or a part of one: static text at the start of a node, such as `Price:`, is a leaf of its own.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from untemplate.labeling.ground import Ground
+from untemplate.labeling.ground.nodes import Bools, Ints, Numbered
+
+__all__ = ["ALPHA", "NodeId", "Segment", "Segmented"]
+
+# The share of the pages on which static text stands: the paper's α.
+ALPHA = 0.8
+# Static text inside a node has at most so many characters; more are content.
+MAX_PREFIX = 60
+
+
+@dataclass(frozen=True, slots=True)
+class NodeId:
+    """What tells a node from all others of its page: text, path, and which of several alike it is, from 0."""
+
+    text: str
+    path: str
+    number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Leaves between two static ones; `id` is the number of the static one before, −1 at the start of a page."""
+
+    page: int
+    id: int
+    leaves: range
+
+
+class Segmented:
+    """The leaves of a site's pages as columns, and the segments between those that are static."""
+
+    def __init__(self, ground: Ground, alpha: float = ALPHA) -> None:
+        self.ground = ground
+        static = _static_rows(ground, alpha)
+        prefix = _static_prefixes(ground, static, alpha)
+        texts = Numbered[str]()
+        rows: list[int] = []
+        numbers: list[int] = []
+        flags: list[bool] = []
+        for row in np.flatnonzero(~ground.is_barred).tolist():
+            text = ground.texts[ground.text[row]]
+            if row in prefix:
+                rows += (row, row)
+                numbers += (texts[prefix[row]], texts[text[len(prefix[row]) :].strip()])
+                flags += (True, False)
+            else:
+                rows.append(row)
+                numbers.append(texts[text])
+                flags.append(bool(static[row]))
+        #: of each leaf, its row of the ground and the number of its text
+        self.row: Ints = np.array(rows, np.int32)
+        self.text: Ints = np.array(numbers, np.int32)
+        self.texts = list(texts)
+        self.is_static: Bools = np.array(flags, np.bool_)
+        self.page: Ints = ground.page[self.row]
+        self.path: Ints = ground.path[self.row]
+        #: the static nodes whose segments have their number as id
+        self.ids: list[NodeId] = []
+        self.segments = list(self._cut())
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    def _cut(self) -> Iterator[Segment]:
+        ids = Numbered[NodeId]()
+        paths = self.ground.paths
+        bounds = np.searchsorted(self.page, np.arange(len(self.ground.pages) + 1))
+        for page, (start, stop) in enumerate(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)):
+            seen: Counter[tuple[int, int]] = Counter()
+            first, before = start, -1
+            for leaf in (start + np.flatnonzero(self.is_static[start:stop])).tolist():
+                if leaf > first:
+                    yield Segment(page, before, range(first, leaf))
+                key = (int(self.text[leaf]), int(self.path[leaf]))
+                before = ids[NodeId(self.texts[key[0]], paths[key[1]], seen[key])]
+                seen[key] += 1
+                first = leaf + 1
+            if stop > first:
+                yield Segment(page, before, range(first, stop))
+        self.ids = list(ids)
+
+    @cached_property
+    def titles(self) -> list[str]:
+        """The title of each page."""
+        return [page.title for page in self.ground.pages]
+
+
+def _static_rows(ground: Ground, alpha: float) -> Bools:
+    """Rows whose id stands on at least this share of the pages: one pass over a hash table."""
+    ids: Numbered[tuple[int, int, int]] = Numbered()
+    numbers = np.zeros(len(ground), np.int32)
+    seen: Counter[tuple[int, int, int]] = Counter()
+    columns = (ground.page.tolist(), ground.text.tolist(), ground.path.tolist())
+    for row, key in enumerate(zip(*columns, strict=True)):
+        numbers[row] = ids[(key[1], key[2], seen[key])]
+        seen[key] += 1
+    pages = np.bincount(numbers, minlength=1)
+    static: Bools = pages[numbers] >= _enough(ground, alpha)
+    return static
+
+
+def _static_prefixes(ground: Ground, static: Bools, alpha: float) -> dict[int, str]:
+    """Of rows that begin with a label which rows of their path begin with on enough pages: the longest such label."""
+    starts: dict[int, list[str]] = {}
+    pages: dict[tuple[int, str], set[int]] = {}
+    rows = np.flatnonzero(~static & ~ground.is_barred).tolist()
+    for row in rows:
+        number = int(ground.text[row])
+        if number not in starts:
+            starts[number] = _starts(ground.texts[number])
+        for start in starts[number]:
+            pages.setdefault((int(ground.path[row]), start), set()).add(int(ground.page[row]))
+    enough = _enough(ground, alpha)
+    known = {key for key, found in pages.items() if len(found) >= enough}
+    prefix = {}
+    for row in rows:
+        path = int(ground.path[row])
+        for start in starts[int(ground.text[row])]:
+            if (path, start) in known:
+                prefix[row] = start
+    return prefix
+
+
+def _starts(text: str) -> list[str]:
+    """What a text begins with and might be a label: words up to a colon, if something follows.
+
+    Any words that all pages share would do in theory, but then `NY` of the paper's own addresses is static.
+    """
+    words = text[: MAX_PREFIX + 1].split(" ")[:-1]
+    return [" ".join(words[: count + 1]) for count, word in enumerate(words) if word.endswith(":")]
+
+
+def _enough(ground: Ground, alpha: float) -> float:
+    """On how many pages static text stands; never on one alone."""
+    return max(2.0, alpha * len(ground.pages))

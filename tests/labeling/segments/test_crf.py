@@ -1,0 +1,106 @@
+"""The CRF kept as arrays labels as CRFsuite does; its features are those that the paper lists."""
+
+from __future__ import annotations
+
+import pytest
+
+from untemplate.labeling.segments.crf import CRF, Words, learn_crf
+from untemplate.labeling.segments.features import (
+    NODE_FEATURES,
+    REGEX_FEATURES,
+    node_features,
+    word_features,
+)
+
+TEXTS = {
+    "Name": ["Chimichurri Grill", "21 Club", "The Red Bar"],
+    "Phone": ["(212) 586-8655", "850/231-1008", "206-467-9663"],
+    "Address": ["606 9th Ave NY 10036", "70 Hotz Ave", "1400 3rd Ave Seattle 98101"],
+    "": ["Write a review", "5 reviews", "Home"],
+}
+
+
+def words(text: str) -> Words:
+    split = text.split()
+    node = node_features(split, ["The", "Red", "Bar", "in", "Grayton"])
+    return [(word, node) for word in split]
+
+
+SEQUENCES = [
+    *((words(text), [label] * len(text.split())) for label, texts in TEXTS.items() for text in texts),
+    ([*words("606 9th Ave"), *words("(212) 586-8655")], ["Address"] * 3 + ["Phone"] * 2),
+]
+
+
+@pytest.fixture(scope="module")
+def crf() -> CRF:
+    return learn_crf(SEQUENCES)
+
+
+def test_what_was_learnt_is_found(crf: CRF) -> None:
+    tagged = crf.tag([sequence for sequence, _ in SEQUENCES])
+    assert [[crf.labels[label] for label in labels] for labels in tagged] == [given for _, given in SEQUENCES]
+
+
+def test_labels_are_those_of_crfsuite(crf: CRF, tmp_path: object) -> None:
+    from pycrfsuite import Tagger, Trainer
+
+    trainer = Trainer(algorithm="lbfgs", params={"c1": 0.2, "c2": 0.0, "max_iterations": 100}, verbose=False)
+    for sequence, labels in SEQUENCES:
+        trainer.append(
+            [[*word_features(word), *node] for word, node in sequence], [label or "-" for label in labels]
+        )
+    trainer.train(f"{tmp_path}/crf")
+    tagger = Tagger()
+    tagger.open(f"{tmp_path}/crf")
+    new = [
+        words(text)
+        for text in ("The Blue Grill", "70 9th Ave 10036", "212-586-8655", "Home Club 5 reviews", "x")
+    ]
+    tagged = crf.tag(new)
+    for sequence, found in zip(new, tagged, strict=True):
+        expected = tagger.tag([[*word_features(word), *node] for word, node in sequence])
+        assert [crf.labels[label] or "-" for label in found] == expected
+
+
+def test_nothing_to_label(crf: CRF) -> None:
+    assert crf.tag([]) == []
+    assert next(labels.tolist() for labels in crf.tag([[], words("Home")])) == []
+
+
+@pytest.mark.parametrize(
+    ("word", "features"),
+    [
+        ("NY", {"isAllCapsWord", "hasTwoContinuousCaps", "isAlpha"}),
+        ("McDONald", {"hasTwoContinuousCaps", "isAlpha"}),
+        ("Tues.", {"isDay"}),
+        ("mondays", {"isDay", "isAlpha"}),
+        ("12", {"1-2digitNumber", "isNumber"}),
+        ("(212)", {"3digitNumber"}),
+        ("586-8655", {"3digitNumber", "4digitNumber", "dashBetweenDigits"}),
+        ("10036,", {"5digitNumber"}),
+        ("1234567", {">5digitNumber", "isNumber"}),
+        ("…", set()),
+    ],
+)
+def test_regex_features(word: str, features: set[str]) -> None:
+    assert set(word_features(word)[1:]) == features
+
+
+def test_there_are_as_many_features_as_in_the_paper() -> None:
+    assert (len(REGEX_FEATURES), len(NODE_FEATURES)) == (11, 7)
+
+
+def test_node_features() -> None:
+    title = ["The", "Red", "Bar", "|", "Grayton"]
+    assert node_features(["The", "Red", "Bar"], title) == (
+        "propOfTitleCase>0.8",
+        "overlapWithTitle 4",
+        "prefixOverlapWithTitle 4",
+    )
+    assert node_features(["bar"], title) == (
+        "propOfTitleCase<0.2",
+        "overlapWithTitle 4",
+        "prefixOverlapWithTitle 0",
+    )
+    assert {"noOfWords>20", "noOfWords>50"} < set(node_features(["a"] * 60, title))

@@ -1,0 +1,129 @@
+"""Labels of a new site by site knowledge: the paper's example 4.1, made-up sites, any classifier."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import untemplate as ut
+from tests.labeling.segments.yelp import LABELS, yelp
+from untemplate import Attribute, Knowledge, KnowledgeError, Label, LabelError, Page, Schema
+from untemplate.demo import Site, make_site
+from untemplate.labeling.segments.correcting import NOISE
+from untemplate.labeling.segments.labeler import SegmentLabeler, refine
+from untemplate.labeling.segments.segmenting import Segmented
+
+PAGES = 30
+
+
+@dataclass(frozen=True)
+class ByText:
+    """A classifier that knows some texts."""
+
+    labels: dict[str, str]
+
+    def classify(self, site: Segmented) -> list[str]:
+        return [self.labels.get(site.texts[text], NOISE) for text in site.text]
+
+
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize("measure", ["segments", "hops"])
+def test_example_4_1(exact: bool, measure: ut.labeling.segments.labeler.Measure) -> None:
+    site = yelp()
+    given = ByText(LABELS).classify(site)
+    texts = [site.texts[text] for text in site.text]
+
+    def addresses(labels: list[str]) -> list[str]:
+        return [text for text, label in zip(texts, labels, strict=True) if label == "Address"]
+
+    assert addresses(given) == ["166 1st Ave", "NY 10009", "1st Ave", "606 9th Ave", "NY 10036", "42nd St"]
+    selected = refine(site, given, step="SS", exact=exact, measure=measure)
+    assert addresses(selected) == ["166 1st Ave", "NY 10009", "606 9th Ave", "NY 10036"]
+    corrected = refine(site, given, exact=exact, measure=measure)
+    assert addresses(corrected) == ["460 Gw St", "NY 10013", *addresses(selected)]
+    assert refine(site, given, step="NODE") == given
+
+
+def test_what_the_classifier_did_not_say_lowers_the_confidence() -> None:
+    schema = Schema("restaurant", {name: Attribute(name) for name in ("Address", "Phone", "Hours")})
+    pages = yelp().ground.pages
+    address, phone, hours = SegmentLabeler(schema, ByText(LABELS)).find(pages)
+    assert (round(address.confidence, 3), phone.confidence, address.coverage) == (0.667, 1, 1)
+    assert address.found
+    assert not hours.found
+    labels = SegmentLabeler(schema, ByText(LABELS)).label(pages)
+    assert {label.source for label in labels} == {"segments"}
+    assert Label("p1", "Phone", "(212) 219-0500", "/html/body/span/text()[1]", "segments", 1.0) in labels
+
+
+def details(site: Site) -> list[Page]:
+    return [page for page in site.pages if page.id in site.truth]
+
+
+def share_right(labels: list[Label], site: Site) -> float:
+    right = [
+        any(true in (label.value or "") for true in site.truth[label.page][label.attribute])
+        for label in labels
+    ]
+    return sum(right) / max(1, len(right))
+
+
+@pytest.fixture(scope="module")
+def seeds() -> list[Site]:
+    return [make_site("movie", number, PAGES) for number in (101, 103)]
+
+
+@pytest.fixture(scope="module")
+def new_site() -> Site:
+    return make_site("movie", 102, PAGES)
+
+
+@pytest.fixture(scope="module")
+def knowledge(seeds: list[Site]) -> Knowledge:
+    return ut.train([(details(site), site.labels) for site in seeds], seeds[0].schema, "segments")
+
+
+def test_a_new_site_is_labelled(knowledge: Knowledge, new_site: Site) -> None:
+    labels = knowledge.label(details(new_site))
+    assert "title" in {label.attribute for label in labels}
+    assert share_right(labels, new_site) > 0.7
+    assert knowledge.method == "segments"
+    assert knowledge.seed_sites("title") == 2
+
+
+def test_what_is_saved_labels_alike(knowledge: Knowledge, new_site: Site, tmp_path: Path) -> None:
+    knowledge.save(tmp_path / "knowledge")
+    loaded = Knowledge.load(tmp_path / "knowledge")
+    assert loaded.label(details(new_site)) == knowledge.label(details(new_site))
+    assert loaded.seed_sites("title") == 2
+    readable = tmp_path / "knowledge" / "knowledge.json"
+    readable.write_text(readable.read_text().replace('"features": [', '"features": ["one more",'))
+    with pytest.raises(KnowledgeError, match="wrong type or shape"):
+        Knowledge.load(tmp_path / "knowledge")
+
+
+def test_site_knowledge_corrects_what_seed_sites_taught(seeds: list[Site], new_site: Site) -> None:
+    known = ut.train([(details(seeds[0]), seeds[0].labels)], seeds[0].schema)
+    labels = known.label(details(new_site), "segments")
+    assert {label.source for label in labels} == {"segments"}
+    assert share_right(labels, new_site) > 0.8
+
+
+def test_nodes_alone_are_no_fields(knowledge: Knowledge, new_site: Site) -> None:
+    with pytest.raises(KnowledgeError, match="nodes only"):
+        knowledge.find(details(new_site), "seed")
+
+
+def test_labels_that_are_nowhere(seeds: list[Site]) -> None:
+    labels = [Label("0001.html", "title", "no such text")]
+    with pytest.raises(LabelError, match="found on the pages"):
+        ut.train([(details(seeds[0]), labels)], seeds[0].schema, "segments")
+
+
+def test_odd_pages(knowledge: Knowledge) -> None:
+    nothing = [False] * len(knowledge.schema.attributes)
+    for pages in ([], [Page(html="")], [Page(html=b"\xff\xfe")] * 3, [Page(html="<script>x</script>")] * 3):
+        assert [finding.found for finding in knowledge.find(pages)] == nothing
+    assert len(knowledge.find([Page(html="<p>one page")])) == len(nothing)
