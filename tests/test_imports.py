@@ -27,7 +27,6 @@ ORDER = (
     {"layout"},
     {"labeling"},
     {"extraction"},
-    {"records"},
     {"learning"},
     {"watching"},
     {"catalog"},

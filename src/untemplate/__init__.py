@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     )
     from untemplate.extraction import Rules, write_records
     from untemplate.labeling import Finding, Knowledge, Label, Labeler, read_labels, train, write_labels
+    from untemplate.labeling.records import Row, Rows, find_records
     from untemplate.page import Limits, Node, Page, static_text
     from untemplate.patterns import Price
     from untemplate.pipeline import learn
     from untemplate.record import Reason, Record, Value
-    from untemplate.records import Row, Rows, find_records
     from untemplate.sampling import sample
     from untemplate.schema import Attribute, Schema
     from untemplate.sources import Pages, read_pages
@@ -99,7 +99,7 @@ _HOMES = {
     "patterns": ("Price",),
     "pipeline": ("learn",),
     "record": ("Reason", "Record", "Value"),
-    "records": ("Row", "Rows", "find_records"),
+    "labeling.records": ("Row", "Rows", "find_records"),
     "sampling": ("sample",),
     "schema": ("Attribute", "Schema"),
     "sources": ("Pages", "read_pages"),

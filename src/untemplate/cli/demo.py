@@ -200,7 +200,7 @@ def _heal(rules: Rules, later: Site) -> Rules:
 
 
 def _list(site: Site) -> None:
-    from untemplate.records import find_records
+    from untemplate.labeling.records import find_records
 
     right = total = 0
     for number, page in enumerate(page for page in site.pages if page.id in site.rows):

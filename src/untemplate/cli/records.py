@@ -11,8 +11,8 @@ import click
 from untemplate.cli.shell import examples, open_pages, pages_argument, progress, say, show
 
 if TYPE_CHECKING:
+    from untemplate.labeling.records import Rows
     from untemplate.page import Page
-    from untemplate.records import Rows
 
 __all__ = ["command", "show_rows"]
 
@@ -45,8 +45,8 @@ def command(source: str, url_column: str, html_column: str, output: str, all_lis
 
     Nothing needs to be labelled or learnt. PAGES is any source of pages; see untemplate cluster --help.
     """
-    from untemplate.records import find_records
-    from untemplate.records.output import write_rows
+    from untemplate.extraction.rows import write_rows
+    from untemplate.labeling.records import find_records
 
     counts: Counter[str] = Counter()
     without: dict[str, list[str]] = {}

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from untemplate.records.groups import Group
-from untemplate.records.survey import FEATURES, Survey
-from untemplate.records.tree import Floats
+from untemplate.labeling.records.groups import Group
+from untemplate.labeling.records.survey import FEATURES, Survey
+from untemplate.labeling.records.tree import Floats
 
 __all__ = ["WEIGHTS", "confidence", "lists_apart", "most_prominent", "score"]
 

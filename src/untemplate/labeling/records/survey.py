@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 from lxml import etree
 
+from untemplate.labeling.records.groups import Group
+from untemplate.labeling.records.shapes import Shapes
+from untemplate.labeling.records.tree import TEXT, Floats, Ints, Tree
 from untemplate.layout import VIEWPORT, Boxes
-from untemplate.records.groups import Group
-from untemplate.records.shapes import Shapes
-from untemplate.records.tree import TEXT, Floats, Ints, Tree
 
 __all__ = ["FEATURES", "Survey"]
 

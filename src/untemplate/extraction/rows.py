@@ -11,8 +11,8 @@ from tempfile import TemporaryFile
 from typing import Any, TextIO
 
 from untemplate.extraction.output import BATCH, complete_file, record_format
+from untemplate.labeling.records.row import Rows
 from untemplate.page import Page
-from untemplate.records.row import Rows
 
 __all__ = ["write_rows"]
 

@@ -12,17 +12,17 @@ import string
 import numpy as np
 
 from untemplate.errors import PageError
+from untemplate.labeling.records.alignment import align
+from untemplate.labeling.records.cells import Cells, Line
+from untemplate.labeling.records.choosing import confidence, lists_apart, most_prominent, score
+from untemplate.labeling.records.groups import Group, Run, find_groups
+from untemplate.labeling.records.paths import Paths
+from untemplate.labeling.records.row import Row, Rows
+from untemplate.labeling.records.shapes import Shapes
+from untemplate.labeling.records.survey import FEATURES, Survey
+from untemplate.labeling.records.tree import Floats, read_tree
 from untemplate.layout import EstimatedLayout, Layout
 from untemplate.page import Page, squeeze, visible_text
-from untemplate.records.alignment import align
-from untemplate.records.cells import Cells, Line
-from untemplate.records.choosing import confidence, lists_apart, most_prominent, score
-from untemplate.records.groups import Group, Run, find_groups
-from untemplate.records.paths import Paths
-from untemplate.records.row import Row, Rows
-from untemplate.records.shapes import Shapes
-from untemplate.records.survey import FEATURES, Survey
-from untemplate.records.tree import Floats, read_tree
 
 __all__ = ["LIKELY", "ListPage", "find_records"]
 

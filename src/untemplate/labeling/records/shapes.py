@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from untemplate.records.tree import Hashes, Ints, Tree
+from untemplate.labeling.records.tree import Hashes, Ints, Tree
 
 __all__ = ["Shapes"]
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from untemplate.labeling.records.tree import BREAK, TEXT, Tree
 from untemplate.page import INLINE_TAGS, squeeze
-from untemplate.records.tree import BREAK, TEXT, Tree
 
 __all__ = ["Cells", "Line", "Unit"]
 

@@ -15,8 +15,8 @@ from itertools import pairwise
 import numpy as np
 from lxml import etree
 
-from untemplate.records.shapes import Shapes
-from untemplate.records.tree import BREAK, TEXT, Tree
+from untemplate.labeling.records.shapes import Shapes
+from untemplate.labeling.records.tree import BREAK, TEXT, Tree
 
 __all__ = ["Group", "Run", "find_groups"]
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from untemplate.records.cells import Cells, Line, Unit
-from untemplate.records.groups import Run
-from untemplate.records.shapes import Shapes
-from untemplate.records.tree import TEXT, Tree
+from untemplate.labeling.records.cells import Cells, Line, Unit
+from untemplate.labeling.records.groups import Run
+from untemplate.labeling.records.shapes import Shapes
+from untemplate.labeling.records.tree import TEXT, Tree
 
 __all__ = ["align"]
 
