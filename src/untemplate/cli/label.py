@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from untemplate.page import Page
     from untemplate.sources import Pages
 
-__all__ = ["command", "knowledge_option", "label_pages"]
+__all__ = ["command", "knowledge_option", "label_pages", "read_some"]
 
 # Pages of a site that are labelled: more make labels hardly better.
 PAGES = 50
@@ -96,8 +96,7 @@ def command(
     if not output.parent.is_dir():
         raise InputError(f"{output}: cannot write: there is no folder {output.parent}")
     knowledge = Knowledge.load(knowledge_folder)
-    with open_pages(source, url_column, html_column) as pages:
-        chosen = _spread(progress(pages, "Reading pages", pages.total), k)
+    chosen = read_some(source, url_column, html_column, k)
     findings = knowledge.find(chosen, method)  # type: ignore[arg-type]
     write_labels(labels_of(findings), output)
     if as_json:
@@ -129,6 +128,12 @@ def label_pages(knowledge: Knowledge, pages: Pages, known: Sequence[Label]) -> l
     findings = [one for one in knowledge.find(chosen) if one.attribute not in given]
     _show(findings, f"Labels by knowledge of {knowledge.schema.name}", err=True)
     return labels_of(findings)
+
+
+def read_some(source: str, url_column: str, html_column: str, k: int = PAGES) -> list[Page]:
+    """At most `k` pages of a source, spread over the site."""
+    with open_pages(source, url_column, html_column) as pages:
+        return _spread(progress(pages, f"Reading {source}", pages.total), k)
 
 
 def _spread(pages: Iterable[Page], k: int) -> list[Page]:

@@ -20,11 +20,18 @@ __all__ = ["command"]
     epilog=examples(
         "untemplate train books/amazon/:amazon.jsonl --schema book -o knowledge/",
         "untemplate train a.warc.gz:a.jsonl b.warc.gz:b.jsonl --schema book -o knowledge/",
+        "untemplate train a/:a.jsonl --unlabeled c/ --unlabeled d/ --schema book -o knowledge/",
     )
 )
 @click.argument("sites", metavar="SITE...", nargs=-1, required=True)
 @column_options
 @click.option("--schema", "schema_name", required=True, help="A TOML file, or the name of a ready-made one.")
+@click.option(
+    "--unlabeled",
+    multiple=True,
+    metavar="PAGES",
+    help="Another site of the vertical, without labels; what is surely found on it is learnt. Repeat for more.",
+)
 @click.option(
     "--method",
     type=click.Choice(["best", "paper", "segments"]),
@@ -40,28 +47,36 @@ __all__ = ["command"]
     help="The folder of knowledge to write.",
 )
 def command(
-    sites: tuple[str, ...], url_column: str, html_column: str, schema_name: str, method: str, output: Path
+    sites: tuple[str, ...],
+    url_column: str,
+    html_column: str,
+    schema_name: str,
+    unlabeled: tuple[str, ...],
+    method: str,
+    output: Path,
 ) -> None:
     """Learn a vertical from labelled seed sites, to label other sites of it.
 
     SITE is a source of pages and its labels, PAGES:LABELS.jsonl; see untemplate cluster --help for sources. Some
-    dozens of labelled pages of one site will do; more sites make labels of new sites more reliable.
+    dozens of labelled pages of one site will do; more sites make labels of new sites more reliable, and so do sites
+    without labels.
     """
+    from untemplate.cli.label import read_some
     from untemplate.labeling import train
     from untemplate.schema import Schema
 
     schema = Schema.load(schema_name)
     read = [_read(site, url_column, html_column) for site in sites]
-    say(f"Learning {schema.name} from {len(read)} sites …" if len(read) > 1 else f"Learning {schema.name} …")
-    knowledge = train(read, schema, method=method)  # type: ignore[arg-type]
+    others = [read_some(source, url_column, html_column) for source in unlabeled]
+    count = len(read) + len(others)
+    say(f"Learning {schema.name} from {count} sites …" if count > 1 else f"Learning {schema.name} …")
+    knowledge = train(read, schema, method, others)  # type: ignore[arg-type]
     knowledge.save(output)
+    untaught = "none: cannot be found" if method != "best" else "none: only its name is known"
     show(
         f"Knowledge of {schema.name}",
-        ("attribute", "seed sites"),
-        (
-            (name, knowledge.seed_sites(name) or "none: never labelled, cannot be found")
-            for name in schema.attributes
-        ),
+        ("attribute", "sites that taught it"),
+        ((name, knowledge.seed_sites(name) or untaught) for name in schema.attributes),
     )
     say(f"Knowledge is in {output}.")
 

@@ -1,10 +1,12 @@
 """Who says which node is which attribute: people, models, or the page itself, all of one shape."""
 
+from untemplate.labeling.embedded import Embedded
 from untemplate.labeling.label import Label, Labeler
 from untemplate.labeling.seed import Finding, Knowledge, labels_of, train
 from untemplate.labeling.values import parse_labels, read_labels, write_labels
 
 __all__ = [
+    "Embedded",
     "Finding",
     "Knowledge",
     "Label",

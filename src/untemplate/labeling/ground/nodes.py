@@ -28,6 +28,8 @@ Floats = npt.NDArray[np.float32]
 # A text on this share of the pages, at the same path, is the template's own: the threshold of "From One Tree to a
 # Forest" for preceding texts.
 STATIC_SHARE = 0.5
+# So many different texts right after the same label are its values.
+MIN_VARIANTS = 4
 # Longer texts are content, not labels.
 MAX_LABEL = 80
 # Words of a node that are compared with the page's title.
@@ -68,8 +70,9 @@ class Ground:
         self._headers: Numbered[str] = Numbered()
         self._counts: list[int] = []
         self._columns: list[tuple[int, int, int, int]] = []
+        self._attributes = frozenset(attributes)
         for page in pages:
-            self._add(page, frozenset(attributes))
+            self._add(page)
         columns = np.array(self._columns, np.int32).reshape(-1, 4)
         self._columns.clear()
         #: of each row, the number of its text, its tag path, its surroundings
@@ -77,9 +80,13 @@ class Ground:
         self.texts, self.paths = list(self._texts), list(self._paths)
         self.surroundings, self.headers = list(self._surroundings), list(self._headers)
 
-    def _add(self, page: Page, attributes: frozenset[str]) -> None:
+    def takes(self, node: Node) -> bool:
+        """Whether a node of a page is a row."""
+        return node.is_text or node.kind in self._attributes
+
+    def _add(self, page: Page) -> None:
         try:
-            nodes = [node for node in page.nodes if node.is_text or node.kind in attributes]
+            nodes = list(filter(self.takes, page.nodes))
         except PageError:
             return
         self.pages.append(page)
@@ -143,7 +150,20 @@ class Ground:
         if not len(self):
             return np.zeros(0, np.bool_)
         enough = counts[places] >= max(2.0, STATIC_SHARE * len(self.pages))
+        enough &= colon[self.text] | ~self._varies_after_label(enough)
         return self.is_text & (enough | ((counts[places] > 1) & colon[self.text]))
+
+    def _varies_after_label(self, recurring: Bools) -> Bools:
+        """Whether each row follows a recurring text, as others at the same path do that differ from it: most players
+        of one team are a common value, not the template's own.
+        """
+        previous = np.concatenate([[-1], np.where(recurring, self.text, -1)[:-1]])
+        previous[self.starts[:-1][self.starts[:-1] < len(self)]] = -1
+        kind = group(self.path, previous)
+        variants = np.unique(kind.astype(np.int64) * len(self.texts) + self.text) // len(self.texts)
+        distinct = np.bincount(variants, minlength=int(kind.max()) + 1)
+        varies: Bools = (previous >= 0) & (distinct[kind] >= MIN_VARIANTS)
+        return varies
 
     @cached_property
     def before(self) -> Ints:
@@ -200,12 +220,6 @@ class Ground:
         marks: Numbered[tuple[str, ...]] = Numbered()
         numbers = np.array([marks[around.marks] for around in self.surroundings], np.int32)
         return group(self.path, numbers[self.around]) if len(self) else np.zeros(0, np.int32)
-
-    @cached_property
-    def repeats(self) -> Ints:
-        """How many rows of the same page have the same place."""
-        same = group(self.place, self.page)
-        return np.bincount(same)[same].astype(np.int32) if len(self) else np.zeros(0, np.int32)
 
     @cached_property
     def in_title(self) -> Floats:

@@ -10,9 +10,8 @@ import numpy.typing as npt
 
 from untemplate.labeling.ground import Ground
 from untemplate.labeling.ground.nodes import Floats, Ints, Numbered, group
-from untemplate.layout import Boxes, Layout
 
-__all__ = ["REDUNDANT", "Context", "boxes_of", "context_of", "visual_distance"]
+__all__ = ["REDUNDANT", "Context", "context_of", "visual_distance"]
 
 # The preceding text lies within a rectangle so many times as wide and as high as the node, at least that of a line of
 # text. The paper says "proportional"; 5 and 3 were best among 2, 5, 10 and 2, 3, 5 on made-up sites.
@@ -35,17 +34,6 @@ class Context(NamedTuple):
     preceding: Ints
     prefix: Ints
     suffix: Ints
-
-
-def boxes_of(ground: Ground, layout: Layout) -> Floats:
-    """The box of each row: left, top, width, height."""
-    parts = [_text_boxes(boxes) for boxes in layout.boxes(ground.pages)]
-    return np.concatenate(parts) if parts else np.zeros((0, 4), np.float32)
-
-
-def _text_boxes(boxes: Boxes) -> Floats:
-    nodes = boxes.page.nodes
-    return boxes.nodes[np.fromiter((node.is_text for node in nodes), np.bool_, len(nodes))]
 
 
 def visual_distance(one: npt.NDArray[np.floating], other: npt.NDArray[np.floating]) -> Floats:

@@ -5,6 +5,8 @@ A ranker that was trained on other verticals weighs them; so nothing here may de
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from untemplate.labeling.ground import words_of
@@ -18,14 +20,13 @@ __all__ = ["EVIDENCE", "SIGNS", "gather"]
 # Names nearest to a row that are searched for the attribute's own name.
 NAMES = 4
 
-_COMPARED = (*PARTS, "values", "label known", "named", "parts", "content")
+_COMPARED = (*PARTS, "values", "named", "parts", "content")
 
 SIGNS: dict[str, int] = {
     **dict.fromkeys(PARTS, +1),
     **{f"reliable {part}": +1 for part in PARTS},
     "values": +1,  # the share of values that are the attribute's on a seed site
     "other values": -1,  # the share that are something else there
-    "label known": +1,
     "named": +1,  # words of the attribute's own name in the label
     "named mark": +1,  # in class names and ids
     "typed": +1,
@@ -33,13 +34,13 @@ SIGNS: dict[str, int] = {
     "prefixed": -1,
     "suffixed": -1,
     "pure": +1,
-    "late": -1,
     "by place": 0,
     "by place and label": 0,
     "by label": 0,
     "coverage": +1,
-    "single": +1,
     "title": +1,
+    "size": +1,
+    "bold": +1,
     "order": 0,
     "from heading": 0,
     **{f"unlike {name}": -1 for name in PROFILE},
@@ -67,9 +68,6 @@ def gather(survey: Survey, candidates: Ints, attribute: Attribute, model: Attrib
     hashes = survey.value_hashes
     columns["values"] = fields.mean(np.isin(hashes, model.values)[fields.value])
     columns["other values"] = fields.mean(np.isin(hashes, model.others)[fields.value])
-    known = set(model.labels.tolist())
-    label_known = np.array([not known.isdisjoint(codes.tolist()) for codes in survey.label_hashes], np.bool_)
-    columns["label known"] = fields.mean(label_known[fields.label])
     columns |= _naming(survey, attribute)
     typed = survey.typed(attribute.type) if attribute.type != "text" else None
     columns["typed"] = typed if typed is not None else np.zeros(len(fields), np.float32)
@@ -77,7 +75,8 @@ def gather(survey: Survey, candidates: Ints, attribute: Attribute, model: Attrib
     columns |= survey.forms
     for number, name in enumerate(PROFILE):
         own = survey.profile[:, number]
-        columns[f"unlike {name}"] = np.abs(own[:, None] - model.profiles[None, :, number]).min(axis=1)
+        unlike = np.abs(own[:, None] - model.profiles[None, :, number])
+        columns[f"unlike {name}"] = unlike.min(axis=1) if unlike.size else np.zeros_like(own)
         if name in SIGNS:
             columns[name] = own
     content = (columns["words"] + columns["shape"]) / 2
@@ -95,14 +94,19 @@ def gather(survey: Survey, candidates: Ints, attribute: Attribute, model: Attrib
 def _naming(survey: Survey, attribute: Attribute) -> dict[str, Floats]:
     """Where the words of the attribute's own name stand: the shares of them, averaged over each field."""
     ground, fields = survey.ground, survey.fields
-    words = frozenset(words_of(attribute.name))
+    words = frozenset(map(_stem, words_of(attribute.name)))
 
-    def share(others: list[str]) -> float:
-        return len(words.intersection(others)) / max(1, len(words))
+    def share(others: Iterable[str]) -> float:
+        return len(words.intersection(map(_stem, others))) / max(1, len(words))
 
-    labels = np.array([share([w for label in labels for w in words_of(label)]) for labels in fields.labels])
-    marks = np.array([share(list(around.names[:NAMES])) for around in ground.surroundings])
+    labels = np.array([share(w for label in labels for w in words_of(label)) for labels in fields.labels])
+    marks = np.array([share(around.names[:NAMES]) for around in ground.surroundings])
     return {
         "named": fields.mean(labels[fields.label]),
         "named mark": fields.mean(marks[ground.around]),
     }
+
+
+def _stem(word: str) -> str:
+    """A word without the s of the plural: `Engines` name an engine."""
+    return word[:-1] if len(word) > 3 and word.endswith("s") else word

@@ -16,7 +16,7 @@ from untemplate.labeling.seed.survey import kinds_of
 from untemplate.page import squeeze
 from untemplate.schema import Attribute
 
-__all__ = ["Examples", "find_examples"]
+__all__ = ["Examples", "find_examples", "presume_examples"]
 
 # A text that is a label's value here and there by chance is no example: of the rows of its field at least this share
 # must hold the attribute, on at least this share of the labelled pages.
@@ -60,6 +60,19 @@ def find_examples(fields: Fields, labels: Iterable[Label], attribute: Attribute)
     negative = judged & eligible & ~held & ~ground.is_static
     weight = np.where(good, precision * share, 0)
     return Examples(positive, negative, (weight / weight.sum()).astype(np.float32))
+
+
+def presume_examples(fields: Fields, field: int) -> Examples:
+    """The examples of an attribute that a field is believed to hold; other rows with its values tell nothing."""
+    ground = fields.ground
+    positive = np.zeros(len(ground), np.bool_)
+    positive[fields.rows_of(field)] = True
+    texts = ground.page.astype(np.int64) * len(ground.texts) + ground.text
+    negative = ground.is_text & ~ground.is_barred & ~ground.is_static & ~np.isin(texts, texts[positive])
+    negative &= np.isin(ground.page, ground.page[positive])
+    weight = np.zeros(len(fields), np.float32)
+    weight[field] = 1
+    return Examples(positive, negative, weight)
 
 
 def _mean_over(fields: Fields, column: Bools, among: Bools) -> Floats:

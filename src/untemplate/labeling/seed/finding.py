@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 from untemplate.labeling.label import Label
 from untemplate.page import Node, Page
@@ -34,6 +34,11 @@ class Finding:
     def examples(self) -> list[str]:
         """A few different values."""
         return list(dict.fromkeys(node.text for _, node in self.places))[:EXAMPLES]
+
+    def on(self, pages: Collection[int]) -> Finding:
+        """What was found on some pages, given by their `id()`."""
+        places = [place for place in self.places if id(place[0]) in pages]
+        return replace(self, places=places, found=self.found and bool(places))
 
 
 def merge(findings: Sequence[Finding], pages: int) -> Finding:

@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from untemplate.errors import MissingExtra
-from untemplate.labeling.ground import Ground
+from untemplate.labeling.ground import Ground, Screen
 from untemplate.labeling.ground.nodes import Bools, Floats, Ints, group
-from untemplate.labeling.seed.context import REDUNDANT, Context, boxes_of, context_of, visual_distance
+from untemplate.labeling.seed.context import REDUNDANT, Context, context_of, visual_distance
 from untemplate.layout import VIEWPORT, EstimatedLayout, Layout
 from untemplate.page import Page
 
@@ -44,7 +44,7 @@ class PaperSite:
 
     def __init__(self, pages: Sequence[Page], layout: Layout | None = None) -> None:
         self.ground = Ground(pages)
-        self.boxes = boxes_of(self.ground, layout or EstimatedLayout())
+        self.boxes = Screen(self.ground, layout or EstimatedLayout()).boxes
         self.context: Context = context_of(self.ground, self.boxes)
         texts = self.ground.texts
         self.unigrams = [text.lower().split() for text in texts]

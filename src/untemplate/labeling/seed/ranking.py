@@ -66,6 +66,7 @@ class Choice:
 
     evidence: Floats
     right: npt.NDArray[np.bool_]
+    weight: float = 1.0
 
 
 def chances(scores: Doubles) -> Doubles:
@@ -96,14 +97,15 @@ def fit_chooser(choices: Sequence[Choice], signs: dict[str, int], penalty: float
 def fit_judge(choices: Sequence[Choice], signs: dict[str, int], penalty: float) -> dict[str, float]:
     """The weights and the intercept under which right fields are told from wrong ones, each by itself."""
     right = np.concatenate([choice.right for choice in choices]).astype(np.float64)
+    weight = np.concatenate([np.full(len(choice.right), choice.weight) for choice in choices])
     scaled, scale, middle = _scaled(np.concatenate([choice.evidence for choice in choices]))
     extended = np.column_stack([scaled, np.ones(len(scaled))])
     free = np.array([penalty] * len(signs) + [0.0])
 
     def loss(weights: Doubles) -> tuple[float, Doubles]:
         scores = extended @ weights
-        gradient = extended.T @ (1 / (1 + np.exp(-scores)) - right) + free * weights
-        value = np.logaddexp(0, scores).sum() - right @ scores + (free * weights * weights).sum() / 2
+        gradient = extended.T @ (weight * (1 / (1 + np.exp(-scores)) - right)) + free * weights
+        value = weight @ (np.logaddexp(0, scores) - right * scores) + (free * weights * weights).sum() / 2
         return float(value), gradient
 
     found = _minimum(loss, [*signs.values(), 0])

@@ -10,9 +10,9 @@ import numpy as np
 from untemplate.labeling.ground.nodes import Floats, Ints
 from untemplate.labeling.seed.evidence import EVIDENCE, gather
 from untemplate.labeling.seed.joint import rank_jointly
-from untemplate.labeling.seed.models import AttributeModel
+from untemplate.labeling.seed.models import NAME_ONLY, AttributeModel
 from untemplate.labeling.seed.ranking import Doubles, Rankers, chances
-from untemplate.labeling.seed.survey import Survey, kinds_of
+from untemplate.labeling.seed.survey import Survey
 from untemplate.schema import Schema
 
 __all__ = ["JUDGED", "JUDGE_SIGNS", "Solved", "judged", "solve"]
@@ -27,7 +27,6 @@ _ABSOLUTE = (
         "best clue",
         "parts",
         "values",
-        "label known",
         "named",
         "named mark",
     ),
@@ -39,6 +38,7 @@ JUDGE_SIGNS: dict[str, int] = {
 }
 JUDGED = tuple(JUDGE_SIGNS)
 _PICKED = [EVIDENCE.index(name) for name in _ABSOLUTE]
+_NAMED = [EVIDENCE.index("named"), EVIDENCE.index("named mark")]
 
 
 @dataclass(frozen=True)
@@ -52,15 +52,19 @@ class Solved:
 def solve(
     survey: Survey, models: Mapping[str, AttributeModel], schema: Schema, rankers: Rankers
 ) -> dict[str, Solved]:
-    """The best field for each attribute that has any candidate."""
+    """The best field for each attribute that has any candidate; without a model, of those that bear its name."""
     candidates: dict[str, Ints] = {}
     evidence: dict[str, Floats] = {}
-    for name, model in models.items():
-        attribute = schema.attributes[name]
-        own = survey.fields.candidates(kinds_of(attribute))
+    for name, attribute in schema.attributes.items():
+        own = survey.candidates(attribute)
+        if not len(own):
+            continue
+        columns = gather(survey, own, attribute, models.get(name, NAME_ONLY))
+        if name not in models:
+            named = columns[:, _NAMED].max(axis=1) > 0
+            own, columns = own[named], columns[named]
         if len(own):
-            candidates[name] = own
-            evidence[name] = gather(survey, own, attribute, model)
+            candidates[name], evidence[name] = own, columns
     scores = {name: rankers.score(columns, EVIDENCE) for name, columns in evidence.items()}
     scores = rank_jointly(survey, candidates, scores, rankers)
     found = {}

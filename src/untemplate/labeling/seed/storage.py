@@ -84,7 +84,7 @@ def load_knowledge(folder: Path) -> _Loaded:
 
 
 def _model_out(key: str, model: AttributeModel, arrays: _Arrays) -> dict[str, Any]:
-    for name in ("profiles", "values", "others", "labels"):
+    for name in ("profiles", "values", "others"):
         arrays[f"{key}/{name}"] = getattr(model, name)
     parts = {}
     for name, part in model.parts.items():
@@ -176,7 +176,7 @@ class _Model(_Strict):
         return AttributeModel(
             parts,
             reader.get(f"{key}/profiles", np.float32, (None, len(PROFILE))),
-            *(reader.get(f"{key}/{name}", np.uint64, (None,)) for name in ("values", "others", "labels")),
+            *(reader.get(f"{key}/{name}", np.uint64, (None,)) for name in ("values", "others")),
         )
 
 

@@ -10,7 +10,7 @@ from hashlib import blake2b
 import numpy as np
 import numpy.typing as npt
 
-from untemplate.labeling.ground import Fields, Ground, words_of
+from untemplate.labeling.ground import Fields, Ground, Screen, words_of
 from untemplate.labeling.ground.bags import (
     Bags,
     label_features,
@@ -19,7 +19,8 @@ from untemplate.labeling.ground.bags import (
     topic_features,
     word_features,
 )
-from untemplate.labeling.ground.nodes import Floats, Ints, group, ordinals
+from untemplate.labeling.ground.nodes import Bools, Floats, Ints, group
+from untemplate.layout import VIEWPORT, EstimatedLayout, Layout
 from untemplate.page import Page
 from untemplate.patterns import find_typed
 from untemplate.schema import Attribute, Schema, Type
@@ -39,7 +40,6 @@ PROFILE = (
     "stressed",
     "link",
     "order",
-    "single",
     "labelled",
     "length",
     "tokens",
@@ -47,11 +47,22 @@ PROFILE = (
     "letters",
     "capitals",
     "from heading",
+    "prefixed",
+    "suffixed",
+    "size",
+    "bold",
+    "left",
+    "top",
 )
 """How a field appears on its site, as numbers that can be compared between sites."""
 
 # A suffix is shared by this share of a field's distinct values.
 SUFFIX_SHARE = 0.9
+
+# Rows from the heading, logarithmic: what is farther away is no less likely, since pages differ in length.
+FAR = 2.0
+# Fonts that weigh more are bold.
+NORMAL_WEIGHT = 500
 
 _KINDS: dict[Type, tuple[str, ...]] = {"image": ("@src", "@data-src"), "url": ("@href", "text()")}
 
@@ -64,9 +75,10 @@ def kinds_of(attribute: Attribute) -> tuple[str, ...]:
 class Survey:
     """The fields of a site, with bags and profiles."""
 
-    def __init__(self, pages: Iterable[Page], schema: Schema) -> None:
+    def __init__(self, pages: Iterable[Page], schema: Schema, layout: Layout | None = None) -> None:
         kinds = {kind for attribute in schema.attributes.values() for kind in kinds_of(attribute)}
         self.ground = Ground(pages, kinds - {"text()"})
+        self.screen = Screen(self.ground, layout or EstimatedLayout())
         self.fields = Fields(self.ground)
         self._typed: dict[Type, Floats] = {}
 
@@ -111,14 +123,6 @@ class Survey:
         return np.array([hash_of(value) for value in self.fields.values], np.uint64)
 
     @cached_property
-    def label_hashes(self) -> list[npt.NDArray[np.uint64]]:
-        """The hashes of the labels of each distinct combination of labels."""
-        return [
-            np.array([code for label in labels if (code := hash_of(label))], np.uint64)
-            for labels in self.fields.labels
-        ]
-
-    @cached_property
     def profile(self) -> Floats:
         """The profile of each field, a column each as `PROFILE` names them."""
         ground, fields = self.ground, self.fields
@@ -145,9 +149,14 @@ class Survey:
             "redundancy": fields.mean(ground.redundancy[ground.text]),
             "title": fields.mean(ground.in_title),
             "order": fields.mean(ground.order),
-            "single": fields.mean(1 / ground.repeats),
             "labelled": fields.mean(ground.distance <= 2),
-            "from heading": fields.mean(np.log1p(np.abs(self.offset))),
+            "from heading": fields.mean(np.minimum(np.log1p(np.abs(self.offset)), FAR)),
+            "prefixed": fields.mean(self._worded[fields.prefix]),
+            "size": fields.mean(self.screen.size),
+            "bold": fields.mean(self.screen.weight > NORMAL_WEIGHT),
+            "left": fields.mean(self.screen.boxes[:, 0] / VIEWPORT),
+            "top": fields.mean(np.log1p(self.screen.boxes[:, 1] / VIEWPORT)),
+            "suffixed": self._suffixed,
             **{name: fields.mean(flag) for name, flag in flags.items()},
             **{name: fields.mean(column[fields.value]) for name, column in of_values.items()},
         }
@@ -162,16 +171,17 @@ class Survey:
         counts = np.bincount(own)
         most = np.zeros(len(fields), np.float32)
         np.maximum.at(most, fields.field, counts[own].astype(np.float32))
-        place_ordinal = ordinals(ground.page, ground.place)
         return {
-            "prefixed": fields.mean(fields.prefix >= 0),
-            "suffixed": self._suffixed,
             "pure": most / np.maximum(1, fields.size),
-            "late": fields.mean(np.minimum(place_ordinal, 10) / 10),
             "by place": (fields.way == 0).astype(np.float32),
             "by place and label": (fields.way == 1).astype(np.float32),
             "by label": (fields.way == 2).astype(np.float32),
         }
+
+    @cached_property
+    def _worded(self) -> Bools:
+        """Whether each prefix is words of a sentence, such as `New`, and not a label; the last is no prefix."""
+        return np.array([not prefix.endswith(":") for prefix in self.fields.prefixes] + [False], np.bool_)
 
     @cached_property
     def _suffixed(self) -> Floats:
@@ -205,6 +215,11 @@ class Survey:
             if stop > start:
                 offset[start:stop] = np.arange(stop - start) - int(np.argmax(likely[start:stop]))
         return offset
+
+    def candidates(self, attribute: Attribute) -> Ints:
+        """The fields that may hold an attribute: of its kind of nodes, and shown on screen."""
+        own = self.fields.candidates(kinds_of(attribute))
+        return own[self.fields.mean(self.screen.is_shown)[own] > 0.5]
 
     def typed(self, type: Type) -> Floats:
         """How much of each field's values looks like a value of a type, from 0 to 1."""
