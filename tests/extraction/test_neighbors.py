@@ -94,8 +94,8 @@ def test_labels_of_a_long_page_take_linear_time() -> None:
     def cost(rows: int) -> float:
         page = Page(html="<p>Price</p><table>" + "<tr><td>a</td><td>b</td></tr>" * rows + "</table>")
         labels, nodes = Labels(frozenset({"2 p Price"})), page.nodes
-        started = time.perf_counter()
+        started = time.process_time()
         assert {labels.of(node) for node in nodes[1:]} == {"Price"}
-        return time.perf_counter() - started
+        return time.process_time() - started
 
-    assert cost(10_000) < 40 * cost(1_000) + 0.05
+    assert min(cost(10_000) for _ in range(3)) < 40 * cost(1_000) + 0.05
