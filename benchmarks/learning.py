@@ -6,7 +6,6 @@ python -m benchmarks.learning --sites zagat
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,7 +17,8 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from benchmarks.swde import VERTICALS, Site, chosen_sites, labelling_order, labels_of, schema_of
+from benchmarks.shell import open_sites, site_parser
+from benchmarks.swde import Site, labelling_order, labels_of, schema_of
 from untemplate import Page, learn
 
 SAMPLE = 20
@@ -118,17 +118,8 @@ def _add_learning(table: Table, name: str, learnt: Sequence[Learning]) -> None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    summary = (__doc__ or "").partition("\n")[0]
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.learning", description=summary)
-    parser.add_argument("--vertical", nargs="+", choices=VERTICALS, default=VERTICALS, help="only these")
-    parser.add_argument("--sites", nargs="+", default=(), metavar="SITE", help="only these, such as zagat")
-    options = parser.parse_args(arguments)
-    console, progress = Console(width=None if sys.stdout.isatty() else 140), Console(stderr=True)
-    try:
-        chosen = chosen_sites(options.vertical, options.sites)
-    except FileNotFoundError as missing:
-        console.print(f"skipped: {missing}")
-        return 0
+    console, chosen = open_sites(site_parser("learning", __doc__).parse_args(arguments))
+    progress = Console(stderr=True)
     firsts = {site.vertical: site for site in reversed(chosen)}
     learnt = [measure_learning(site) for site in track(chosen, "learning", console=progress, transient=True)]
     huge = [

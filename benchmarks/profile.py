@@ -6,7 +6,6 @@ python -m benchmarks.profile --sites zagat
 
 from __future__ import annotations
 
-import argparse
 import linecache
 import signal
 import sys
@@ -23,7 +22,8 @@ from rich.markup import escape
 from rich.progress import track
 from rich.table import Table
 
-from benchmarks.swde import VERTICALS, Site, chosen_sites, labelling_order, labels_of, schema_of
+from benchmarks.shell import open_sites, site_parser
+from benchmarks.swde import Site, labelling_order, labels_of, schema_of
 from untemplate import Page, Rules, learn
 from untemplate.extraction.output import RecordSink, open_records
 
@@ -126,18 +126,8 @@ def show(console: Console, sampler: Sampler, parse: float) -> None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    summary = (__doc__ or "").partition("\n")[0]
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.profile", description=summary)
-    parser.add_argument("--vertical", nargs="+", choices=VERTICALS, default=VERTICALS, help="only these")
-    parser.add_argument("--sites", nargs="+", default=(), metavar="SITE", help="only these, such as zagat")
-    parser.add_argument("--every", type=int, default=1, metavar="N", help="of N pages only one: a quick look")
-    options = parser.parse_args(arguments)
-    console, progress = Console(width=None if sys.stdout.isatty() else 140), Console(stderr=True)
-    try:
-        chosen = chosen_sites(options.vertical, options.sites, options.every)
-    except FileNotFoundError as missing:
-        console.print(f"skipped: {missing}")
-        return 0
+    console, chosen = open_sites(site_parser("profile", __doc__).parse_args(arguments))
+    progress = Console(stderr=True)
     sampler = Sampler()
     parse = sum(measure(site, sampler) for site in track(chosen, "sites", console=progress, transient=True))
     show(console, sampler, parse)

@@ -22,9 +22,9 @@ from rich.progress import track
 
 from untemplate.demo import VERTICALS, Site, make_site
 from untemplate.labeling.ground import Fields
+from untemplate.labeling.ground.examples import Examples, find_examples
 from untemplate.labeling.ground.nodes import Bools, Floats, Ints
 from untemplate.labeling.seed.evidence import EVIDENCE, SIGNS, gather
-from untemplate.labeling.seed.examples import Examples, find_examples
 from untemplate.labeling.seed.joint import JOINT_SIGNS, gather_jointly, rank_jointly
 from untemplate.labeling.seed.models import learn_attribute
 from untemplate.labeling.seed.ranking import Choice, Doubles, Rankers, fit_chooser, fit_judge

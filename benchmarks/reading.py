@@ -6,7 +6,6 @@ python -m benchmarks.reading --sites zagat
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +15,8 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from benchmarks.swde import VERTICALS, Site, chosen_sites, labelling_order, labels_of, schema_of
+from benchmarks.shell import open_sites, site_parser
+from benchmarks.swde import Site, labelling_order, labels_of, schema_of
 from untemplate import Page, Rules, learn
 
 LABELLED = 4
@@ -66,17 +66,8 @@ def _noting(lengths: list[int]) -> Callable[[Page, int], object]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    summary = (__doc__ or "").partition("\n")[0]
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.reading", description=summary)
-    parser.add_argument("--vertical", nargs="+", choices=VERTICALS, default=VERTICALS, help="only these")
-    parser.add_argument("--sites", nargs="+", default=(), metavar="SITE", help="only these, such as zagat")
-    options = parser.parse_args(arguments)
-    console, progress = Console(width=None if sys.stdout.isatty() else 140), Console(stderr=True)
-    try:
-        chosen = chosen_sites(options.vertical, options.sites)
-    except FileNotFoundError as missing:
-        console.print(f"skipped: {missing}")
-        return 0
+    console, chosen = open_sites(site_parser("reading", __doc__).parse_args(arguments))
+    progress = Console(stderr=True)
     table = Table("site", "pages", "read in part", "bytes read", "records changed", title="Reading in part")
     results: list[Result] = []
     for site in track(chosen, "sites", console=progress, transient=True):

@@ -8,7 +8,6 @@ python -m benchmarks.speed --chart docs/images/speed.svg
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -24,7 +23,8 @@ from rich.table import Table
 from selectolax.lexbor import LexborHTMLParser
 
 from benchmarks.peers import PEERS, PeerFailed, Uninstallable, install, run_peer
-from benchmarks.swde import VERTICALS, Site, chosen_sites, labelling_order, labels_of, schema_of
+from benchmarks.shell import open_sites, site_parser
+from benchmarks.swde import Site, labelling_order, labels_of, schema_of
 from untemplate import Page, Rules, learn
 from untemplate.clustering import signature
 from untemplate.extraction.output import open_records
@@ -140,20 +140,12 @@ def draw(path: Path, ratios: Ratios, parse: float) -> None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    summary = (__doc__ or "").partition("\n")[0]
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.speed", description=summary)
-    parser.add_argument("--vertical", nargs="+", choices=VERTICALS, default=VERTICALS, help="only these")
-    parser.add_argument("--sites", nargs="+", default=(), metavar="SITE", help="only these, such as zagat")
-    parser.add_argument("--every", type=int, default=1, metavar="N", help="of N pages only one: a quick look")
+    parser = site_parser("speed", __doc__)
     parser.add_argument("--by", nargs="+", choices=(OURS, *PEERS), default=(OURS, *PEERS), help="only these")
     parser.add_argument("--chart", type=Path, metavar="FILE", help="draw the throughput too: .svg or .png")
     options = parser.parse_args(arguments)
-    console, progress = Console(width=None if sys.stdout.isatty() else 140), Console(stderr=True)
-    try:
-        chosen = chosen_sites(options.vertical, options.sites, options.every)
-    except FileNotFoundError as missing:
-        console.print(f"skipped: {missing}")
-        return 0
+    console, chosen = open_sites(options)
+    progress = Console(stderr=True)
     times: Times = {way: [] for way in (*PARSERS, OURS)}
     ratios: Ratios = {way: [] for way in times}
     failed: list[str] = []

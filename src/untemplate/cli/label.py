@@ -22,6 +22,7 @@ from untemplate.errors import InputError
 
 if TYPE_CHECKING:
     from untemplate.labeling import Finding, Knowledge, Label
+    from untemplate.labeling.knowledge import Way
     from untemplate.page import Page
     from untemplate.sources import Pages
 
@@ -80,7 +81,7 @@ def command(
     html_column: str,
     knowledge_folder: Path,
     k: int,
-    method: str | None,
+    method: Way | None,
     output: Path,
     as_json: bool,
 ) -> None:
@@ -97,7 +98,7 @@ def command(
         raise InputError(f"{output}: cannot write: there is no folder {output.parent}")
     knowledge = Knowledge.load(knowledge_folder)
     chosen = read_some(source, url_column, html_column, k)
-    findings = knowledge.find(chosen, method)  # type: ignore[arg-type]
+    findings = knowledge.find(chosen, method)
     write_labels(labels_of(findings), output)
     if as_json:
         show_json(

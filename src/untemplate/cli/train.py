@@ -11,6 +11,7 @@ from untemplate.cli.shell import column_options, examples, open_pages, progress,
 
 if TYPE_CHECKING:
     from untemplate.labeling import Label
+    from untemplate.labeling.knowledge import Method
     from untemplate.page import Page
 
 __all__ = ["command"]
@@ -52,7 +53,7 @@ def command(
     html_column: str,
     schema_name: str,
     unlabeled: tuple[str, ...],
-    method: str,
+    method: Method,
     output: Path,
 ) -> None:
     """Learn a vertical from labelled seed sites, to label other sites of it.
@@ -70,7 +71,7 @@ def command(
     others = [read_some(source, url_column, html_column) for source in unlabeled]
     count = len(read) + len(others)
     say(f"Learning {schema.name} from {count} sites …" if count > 1 else f"Learning {schema.name} …")
-    knowledge = train(read, schema, method, others)  # type: ignore[arg-type]
+    knowledge = train(read, schema, method, others)
     knowledge.save(output)
     untaught = "none: cannot be found" if method != "best" else "none: only its name is known"
     show(

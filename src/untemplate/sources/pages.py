@@ -154,7 +154,8 @@ class Pages(Iterable[Page]):
     def _stream(self, skipped: Skipped) -> Iterator[Page]:
         reader, count = self._reader, 0
         pages = self._estimated(reader, skipped) if isinstance(reader, StreamReader) else reader.read(skipped)
-        for count, page in enumerate(pages, 1):  # noqa: B007 — counted for what follows
+        for page in pages:
+            count += 1
             yield page
         if not count:
             raise self.no_pages(skipped)

@@ -9,6 +9,7 @@ import pytest
 
 import untemplate as ut
 from tests.labeling.segments.yelp import LABELS, yelp
+from tests.labeling.truth import details, share_right
 from untemplate import Attribute, Knowledge, KnowledgeError, Label, LabelError, Page, Schema
 from untemplate.demo import Site, make_site
 from untemplate.labeling.segments.correcting import NOISE
@@ -56,18 +57,6 @@ def test_what_the_classifier_did_not_say_lowers_the_confidence() -> None:
     labels = SegmentLabeler(schema, ByText(LABELS)).label(pages)
     assert {label.source for label in labels} == {"segments"}
     assert Label("p1", "Phone", "(212) 219-0500", "/html/body/span/text()[1]", "segments", 1.0) in labels
-
-
-def details(site: Site) -> list[Page]:
-    return [page for page in site.pages if page.id in site.truth]
-
-
-def share_right(labels: list[Label], site: Site) -> float:
-    right = [
-        any(true in (label.value or "") for true in site.truth[label.page][label.attribute])
-        for label in labels
-    ]
-    return sum(right) / max(1, len(right))
 
 
 @pytest.fixture(scope="module")

@@ -45,9 +45,12 @@ def test_beta_is_a_share_of_the_segments_of_an_id() -> None:
     assert find_candidates(segments, 0.4) == {0: {"a", "b"}, 1: {"a"}}
 
 
+def distance(one: int, other: int) -> float:
+    return float(abs(one - other))
+
+
 def test_the_heuristic_may_miss_the_best() -> None:
     candidates = {0: {"a", "x"}, 10: {"a", "b", "c"}, 11: {"b"}, 12: {"c"}, 1: {"x", "b", "c"}}
-    distance = lambda e, f: float(abs(e - f))  # noqa: E731
     nearest, best = select_nearest(candidates, distance), select_exactly(candidates, distance)
     assert total_distance(best, distance) <= total_distance(nearest, distance)
 
@@ -57,7 +60,6 @@ attributes = st.frozensets(st.sampled_from("abcd"), max_size=4)
 
 @given(st.dictionaries(st.integers(0, 20), attributes, max_size=6))
 def test_the_exact_selection_is_the_best_of_all(candidates: dict[int, frozenset[str]]) -> None:
-    distance = lambda e, f: float(abs(e - f))  # noqa: E731
     found = select_exactly(candidates, distance)
     names = sorted(set().union(*candidates.values()))
     assert sorted(found) == names

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from untemplate.errors import MissingExtra
 from untemplate.labeling.ground import Bags
 from untemplate.labeling.ground.bags import SIZE
+from untemplate.labeling.ground.examples import Examples
 from untemplate.labeling.ground.nodes import Bools, Floats, Ints
-from untemplate.labeling.seed.examples import Examples
 from untemplate.labeling.seed.survey import PARTS, PROFILE, Survey
 
 __all__ = ["NAME_ONLY", "AttributeModel", "PartModel", "learn_attribute"]

@@ -19,13 +19,14 @@ from untemplate.labeling.ground.bags import (
     topic_features,
     word_features,
 )
+from untemplate.labeling.ground.examples import kinds_of
 from untemplate.labeling.ground.nodes import Bools, Floats, Ints, group
 from untemplate.layout import VIEWPORT, EstimatedLayout, Layout
 from untemplate.page import Page
 from untemplate.patterns import find_typed
 from untemplate.schema import Attribute, Schema, Type
 
-__all__ = ["PARTS", "PROFILE", "Survey", "kinds_of"]
+__all__ = ["PARTS", "PROFILE", "Survey"]
 
 PARTS = ("words", "shape", "label", "names", "topic")
 """What the models look at, each by itself: what separates attributes on one site may not exist on the next."""
@@ -63,13 +64,6 @@ SUFFIX_SHARE = 0.9
 FAR = 2.0
 # Fonts that weigh more are bold.
 NORMAL_WEIGHT = 500
-
-_KINDS: dict[Type, tuple[str, ...]] = {"image": ("@src", "@data-src"), "url": ("@href", "text()")}
-
-
-def kinds_of(attribute: Attribute) -> tuple[str, ...]:
-    """The kinds of nodes that hold an attribute."""
-    return _KINDS.get(attribute.type, ("text()",))
 
 
 class Survey:

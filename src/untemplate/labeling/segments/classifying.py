@@ -11,9 +11,9 @@ import numpy as np
 
 from untemplate.errors import LabelError
 from untemplate.labeling.ground import Fields, Ground
+from untemplate.labeling.ground.examples import find_examples
 from untemplate.labeling.ground.nodes import Ints, Numbered
 from untemplate.labeling.label import Label, Labeler
-from untemplate.labeling.seed.examples import find_examples
 from untemplate.labeling.segments.correcting import NOISE
 from untemplate.labeling.segments.crf import CRF, Words, learn_crf
 from untemplate.labeling.segments.features import node_features, split_words

@@ -12,9 +12,9 @@ from typing import Literal
 
 import numpy as np
 
+from untemplate.labeling.finding import Finding, labels_of
 from untemplate.labeling.ground import Ground
 from untemplate.labeling.label import Label
-from untemplate.labeling.seed.finding import Finding, labels_of
 from untemplate.labeling.segments.classifying import NodeClassifier
 from untemplate.labeling.segments.correcting import NOISE, correct_labels
 from untemplate.labeling.segments.segmenting import Segmented

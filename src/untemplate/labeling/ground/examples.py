@@ -12,16 +12,17 @@ from lxml import etree
 from untemplate.labeling.ground import Fields, Ground
 from untemplate.labeling.ground.nodes import Bools, Floats
 from untemplate.labeling.label import Label
-from untemplate.labeling.seed.survey import kinds_of
 from untemplate.page import squeeze
-from untemplate.schema import Attribute
+from untemplate.schema import Attribute, Type
 
-__all__ = ["Examples", "find_examples", "presume_examples"]
+__all__ = ["Examples", "find_examples", "kinds_of", "presume_examples"]
 
 # A text that is a label's value here and there by chance is no example: of the rows of its field at least this share
 # must hold the attribute, on at least this share of the labelled pages.
 MIN_PRECISION = 0.5
 MIN_SHARE = 0.02
+
+_KINDS: dict[Type, tuple[str, ...]] = {"image": ("@src", "@data-src"), "url": ("@href", "text()")}
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,11 @@ class Examples:
     positive: Bools  # rows that hold it
     negative: Bools  # rows of labelled pages that do not, and could
     weight: Floats  # of each field, how well it holds the attribute
+
+
+def kinds_of(attribute: Attribute) -> tuple[str, ...]:
+    """The kinds of nodes that hold an attribute."""
+    return _KINDS.get(attribute.type, ("text()",))
 
 
 def find_examples(fields: Fields, labels: Iterable[Label], attribute: Attribute) -> Examples | None:

@@ -10,22 +10,22 @@ from typing import Literal
 import numpy as np
 
 from untemplate.errors import KnowledgeError, LabelError
+from untemplate.labeling.finding import Finding, labels_of, merge
 from untemplate.labeling.ground import Fields
+from untemplate.labeling.ground.examples import Examples, find_examples, presume_examples
 from untemplate.labeling.ground.nodes import Ints, ordinals
 from untemplate.labeling.label import Label
-from untemplate.labeling.seed.examples import Examples, find_examples, presume_examples
-from untemplate.labeling.seed.finding import Finding, labels_of, merge
 from untemplate.labeling.seed.models import AttributeModel, learn_attribute
 from untemplate.labeling.seed.paper import PaperSite, SeedSite, Step, adapt, learn_seed
 from untemplate.labeling.seed.ranking import ready_made
 from untemplate.labeling.seed.solution import solve
-from untemplate.labeling.seed.storage import load_knowledge, save_knowledge
 from untemplate.labeling.seed.survey import Survey
 from untemplate.labeling.segments import FromLabels, NodeCRF, SegmentLabeler, learn_nodes
+from untemplate.labeling.storage import load_knowledge, save_knowledge
 from untemplate.page import Page
 from untemplate.schema import Attribute, Schema
 
-__all__ = ["Knowledge", "Method", "train"]
+__all__ = ["Knowledge", "Method", "Way", "train"]
 
 Method = Literal["best", "paper", "segments"]
 Way = Literal["seed", "segments"]

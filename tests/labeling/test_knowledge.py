@@ -9,23 +9,11 @@ import numpy as np
 import pytest
 
 import untemplate as ut
+from tests.labeling.truth import details, share_right
 from untemplate import Knowledge, KnowledgeError, Label, LabelError, Page
 from untemplate.demo import Site, make_site
 
 PAGES = 40
-
-
-def details(site: Site) -> list[Page]:
-    return [page for page in site.pages if page.id in site.truth]
-
-
-def share_right(labels: list[Label], site: Site) -> float:
-    """The share of labels whose value is true, or has the truth in it."""
-    right = [
-        any(true in (label.value or "") for true in site.truth[label.page][label.attribute])
-        for label in labels
-    ]
-    return sum(right) / max(1, len(right))
 
 
 @pytest.fixture(scope="module")
