@@ -23,6 +23,7 @@ __all__ = [
     "SchemaError",
     "SourceError",
     "UntemplateError",
+    "why",
 ]
 
 
@@ -68,3 +69,8 @@ class MissingExtra(UntemplateError, ImportError):
     def __init__(self, extra: str, purpose: str) -> None:
         super().__init__(f"{purpose} needs an optional part: pip install 'untemplate[{extra}]'")
         self.extra = extra
+
+
+def why(error: Exception) -> str:
+    """What went wrong in words, without the number and path that Python puts around a system's error."""
+    return str(getattr(error, "strerror", None) or error)

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 import re2
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from untemplate.errors import SchemaError
+from untemplate.errors import SchemaError, why
 
 __all__ = ["Attribute", "Pattern", "Schema", "Type"]
 
@@ -51,7 +51,7 @@ class Schema:
         try:
             text = path.read_text("utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise SchemaError(f"{path}: cannot read the schema: {error}") from error
+            raise SchemaError(f"{path}: cannot read the schema: {why(error)}") from error
         return _parse(text, str(path))
 
     @staticmethod

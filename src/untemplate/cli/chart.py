@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from untemplate.errors import InputError, MissingExtra
+from untemplate.errors import InputError, MissingExtra, why
 
 try:
     from matplotlib.axes import Axes
@@ -45,7 +45,7 @@ def draw_coverage(runs: Iterable[Run], site: str, path: Path) -> None:
     try:
         figure.savefig(path)
     except (ValueError, OSError) as error:
-        raise InputError(f"{path}: cannot draw: {error}") from error
+        raise InputError(f"{path}: cannot draw: {why(error)}") from error
 
 
 def _coverage(runs: Sequence[Run]) -> dict[str, _Points]:

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from untemplate.clustering import signature
-from untemplate.errors import PageError, RulesError
+from untemplate.errors import PageError, RulesError, why
 from untemplate.extraction.apply import Found, apply_wrapper
 from untemplate.extraction.format import format_rules, parse_rules
 from untemplate.extraction.matching import Matcher
@@ -40,7 +40,7 @@ class Rules:
         try:
             return cls.loads(Path(path).read_bytes(), str(path))
         except OSError as error:
-            raise RulesError(f"{path}: cannot read the rules: {error}") from error
+            raise RulesError(f"{path}: cannot read the rules: {why(error)}") from error
 
     @classmethod
     def loads(cls, text: str | bytes, name: str = "rules") -> Rules:

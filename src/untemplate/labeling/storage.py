@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from untemplate.errors import KnowledgeError
+from untemplate.errors import KnowledgeError, why
 from untemplate.labeling.ground.bags import SIZE
 from untemplate.labeling.seed.models import AttributeModel, PartModel
 from untemplate.labeling.seed.paper import FEATURES, SeedAttribute, SeedSite
@@ -56,7 +56,7 @@ def save_knowledge(
         )
         (folder / f"{JSON}.part").replace(folder / JSON)
     except OSError as error:
-        raise KnowledgeError(f"{folder}: cannot write the knowledge: {error}") from error
+        raise KnowledgeError(f"{folder}: cannot write the knowledge: {why(error)}") from error
 
 
 def load_knowledge(folder: Path) -> _Loaded:
@@ -66,7 +66,7 @@ def load_knowledge(folder: Path) -> _Loaded:
         with np.load(folder / ARRAYS, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
     except (OSError, ValueError, BadZipFile, EOFError) as error:
-        raise KnowledgeError(f"{folder}: cannot read the knowledge: {error}") from error
+        raise KnowledgeError(f"{folder}: cannot read the knowledge: {why(error)}") from error
     version = content.get("untemplate") if isinstance(content, dict) else None
     if not isinstance(version, int):
         raise KnowledgeError(f"{folder}: holds no knowledge; write some with `untemplate train`")

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from untemplate.errors import LabelError
+from untemplate.errors import LabelError, why
 from untemplate.labeling.label import Label
 
 __all__ = ["parse_labels", "read_labels", "write_labels"]
@@ -21,7 +21,7 @@ def read_labels(path: str | Path) -> list[Label]:
         with Path(path).open(encoding="utf-8-sig") as lines:
             return parse_labels(lines, str(path))
     except (OSError, UnicodeDecodeError) as error:
-        raise LabelError(f"{path}: cannot read the labels: {error}") from error
+        raise LabelError(f"{path}: cannot read the labels: {why(error)}") from error
 
 
 def parse_labels(lines: Iterable[str], name: str) -> list[Label]:
