@@ -98,3 +98,31 @@ def test_pinned_labels_without_a_value_survive(tmp_path: Path) -> None:
     labels = [Label("1", "name", None, "/html/p/text()[1]"), Label("1", "phone", None, source="model")]
     write_labels(labels, tmp_path / "labels.jsonl")
     assert read_labels(tmp_path / "labels.jsonl") == labels
+
+
+def test_labels_of_several_records_of_a_page(tmp_path: Path) -> None:
+    path = tmp_path / "labels.jsonl"
+    path.write_text(
+        '{"page": "1", "records": [{"name": "Bell", "tag": ["a", "b"]}, {"name": "Moka", "tag": null}]}'
+    )
+    labels = read_labels(path)
+    assert [(one.record, one.attribute, one.value) for one in labels] == [
+        ("1", "name", "Bell"),
+        ("1", "tag", "a"),
+        ("1", "tag", "b"),
+        ("2", "name", "Moka"),
+        ("2", "tag", None),
+    ]
+    write_labels(labels, path)
+    assert read_labels(path) == labels
+
+
+def test_rows_are_labels(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text(
+        '{"url": "http://a.example", "page": "1", "xpath": "/html/body/p", "cells": ["Bell", null]}'
+    )
+    assert read_labels(path) == [
+        Label("1", "cell_1", "Bell", record="/html/body/p"),
+        Label("1", "cell_2", None, record="/html/body/p"),
+    ]

@@ -59,7 +59,7 @@ def read_labels(connection: Connection, site_id: int, removed: bool = False) -> 
     return [
         GivenLabel(
             row.id,
-            Label(row.page, row.attribute, row.value, row.xpath, row.source, row.confidence),
+            Label(row.page, row.attribute, row.value, row.xpath, row.source, row.confidence, row.record),
             row.by,
             row.given,
             row.removed,

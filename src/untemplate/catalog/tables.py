@@ -187,6 +187,7 @@ labels = _table(
     _text("xpath", null=True),
     _text("source"),
     Column("confidence", Float, nullable=False),
+    _text("record", null=True),
     _text("by"),
     _moment("given"),
 )

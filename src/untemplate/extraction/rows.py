@@ -11,6 +11,7 @@ from tempfile import TemporaryFile
 from typing import Any, TextIO
 
 from untemplate.extraction.output import BATCH, complete_file, record_format
+from untemplate.labeling.label import cell_names
 from untemplate.labeling.records.row import Rows
 from untemplate.page import Page
 
@@ -57,7 +58,7 @@ def _write_csv(lines: Iterable[dict[str, Any]], out: TextIO) -> None:
             waiting.write(json.dumps(line) + "\n")
         waiting.seek(0)
         table = csv.writer(out)
-        table.writerow([*COLUMNS, *(f"cell_{number}" for number in range(1, width + 1))])
+        table.writerow([*COLUMNS, *cell_names(width)])
         for line in map(json.loads, waiting):
             table.writerow([*(line[name] for name in COLUMNS), *line["cells"]])
 

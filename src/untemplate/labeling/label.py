@@ -8,7 +8,7 @@ from typing import Protocol
 
 from untemplate.page import Page
 
-__all__ = ["Label", "Labeler"]
+__all__ = ["Label", "Labeler", "cell_names"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,8 @@ class Label:
     """ "This node holds this attribute on this page", with who said so and how sure.
 
     `page` is the page's id or its URL. An `xpath` pins the node; neither value nor XPath: "not on this page".
-    An attribute with several values on a page has several labels, in page order.
+    An attribute with several values on a page has several labels, in page order. On a list page `record` tells the
+    records apart: it is the XPath of a record's first element, or any name that the labels of a record share.
     """
 
     page: str
@@ -25,6 +26,7 @@ class Label:
     xpath: str | None = None
     source: str = "person"
     confidence: float = 1.0
+    record: str | None = None
 
     @property
     def is_gap(self) -> bool:
@@ -36,3 +38,8 @@ class Labeler(Protocol):
     """Anything that labels pages; the learner never knows who did."""
 
     def label(self, pages: Sequence[Page]) -> list[Label]: ...
+
+
+def cell_names(count: int) -> list[str]:
+    """What the columns of a list are called that nobody named."""
+    return [f"cell_{number}" for number in range(1, count + 1)]

@@ -8,6 +8,7 @@ records of one kind may have different parents, and where they stand on screen h
 from __future__ import annotations
 
 import string
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from untemplate.labeling.records.alignment import align
 from untemplate.labeling.records.cells import Cells, Line
 from untemplate.labeling.records.choosing import confidence, lists_apart, most_prominent, score
 from untemplate.labeling.records.groups import Group, Run, find_groups
+from untemplate.labeling.records.paging import next_page
 from untemplate.labeling.records.paths import Paths
 from untemplate.labeling.records.row import Row, Rows
 from untemplate.labeling.records.shapes import Shapes
@@ -45,7 +47,9 @@ def find_records(page: Page, all_lists: bool = False, layout: Layout | None = No
         found = ListPage(page, layout or EstimatedLayout())
     except PageError as error:
         return Rows(reason=str(error))
-    return found.all_lists() if all_lists else found.main_list()
+    rows = found.all_lists() if all_lists else found.main_list()
+    own = (replace(row, page=page.id) for row in rows)
+    return Rows(own, rows.reason, next_page(page))
 
 
 class ListPage:

@@ -1,11 +1,15 @@
-"""What came out of a list page: rows of cells, and why there are none."""
+"""What came out of a list page: rows of cells, and why there are none; rows as labels to learn rules from."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-__all__ = ["Row", "Rows"]
+from untemplate.labeling.label import Label, cell_names
+
+__all__ = ["Row", "Rows", "labels_of_rows"]
+
+SOURCE = "find_records"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +28,32 @@ class Row:
     list_id: int = 0
     #: by attribute name, where a model named the columns
     values: dict[str, str] = field(default_factory=dict)
+    #: the id of its page
+    page: str = ""
 
 
 class Rows(list[Row]):
-    """The rows of a page, in page order, list after list; if there are none, `reason` says why."""
+    """The rows of a page, in page order, list after list; if there are none, `reason` says why.
 
-    def __init__(self, rows: Iterable[Row] = (), reason: str | None = None) -> None:
+    `next_page` is the URL of the page that goes on with the list, if one is linked.
+    """
+
+    def __init__(
+        self, rows: Iterable[Row] = (), reason: str | None = None, next_page: str | None = None
+    ) -> None:
         super().__init__(rows)
         self.reason = reason
+        self.next_page = next_page
+
+
+def labels_of_rows(rows: Iterable[Row]) -> list[Label]:
+    """What rows say as labels, by the names that a model gave, or if it gave none by `cell_names`."""
+    return [
+        Label(row.page, name, value, None, SOURCE, row.confidence, row.xpath)
+        for row in rows
+        for name, value in _named(row)
+    ]
+
+
+def _named(row: Row) -> Iterable[tuple[str, str | None]]:
+    return row.values.items() or zip(cell_names(len(row.cells)), row.cells, strict=True)
