@@ -1,27 +1,20 @@
-"""Cells: the texts of a record, put together again where markup only colors or links some of their words.
-
-What a browser would show as one line of words is one cell, except that a link at its beginning is a cell of its own,
-and that separators such as `|` part cells.
-"""
+"""Cells: the texts of a record, put together again where they are one."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from untemplate.labeling.records.tree import BREAK, TEXT, Tree
+import numpy as np
+import numpy.typing as npt
+
+from untemplate.labeling.records.joins import speaks
+from untemplate.labeling.records.tree import TEXT, Tree
 from untemplate.page import INLINE_TAGS, squeeze
 
 __all__ = ["Cells", "Line", "Unit"]
 
 Line = tuple[int, ...]
 """Rows of the tree that stand side by side and are one text."""
-
-# Tags that color words of a text: a text is one though all its words are in such elements.
-COLORS = frozenset({"b", "strong", "em", "i", "u", "mark", "font", "big", "tt"})
-# What stands in a line of words.
-IN_LINE = INLINE_TAGS | {TEXT, "label", "img", "svg", "picture", "button"}
-APART = frozenset({"a", "time", "button", "img", "svg", "picture"})
-SEPARATORS = frozenset("|·•")
 
 
 class Unit(NamedTuple):
@@ -32,55 +25,47 @@ class Unit(NamedTuple):
 
 
 class Cells:
-    """Where the cells of a tree are."""
+    """Where the cells of a tree are, given which rows are one text with those before them."""
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: Tree, joined: npt.NDArray[np.bool_]) -> None:
         self._tree = tree
-        #: of each row, whether all of it stands in one line
-        self._in_line = [tag in IN_LINE for tag in tree.tags]
+        said = np.array([isinstance(item, str) and speaks(item) for item in tree.items], np.float64)
+        self._speaks: list[bool] = (tree.total(said) > 0).tolist()
+        self._joined: list[bool] = joined.tolist()
+        #: of each row, whether all in it is one text
+        self._whole = [True] * len(tree)
+        for around, children in tree.children.items():
+            later = [child for child in children if self._speaks[child]][1:]
+            self._whole[around] &= all(self._joined[child] for child in later)
         for row in range(len(tree) - 1, 0, -1):
-            if not self._in_line[row]:
-                self._in_line[int(tree.parent[row])] = False
+            self._whole[int(tree.parent[row])] &= self._whole[row]
 
     def units(self, row: int) -> list[Unit]:
         """What is in an element, in its order."""
-        found: list[Unit] = []
-        line: list[int] = []
+        lines: list[list[int]] = []
+        mute: list[int] = []
         for child in self._tree.children.get(row, ()):
-            if self._in_line[child] and not self._is_separator(child):
-                line.append(child)
+            if not self._speaks[child]:
+                mute.append(child)
                 continue
-            found += self._cut(line)
-            line = []
-            if not self._in_line[child] and self._tree.tags[child] != BREAK:
-                found.append(Unit((child,), False))
-        return found + self._cut(line)
+            if lines and self._joined[child] and self._whole[child] and self._whole[lines[-1][-1]]:
+                lines[-1] += [*mute, child]
+            else:
+                lines.append([child])
+            mute = []
+        return [Unit(tuple(line), len(line) > 1 or self._tree.tags[line[0]] == TEXT) for line in lines]
 
     def text(self, rows: tuple[int, ...]) -> str:
-        """The text of a line."""
-        items = (item for row in rows for item in self._tree.items[row : int(self._tree.end[row])])
-        return squeeze("".join(item for item in items if isinstance(item, str)))
-
-    def _cut(self, line: list[int]) -> list[Unit]:
-        """A line as a cell, or as its parts if it is no running text."""
-        tags = self._tree.tags
-        if len(line) == 1:
-            return [Unit((line[0],), tags[line[0]] == TEXT)]
-        links = 0
-        while links < len(line) and tags[line[links]] in APART:
-            links += 1
-        rest = line[links:]
-        is_running = any(tags[row] == TEXT and _speaks(str(self._tree.items[row])) for row in rest)
-        if is_running or (rest and all(tags[row] in COLORS or tags[row] == TEXT for row in rest)):
-            return [Unit((row,), False) for row in line[:links]] + [Unit(tuple(rest), True)]
-        return [Unit((row,), tags[row] == TEXT) for row in line]
-
-    def _is_separator(self, row: int) -> bool:
-        if self._tree.end[row] > row + 2:  # more than a text, or an element with one
-            return False
-        text = self.text((row,))
-        return bool(text) and all(char in SEPARATORS for char in text)
-
-
-def _speaks(text: str) -> bool:
-    return any(map(str.isalnum, text))
+        """The text of a line; blocks and line breaks part words."""
+        parts: list[str] = []
+        ends: set[int] = set()
+        for row in (inside for row in rows for inside in range(row, int(self._tree.end[row]))):
+            if row in ends:
+                parts.append(" ")
+            item = self._tree.items[row]
+            if isinstance(item, str):
+                parts.append(item)
+            elif item.tag not in INLINE_TAGS:
+                parts.append(" ")
+                ends.add(int(self._tree.end[row]))
+        return squeeze("".join(parts))

@@ -11,10 +11,12 @@ import string
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from untemplate.errors import PageError
+from untemplate.labeling.records import joins
 from untemplate.labeling.records.alignment import align
-from untemplate.labeling.records.cells import Cells, Line
+from untemplate.labeling.records.cells import Cells
 from untemplate.labeling.records.choosing import confidence, lists_apart, most_prominent, score
 from untemplate.labeling.records.groups import Group, Run, find_groups
 from untemplate.labeling.records.paging import next_page
@@ -64,7 +66,7 @@ class ListPage:
         self.groups = most_prominent(self.survey, find_groups(self.tree, self.shapes))
         features = [self.survey.features(group) for group in self.groups]
         self.features: Floats = np.array(features).reshape(len(features), len(FEATURES))
-        self._cells = Cells(self.tree)
+        self.join_weights = np.array([joins.WEIGHTS[name] for name in joins.FEATURES])
         self._paths = Paths()
 
     def main_list(self) -> Rows:
@@ -91,29 +93,31 @@ class ListPage:
 
     def rows(self, group: Group, confidence: float, list_id: int = 0) -> list[Row]:
         """The records of a group as rows of the same columns."""
-        lines = align(self.tree, self.shapes, self._cells, group.runs)
+        cells = Cells(self.tree, joins.find_joins(self.survey, group.runs, self.join_weights))
+        lines = align(self.tree, self.shapes, cells, group.runs)
+        concealed = self._concealed(group)
+        texts = [
+            [None if line is None or concealed[line[0]] else cells.text(line) for line in row] for row in lines
+        ]
         columns = [
-            number for number in range(len(lines[0])) if any(self._speaks(row[number]) for row in lines)
+            number for number in range(len(texts[0])) if any(not MUTE.issuperset(row[number] or "") for row in texts)
         ]
         return [
-            Row(
-                self._text(run),
-                [self._cell(row[number]) for number in columns],
-                self._xpath(run),
-                confidence,
-                list_id,
-            )
-            for run, row in zip(group.runs, lines, strict=True)
+            Row(self._text(run), [row[number] for number in columns], self._xpath(run), confidence, list_id)
+            for run, row in zip(group.runs, texts, strict=True)
         ]
 
-    def _speaks(self, line: Line | None) -> bool:
-        """Whether a cell is shown and says something."""
-        return line is not None and bool(self._cell(line)) and not set(self._cells.text(line)) <= MUTE
-
-    def _cell(self, line: Line | None) -> str | None:
-        if line is None or not self.survey.shown[line[0]]:
-            return None
-        return self._cells.text(line)
+    def _concealed(self, group: Group) -> npt.NDArray[np.bool_]:
+        """Rows that are not shown, or in an element of their record that is named so; but that is never most of it."""
+        named = np.zeros(len(self.tree), np.bool_)
+        depth, end = self.survey.concealed, self.tree.end
+        chars = np.zeros(2)
+        for run in group.runs:
+            for row in run:
+                named[row : end[row]] = depth[row : end[row]] > depth[row]
+                chars += self.survey.chars[row], self.survey.text_chars[row : end[row]] @ named[row : end[row]]
+        shown = self.survey.shown
+        return ~shown | named if chars[1] * 2 < chars[0] else ~shown
 
     def _text(self, run: Run) -> str:
         items = (self.tree.items[row] for row in run)

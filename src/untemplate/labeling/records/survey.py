@@ -35,6 +35,14 @@ MAIN = frozenset(
         *("grid", "hits"),
     }
 )
+# What scripts and style sheets that we do not read show at times only, or never.
+CONCEALED = frozenset(
+    {
+        *("hidden", "hide", "invisible", "offscreen", "visually", "screenreader", "sr", "accessibility"),
+        *("assistive", "accessible", "tooltip", "popup", "popover", "modal", "overlay", "dropdown"),
+        *("collapsed", "expandable", "hover"),
+    }
+)
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 ITEMS = frozenset({"li", "tr", "article", "dt"})
 _BITS = (1 << 64) - 1
@@ -79,7 +87,7 @@ class Survey:
         self.tree, self.shapes = tree, shapes
         chars = np.array([len(item) if isinstance(item, str) else 0 for item in tree.items], np.float64)
         self._before = np.concatenate([[0.0], np.cumsum(chars)])
-        self.chars = tree.total(chars)
+        self.text_chars, self.chars = chars, tree.total(chars)
         codes = [hash(item) & _BITS if isinstance(item, str) else 0 for item in tree.items]
         self._codes_before = np.concatenate([[np.uint64(0)], np.cumsum(np.array(codes, np.uint64))])
         self.texts = tree.total(_is(tree, {TEXT}))
@@ -92,10 +100,14 @@ class Survey:
         self._own_main = np.array([not own.isdisjoint(MAIN) for own in words], np.float64)
         self._main = self._inside(self._own_main > 0)
         self._repeats = np.minimum(1.0, tree.total(self._twins()) / np.maximum(self.chars, 1))
+        #: in how many elements that are named so each row stands, itself counted
+        self.concealed = tree.depth(np.array([not own.isdisjoint(CONCEALED) for own in words]))
         elements = self._element_numbers(boxes)
-        self._boxes = boxes.elements[elements].astype(np.float64)
+        self.boxes = boxes.elements[elements].astype(np.float64)
+        self.boxes[_is(tree, {TEXT}) > 0] = boxes.nodes[_text_nodes(boxes)]
+        self.font_size, self.font_weight = boxes.font_size[elements], boxes.font_weight[elements]
         self.shown: npt.NDArray[np.bool_] = boxes.visible[elements]
-        right, bottom = (self._boxes[:, axis] + self._boxes[:, axis + 2] for axis in (0, 1))
+        right, bottom = (self.boxes[:, axis] + self.boxes[:, axis + 2] for axis in (0, 1))
         self._height = max(float(bottom.max()), 1.0)
         self._area = max(float(right.max()), 1.0) * self._height
         self._by_parent = np.argsort(tree.parent, kind="stable")
@@ -117,7 +129,7 @@ class Survey:
         middle = int(first[np.argsort(per_record(self.texts), kind="stable")[count // 2]])
         some = np.arange(0, count, max(1, count // SOME))
         texts = self._codes_before[tree.end[last]] - self._codes_before[first]  # equal for equal texts
-        boxes, parents = self._boxes[first], tree.parent[first]
+        boxes, parents = self.boxes[first], tree.parent[first]
         between = self._before[first[1:]] - self._before[tree.end[last[:-1]]]
         return np.array(
             [
@@ -177,11 +189,7 @@ class Survey:
 
     def _inside(self, marked: npt.NDArray[np.bool_]) -> Floats:
         """Which rows are marked or stand in one that is."""
-        steps = np.zeros(len(self.tree) + 1)
-        rows = np.flatnonzero(marked)
-        np.add.at(steps, rows, 1)
-        np.add.at(steps, self.tree.end[rows], -1)
-        inside: Floats = (np.cumsum(steps)[:-1] > 0).astype(np.float64)
+        inside: Floats = (self.tree.depth(marked) > 0).astype(np.float64)
         return inside
 
     def _twins(self) -> Floats:
@@ -202,6 +210,12 @@ class Survey:
         for row, (item, parent) in enumerate(zip(self.tree.items, self.tree.parent.tolist(), strict=True)):
             rows[row] = rows[parent] if isinstance(item, str) else numbers[item]
         return rows
+
+
+def _text_nodes(boxes: Boxes) -> list[int]:
+    """The numbers of the nodes that are texts of the tree, in order."""
+    nodes = enumerate(boxes.page.nodes)
+    return [number for number, node in nodes if node.is_text and "/head/" not in node.path]
 
 
 def _is(tree: Tree, tags: frozenset[str] | set[str]) -> Floats:

@@ -62,6 +62,14 @@ class Tree:
         inside: Floats = sums[self.end] - sums[:-1]
         return inside
 
+    def depth(self, marked: npt.NDArray[np.bool_]) -> Ints:
+        """In how many marked rows each stands, itself counted."""
+        steps = np.zeros(len(self) + 1, np.int64)
+        rows = np.flatnonzero(marked)
+        np.add.at(steps, rows, 1)
+        np.add.at(steps, self.end[rows], -1)
+        return np.cumsum(steps)[:-1]
+
 
 def read_tree(page: Page) -> Tree:
     """What the page shows. Raises PageError when the page cannot be read."""
