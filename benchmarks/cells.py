@@ -25,7 +25,7 @@ PRIOR = 3.0
 
 @dataclass(frozen=True)
 class Evidence:
-    """Of each kind of seam of a page's records: its features, and the share of records where it joins or parts a cell."""
+    """Of each kind of seam: its features, and the share of records where it joins texts of a cell or parts cells."""
 
     features: Floats
     joins: Floats
@@ -39,10 +39,14 @@ def evidence(sheet: Sheet) -> Evidence:
     numbers = {(one, other): number for number, (one, other) in enumerate(seams.texts.tolist())}
     verdict = np.full(len(seams.kind), -1)
     texts = [letters(item) if isinstance(item, str) else "" for item in tree.items]
-    inside = [[row for top in run for row in range(top, int(tree.end[top])) if texts[row]] for run in group.runs]
+    inside = [
+        [row for top in run for row in range(top, int(tree.end[top])) if texts[row]] for run in group.runs
+    ]
     for number, true in hits(["".join(texts[row] for row in rows) for rows in inside], sheet.records).items():
         rows = inside[number]
-        starts = {place: index for index, place in enumerate(np.cumsum([0, *(len(texts[row]) for row in rows)]))}
+        starts = {
+            place: index for index, place in enumerate(np.cumsum([0, *(len(texts[row]) for row in rows)]))
+        }
         whole = "".join(texts[row] for row in rows)
         for cell in sorted(set(sheet.records[true]), key=len, reverse=True):
             place = whole.find(cell)
@@ -72,7 +76,11 @@ def choose_joins(known: Iterable[Evidence]) -> Floats:
     def loss(weights: Floats) -> tuple[float, Floats]:
         margins = normal @ weights
         likely = 1 / (1 + np.exp(-margins))
-        total = joins @ np.logaddexp(0, -margins) + parts @ np.logaddexp(0, margins) + PRIOR * weights @ weights / 2
+        total = (
+            joins @ np.logaddexp(0, -margins)
+            + parts @ np.logaddexp(0, margins)
+            + PRIOR * weights @ weights / 2
+        )
         return float(total), normal.T @ (parts * likely - joins * (1 - likely)) + PRIOR * weights
 
     weights: Floats = minimize(loss, np.zeros(len(FEATURES)), jac=True, method="L-BFGS-B").x

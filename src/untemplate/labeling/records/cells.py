@@ -59,7 +59,7 @@ class Cells:
         """The text of a line; blocks and line breaks part words."""
         parts: list[str] = []
         ends: set[int] = set()
-        for row in (inside for row in rows for inside in range(row, int(self._tree.end[row]))):
+        for row in (inside for top in rows for inside in range(top, int(self._tree.end[top]))):
             if row in ends:
                 parts.append(" ")
             item = self._tree.items[row]

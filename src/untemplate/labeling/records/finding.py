@@ -97,10 +97,13 @@ class ListPage:
         lines = align(self.tree, self.shapes, cells, group.runs)
         concealed = self._concealed(group)
         texts = [
-            [None if line is None or concealed[line[0]] else cells.text(line) for line in row] for row in lines
+            [None if line is None or concealed[line[0]] else cells.text(line) for line in row]
+            for row in lines
         ]
         columns = [
-            number for number in range(len(texts[0])) if any(not MUTE.issuperset(row[number] or "") for row in texts)
+            number
+            for number in range(len(texts[0]))
+            if any(not MUTE.issuperset(row[number] or "") for row in texts)
         ]
         return [
             Row(self._text(run), [row[number] for number in columns], self._xpath(run), confidence, list_id)
@@ -108,14 +111,17 @@ class ListPage:
         ]
 
     def _concealed(self, group: Group) -> npt.NDArray[np.bool_]:
-        """Rows that are not shown, or in an element of their record that is named so; but that is never most of it."""
+        """Rows not shown, or in an element of their record that is named so unless that is most of the list."""
         named = np.zeros(len(self.tree), np.bool_)
         depth, end = self.survey.concealed, self.tree.end
         chars = np.zeros(2)
         for run in group.runs:
             for row in run:
                 named[row : end[row]] = depth[row : end[row]] > depth[row]
-                chars += self.survey.chars[row], self.survey.text_chars[row : end[row]] @ named[row : end[row]]
+                chars += (
+                    self.survey.chars[row],
+                    self.survey.text_chars[row : end[row]] @ named[row : end[row]],
+                )
         shown = self.survey.shown
         return ~shown | named if chars[1] * 2 < chars[0] else ~shown
 
