@@ -20,6 +20,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from benchmarks.rankers import held_out
 from benchmarks.swde import VERTICALS, Score, Site, chosen_sites, labels_of, schema_of, score
 from untemplate import Knowledge, Label, Page, learn, train
 from untemplate.labeling.seed.paper import Step
@@ -129,9 +130,14 @@ def evaluate(
                     if kind not in knowledge or method == BOOTSTRAPPED:
                         unlabeled = [target.labelled for target in others if target not in tested]
                         started = process_time()
-                        knowledge[kind] = train(
-                            seed_sites, schema, "paper" if kind == "paper" else "best", unlabeled
+                        known = train(
+                            seed_sites,
+                            schema,
+                            "paper" if kind == "paper" else "best",
+                            unlabeled,
+                            held_out(vertical),
                         )
+                        knowledge[kind] = known
                         outcomes.training.setdefault(kind, []).append((process_time() - started) / k)
                     for target in tested:
                         run = Run(method, vertical, seeds, target.site.name)

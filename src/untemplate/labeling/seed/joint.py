@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
-from untemplate.labeling.ground.nodes import Floats, Ints
+from untemplate.labeling.ground.nodes import Bools, Floats, Ints
 from untemplate.labeling.seed.ranking import Doubles, Rankers, chances
 from untemplate.labeling.seed.survey import Survey
+from untemplate.schema import Attribute
 
 __all__ = ["JOINT", "JOINT_SIGNS", "gather_jointly", "rank_jointly"]
 
@@ -20,23 +23,30 @@ JOINT = tuple(JOINT_SIGNS)
 
 # How often choices are made anew in view of all others.
 ROUNDS = 2
-# Fields of another attribute that distances are measured to, the likeliest.
-LIKELY = 5
+# Fields of another attribute that distances are measured to: the likeliest, as long as they have so much of a chance.
+LIKELY, LEAST_CHANCE = 5, 0.02
+# A typed value, such as a date, that is so much of the text of its field stands among other words.
+INSIDE = (0.1, 0.8)
 
 
 def rank_jointly(
-    survey: Survey, candidates: dict[str, Ints], scores: dict[str, Doubles], rankers: Rankers
+    survey: Survey,
+    attributes: Mapping[str, Attribute],
+    candidates: dict[str, Ints],
+    scores: dict[str, Doubles],
+    rankers: Rankers,
 ) -> dict[str, Doubles]:
     """Scores of each attribute's candidate fields in view of those of all others."""
     current = scores
     for _ in range(ROUNDS):
-        evidence = gather_jointly(survey, candidates, scores, current)
+        evidence = gather_jointly(survey, attributes, candidates, scores, current)
         current = {name: rankers.score_jointly(columns, JOINT) for name, columns in evidence.items()}
     return current
 
 
 def gather_jointly(
     survey: Survey,
+    attributes: Mapping[str, Attribute],
     candidates: dict[str, Ints],
     scores: dict[str, Doubles],
     current: dict[str, Doubles],
@@ -53,16 +63,18 @@ def gather_jointly(
         np.maximum.at(of_rows, fields.row, of_fields[fields.field])
         taken[name] = fields.mean(of_rows)
         best = np.argsort(-chance, kind="stable")[:LIKELY]
+        best = best[chance[best] >= min(LEAST_CHANCE, chance[best[0]])]
         apart = np.log1p(np.abs(position[:, None] - position[None, candidates[name][best]]))
-        distances[name] = apart @ chance[best] / max(1e-9, float(chance[best].sum()))
+        distances[name] = apart @ chance[best] / float(chance[best].sum())
     found = {}
     for name, score in scores.items():
         others = [other for other in scores if other != name]
         own = candidates[name]
         if others:
             away = np.array([distances[other][own] for other in others])
+            alone = ~_among_words(survey, attributes[name])[own]
             columns = [
-                np.max([taken[other][own] for other in others], axis=0),
+                np.max([taken[other][own] for other in others], axis=0) * alone,
                 away.min(axis=0),
                 away.mean(axis=0),
             ]
@@ -70,3 +82,14 @@ def gather_jointly(
             columns = [np.zeros(len(own))] * 3
         found[name] = np.column_stack([score, *columns]).astype(np.float32)
     return found
+
+
+def _among_words(survey: Survey, attribute: Attribute) -> Bools:
+    """Whether the values of each field hold the attribute's among other words, which may be another attribute's:
+    `Knopf; first edition (May 25, 2010)`.
+    """
+    if attribute.type == "text":
+        return np.zeros(len(survey.fields), np.bool_)
+    share = survey.typed(attribute.type)
+    among: Bools = (share > INSIDE[0]) & (share < INSIDE[1])
+    return among

@@ -66,7 +66,7 @@ def solve(
         if len(own):
             candidates[name], evidence[name] = own, columns
     scores = {name: rankers.score(columns, EVIDENCE) for name, columns in evidence.items()}
-    scores = rank_jointly(survey, candidates, scores, rankers)
+    scores = rank_jointly(survey, schema.attributes, candidates, scores, rankers)
     found = {}
     for name, score in scores.items():
         best = int(np.argmax(score))
