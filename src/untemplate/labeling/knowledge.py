@@ -30,9 +30,9 @@ __all__ = ["Knowledge", "Method", "Way", "train"]
 Method = Literal["best", "paper", "segments"]
 Way = Literal["seed", "segments"]
 
-# Below this chance to be right an attribute counts as not found on a site. On SWDE with one seed site, rankers that saw
-# other verticals only, 99 % of what is right is surer, and 79 % of what is wrong; of attributes that a site lacks,
-# 89 % are found all the same. At 0.5 it would be 96 %, 47 % and 68 %.
+# Below this chance to be right an attribute counts as not found on a site. On SWDE with one seed site, and rankers
+# that saw other verticals only, 99 % of what is right is surer, and 79 % of what is wrong; of attributes that a site
+# lacks 89 % are found all the same. At 0.5 it would be 96 %, 47 % and 68 %.
 MIN_CONFIDENCE = 0.2
 # As above, for the paper's method: its relevance is no chance.
 MIN_RELEVANCE = 0.01
@@ -95,7 +95,7 @@ class Knowledge:
         return self._in_order([merge(findings, len(pages)) for findings in found.values()])
 
     def _done(self, findings: Sequence[Finding]) -> set[int]:
-        """The pages, by `id()`, with something that is clear and with all that is mandatory, as far as it is found."""
+        """The pages, by `id()`, with something that is clear and with all that is mandatory and found on others."""
         done = {id(page) for one in findings if one.confidence >= CLEAR for page, _ in one.places}
         for one in findings:
             if one.found and self.schema.attributes[one.attribute].mandatory:
