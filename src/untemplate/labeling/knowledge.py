@@ -34,10 +34,10 @@ Way = Literal["seed", "segments"]
 # that saw other verticals only, 99 % of what is right is surer, and 79 % of what is wrong; of attributes that a site
 # lacks 89 % are found all the same. At 0.5 it would be 96 %, 47 % and 68 %.
 MIN_CONFIDENCE = 0.2
-# As above, for the paper's method: its relevance is no chance.
-MIN_RELEVANCE = 0.01
 # What is found with this confidence on a site that nobody labelled is learnt from.
 SURE = 0.7
+# As above, for the paper's method, whose relevance is no chance: the classifier takes it for an example.
+RELEVANT = 0.5
 # Pages without anything that is clearly found, or without what is mandatory, are a template of their own, if so many
 # and such a share of all.
 CLEAR = 0.5
@@ -114,9 +114,7 @@ class Knowledge:
         adapted = adapt(site, self.seeds, self.step)
         return self._in_order(
             [
-                _finding(
-                    fields, name, rows, adapted.relevance[name], adapted.relevance[name] >= MIN_RELEVANCE
-                )
+                _finding(fields, name, rows, adapted.relevance[name], True)
                 for name, rows in adapted.rows.items()
             ]
         )
@@ -204,7 +202,7 @@ def _bootstrap_as_paper(pages: Sequence[Page], seeds: Sequence[SeedSite]) -> See
     adapted = adapt(site, seeds)
     positive = {}
     for name, rows in adapted.rows.items():
-        if adapted.relevance[name] >= SURE:
+        if adapted.relevance[name] >= RELEVANT:
             positive[name] = np.zeros(len(site.ground), np.bool_)
             positive[name][rows] = True
     return learn_seed(site, positive) if positive else None

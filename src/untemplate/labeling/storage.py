@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
@@ -97,11 +97,12 @@ def _seed_out(key: str, seed: SeedSite, arrays: _Arrays) -> dict[str, Any]:
     arrays[f"{key}/layout"] = seed.layout
     attributes = {}
     for name, known in seed.attributes.items():
-        for one in ("mean_types", "low", "high", "support", "dual"):
+        for one in ("mean_types", "high", "support", "dual"):
             arrays[f"{key}/{name}/{one}"] = getattr(known, one)
         attributes[name] = {
-            **{one: getattr(known, one) for one in ("gamma", "intercept", "slope", "offset", "frequencies")},
-            "contexts": {table: sorted(texts) for table, texts in known.contexts.items()},
+            "intercept": known.intercept,
+            "frequencies": known.frequencies,
+            "contexts": sorted(known.contexts),
         }
     return {"attributes": attributes}
 
@@ -181,20 +182,15 @@ class _Model(_Strict):
 
 
 class _SeedAttribute(_Strict):
-    gamma: float
     intercept: float
-    slope: float
-    offset: float
     frequencies: dict[str, float]
-    contexts: dict[Literal["preceding", "prefix", "suffix"], frozenset[str]]
+    contexts: frozenset[str]
 
     def build(self, key: str, reader: _Reader) -> SeedAttribute:
-        wide = len(FEATURES)
-        support = reader.get(f"{key}/support", np.float32, (None, wide))
+        support = reader.get(f"{key}/support", np.float32, (None, len(FEATURES)))
         return SeedAttribute(
             mean_types=reader.get(f"{key}/mean_types", np.float32, (3,)),
-            low=reader.get(f"{key}/low", np.float32, (wide,)),
-            high=reader.get(f"{key}/high", np.float32, (wide,)),
+            high=reader.get(f"{key}/high", np.float32, (3,)),
             support=support,
             dual=reader.get(f"{key}/dual", np.float32, (len(support),)),
             **vars(self),

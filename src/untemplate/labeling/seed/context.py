@@ -2,29 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from untemplate.labeling.ground import Ground
-from untemplate.labeling.ground.nodes import Floats, Ints, Numbered, group
+from untemplate.labeling.ground.nodes import Bools, Floats, Ints, Numbered, group
 
-__all__ = ["REDUNDANT", "Context", "context_of", "visual_distance"]
+__all__ = ["REDUNDANT", "Context", "best_match", "context_of", "page_shares", "visual_distance"]
 
-# The preceding text lies within a rectangle so many times as wide and as high as the node, at least that of a line of
-# text. The paper says "proportional"; 5 and 3 were best among 2, 5, 10 and 2, 3, 5 on made-up sites.
-WIDTHS, HEIGHTS = 5.0, 3.0
+# The preceding text lies within a rectangle so many times as wide and as high as the node, at least as a short line
+# of text. The paper says "proportional". On SWDE a height of 1 was better than 2 and 3 in each vertical; the width
+# hardly matters (3, 5, 10).
+WIDTHS, HEIGHTS = 5.0, 1.0
 LEAST_WIDTH, LEAST_HEIGHT = 60.0, 18.0
+# Pixels by which a preceding text may lie lower or further right: estimated boxes are not exact.
+SLACK_DOWN, SLACK_RIGHT = 6.0, 2.0
+# The middle of a node's first line lies at most so far below its top.
+HALF_LINE = 10.0
 # Static texts before a node, in document order, among which the preceding one is looked for.
 LOOK_BACK = 20
+# Longer texts are no labels.
+MAX_LABEL = 60
 # Above this page redundancy a text is static.
 REDUNDANT = 0.5
-# A prefix or suffix is shared by this share of a format's nodes, on this share of the pages.
-AFFIX_SHARE = 0.2
+# A text precedes nodes of a tag path on this share of the pages; otherwise it is there by chance.
+PRECEDING_SHARE = 0.2
+# A prefix or suffix is shared by nodes of a format on this share of the pages.
+AFFIX_SHARE = 0.8
 # Words of a prefix or suffix.
 MAX_AFFIX = 5
+# Contexts match that have this share of their words in common.
+MIN_MATCH = 0.5
 
 
 class Context(NamedTuple):
@@ -41,46 +53,75 @@ def visual_distance(one: npt.NDArray[np.floating], other: npt.NDArray[np.floatin
     return np.hypot(one[..., 0] - other[..., 0], one[..., 1] - other[..., 1]).astype(np.float32)
 
 
-def context_of(ground: Ground, boxes: Floats) -> Context:
-    """The three context features of each row."""
+def page_shares(ground: Ground, kind: Ints) -> Floats:
+    """Of each row, on which share of the pages its kind stands."""
+    pages = max(1, len(ground.pages))
+    kinds = np.unique(kind.astype(np.int64) * pages + ground.page) // pages
+    return (np.bincount(kinds) / pages).astype(np.float32)[kind]
+
+
+def context_of(ground: Ground, boxes: Floats, eligible: Bools) -> Context:
+    """The three context features of each row; only eligible rows have prefixes and suffixes."""
     texts: Numbered[str] = Numbered()
     preceding = _preceding(ground, boxes)
     numbers = np.array([texts[_plain(text)] for text in ground.texts], np.int32)
     words = [text.split(" ") for text in ground.texts]
-    prefix = _affixes(ground, words, texts)
-    suffix = _affixes(ground, [each[::-1] for each in words], texts, backwards=True)
-    return Context(list(texts), np.where(preceding >= 0, numbers[preceding], -1), prefix, suffix)
+    prefix = _affixes(ground, words, eligible, texts)
+    suffix = _affixes(ground, [each[::-1] for each in words], eligible, texts, backwards=True)
+    found = np.where(preceding >= 0, numbers[preceding], -1) if len(ground) else preceding
+    return Context(list(texts), found, prefix, suffix)
+
+
+def best_match(text: str, known: Collection[str]) -> float:
+    """The share of words that a context has in common with the most similar known one; 0 if that is too small."""
+    own = _words(text)
+    found = max((len(own & words) / len(own | words) for words in map(_words, known) if words), default=0.0)
+    return found if found >= MIN_MATCH else 0.0
+
+
+def _words(text: str) -> frozenset[str]:
+    """Words without the s of a plural; `isbn-13` is one word."""
+    words = (re.sub(r"[^a-z0-9]", "", word) for word in re.split(r"[\s/():,]+", text))
+    return frozenset(word[:-1] if len(word) > 3 and word.endswith("s") else word for word in words if word)
 
 
 def _preceding(ground: Ground, boxes: Floats) -> Ints:
     """The text number of the nearest redundant text to the top left of each row, within its rectangle."""
-    redundant = (
-        np.flatnonzero(ground.redundancy[ground.text] > REDUNDANT) if len(ground) else np.zeros(0, int)
-    )
     found = np.full(len(ground), -1, np.int32)
-    if not len(redundant):
+    label = np.array(
+        [len(text) <= MAX_LABEL and any(map(str.isalpha, text)) for text in ground.texts], np.bool_
+    )
+    static = np.flatnonzero(
+        (ground.redundancy[ground.text] > REDUNDANT) & label[ground.text] & (boxes[:, 3] > 0)
+        if len(ground)
+        else []
+    )
+    if not len(static):
         return found
-    rows = np.arange(len(ground))
-    last = np.searchsorted(redundant, rows) - 1
+    last = np.searchsorted(static, np.arange(len(ground))) - 1
     best = np.full(len(ground), np.inf, np.float32)
-    share = np.zeros(len(ground), np.float32)
     width = WIDTHS * np.maximum(boxes[:, 2], LEAST_WIDTH)
     height = HEIGHTS * np.maximum(boxes[:, 3], LEAST_HEIGHT)
+    middle = boxes[:, 1] + np.minimum(boxes[:, 3] / 2, HALF_LINE)
     for back in range(LOOK_BACK):
-        at = redundant[np.maximum(last - back, 0)]
+        at = static[np.maximum(last - back, 0)]
         left, up = boxes[:, 0] - boxes[at, 0], boxes[:, 1] - boxes[at, 1]
         inside = (last >= back) & (ground.page[at] == ground.page)
-        inside &= (left >= 0) & (left <= width) & (up >= 0) & (up <= height) & (left + up > 0)
-        distance = np.where(inside, np.hypot(left, up), np.inf)
-        redundancy = ground.redundancy[ground.text[at]]
-        closer = (distance < best) | ((distance == best) & inside & (redundancy > share))
-        best[closer], share[closer] = distance[closer], redundancy[closer]
-        found[closer] = ground.text[at][closer]
-    return found
+        inside &= (left >= -SLACK_RIGHT) & (left <= width) & (up >= -SLACK_DOWN) & (up <= height)
+        gap = np.hypot(np.maximum(0, left - boxes[at, 2]), middle - middle[at])
+        closer = inside & (gap < best)
+        best[closer], found[closer] = gap[closer], ground.text[at][closer]
+    return np.where(page_shares(ground, group(ground.path, found)) >= PRECEDING_SHARE, found, -1).astype(
+        np.int32
+    )
 
 
 def _affixes(
-    ground: Ground, words: Sequence[list[str]], texts: Numbered[str], backwards: bool = False
+    ground: Ground,
+    words: Sequence[list[str]],
+    eligible: Bools,
+    texts: Numbered[str],
+    backwards: bool = False,
 ) -> Ints:
     """What many values of one format begin with: the longest run of words that enough of them share.
 
@@ -90,46 +131,44 @@ def _affixes(
     found = np.full(len(ground), -1, np.int32)
     if not len(ground):
         return found
-    least = max(2.0, AFFIX_SHARE * len(ground.pages))
     kinds = np.array([_kind(each[0]) for each in words], np.int32)
-    together = group(ground.path, kinds[ground.text])
-    rows = np.flatnonzero(ground.redundancy[ground.text] <= REDUNDANT)
+    rows = np.flatnonzero(eligible)
+    together = group(ground.path, kinds[ground.text])[rows]
     firsts: Numbered[str] = Numbered()
+    least = max(2.0, AFFIX_SHARE * len(ground.pages))
     for length in range(MAX_AFFIX):
         word = np.array(
             [
-                firsts[each[length]] if len(each) > length + 1 and not each[length].isdigit() else -1
+                firsts[each[length].lower()]
+                if len(each) > length + 1 and not any(map(str.isdigit, each[length]))
+                else -1
                 for each in words
             ],
             np.int32,
-        )
-        rows = rows[word[ground.text[rows]] >= 0]
+        )[ground.text[rows]]
+        rows, together, word = rows[word >= 0], together[word >= 0], word[word >= 0]
         if not len(rows):
             break
-        parted = group(together[rows], word[ground.text[rows]])
-        pages = np.unique(parted.astype(np.int64) * len(ground.pages) + ground.page[rows]) // len(
-            ground.pages
-        )
-        distinct = np.unique(parted.astype(np.int64) * len(ground.texts) + ground.text[rows]) // len(
-            ground.texts
-        )
-        size, whole = np.bincount(parted), np.bincount(together[rows])
-        enough = (np.bincount(pages, minlength=len(size)) >= least) & (
-            np.bincount(distinct, minlength=len(size)) > 2
-        )
-        kept = enough[parted] & (size[parted] >= AFFIX_SHARE * whole[together[rows]])
-        rows = rows[kept]
-        together = together.copy()
-        together[rows] = parted[kept]
+        parted = group(together, word)
+        pages = _distinct(parted, ground.page[rows])
+        enough = (pages >= least) & (_distinct(parted, ground.text[rows]) > 2)
+        rows, together = rows[enough[parted]], parted[enough[parted]]
         for row in rows.tolist():
             affix = words[ground.text[row]][: length + 1]
             found[row] = texts[_plain(" ".join(reversed(affix) if backwards else affix))]
     return found
 
 
+def _distinct(kind: Ints, column: Ints) -> Ints:
+    """How many different values of a column each kind has."""
+    wide = int(column.max(initial=0)) + 1
+    pairs = np.unique(kind.astype(np.int64) * wide + column) // wide
+    return np.bincount(pairs, minlength=int(kind.max(initial=-1)) + 1).astype(np.int32)
+
+
 def _plain(text: str) -> str:
     """How labels are compared: `Height:` and `HEIGHT` are alike."""
-    return text.lower().rstrip(" :.*")
+    return text.lower().strip(" :.*")
 
 
 def _kind(word: str) -> int:

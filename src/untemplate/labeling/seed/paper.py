@@ -1,8 +1,15 @@
-"""The method of "From One Tree to a Forest", as its text has it: knowledge of a seed site, adapted to a new one.
+"""The method of "From One Tree to a Forest": knowledge of a seed site, adapted to a new one.
 
-Departures: formulas that the text lost are reconstructed (the confidence of a solution is the mean relevance of its
-fields; a context's relevance is the share of its features that are known); the classifier is trained on at most
-`MAX_NEGATIVE` negative nodes; solutions are formed from at most `MAX_CANDIDATES` fields an attribute.
+Formulas that the text lost are reconstructed: a solution's confidence is the geometric mean of its fields' relevance,
+times the cosine of the two layout matrices; a context is relevant as far as its words are those of a known one.
+Departures:
+- What precedes a value on one site is its prefix on another, so the three kinds of context have one look-up table.
+  Only what mostly stands with the attribute on the seed site is in it, and one match is enough.
+- Static text, text that is not shown and mere punctuation are no data.
+- The unigram feature of a seed's own nodes counts the other nodes' words only, as for a new site's.
+- The sigmoid of a classifier's distances is fixed: fitted on the seed site it is too sure of another.
+- A field's mean relevance is multiplied with the share of the pages that it is on.
+- The classifier is trained on some of the nodes; solutions are formed from a few fields an attribute.
 """
 
 from __future__ import annotations
@@ -10,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import product
+from math import prod
 from typing import Literal
 
 import numpy as np
@@ -18,7 +26,14 @@ import numpy.typing as npt
 from untemplate.errors import MissingExtra
 from untemplate.labeling.ground import Ground, Screen
 from untemplate.labeling.ground.nodes import Bools, Floats, Ints, group
-from untemplate.labeling.seed.context import REDUNDANT, Context, context_of, visual_distance
+from untemplate.labeling.seed.context import (
+    REDUNDANT,
+    Context,
+    best_match,
+    context_of,
+    page_shares,
+    visual_distance,
+)
 from untemplate.layout import VIEWPORT, EstimatedLayout, Layout
 from untemplate.page import Page
 
@@ -26,13 +41,21 @@ __all__ = ["Adapted", "PaperSite", "SeedAttribute", "SeedSite", "Step", "adapt",
 
 Step = Literal["PL", "PL+IP", "PL+IP+IA"]
 
-MAX_NEGATIVE = 3000
+MAX_POSITIVE, MAX_NEGATIVE = 1000, 2000
 MAX_CANDIDATES = 8
-MAX_SOLUTIONS = 20_000
-# A context feature is looked up if this share of the seed's nodes has it.
-CONTEXT_SHARE = 0.1
+MAX_SOLUTIONS = 3000
+# Of the radial kernel. Weak on purpose: on SWDE 0.2 and 0.5 with a penalty of 10 were better than 2, 5 and 10, and
+# than a penalty of 1.
+GAMMA, PENALTY = 0.5, 10.0
+SLOPE = 2.0
+# Unigrams as frequent as those of the most typical tenth of the seed's nodes count as 1.
+TYPICAL = 0.9
+# Counts are at most so many times the largest of the seed's nodes.
+MAX_COUNT = 2.0
+# A context is known if this share of the seed's nodes has it, and this share of what has it are the seed's nodes.
+CONTEXT_SHARE, CONTEXT_PRECISION = 0.1, 0.3
 # A data field has nodes on at least this share of the pages.
-MIN_SUPPORT = 0.1
+MIN_SUPPORT = 0.2
 # A data field less relevant than this is none: the site lacks the attribute.
 THRESHOLD = 0.01
 
@@ -43,19 +66,23 @@ class PaperSite:
     """The text nodes of a site with the paper's features."""
 
     def __init__(self, pages: Sequence[Page], layout: Layout | None = None) -> None:
-        self.ground = Ground(pages)
-        self.boxes = Screen(self.ground, layout or EstimatedLayout()).boxes
-        self.context: Context = context_of(self.ground, self.boxes)
-        texts = self.ground.texts
-        self.unigrams = [text.lower().split() for text in texts]
+        self.ground = ground = Ground(pages)
+        screen = Screen(ground, layout or EstimatedLayout())
+        self.boxes = screen.boxes
+        #: whether each row could hold an attribute: it is shown, and not the template's own
+        self.eligible: Bools = ~ground.is_barred & screen.is_shown & (self.boxes[:, 3] > 0)
+        if len(ground):
+            worded = np.array([any(map(str.isalnum, text)) for text in ground.texts], np.bool_)
+            self.eligible &= worded[ground.text]
+            self.eligible &= page_shares(ground, group(ground.path, ground.text)) <= REDUNDANT
+        self.context: Context = context_of(ground, self.boxes, self.eligible)
+        self.unigrams = [text.lower().split() for text in ground.texts]
         self.tokens = np.array([len(words) for words in self.unigrams], np.float32)
         self.characters = np.array([sum(map(len, words)) for words in self.unigrams], np.float32)
-        self.types = np.array([_types(text) for text in texts], np.float32).reshape(-1, 3)
-
-    @property
-    def eligible(self) -> Bools:
-        """Whether each row could hold an attribute: it is not the template's own."""
-        return ~self.ground.is_barred & (self.ground.redundancy[self.ground.text] <= REDUNDANT)
+        self.types = np.array([_types(text) for text in ground.texts], np.float32).reshape(-1, 3)
+        count = len(ground.pages)
+        #: on which share of the other pages each text stands: small and large sites are alike
+        self.redundancy = ((ground.redundancy * count - 1) / max(1, count - 1)).astype(np.float32)
 
 
 def _types(text: str) -> tuple[float, float, float]:
@@ -68,19 +95,15 @@ def _types(text: str) -> tuple[float, float, float]:
 
 @dataclass(frozen=True)
 class SeedAttribute:
-    """Semantics of one attribute: what its contents are compared with, a classifier, and three look-up tables."""
+    """Semantics of one attribute: what its contents are compared with, a classifier, and a look-up table."""
 
     frequencies: dict[str, float]
     mean_types: Floats
-    low: Floats
-    high: Floats
+    high: Floats  # what counts as 1: typical unigrams, the most tokens, the most characters
     support: Floats  # support vectors
     dual: Floats
-    gamma: float
     intercept: float
-    slope: float  # of the sigmoid that makes a probability of a distance
-    offset: float
-    contexts: dict[str, frozenset[str]]
+    contexts: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -105,104 +128,104 @@ def _learn(site: PaperSite, positive: Bools) -> SeedAttribute:
         for word in set(site.unigrams[number]):
             frequencies[word] = frequencies.get(word, 0.0) + 1 / len(numbers)
     mean_types = site.types[numbers].mean(axis=0)
-    raw = _raw(site, frequencies, mean_types)
-    low, high = raw[numbers].min(axis=0), raw[numbers].max(axis=0)
-    scaled = _scaled(raw, low, high)
-    others = np.unique(ground.text[site.eligible & ~positive])
-    others = np.setdiff1d(others, numbers)
-    few = np.random.default_rng(0).permutation(others)[:MAX_NEGATIVE]
-    classifier = _classifier(scaled[numbers][:MAX_NEGATIVE], scaled[few])
-    contexts = {
-        name: frozenset(site.context.texts[number] for number in _frequent(column[positive]))
-        for name, column in _columns(site.context)
-    }
-    return SeedAttribute(frequencies, mean_types, low, high, *classifier, contexts)
+    elsewhere = _elsewhere(site, numbers, frequencies)
+    high = np.array(
+        [
+            max(1e-6, float(np.quantile(elsewhere, TYPICAL))),
+            max(1.0, float(site.tokens[numbers].max())),
+            max(1.0, float(site.characters[numbers].max())),
+        ],
+        np.float32,
+    )
+    features = _features(site, frequencies, mean_types, high)
+    own = features[numbers]
+    own[:, 0] = np.clip(elsewhere / high[0], 0, 1)
+    others = ground.text[site.eligible & ~positive]
+    others = others[~np.isin(others, numbers)]
+    shuffled = np.random.default_rng(0)
+    few = shuffled.permutation(others)[:MAX_NEGATIVE]
+    classifier = _classifier(shuffled.permutation(own)[:MAX_POSITIVE], features[few])
+    contexts = frozenset(
+        site.context.texts[number]
+        for column in site.context[1:]
+        for number in _telling(column, positive, site.eligible)
+    )
+    return SeedAttribute(frequencies, mean_types, high, *classifier, contexts)
 
 
-def _frequent(numbers: Ints) -> Ints:
-    """What enough of the nodes have in common; −1 stands for nothing."""
-    found, counts = np.unique(numbers, return_counts=True)
-    return found[(counts >= CONTEXT_SHARE * len(numbers)) & (found >= 0)]
+def _elsewhere(site: PaperSite, numbers: Ints, frequencies: dict[str, float]) -> Floats:
+    """The unigram feature of the seed's own nodes, each from all the others."""
+    count = len(numbers)
+    means = [np.mean([frequencies[word] for word in site.unigrams[number]]) for number in numbers.tolist()]
+    return np.maximum(0, (np.array(means) * count - 1) / max(1, count - 1)).astype(np.float32)
 
 
-def _columns(context: Context) -> list[tuple[str, Ints]]:
-    return [("preceding", context.preceding), ("prefix", context.prefix), ("suffix", context.suffix)]
+def _telling(column: Ints, positive: Bools, eligible: Bools) -> list[int]:
+    """Contexts that enough of the positive rows have, and few others."""
+    found, counts = np.unique(column[positive], return_counts=True)
+    everywhere = np.bincount(column[eligible | positive] + 1, minlength=int(column.max()) + 2)
+    enough = (counts >= CONTEXT_SHARE * positive.sum()) & (
+        counts >= CONTEXT_PRECISION * everywhere[found + 1]
+    )
+    return [int(number) for number in found[enough & (found >= 0)]]
 
 
-def _raw(site: PaperSite, frequencies: dict[str, float], mean_types: Floats) -> Floats:
-    """The content features of each distinct text."""
+def _features(site: PaperSite, frequencies: dict[str, float], mean_types: Floats, high: Floats) -> Floats:
+    """The content features of each distinct text, mostly from 0 to 1."""
     unigrams = [sum(frequencies.get(word, 0.0) for word in words) / len(words) for words in site.unigrams]
     lengths = np.linalg.norm(site.types, axis=1) * np.linalg.norm(mean_types)
     cosine = site.types @ mean_types / np.maximum(lengths, 1e-9)
-    return np.column_stack([unigrams, site.tokens, site.characters, cosine, site.ground.redundancy]).astype(
-        np.float32
-    )
+    return np.column_stack(
+        [
+            np.clip(np.array(unigrams) / high[0], 0, 1),
+            np.clip(site.tokens / high[1], 0, MAX_COUNT),
+            np.clip(site.characters / high[2], 0, MAX_COUNT),
+            cosine,
+            site.redundancy,
+        ]
+    ).astype(np.float32)
 
 
-def _scaled(raw: Floats, low: Floats, high: Floats) -> Floats:
-    """Counts between the seed's smallest and largest; what lies beyond is cut a range further."""
-    scaled = raw.copy()
-    for column in (1, 2):
-        span = max(float(high[column] - low[column]), 1.0)
-        scaled[:, column] = np.clip((raw[:, column] - low[column]) / span, -1, 2)
-    return scaled
-
-
-def _classifier(positive: Floats, negative: Floats) -> tuple[Floats, Floats, float, float, float, float]:
-    """A support vector machine, and the sigmoid of its distances, fitted on nodes held out."""
+def _classifier(positive: Floats, negative: Floats) -> tuple[Floats, Floats, float]:
+    """The support vectors of a machine, their weights, and its intercept."""
     try:
-        from sklearn.linear_model import LogisticRegression
         from sklearn.svm import SVC
     except ImportError as error:
         raise MissingExtra("models", "training") from error
+    if not len(negative):
+        return np.zeros((0, len(FEATURES)), np.float32), np.zeros(0, np.float32), 0.0
     features = np.concatenate([positive, negative])
     held = np.arange(len(features)) < len(positive)
-    gamma = float(1 / max(1e-6, features.shape[1] * features.var()))
-    folds = np.arange(len(features)) % 3
-    distances = np.zeros(len(features))
-    for fold in range(3):
-        train = folds != fold
-        if held[train].all() or not held[train].any():
-            continue
-        distances[~train] = (
-            SVC(gamma=gamma, class_weight="balanced")
-            .fit(features[train], held[train])
-            .decision_function(features[~train])
-        )
-    machine = SVC(gamma=gamma, class_weight="balanced").fit(features, held)
-    sigmoid = LogisticRegression().fit(distances[:, None], held)
+    machine = SVC(gamma=GAMMA, C=PENALTY).fit(features, held)
     return (
         machine.support_vectors_.astype(np.float32),
         machine.dual_coef_[0].astype(np.float32),
-        gamma,
         float(machine.intercept_[0]),
-        float(sigmoid.coef_[0, 0]),
-        float(sigmoid.intercept_[0]),
     )
+
+
+_Boxes = dict[int, npt.NDArray[np.float32]]
+"""page → x, y, width, height"""
 
 
 def _distances(site: PaperSite, positive: dict[str, Bools]) -> Floats:
     """The mean visual distance of each two attributes over the pages that have both, by the window's width."""
-    centers = {name: _first_boxes(site, np.flatnonzero(rows)) for name, rows in positive.items()}
-    return _layout_matrix(list(centers.values()))
+    boxes = [_boxes(site, np.flatnonzero(rows)) for rows in positive.values()]
+    return np.array([[_distance(one, other) for other in boxes] for one in boxes], np.float32)
 
 
-def _first_boxes(site: PaperSite, rows: npt.NDArray[np.integer]) -> dict[int, npt.NDArray[np.float32]]:
+def _boxes(site: PaperSite, rows: npt.NDArray[np.integer]) -> _Boxes:
+    """Where the first of some rows stands on each page."""
     pages, first = np.unique(site.ground.page[rows], return_index=True)
     return dict(zip(pages.tolist(), site.boxes[rows[first]], strict=True))
 
 
-def _layout_matrix(boxes: Sequence[dict[int, npt.NDArray[np.float32]]]) -> Floats:
-    matrix = np.zeros((len(boxes), len(boxes)), np.float32)
-    for i, one in enumerate(boxes):
-        for j, other in enumerate(boxes[:i]):
-            both = one.keys() & other.keys()
-            if both:
-                distance = visual_distance(
-                    np.array([one[page] for page in both]), np.array([other[page] for page in both])
-                )
-                matrix[i, j] = matrix[j, i] = float(distance.mean()) / VIEWPORT
-    return matrix
+def _distance(one: _Boxes, other: _Boxes) -> float:
+    both = sorted(one.keys() & other.keys())
+    if not both:
+        return 0.0
+    apart = visual_distance(np.array([one[page] for page in both]), np.array([other[page] for page in both]))
+    return float(apart.mean()) / VIEWPORT
 
 
 # Adapting to a new site
@@ -218,7 +241,10 @@ class Adapted:
 
 
 def adapt(site: PaperSite, seeds: Sequence[SeedSite], step: Step = "PL+IP+IA") -> Adapted:
-    """Adapt the knowledge of each seed site by itself; the most confident solution is taken, as in the paper."""
+    """Adapt the knowledge of each seed site by itself; the most confident solution is taken, as in the paper.
+
+    What it lacks comes from the next.
+    """
     solutions = [_adapt(site, seed, step) for seed in seeds]
     best = Adapted()
     for solution in sorted(solutions, key=lambda one: -one.confidence):
@@ -229,63 +255,68 @@ def adapt(site: PaperSite, seeds: Sequence[SeedSite], step: Step = "PL+IP+IA") -
 
 
 def _adapt(site: PaperSite, seed: SeedSite, step: Step) -> Adapted:
-    relevance = {name: _relevance(site, known) for name, known in seed.attributes.items()}
-    if not len(site.ground):
+    if not site.eligible.any():
         return Adapted()
+    relevance = {name: _relevance(site, known) for name, known in seed.attributes.items()}
     if step == "PL":
         rows = {name: _best_rows(site, scores, site.eligible) for name, scores in relevance.items()}
         found = {name: float(relevance[name][chosen].mean()) for name, chosen in rows.items()}
         return Adapted(rows, found, float(np.mean(list(found.values()))))
     context = site.context
-    fields = group(site.ground.path, context.preceding, context.prefix, context.suffix)
-    usable = _usable(site, fields)
-    candidates: list[list[tuple[int, float]]] = []
+    kinds = group(site.ground.path, context.preceding, context.prefix, context.suffix)
+    fields = np.where(site.eligible, kinds, -1)
+    candidates: list[list[_Candidate]] = []
     for scores in relevance.values():
-        means = np.where(usable, np.bincount(fields, scores) / np.bincount(fields), 0)
+        means = _means(site, fields, scores)
         order = np.argsort(-means, kind="stable")[: MAX_CANDIDATES + 1]
-        if step == "PL+IP":
-            kept = 1
-        else:
-            drops = means[order[:-1]] - means[order[1:]]
-            kept = int(np.argmax(drops)) + 1 if len(drops) else 1
-        candidates.append([(int(number), float(means[number])) for number in order[:kept]])
-    chosen, confidence = _best_solution(site, seed, fields, candidates, list(relevance.values()))
-    rows, found = {}, {}
-    for (name, scores), (number, mean) in zip(relevance.items(), chosen, strict=True):
-        if mean >= THRESHOLD:
-            rows[name], found[name] = _best_rows(site, scores, fields == number), mean
-    return Adapted(rows, found, confidence)
+        drops = means[order[:-1]] - means[order[1:]]
+        kept = int(np.argmax(drops)) + 1 if len(drops) and step == "PL+IP+IA" else 1
+        best = [(number, _best_rows(site, scores, fields == number)) for number in order[:kept]]
+        candidates.append(
+            [_Candidate(own, float(means[n]), _boxes(site, own)) for n, own in best if len(own)]
+        )
+    chosen, confidence = _best_solution(seed, candidates)
+    good = {
+        name: one for name, one in zip(relevance, chosen, strict=True) if one and one.relevance >= THRESHOLD
+    }
+    return Adapted(
+        {name: one.rows for name, one in good.items()},
+        {name: one.relevance for name, one in good.items()},
+        confidence,
+    )
 
 
 def _relevance(site: PaperSite, known: SeedAttribute) -> Floats:
     """Of each row: the larger of what its content and its context say."""
-    scaled = _scaled(_raw(site, known.frequencies, known.mean_types), known.low, known.high)
-    distances = np.concatenate(
-        [_decision(known, part) for part in np.array_split(scaled, max(1, len(scaled) // 2000))]
-    )
-    content = 1 / (1 + np.exp(-np.clip(known.slope * distances + known.offset, -30, 30)))
-    matched, present = np.zeros(len(site.ground)), np.zeros(len(site.ground))
-    for name, column in _columns(site.context):
-        match = np.array([text in known.contexts[name] for text in site.context.texts] + [False], np.bool_)
-        matched += match[column]
-        present += column >= 0
-    context = matched / np.maximum(1, present)
-    return np.maximum(content[site.ground.text], context).astype(np.float32)
+    features = _features(site, known.frequencies, known.mean_types, known.high)
+    parts = np.array_split(features, max(1, len(features) // 2000))
+    distances = np.concatenate([_decision(known, part) for part in parts])
+    content = 1 / (1 + np.exp(-SLOPE * np.clip(distances, -3, 3)))
+    relevance = content[site.ground.text]
+    matches = np.zeros(len(site.context.texts) + 1)
+    for column in site.context[1:]:
+        for number in np.unique(column[column >= 0]).tolist():
+            matches[number] = best_match(site.context.texts[number], known.contexts)
+        relevance = np.maximum(relevance, matches[column])
+    return relevance.astype(np.float32)
 
 
 def _decision(known: SeedAttribute, features: Floats) -> npt.NDArray[np.float64]:
-    square = ((features[:, None, :] - known.support[None]) ** 2).sum(axis=2)
-    distances: npt.NDArray[np.float64] = np.exp(-known.gamma * square) @ known.dual.astype(np.float64)
+    square = (features**2).sum(axis=1)[:, None] + (known.support**2).sum(axis=1)
+    square -= 2 * features @ known.support.T
+    distances: npt.NDArray[np.float64] = np.exp(-GAMMA * square) @ known.dual.astype(np.float64)
     return distances + known.intercept
 
 
-def _usable(site: PaperSite, fields: Ints) -> Bools:
-    """Fields with nodes on enough pages that are not all the template's own."""
-    ground = site.ground
-    pages = np.unique(fields.astype(np.int64) * len(ground.pages) + ground.page) // len(ground.pages)
-    support = np.bincount(pages) / len(ground.pages)
-    eligible = np.bincount(fields, site.eligible) / np.bincount(fields)
-    return (support >= MIN_SUPPORT) & (eligible > 0.5)
+def _means(site: PaperSite, fields: Ints, scores: Floats) -> Floats:
+    """The mean relevance of each field's rows, times the share of the pages that it is on if that is enough."""
+    ground, rows = site.ground, fields >= 0
+    pages = len(ground.pages)
+    pairs = np.unique(fields[rows].astype(np.int64) * pages + ground.page[rows]) // pages
+    support = np.bincount(pairs) / pages
+    means = np.bincount(fields[rows], scores[rows]) / np.maximum(1, np.bincount(fields[rows]))
+    relevance: Floats = np.where(support >= MIN_SUPPORT, means * support, 0).astype(np.float32)
+    return relevance
 
 
 def _best_rows(site: PaperSite, scores: Floats, among: Bools) -> Ints:
@@ -295,46 +326,45 @@ def _best_rows(site: PaperSite, scores: Floats, among: Bools) -> Ints:
     return order[np.unique(site.ground.page[order], return_index=True)[1]].astype(np.int32)
 
 
+@dataclass(frozen=True)
+class _Candidate:
+    """A field that may hold an attribute: a row a page, and where those stand."""
+
+    rows: Ints
+    relevance: float
+    boxes: _Boxes
+
+
 def _best_solution(
-    site: PaperSite,
-    seed: SeedSite,
-    fields: Ints,
-    candidates: list[list[tuple[int, float]]],
-    scores: Sequence[Floats],
-) -> tuple[list[tuple[int, float]], float]:
+    seed: SeedSite, candidates: list[list[_Candidate]]
+) -> tuple[list[_Candidate | None], float]:
     """The combination of fields with the highest confidence: semantics times likeness of the layout."""
-    while np.prod([len(each) for each in candidates], dtype=float) > MAX_SOLUTIONS:
-        longest = max(candidates, key=len)
-        longest.pop()
-    boxes = [
-        {number: _first_boxes(site, _best_rows(site, score, fields == number)) for number, _ in each}
-        for each, score in zip(candidates, scores, strict=True)
-    ]
-    pairs = {
-        (i, m, j, n): _layout_matrix([boxes[i][m], boxes[j][n]])[0, 1]
-        for i in range(len(candidates))
-        for j in range(i)
-        for m in boxes[i]
-        for n in boxes[j]
+    while prod(len(each) or 1 for each in candidates) > MAX_SOLUTIONS:
+        max(candidates, key=len).pop()
+    present = [number for number, each in enumerate(candidates) if each]
+    some = [candidates[number] for number in present]
+    pairs = [(i, j) for i in range(len(some)) for j in range(i)]
+    known = np.array([seed.layout[present[i], present[j]] for i, j in pairs])
+    distances = {
+        (i, j): np.array([[_distance(one.boxes, other.boxes) for other in some[j]] for one in some[i]])
+        for i, j in pairs
     }
-    best, best_confidence = [each[0] for each in candidates], -1.0
-    for solution in product(*candidates):
-        semantic = float(np.mean([mean for _, mean in solution]))
-        confidence = semantic * _likeness(seed.layout, solution, pairs)
+    best, best_confidence = tuple(0 for _ in some), -1.0
+    for solution in product(*(range(len(each)) for each in some)):
+        own = np.array([distances[i, j][solution[i], solution[j]] for i, j in pairs])
+        relevance = [max(1e-6, each[n].relevance) for each, n in zip(some, solution, strict=True)]
+        confidence = prod(relevance) ** (1 / max(1, len(some))) * _likeness(known, own)
         if confidence > best_confidence:
-            best, best_confidence = list(solution), confidence
-    return best, best_confidence
+            best, best_confidence = solution, confidence
+    chosen: list[_Candidate | None] = [None] * len(candidates)
+    for number, each, n in zip(present, some, best, strict=True):
+        chosen[number] = each[n]
+    return chosen, best_confidence
 
 
-def _likeness(
-    layout: Floats, solution: Sequence[tuple[int, float]], pairs: dict[tuple[int, int, int, int], np.float32]
-) -> float:
-    """The cosine of the seed's layout matrix and the solution's."""
-    if len(solution) < 2:
+def _likeness(one: npt.NDArray[np.floating], other: npt.NDArray[np.floating]) -> float:
+    """The cosine of the distances between attributes on two sites."""
+    if not len(one):
         return 1.0
-    matrix = np.zeros_like(layout)
-    for i, (m, _) in enumerate(solution):
-        for j, (n, _) in enumerate(solution[:i]):
-            matrix[i, j] = matrix[j, i] = pairs[i, m, j, n]
-    norms = float(np.linalg.norm(matrix) * np.linalg.norm(layout))
-    return float((matrix * layout).sum()) / norms if norms else 0.0
+    norms = float(np.linalg.norm(one) * np.linalg.norm(other))
+    return float(one @ other) / norms if norms else 0.0
