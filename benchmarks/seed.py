@@ -214,8 +214,8 @@ def draw(outcomes: Outcomes, verticals: Sequence[str], k: int, path: Path) -> No
 
     figure = Figure(figsize=(8, 3.2), layout="constrained")
     axes = figure.subplots()
-    methods = [method for method in METHODS if any(run.method == method for run in outcomes.scores)][::-1]
-    methods = [*methods[::-1][1:], *methods[-1:]]
+    methods = [method for method in METHODS if any(run.method == method for run in outcomes.scores)]
+    methods.sort(key=lambda method: METHODS[method] is None)
     for number, method in enumerate(methods):
         heights = [f1_of(outcomes.scores, method, vertical, k) or 0.0 for vertical in verticals]
         axes.bar([x + 0.2 * number for x in range(len(verticals))], heights, 0.18, label=method)

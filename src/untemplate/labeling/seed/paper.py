@@ -292,13 +292,13 @@ def _relevance(site: PaperSite, known: SeedAttribute) -> Floats:
     parts = np.array_split(features, max(1, len(features) // 2000))
     distances = np.concatenate([_decision(known, part) for part in parts])
     content = 1 / (1 + np.exp(-SLOPE * np.clip(distances, -3, 3)))
-    relevance = content[site.ground.text]
-    matches = np.zeros(len(site.context.texts) + 1)
+    relevance: Floats = content[site.ground.text].astype(np.float32)
+    matches = np.zeros(len(site.context.texts) + 1, np.float32)
     for column in site.context[1:]:
         for number in np.unique(column[column >= 0]).tolist():
             matches[number] = best_match(site.context.texts[number], known.contexts)
         relevance = np.maximum(relevance, matches[column])
-    return relevance.astype(np.float32)
+    return relevance
 
 
 def _decision(known: SeedAttribute, features: Floats) -> npt.NDArray[np.float64]:
