@@ -66,6 +66,8 @@ class Sheet:
     site: str
     page: Page
     records: list[list[str]]
+    #: the records as they are given, cell by cell
+    given: list[list[str]]
 
     @cached_property
     def found(self) -> ListPage:
@@ -97,10 +99,9 @@ def sheets(sites: Sequence[str] = ()) -> Iterator[Sheet]:
         page = Page(html=path.read_bytes(), id=f"{site}/{path.name}")
         text = letters(visible_text(page.tree))
         with path.with_suffix(".csv").open(encoding="utf-8", errors="replace", newline="") as file:
-            rows = [
-                [cell for raw in row if (cell := letters(raw)) and cell in text] for row in csv.reader(file)
-            ]
-        yield Sheet(site, page, [row for row in rows if row])
+            given = list(csv.reader(file))
+        rows = [[cell for raw in row if (cell := letters(raw)) and cell in text] for row in given]
+        yield Sheet(site, page, [row for row in rows if row], given)
 
 
 def hits(found: Sequence[str], records: Sequence[Sequence[str]]) -> dict[int, int]:

@@ -92,13 +92,15 @@ class Survey:
         self._codes_before = np.concatenate([[np.uint64(0)], np.cumsum(np.array(codes, np.uint64))])
         self.texts = tree.total(_is(tree, {TEXT}))
         self._all_chars = max(float(chars.sum()), 1.0)
-        self._link_chars = tree.total(chars * self._inside(_is(tree, {"a"}) > 0))
-        self._headings = tree.total(_is(tree, HEADINGS))
-        words = [frozenset(_words(item)) for item in tree.items]
+        self.in_link = self._inside(_is(tree, {"a"}) > 0)
+        self.link_chars = tree.total(chars * self.in_link)
+        self.headings = tree.total(_is(tree, HEADINGS))
+        #: the words in the tag, class, id and role of each row
+        self.words = words = [frozenset(_words(item)) for item in tree.items]
         small = self.chars < self._all_chars / 2
-        self._aside = self._inside(np.array([not own.isdisjoint(ASIDE) for own in words]) & small)
+        self.aside = self._inside(np.array([not own.isdisjoint(ASIDE) for own in words]) & small)
         self._own_main = np.array([not own.isdisjoint(MAIN) for own in words], np.float64)
-        self._main = self._inside(self._own_main > 0)
+        self.main = self._inside(self._own_main > 0)
         self._repeats = np.minimum(1.0, tree.total(self._twins()) / np.maximum(self.chars, 1))
         #: in how many elements that are named so each row stands, itself counted
         self.concealed = tree.depth(np.array([not own.isdisjoint(CONCEALED) for own in words]))
@@ -137,8 +139,8 @@ class Survey:
                 count == 2,
                 chars.sum() / self._all_chars,
                 np.log1p(mean),
-                per_record(self._link_chars).sum() / total,
-                np.mean(per_record(self._headings) > 0),
+                per_record(self.link_chars).sum() / total,
+                np.mean(per_record(self.headings) > 0),
                 np.mean([self.shapes.likeness(middle, row) for row in first[some].tolist()]),
                 np.log1p(self.shapes.size(middle)),
                 len(np.unique(texts)) / count,
@@ -151,8 +153,8 @@ class Survey:
                 np.log1p(np.sum(between > 2 * mean)),
                 self._left_out(parents, tree.tag_ids[middle], mean / 2),
                 lengths.std() / lengths.mean(),
-                np.mean(self._aside[first]),
-                np.mean(self._main[parents]),
+                np.mean(self.aside[first]),
+                np.mean(self.main[parents]),
                 np.mean(self._own_main[first]),
                 np.sum(boxes[:, 2] * boxes[:, 3]) / self._area,
                 np.mean(np.abs(boxes[:, 0] + boxes[:, 2] / 2 - VIEWPORT / 2)) / VIEWPORT,
@@ -170,8 +172,8 @@ class Survey:
             for row, tag in enumerate(self.tree.tags)
             if tag in ITEMS
             and self.texts[row] > 1
-            and self._main[row]
-            and not self._aside[row]
+            and self.main[row]
+            and not self.aside[row]
             and self.shown[row]
         ]
         return max(rows, key=lambda row: self.chars[row], default=None)

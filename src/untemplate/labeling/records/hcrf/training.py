@@ -1,0 +1,94 @@
+"""Training: the weights that make known labels most likely, with a Gaussian prior, by L-BFGS."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from untemplate.labeling.records.hcrf.features import COMMON_SLOTS, SLOTS, Observed
+from untemplate.labeling.records.hcrf.forest import plant
+from untemplate.labeling.records.hcrf.inference import marginals
+from untemplate.labeling.records.hcrf.labels import Labels
+from untemplate.labeling.records.hcrf.model import Hcrf, Weights
+from untemplate.labeling.records.tree import Floats, Ints
+
+__all__ = ["Objective", "train"]
+
+# The variance of the prior: of weights in general, and of those of words. How many steps L-BFGS may take.
+VARIANCE = 1.0
+OF_WORDS = 0.1
+STEPS = 60
+
+
+class Objective:
+    """The negative logarithm of how likely labels are, and its slope, as functions of all weights in one vector."""
+
+    def __init__(
+        self,
+        labels: Labels,
+        pages: Sequence[Observed],
+        truth: Sequence[Ints],
+        variance: float = VARIANCE,
+        of_words: float = OF_WORDS,
+    ) -> None:
+        from scipy.sparse import csr_matrix
+
+        self._labels, self._pages = labels, pages
+        self._forest = plant([page.parent for page in pages])
+        slots = np.concatenate([page.slots for page in pages])
+        counts = np.concatenate([page.counts for page in pages])
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        self._features = csr_matrix((np.ones(len(slots)), slots, starts), shape=(len(counts), SLOTS))
+        self._like = Weights.zeros(len(labels))
+        precision = Weights(*(np.full(part.shape, 1 / variance) for part in self._like))
+        precision.vertex[COMMON_SLOTS:] = 1 / of_words
+        self._precision = self.flatten(precision)
+        self._seen = self.flatten(self._count(np.concatenate(truth)))
+
+    def _count(self, truth: Ints) -> Weights:
+        """How often each weight counts for the true labels."""
+        forest, types = self._forest, np.concatenate([page.types for page in self._pages])
+        vertex = np.zeros((len(truth), len(self._labels)))
+        vertex[np.arange(len(truth)), truth] = 1
+        first, triangle = (np.zeros_like(table) for table in self._like.tables())
+        firsts = np.flatnonzero((forest.before < 0) & (forest.parent >= 0))
+        np.add.at(first, (types[firsts], truth[forest.parent[firsts]], truth[firsts]), 1)
+        others = np.flatnonzero(forest.before >= 0)
+        places = truth[forest.parent[others]], truth[forest.before[others]], truth[others]
+        np.add.at(triangle, (types[others], *places), 1)
+        return Weights(self._features.T @ vertex, *self._like.gather(first, triangle))
+
+    def flatten(self, weights: Weights) -> Floats:
+        return np.concatenate([part.ravel() for part in weights])
+
+    def unflatten(self, vector: Floats) -> Weights:
+        ends = np.cumsum([part.size for part in self._like])
+        parts = np.split(vector, ends[:-1])
+        return Weights(*(own.reshape(part.shape) for own, part in zip(parts, self._like, strict=True)))
+
+    def __call__(self, vector: Floats) -> tuple[float, Floats]:
+        model = Hcrf(self._labels, self.unflatten(vector))
+        potentials = model.with_vertex(self._forest, self._pages, self._features @ model.weights.vertex)
+        expected = marginals(self._forest, potentials)
+        counts = Weights(
+            self._features.T @ expected.vertex, *self._like.gather(expected.first, expected.triangle)
+        )
+        loss = expected.log_partition - self._seen @ vector + vector @ (self._precision * vector) / 2
+        return float(loss), self.flatten(counts) - self._seen + self._precision * vector
+
+
+def train(
+    labels: Labels,
+    pages: Sequence[Observed],
+    truth: Sequence[Ints],
+    variance: float = VARIANCE,
+    of_words: float = OF_WORDS,
+) -> Hcrf:
+    """The model under which the true labels of these pages are most likely."""
+    from scipy.optimize import minimize
+
+    objective = Objective(labels, pages, truth, variance, of_words)
+    start = objective.flatten(Weights.zeros(len(labels)))
+    found = minimize(objective, start, jac=True, method="L-BFGS-B", options={"maxiter": STEPS})
+    return Hcrf(labels, objective.unflatten(found.x))
