@@ -16,13 +16,14 @@ from untemplate.errors import LabelError, PageError
 from untemplate.extraction import Rules, Wrapper
 from untemplate.extraction.explain import explain_rule
 from untemplate.labeling import Label
-from untemplate.learning import AttributeReport, Table, learn_rules
+from untemplate.labeling.records import Row, labels_of_rows
+from untemplate.learning import AttributeReport, Table, learn_list, learn_rules
 from untemplate.page import Page
 from untemplate.sampling import sample
-from untemplate.schema import Schema
+from untemplate.schema import Attribute, Schema
 from untemplate.watching import POOL, remember
 
-__all__ = ["Learned", "borrow", "learn", "learn_site", "learning_sample", "watchable"]
+__all__ = ["Learned", "borrow", "labelled_schema", "learn", "learn_site", "learning_sample", "watchable"]
 
 # Unlabelled pages that rules are learnt with, besides the labelled ones: the paper's sample size.
 SAMPLE = 20
@@ -69,16 +70,25 @@ class Learned:
         }
 
 
-def learn(pages: Iterable[Page], labels: Iterable[Label], schema: Schema) -> Rules:
-    """Cluster the pages, and learn one wrapper for each cluster that has labels."""
+def learn(
+    pages: Iterable[Page], labels: Iterable[Label] | Iterable[Row], schema: Schema | None = None
+) -> Rules:
+    """Cluster the pages, and learn one wrapper for each cluster that has labels.
+
+    What `find_records` found will do as labels. Without a schema every attribute that is labelled is a text.
+    """
     return learn_site(pages, labels, schema).rules
 
 
-def learn_site(pages: Iterable[Page], labels: Iterable[Label], schema: Schema) -> Learned:
+def learn_site(
+    pages: Iterable[Page], labels: Iterable[Label] | Iterable[Row], schema: Schema | None = None
+) -> Learned:
     """Learn the rules of a site, and report how that went."""
+    pages, labels = list(pages), _as_labels(labels)
+    schema = schema or labelled_schema(labels)
     learned = Learned(Rules(schema, ()))
     by_page = _labels_by_page(labels, schema, learned)
-    clusters = _clusters(list(pages), by_page, learned)
+    clusters = _clusters(pages, by_page, learned)
     wrappers: list[Wrapper] = []
     unlabelled: list[Cluster] = []
     for group in clusters:
@@ -89,8 +99,20 @@ def learn_site(pages: Iterable[Page], labels: Iterable[Label], schema: Schema) -
             unlabelled.append(group)
     for group in unlabelled:
         wrappers.append(borrow(group, clusters, wrappers, schema, learned))
-    learned.rules = Rules(schema, tuple(wrappers))
+    learned.rules = Rules(replace(schema, rows=any(one.records for one in wrappers)), tuple(wrappers))
     return learned
+
+
+def labelled_schema(labels: Iterable[Label]) -> Schema:
+    """A schema of all attributes that are labelled, as texts."""
+    return Schema("labelled", {label.attribute: Attribute(label.attribute) for label in labels})
+
+
+def _as_labels(labels: Iterable[Label] | Iterable[Row]) -> list[Label]:
+    found: list[Label] = []
+    for label in labels:
+        found += labels_of_rows([label]) if isinstance(label, Row) else [label]
+    return found
 
 
 def _labels_by_page(labels: Iterable[Label], schema: Schema, learned: Learned) -> dict[str, list[Label]]:
@@ -139,6 +161,8 @@ def _learn_wrapper(
             readable.append(page)
         except PageError as error:
             learned.problems.append(f"{page.id}: {error}")
+    if any(label.record is not None for page in readable for label in _of(page, by_page)):
+        return _learn_list_wrapper(group, readable, by_page, schema, learned)
     table = Table([*readable, *learning_sample(group, labelled)])
     labels = {number: _of(page, by_page) for number, page in enumerate(readable)}
     rules, reports = learn_rules(table, labels, schema)
@@ -149,6 +173,25 @@ def _learn_wrapper(
     for page in table.pages:
         page.release()
     return wrapper
+
+
+def _learn_list_wrapper(
+    group: Cluster,
+    labelled: Sequence[Page],
+    by_page: dict[str, list[Label]],
+    schema: Schema,
+    learned: Learned,
+) -> Wrapper:
+    """The wrapper of list pages. It has no bellwethers: what a list shows today is no measure of tomorrow's."""
+    others = learning_sample(group, labelled)
+    found = learn_list({page: _of(page, by_page) for page in labelled}, others, schema)
+    learned.reports[group.id] = found.reports
+    learned.problems += found.problems
+    if not found.rules:
+        learned.needs_labels.append(group.id)
+    for page in (*labelled, *others):
+        page.release()
+    return _wrapper(group, Wrapper("", (), 0, "", found.rules, found.static, records=found.records))
 
 
 def watchable(group: Cluster, labelled: Sequence[Page], learnt_with: Sequence[Page]) -> Iterator[Page]:
@@ -210,7 +253,8 @@ def borrow(
         learned.needs_labels.append(group.id)
         return _wrapper(group, Wrapper("", (), 0, "", {}))
     learned.borrowed[group.id] = best.cluster
-    return remember(_wrapper(group, best), learning_sample(group, ()), schema, {})
+    own = _wrapper(group, best)
+    return own if own.records else remember(own, learning_sample(group, ()), schema, {})
 
 
 def _fill(wrapper: Wrapper, pages: Sequence[Page], schema: Schema) -> float:
@@ -221,4 +265,4 @@ def _fill(wrapper: Wrapper, pages: Sequence[Page], schema: Schema) -> float:
     records = list(rules.extract(few))
     mandatory = [name for name in wrapper.rules if schema.attributes[name].mandatory]
     counts = [len(record.values) if all(record[name] for name in mandatory) else 0 for record in records]
-    return sum(counts) / (len(wrapper.rules) * len(few)) if few else 0.0
+    return sum(counts) / (len(wrapper.rules) * len(records)) if records else 0.0

@@ -16,6 +16,7 @@ class Reason(StrEnum):
     NO_RULE = "no rule for this attribute"
     NO_WRAPPER = "no rules match this page"
     NEEDS_LABELS = "this kind of page needs labels"
+    NO_RECORDS = "no records on this list page"
     BAD_TYPE = "what the rule found is not of the attribute's type"
     SITE_CHANGED = "site changed"
     UNREADABLE = "page cannot be read"
@@ -34,13 +35,17 @@ class Value:
 
 @dataclass(slots=True)
 class Record:
-    """What came out of one page: per attribute its values, or the reason why there is none."""
+    """What came out of one page: per attribute its values, or the reason why there is none.
+
+    A record that is one of several on a list page has its `position` there, counted from 1.
+    """
 
     url: str
     page_id: str
     cluster: str | None
     values: dict[str, list[Value]] = field(default_factory=dict)
     missing: dict[str, str] = field(default_factory=dict)
+    position: int | None = None
 
     def __getitem__(self, attribute: str) -> str | None:
         """The text of the first value, or None."""

@@ -32,10 +32,14 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """A vertical: its name and what to extract, in order."""
+    """A vertical: its name and what to extract, in order.
+
+    `rows` says that records may be rows of list pages: their files have a column for the position on the page.
+    """
 
     name: str
     attributes: dict[str, Attribute] = field(default_factory=dict)
+    rows: bool = False
 
     @classmethod
     def load(cls, source: str | Path) -> Schema:

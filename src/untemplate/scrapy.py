@@ -29,7 +29,10 @@ SETTING = "UNTEMPLATE_RULES"
 
 
 class RulesMixin(Spider):
-    """For spiders: `yield self.extract(response)` in a callback yields the record of the page as an item."""
+    """For spiders: `yield self.extract(response)` in a callback yields the record of the page as an item.
+
+    Of a list page that is the first; `yield from self.extract_all(response)` yields all.
+    """
 
     _extractor: _Extractor
 
@@ -41,6 +44,10 @@ class RulesMixin(Spider):
 
     def extract(self, response: Response) -> dict[str, Any]:
         """The record of a response: every column of a record file; a value that is missing has its reason."""
+        return self.extract_all(response)[0]
+
+    def extract_all(self, response: Response) -> list[dict[str, Any]]:
+        """The records of a response: one, or one a row of a list page."""
         header = (response.headers.get("Content-Type") or b"").decode("latin-1")
         return self._extractor(Page(response.url, response.body, charset=http_content_type_encoding(header)))
 
@@ -48,7 +55,8 @@ class RulesMixin(Spider):
 class RulesPipeline:
     """For items that hold a page, `url` and `html`: the HTML gives way to the columns of the record.
 
-    Other fields stay, and so do items without `html`.
+    Other fields stay, and so do items without `html`. Of a list page it is the first record: a pipeline passes on one
+    item for one.
     """
 
     def __init__(self, extractor: _Extractor) -> None:
@@ -64,7 +72,7 @@ class RulesPipeline:
         html = fields.pop("html", None)
         if not isinstance(html, str | bytes):
             return item
-        return fields | self._extract(Page(str(fields.get("url") or ""), html))
+        return fields | self._extract(Page(str(fields.get("url") or ""), html))[0]
 
 
 class _Extractor:
@@ -77,14 +85,15 @@ class _Extractor:
         self._rules = Rules.load(path)
         self._crawler = crawler  # has its statistics only when the crawl starts
 
-    def __call__(self, page: Page) -> dict[str, Any]:
-        record = self._rules.extract_one(page)
-        self._count("records")
-        for name in record.values:
-            self._count(f"found/{name}")
-        for reason in {reason.partition(":")[0] for reason in record.missing.values()}:
-            self._count(f"missing/{reason}")
-        return record_row(record, self._rules.schema)
+    def __call__(self, page: Page) -> list[dict[str, Any]]:
+        records = self._rules.extract_page(page)
+        for record in records:
+            self._count("records")
+            for name in record.values:
+                self._count(f"found/{name}")
+            for reason in {reason.partition(":")[0] for reason in record.missing.values()}:
+                self._count(f"missing/{reason}")
+        return [record_row(record, self._rules.schema) for record in records]
 
     def _count(self, what: str) -> None:
         if self._crawler.stats is not None:

@@ -70,9 +70,9 @@ def test_limits_hold_for_each_page(site: Site, rules: Rules) -> None:
 def test_an_error_costs_one_record(
     site: Site, rules: Rules, monkeypatch: pytest.MonkeyPatch, error: Exception, reason: str
 ) -> None:
-    usual = Rules.extract_one
+    usual = Rules.extract_page
 
-    def failing(self: Rules, page: Page) -> Record:
+    def failing(self: Rules, page: Page) -> list[Record]:
         if page.id == site.pages[1].id:
             raise error
         return usual(self, page)
@@ -80,6 +80,6 @@ def test_an_error_costs_one_record(
     batch = page_batch(site.pages)
     expected = extract_batch(batch, rules).to_pylist()
     expected[1] = unreadable_batch(batch.slice(1, 1), rules.schema, reason).to_pylist()[0]
-    monkeypatch.setattr(Rules, "extract_one", failing)
+    monkeypatch.setattr(Rules, "extract_page", failing)
     assert extract_batch(batch, rules).to_pylist() == expected
     assert dict(expected[1]["missing"])["name"] == f"page cannot be read: {reason}"

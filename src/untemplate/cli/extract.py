@@ -102,7 +102,7 @@ def command(
     page_memory: int,
     max_failed: float,
 ) -> None:
-    """Extract a record from every page.
+    """Extract a record from every page, or from every row of a list page.
 
     PAGES is any source of pages; see untemplate cluster --help. Every page gets a record; a value that is missing
     has its reason there. A page has failed if it cannot be read, matches no rules, or matches rules that find nothing
@@ -163,10 +163,10 @@ def command(
 
 def show_tally(tally: Tally, attributes: Iterable[str]) -> None:
     """Tell the user how often each attribute came out, and why pages have no values."""
-    say(f"{tally.records:,} records; rules match {tally.matched:,} of the pages.")
+    say(f"{tally.records:,} records; rules match {tally.pages - tally.unmatched.total():,} of the pages.")
     show(
-        "Found on",
-        ("attribute", "pages", "share"),
+        "Found in",
+        ("attribute", "records", "share"),
         (
             (name, tally.filled[name], f"{tally.filled[name] / tally.matched:.1%}" if tally.matched else "")
             for name in attributes

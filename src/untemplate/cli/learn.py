@@ -50,13 +50,15 @@ class _Learn(click.Command):
         "untemplate learn pages/ --schema restaurant --example http://a.example/7 name='Chez Nous' phone= "
         "-o rules.json",
         "untemplate learn pages/ --knowledge knowledge/ -o rules.json",
+        "untemplate learn results/ --labels rows.jsonl -o rules.json",
     ),
 )
 @pages_argument
 @click.option(
     "--schema",
     "schema_name",
-    help="A TOML file, or the name of a ready-made one; with --knowledge it is not needed.",
+    help="A TOML file, or the name of a ready-made one; not needed with --knowledge, or to learn from the rows of "
+    "untemplate records.",
 )
 @labels_option
 @click.option(
@@ -100,19 +102,22 @@ def command(
     Exit code 1: an attribute that was labelled got no rule.
     """
     from untemplate.labeling import Knowledge, read_labels
+    from untemplate.pipeline import labelled_schema
     from untemplate.schema import Schema
 
     if not output and not where:
         raise click.UsageError("Missing option '-o': where to write the rules.")
     knowledge = Knowledge.load(knowledge_folder) if knowledge_folder else None
+    labels = [label for path in label_files for label in read_labels(path)]
     if schema_name:
         schema = Schema.load(schema_name)
     elif knowledge:
         schema = knowledge.schema
+    elif labels and not given and all(label.record for label in labels):
+        schema = labelled_schema(labels)
     else:
         raise click.UsageError("Missing option '--schema'.")
-    labels = [label for one in given for label in _example(one, schema)]
-    labels += [label for path in label_files for label in read_labels(path)]
+    labels += [label for one in given for label in _example(one, schema)]
     if not labels and not knowledge:
         raise click.UsageError("Needs labels: give --labels, --example or --knowledge.")
     if output and not output.parent.is_dir():
@@ -161,12 +166,15 @@ def _learn_and_remember(
 
 def show_learned(learned: Learned) -> None:
     """A table of the rules of each labelled cluster, and which clusters have no rules of their own."""
-    from untemplate.extraction.explain import explain_rule
+    from untemplate.extraction.explain import explain_records, explain_rule
 
-    patterns = {wrapper.cluster: wrapper.url_pattern for wrapper in learned.rules.wrappers}
+    wrappers = {wrapper.cluster: wrapper for wrapper in learned.rules.wrappers}
     for cluster, reports in learned.reports.items():
+        wrapper = wrappers[cluster]
+        if wrapper.records:
+            click.echo(f"Records of cluster {cluster}: {explain_records(wrapper.records)}.")
         show(
-            f"Cluster {cluster}: {patterns[cluster]}",
+            f"Cluster {cluster}: {wrapper.url_pattern}",
             ("attribute", "coverage", "label next", "rule"),
             (
                 (

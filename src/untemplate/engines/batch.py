@@ -26,15 +26,15 @@ def extract_batch(
     limits: Limits = DEFAULT_LIMITS,
     before_page: Callable[[], object] = lambda: None,
 ) -> pa.RecordBatch:
-    """A record for each page of the batch, in its order, whatever the pages are; other columns are left out.
+    """The records of each page of the batch, in its order, whatever the pages are; other columns are left out.
 
     `before_page` is called before each page, by engines that limit the time for one.
     """
-    records = []
+    records: list[Record] = []
     for page in _pages(batch, limits):
         before_page()
         try:
-            records.append(rules.extract_one(page))
+            records += rules.extract_page(page)
         except MemoryError:
             records.append(_unreadable(page, rules.schema, "page needs too much memory"))
         except Exception as error:  # one page must not end the run, and its record says what happened

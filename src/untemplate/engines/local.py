@@ -58,15 +58,15 @@ def extract(
         if isinstance(out, Checkpoint) and out.changed:
             tell(f"Starting anew: {out.changed} changed since the run that was interrupted.")
         if progress.tally.records:
-            tell(f"Continuing the run that was interrupted: {progress.tally.records:,} pages are done.")
+            tell(f"Continuing the run that was interrupted: {progress.tally.pages:,} pages are done.")
         if not progress.complete:
             settings = Settings(text, out.format, limits, pages.limits)
             with Pool(settings, workers or available_cores()) as pool:
-                count(progress.tally.records)
+                count(progress.tally.pages)
                 results = pool.run(_tasks(pages, progress), ordered)
                 for number, result in _in_order(results, progress.tasks) if ordered else results:
                     out.write(number, result)
-                    count(progress.tally.records)
+                    count(progress.tally.pages)
             progress.skipped.update(pages.skipped)
         if not progress.tally.records:
             raise pages.no_pages(progress.skipped)

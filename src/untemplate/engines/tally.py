@@ -22,11 +22,12 @@ OTHER_REASONS = f"{Reason.UNREADABLE}: other reasons"
 
 @dataclass
 class Tally:
-    """Counts of records, of what was found, and of why pages have no values."""
+    """Counts of pages and records, of what was found, and of why pages have no values."""
 
+    pages: int = 0
     records: int = 0
-    matched: int = 0
-    empty: int = 0  # matched, but no rule found anything
+    matched: int = 0  # records of pages that rules match
+    empty: int = 0  # pages that rules match, but no rule found anything
     filled: Counter[str] = field(default_factory=Counter)
     unmatched: Counter[str] = field(default_factory=Counter)  # by reason
 
@@ -39,10 +40,10 @@ class Tally:
             [name for name, column in columns.items() if column[row] not in (None, [])]
             for row in range(batch.num_rows)
         ]
-        for cluster, names, missing in zip(
-            batch["cluster"].to_pylist(), found, batch["missing"].to_pylist(), strict=True
-        ):
-            tally._add(cluster, names, missing[0][1] if missing else "")
+        rows = batch["row"].to_pylist() if schema.rows else [None] * batch.num_rows
+        clusters, reasons = (batch[name].to_pylist() for name in ("cluster", "missing"))
+        for cluster, row, missing, names in zip(clusters, rows, reasons, found, strict=True):
+            tally._add(cluster, row, names, missing[0][1] if missing else "")
         return tally
 
     @classmethod
@@ -59,11 +60,13 @@ class Tally:
     def count(self, records: Iterable[Record]) -> Iterator[Record]:
         """Pass records on, and count them."""
         for record in records:
-            self._add(record.cluster, record.values, next(iter(record.missing.values()), ""))
+            reason = next(iter(record.missing.values()), "")
+            self._add(record.cluster, record.position, record.values, reason)
             yield record
 
     def update(self, other: Tally) -> None:
         """Count what another has counted as well."""
+        self.pages += other.pages
         self.records += other.records
         self.matched += other.matched
         self.empty += other.empty
@@ -74,17 +77,18 @@ class Tally:
     def failed_share(self, skipped: int = 0) -> float:
         """The share of pages out of which nothing came although something should have, skipped pages included."""
         failed = self.empty + skipped + self.unmatched.total() - self.unmatched[Reason.NEEDS_LABELS]
-        total = self.records + skipped
+        total = self.pages + skipped
         return failed / total if total else 0.0
 
-    def _add(self, cluster: str | None, found: Collection[str], reason: str) -> None:
+    def _add(self, cluster: str | None, row: int | None, found: Collection[str], reason: str) -> None:
+        self.pages += row in (None, 1)
         self.records += 1
         self.filled.update(iter(found))
         if cluster is None or reason == Reason.NEEDS_LABELS:
             self._add_reason(reason, 1)
         else:
             self.matched += 1
-            self.empty += not found
+            self.empty += not found and row is None
 
     def _add_reason(self, reason: str, count: int) -> None:
         known = reason in self.unmatched or len(self.unmatched) < REASONS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from untemplate.extraction.explain import explain_rule
+from untemplate.extraction.explain import explain_records, explain_rule
 from untemplate.extraction.rule import Rule, Wrapper
 from untemplate.extraction.rules import Rules
 from untemplate.schema import Attribute
@@ -45,6 +45,7 @@ def _compare_wrappers(cluster: str, old: Wrapper | None, new: Wrapper | None) ->
     if old and new and set(old.signatures) != set(new.signatures):
         after += ", other signatures"
     yield Change(cluster, None, before, after)
+    yield Change(cluster, None, _records(old), _records(new))
     attributes = [name for wrapper in (old, new) if wrapper for name in (*wrapper.rules, *wrapper.lost)]
     for name in dict.fromkeys(attributes):
         before, after = _rule(name, old), _rule(name, new)
@@ -65,6 +66,10 @@ def _wrapper(wrapper: Wrapper | None) -> str:
     if wrapper is None:
         return ""
     return wrapper.url_pattern if wrapper.rules or wrapper.lost else f"{wrapper.url_pattern}, needs labels"
+
+
+def _records(wrapper: Wrapper | None) -> str:
+    return f"records: {explain_records(wrapper.records)}" if wrapper and wrapper.records else ""
 
 
 def _rule(attribute: str, wrapper: Wrapper | None) -> str:

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from untemplate.extraction.feature import Feature
 from untemplate.extraction.ranges import Range
-from untemplate.extraction.rule import Rule, Selector
+from untemplate.extraction.rule import RecordRule, Rule, Selector
 
-__all__ = ["explain_rule", "explain_selector"]
+__all__ = ["explain_records", "explain_rule", "explain_selector"]
 
 _ORDINALS = {1: "first", 2: "second", 3: "third", 4: "fourth", 5: "fifth", -1: "last"}
 # Tags that are spelt with a vowel sound first: an h1, an li.
@@ -21,6 +21,18 @@ def explain_rule(rule: Rule) -> str:
     if rule.classifier is not None:
         words = f"the likeliest of {words}"
     words = "".join((_extent(rule), words, _range(rule.range) if rule.range else ""))
+    others = len(rule.selectors) - 1
+    return f"{words}; else in {_count(others, 'other way')}" if others else words
+
+
+def explain_records(rule: RecordRule) -> str:
+    """Where the records of a list page are, and where they are looked for first."""
+    where = explain_selector(rule.selectors[0]).removeprefix("all text ")
+    words = f"each is {where.removeprefix('in ') if where.startswith('in ') else f'an element {where}'}"
+    if rule.holds:
+        words += f" that holds `{rule.holds}`"
+    if rule.siblings:
+        words += f", with up to {_count(rule.siblings, 'element')} after it ({_either(rule.tags, '`{}`')})"
     others = len(rule.selectors) - 1
     return f"{words}; else in {_count(others, 'other way')}" if others else words
 

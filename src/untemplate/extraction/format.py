@@ -19,7 +19,7 @@ from untemplate.errors import RulesError
 from untemplate.extraction.classifier import Classifier
 from untemplate.extraction.feature import Feature
 from untemplate.extraction.ranges import Range
-from untemplate.extraction.rule import Bellwether, Profile, Rule, Selector, Wrapper
+from untemplate.extraction.rule import Bellwether, Profile, RecordRule, Rule, Selector, Wrapper
 from untemplate.page import Limits
 from untemplate.schema import Attribute, Pattern, Schema, Type
 
@@ -74,7 +74,7 @@ def _attributes(schema: Schema) -> dict[str, dict[str, Any]]:
 
 
 def _wrapper(wrapper: Wrapper) -> dict[str, Any]:
-    return {
+    content = {
         "cluster": wrapper.cluster,
         "signatures": [str(signature) for signature in wrapper.signatures],
         "importance": wrapper.importance,
@@ -86,6 +86,18 @@ def _wrapper(wrapper: Wrapper) -> dict[str, Any]:
         "profiles": {name: asdict(profile) for name, profile in wrapper.profiles.items()},
         "lost": list(wrapper.lost),
     }
+    if wrapper.records:
+        content["records"] = _record_rule(wrapper.records)
+    return content
+
+
+def _record_rule(rule: RecordRule) -> dict[str, Any]:
+    content: dict[str, Any] = {"selectors": [_selector(selector) for selector in rule.selectors]}
+    if rule.holds:
+        content["holds"] = rule.holds
+    if rule.siblings:
+        content |= {"siblings": rule.siblings, "tags": list(rule.tags)}
+    return content
 
 
 def _bellwether(bellwether: Bellwether) -> dict[str, Any]:
@@ -194,6 +206,20 @@ class _RuleFile(_Part):
         )
 
 
+class _RecordRuleFile(_Part):
+    selectors: list[_SelectorFile] = Field(min_length=1)
+    holds: str = Field("", pattern=r"^([a-z][a-z0-9]*(/[a-z][a-z0-9]*)*)?$")
+    siblings: int = Field(0, ge=0, le=MAX_NODES)
+    tags: list[str] = []
+
+    def parse(self) -> RecordRule:
+        selectors = tuple(selector.parse() for selector in self.selectors)
+        for selector in selectors:
+            if selector.node != "element()" or not all(f.is_structural for f in selector.features):
+                raise ValueError(f"records begin at elements, and are not known by texts: {selector.xpath!r}")
+        return RecordRule(selectors, self.holds, self.siblings, tuple(self.tags))
+
+
 class _BellwetherFile(_Part):
     page: str
     url: str
@@ -226,6 +252,7 @@ class _WrapperFile(_Part):
     bellwethers: list[_BellwetherFile] = []
     profiles: dict[str, _ProfileFile] = {}
     lost: list[str] = []
+    records: _RecordRuleFile | None = None
 
     def parse(self, attributes: Mapping[str, Attribute]) -> Wrapper:
         if unknown := {*self.rules, *self.profiles, *self.lost} - set(attributes):
@@ -241,6 +268,7 @@ class _WrapperFile(_Part):
             tuple(bellwether.parse() for bellwether in self.bellwethers),
             {name: profile.parse() for name, profile in self.profiles.items()},
             tuple(self.lost),
+            self.records.parse() if self.records else None,
         )
 
 
@@ -267,7 +295,8 @@ class _File(_Part):
             name: Attribute(name, **vars(fields)) for name, fields in self.schema_.attributes.items()
         }
         wrappers = tuple(wrapper.parse(attributes) for wrapper in self.wrappers)
-        return Schema(self.schema_.name, attributes), wrappers
+        rows = any(wrapper.records for wrapper in wrappers)
+        return Schema(self.schema_.name, attributes, rows), wrappers
 
 
 def _parse_feature(content: list[str | int]) -> Feature:

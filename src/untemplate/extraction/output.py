@@ -45,7 +45,7 @@ _json = json.JSONEncoder(ensure_ascii=False).encode
 RecordSink = Callable[[Record], None]
 
 # Columns that every record has; an attribute of such a name gets an underscore at its end.
-RESERVED = ("url", "page", "cluster", "data", "missing")
+RESERVED = ("url", "page", "cluster", "row", "data", "missing")
 
 # Rows of a Parquet row group: big enough to compress well, small enough for articles of some 10 kB each.
 BATCH = 5_000
@@ -189,7 +189,8 @@ def column_name(attribute: str) -> str:
 
 
 def _columns(schema: Schema) -> list[str]:
-    return ["url", "page", "cluster", *map(column_name, schema.attributes), "data", "missing"]
+    row = ["row"] if schema.rows else []
+    return ["url", "page", "cluster", *row, *map(column_name, schema.attributes), "data", "missing"]
 
 
 def record_row(record: Record, schema: Schema) -> dict[str, Any]:
@@ -199,6 +200,8 @@ def record_row(record: Record, schema: Schema) -> dict[str, Any]:
         "page": _writable(record.page_id),
         "cluster": record.cluster,
     }
+    if schema.rows:
+        row["row"] = record.position
     data: dict[str, Any] = {}
     for name, attribute in schema.attributes.items():
         values = record.values.get(name, [])
@@ -223,6 +226,8 @@ def arrow_schema(schema: Schema) -> pa.Schema:
     types = {name: pa.string() for name in _columns(schema)}
     types |= {column_name(a.name): pa.list_(pa.string()) for a in schema.attributes.values() if a.many}
     types["missing"] = pa.map_(pa.string(), pa.string())
+    if schema.rows:
+        types["row"] = pa.int32()
     return pa.schema(list(types.items()))
 
 

@@ -15,7 +15,7 @@ from untemplate.extraction.feature import Feature
 from untemplate.extraction.ranges import Range
 from untemplate.extraction.xpath import anchor_xpath, structure_xpath, whole_xpath
 
-__all__ = ["Bellwether", "Profile", "Rule", "Selector", "Wrapper"]
+__all__ = ["Bellwether", "Profile", "RecordRule", "Rule", "Selector", "Wrapper"]
 
 
 @dataclass(frozen=True)
@@ -101,6 +101,21 @@ class Rule:
 
 
 @dataclass(frozen=True)
+class RecordRule:
+    """Where the records of a list page begin and end.
+
+    Selectors, each of whole elements, are tried in order; every element that the first to select anything selects
+    begins a record, if there is something in it at the path of tags `holds`. Up to `siblings` elements after it are
+    of the record, too, if they have one of the `tags` and begin no other record.
+    """
+
+    selectors: tuple[Selector, ...]
+    holds: str = ""
+    siblings: int = 0
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Bellwether:
     """A page watched to notice change, as it was when the rules were learnt.
 
@@ -137,7 +152,8 @@ class Wrapper:
     """All rules of one cluster, how to recognise its pages, and what is remembered of them.
 
     `stops` are tags before which the rules find all they look for, so that most pages need not be read further.
-    `lost` names the attributes whose rules the site's last change broke and nobody has repaired yet.
+    `lost` names the attributes whose rules the site's last change broke and nobody has repaired yet. With `records`
+    it is one of list pages: rules and static texts are those of each record, as a small page of its own.
     """
 
     cluster: str
@@ -150,6 +166,7 @@ class Wrapper:
     bellwethers: tuple[Bellwether, ...] = ()
     profiles: Mapping[str, Profile] = field(default_factory=dict)
     lost: tuple[str, ...] = ()
+    records: RecordRule | None = None
 
     @cached_property
     def stop_bytes(self) -> tuple[bytes, ...]:

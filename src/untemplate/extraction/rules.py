@@ -9,10 +9,12 @@ from pathlib import Path
 
 from untemplate.clustering import signature
 from untemplate.errors import PageError, RulesError, why
-from untemplate.extraction.apply import Found, apply_wrapper
+from untemplate.extraction.apply import Found, apply_rules, apply_wrapper
 from untemplate.extraction.format import format_rules, parse_rules
 from untemplate.extraction.matching import Matcher
 from untemplate.extraction.output import complete_file
+from untemplate.extraction.parts import Part, cut
+from untemplate.extraction.reading import Reading
 from untemplate.extraction.rule import Wrapper
 from untemplate.page import Page
 from untemplate.patterns import parse_typed
@@ -22,6 +24,8 @@ from untemplate.schema import Attribute, Schema
 __all__ = ["Rules"]
 
 _Values = dict[str, list[Found]]
+_Parts = list[tuple[Part | None, _Values]]
+"""What rules find on a page: in each record of a list page, or on the page as a whole."""
 
 # Wrappers that are tried on a page which none matches. Sites of SWDE have two with rules at most.
 TRIED = 16
@@ -57,30 +61,39 @@ class Rules:
         return format_rules(self.schema, self.wrappers)
 
     def extract(self, pages: Iterable[Page]) -> Iterator[Record]:
-        """A record for each page, as a stream; what was parsed of a page is forgotten again."""
+        """A record for each page, or for each row of a list page, as a stream; what was parsed is forgotten."""
         for page in pages:
-            yield self.extract_one(page)
+            yield from self.extract_page(page)
             page.release()
 
     def extract_one(self, page: Page) -> Record:
-        """The record of one page: values, and for each gap its reason."""
+        """The record of one page, of a list page the first: values, and for each gap its reason."""
+        return self.extract_page(page)[0]
+
+    def extract_page(self, page: Page) -> list[Record]:
+        """The records of one page: one, or one a row of a list page; without rows, one that says so."""
         try:
-            wrapper, found = self._match(page)
+            wrapper, parts = self._match(page)
         except PageError as error:
-            return self._empty(page, None, f"{Reason.UNREADABLE}: {error}")
+            return [self._empty(page, None, f"{Reason.UNREADABLE}: {error}")]
         if wrapper is None:
-            return self._empty(page, None, Reason.NO_WRAPPER)
+            return [self._empty(page, None, Reason.NO_WRAPPER)]
         if not wrapper.rules and not wrapper.lost:
-            return self._empty(page, wrapper.cluster, Reason.NEEDS_LABELS)
-        record = Record(page.url, page.id, wrapper.cluster)
+            return [self._empty(page, wrapper.cluster, Reason.NEEDS_LABELS)]
+        if not parts:
+            return [self._empty(page, wrapper.cluster, Reason.NO_RECORDS)]
+        return [self._record(page, wrapper, part, found) for part, found in parts]
+
+    def _record(self, page: Page, wrapper: Wrapper, part: Part | None, found: _Values) -> Record:
+        record = Record(page.url, page.id, wrapper.cluster, position=part.position if part else None)
         for name, attribute in self.schema.attributes.items():
             if places := found.get(name):
-                record.values[name] = [_value(place, attribute, page) for place in places]
+                record.values[name] = [_value(place, attribute, page, part) for place in places]
             else:
                 record.missing[name] = _reason(name, wrapper)
         return record
 
-    def _match(self, page: Page) -> tuple[Wrapper | None, _Values]:
+    def _match(self, page: Page) -> tuple[Wrapper | None, _Parts]:
         """The wrapper of a page and what its rules find: by URL, then signature, then by whether its rules hold.
 
         The paper asks for URL and signature to match. Signatures change with every advertisement, so this departs
@@ -104,20 +117,30 @@ class Rules:
             for index in self._matcher.most_alike(own, with_rules, TRIED)
             if self._hold(ranked[index], found := self._apply(ranked[index], page))
         ]
-        return max(holding, key=lambda pair: sum(map(bool, pair[1].values())), default=(None, {}))
+        return max(holding, key=lambda pair: _mean_found(pair[1]), default=(None, []))
 
     @cached_property
     def _matcher(self) -> Matcher:
         return Matcher(self.wrappers)
 
-    def _apply(self, wrapper: Wrapper, page: Page) -> _Values:
-        return apply_wrapper(wrapper, page, self.schema.attributes)
+    def _apply(self, wrapper: Wrapper, page: Page) -> _Parts:
+        attributes = self.schema.attributes
+        if wrapper.records is None:
+            return [(None, apply_wrapper(wrapper, page, attributes))]
+        parts = cut(wrapper.records, page)
+        return [(part, apply_rules(wrapper, Reading(part.tree), attributes)) for part in parts]
 
-    def _hold(self, wrapper: Wrapper, found: _Values) -> bool:
-        """Whether rules hold on a page: all mandatory attributes come out, or where none is mandatory, most."""
+    def _hold(self, wrapper: Wrapper, parts: _Parts) -> bool:
+        """Whether rules hold on a page: on it as a whole, or in most of its records."""
+        return 2 * sum(self._hold_in(wrapper, found) for _, found in parts) > len(parts)
+
+    def _hold_in(self, wrapper: Wrapper, found: _Values) -> bool:
+        """Whether all mandatory attributes come out, or where none is mandatory, most; in a record of many, any."""
         mandatory = [name for name in wrapper.rules if self.schema.attributes[name].mandatory]
         if mandatory:
             return all(found[name] for name in mandatory)
+        if wrapper.records:
+            return any(found.values())
         return 2 * sum(bool(places) for places in found.values()) > len(wrapper.rules)
 
     def _empty(self, page: Page, cluster: str | None, reason: str) -> Record:
@@ -130,6 +153,12 @@ def _reason(attribute: str, wrapper: Wrapper) -> Reason:
     return Reason.NOT_ON_PAGE if attribute in wrapper.rules else Reason.NO_RULE
 
 
-def _value(found: Found, attribute: Attribute, page: Page) -> Value:
+def _value(found: Found, attribute: Attribute, page: Page, part: Part | None) -> Value:
     data = parse_typed(found.text, attribute.type, page.url)
-    return Value(found.text, data, found.node.numbered_xpath, found.rule, round(found.confidence, 3))
+    xpath = part.xpath(found.node) if part else found.node.numbered_xpath
+    return Value(found.text, data, xpath, found.rule, round(found.confidence, 3))
+
+
+def _mean_found(parts: _Parts) -> float:
+    """How many attributes come out, on the mean of the records."""
+    return sum(bool(places) for _, found in parts for places in found.values()) / len(parts)

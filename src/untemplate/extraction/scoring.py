@@ -2,7 +2,7 @@
 
 Page hits, as for SWDE: an attribute of a page is hit when the extracted text is one of its true values, white space
 squeezed and entities decoded. Of a `many` attribute each value is counted instead of the page, so that a rule which
-finds one of three is not taken for perfect.
+finds one of three is not taken for perfect; and so are the different values of all records of a list page.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import html
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from untemplate.labeling import Label
 from untemplate.page import squeeze
@@ -74,13 +75,15 @@ def score_records(
 ) -> dict[str, Score]:
     """A score for each attribute of the schema that the truth speaks of; pages are found by id or URL."""
     scores: dict[str, Score] = {}
-    for record in records:
-        true = truth.get(record.page_id) or truth.get(record.url) or {}
+    for _, own in groupby(records, key=lambda record: (record.page_id, record.url)):
+        rows = list(own)
+        true = truth.get(rows[0].page_id) or truth.get(rows[0].url) or {}
         for name in schema.attributes:
             if name in true:
                 wanted = tuple(_clean(true[name]))
-                texts = tuple(_clean(value.text for value in record.values.get(name, [])))
-                _count(scores.setdefault(name, Score()), record, texts, wanted, schema.attributes[name].many)
+                texts = tuple(_clean(value.text for row in rows for value in row.values.get(name, [])))
+                many = schema.attributes[name].many or rows[0].position is not None
+                _count(scores.setdefault(name, Score()), rows[0], texts, wanted, many)
     return {name: scores[name] for name in schema.attributes if name in scores}
 
 

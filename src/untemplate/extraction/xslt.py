@@ -2,8 +2,9 @@
 
 `xsltproc --html c1.xsl page.html` gives `<record><name>…</name>…</record>`: one element for each value, its text as
 `Rules.extract` gives it. Selectors are tried in order and the committee votes as in `apply`. What XSLT 1.0 cannot do
-is left out and named in a comment: rules with a classifier, and ranges that look for a type by regular expression.
-What needs Python is left to it: choosing the wrapper of a page, typed data, confidences.
+is left out and named in a comment: rules with a classifier, ranges that look for a type by regular expression, and
+all rules of list pages, which are those of a record that is a page of its own. What needs Python is left to it:
+choosing the wrapper of a page, typed data, confidences.
 """
 
 from __future__ import annotations
@@ -20,11 +21,14 @@ from untemplate.extraction.xpath import SEPARATOR, literal
 from untemplate.page import HIDDEN_TAGS, INLINE_TAGS
 from untemplate.schema import Attribute, Schema, Type
 
-__all__ = ["not_exportable", "wrapper_xslt"]
+__all__ = ["OF_LISTS", "not_exportable", "wrapper_xslt"]
 
 _XSLT = "http://www.w3.org/1999/XSL/Transform"
 _xsl = ElementMaker(namespace=_XSLT, nsmap={"xsl": _XSLT})
 _plain = ElementMaker()
+
+OF_LISTS = "the rule is one of list pages: extract them with untemplate"
+"""Why the rules of a wrapper with a record rule cannot be expressed."""
 
 # What XML, and so a stylesheet, cannot hold.
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -82,7 +86,7 @@ def wrapper_xslt(wrapper: Wrapper, schema: Schema) -> str:
         version="1.0",
     )
     for number, (name, rule) in enumerate(wrapper.rules.items(), 1):
-        if reason := not_exportable(rule):
+        if reason := (OF_LISTS if wrapper.records else not_exportable(rule)):
             record.append(_xsl.comment(_commented(f"{name}: not exported, {reason}")))
             record.append(_text(_LINE))
             continue

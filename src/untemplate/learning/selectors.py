@@ -7,7 +7,7 @@ of the labelled places first, then coarser ones that agree with them, and the pa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from untemplate.extraction.feature import Feature
@@ -16,7 +16,15 @@ from untemplate.learning.descriptions import Task, Variant
 from untemplate.learning.features import node_features
 from untemplate.learning.search import Search, disjunctions
 
-__all__ = ["cover", "learn_committee", "learn_elsewhere", "learn_selectors", "pick"]
+__all__ = [
+    "MAX_COMMITTEE",
+    "cover",
+    "learn_committee",
+    "learn_elsewhere",
+    "learn_selectors",
+    "pick",
+    "places_of",
+]
 
 # Variants of one template that a rule distinguishes.
 MAX_VARIANTS = 4
@@ -59,8 +67,8 @@ def learn_committee(task: Task, selectors: Sequence[Selector]) -> list[Selector]
         best = search.best_by_distance(features)
         if best is None or not best.is_precise:
             break
-        used = {_place(feature) for feature in best.features}
-        features = {feature for feature in features if _place(feature) not in used}
+        used = places_of(best.features)
+        features = {feature for feature in features if not places_of([feature]) & used}
         member = _selector(task, best.features, 0)
         if _agrees(task, member, selectors):
             members.append(member)
@@ -117,7 +125,8 @@ def _selector(task: Task, features: tuple[Feature, ...], position: int) -> Selec
     return replace(selector, support=round(found / len(task.open_pages), 3) if task.open_pages else 1.0)
 
 
-def _place(feature: Feature) -> tuple[str, int, int]:
-    """What a feature looks at: features of one place are not independent."""
-    where = feature.side or feature.axis or ("self" if feature.is_structural else "own")
-    return (where, feature.level, feature.sibling)
+def places_of(features: Iterable[Feature]) -> set[tuple[str, int, int]]:
+    """What features look at: those of one place are not independent."""
+    return {
+        (f.side or f.axis or ("self" if f.is_structural else "own"), f.level, f.sibling) for f in features
+    }

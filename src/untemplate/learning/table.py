@@ -60,8 +60,7 @@ class Table:
         numbers = self._number_elements(page.tree)
         left, right = self._row_neighbor["left"], self._row_neighbor["right"]
         first, last_text = len(self.rows), -1
-        nodes = _with_elements(page.nodes) if self._whole_elements else page.nodes
-        for row, node in enumerate(nodes, first):
+        for row, node in enumerate(self._nodes(page), first):
             self.rows.append(node)
             self._row_element.append(numbers[node.parent])
             for axis, sibling in _element_siblings(node):
@@ -73,6 +72,9 @@ class Table:
                 right[start:row] = [row] * (row - start)
                 last_text = row
         self.starts.append(len(self.rows))
+
+    def _nodes(self, page: Page) -> Sequence[Node]:
+        return _with_elements(page.nodes) if self._whole_elements else page.nodes
 
     @cached_property
     def with_elements(self) -> Table:

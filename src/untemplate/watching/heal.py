@@ -7,7 +7,7 @@ Departures. The field test compares with golden records instead of old versions 
 values, and it decides for each attribute instead of for the whole wrapper. Attributes that fail are not left to a
 person: their golden values are found again on the fresh pages and become labels, from which the rule is learnt anew.
 It is accepted only if it passes all tests on pages that were held back. What fails is lost until a person labels it:
-no value is better than a wrong one.
+no value is better than a wrong one. The rules of list pages are kept, not repaired: nothing is remembered of them.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from untemplate.watching.alarm import Alarm
 from untemplate.watching.bellwethers import remember
 from untemplate.watching.evidence import Pair, by_name, gather, pair
 from untemplate.watching.judging import judge_attributes
+from untemplate.watching.lists import holding_list
 from untemplate.watching.neighborhood import find_alike
 
 __all__ = ["Healed", "Loss", "Repair", "heal", "heal_site"]
@@ -87,12 +88,18 @@ def heal_site(rules: Rules, fresh_pages: Iterable[Page]) -> Healed:
         candidates = [one for one in rules.wrappers if pair(one, fresh)]
         if candidates:
             wrappers.append(_Patient(group, candidates, rules.schema, healed).heal(wrappers))
+        elif holding := holding_list(group, rules):
+            empty = _unlabelled(group, wrappers)
+            kept = replace(empty, rules=holding.rules, static=holding.static, records=holding.records)
+            healed.reused[kept.cluster] = holding.cluster
+            wrappers.append(kept)
         else:
             wrappers.append(_unlabelled(group, wrappers))
     seen = {name for page in pages for name in (page.id, page.url)}
     vectors = [signature(page.html) for page in pages]
     for old in rules.wrappers:
         watched = any(known.page in seen or known.url in seen for known in old.bellwethers)
+        watched |= bool(old.records) and old.cluster in healed.reused.values()
         if not watched and (old.rules or not any(map(old.knows_signature, vectors))):
             wrappers.append(replace(old, cluster=_free_name(old.cluster, wrappers)))
     healed.rules = Rules(rules.schema, tuple(wrappers))

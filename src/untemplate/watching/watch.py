@@ -12,6 +12,7 @@ from untemplate.page import Page
 from untemplate.watching.alarm import Alarm, ClusterReport, Report
 from untemplate.watching.evidence import Evidence, by_name, gather, pair
 from untemplate.watching.judging import FIELD_SHARE, SHINGLE_SHARE, judge_attributes, judge_structure
+from untemplate.watching.lists import judge_list
 
 __all__ = ["watch"]
 
@@ -25,7 +26,8 @@ def watch(
 ) -> Report:
     """Compare fresh versions of the bellwethers with what is remembered of them.
 
-    Other pages of a cluster are judged too: how often values come out, and whether they look as they did.
+    Other pages of a cluster are judged too: how often values come out, and whether they look as they did. Of list
+    pages, only whether records come out.
     `broken_share` is the share of bellwethers that must fail a test, by default the paper's: a majority for the
     shingle test, any for the field test. A high one tells redesigns from flapping advertisements and changes of data.
     `history`, earlier reports, the latest last, tells since when an alarm stands.
@@ -46,6 +48,11 @@ def watch(
             report.alarms.extend(_alarms(evidence, rules, broken_share))
         for _, page in pairs:
             page.release()
+    for wrapper in rules.wrappers:
+        if wrapper.records and others[wrapper.cluster]:
+            figures, alarms = judge_list(wrapper, others[wrapper.cluster], rules)
+            report.clusters.append(figures)
+            report.alarms.extend(alarms)
     report.alarms[:] = [replace(alarm, since=_since(alarm, history, now)) for alarm in report.alarms]
     return report
 

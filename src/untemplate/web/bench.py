@@ -59,17 +59,18 @@ class Bench:
 
     @cached_property
     def wrapper(self) -> Wrapper:
-        """The saved wrapper with what was learnt here in place of its rules."""
+        """The saved wrapper with what was learnt here in place of its rules; of a list page, in place of all."""
         learnt = {name: report.rule for name, report in self.reports.items()}
         if not learnt:
             return self._saved
-        kept = {name: rule for name, rule in self._saved.rules.items() if name not in learnt}
+        old = {} if self._saved.records else self._saved.rules
+        kept = {name: rule for name, rule in old.items() if name not in learnt}
         rules = {
             name: rule for name in self.schema.attributes if (rule := learnt.get(name) or kept.get(name))
         }
         static = self.table.static | (set(self._saved.static) if kept else set())
         lost = tuple(name for name in self._saved.lost if name not in rules)
-        return replace(self._saved, rules=rules, static=tuple(sorted(static)), lost=lost)
+        return replace(self._saved, rules=rules, static=tuple(sorted(static)), lost=lost, records=None)
 
     @property
     def rules(self) -> dict[str, Rule]:
@@ -107,7 +108,7 @@ class Bench:
                 self._forget()
             given: dict[str, list[Label]] = {name: [] for name in self.schema.attributes}
             for label in labels:
-                if label.page in self.pages and label.attribute in given:
+                if label.page in self.pages and label.attribute in given and label.record is None:
                     given[label.attribute].append(label)
             for name, own in given.items():
                 changed = own != self._labels.get(name, []) or (name in fresh) != (name in self.reports)
@@ -134,9 +135,11 @@ class Bench:
         self.reports[attribute] = reports[0] if reports else AttributeReport(attribute)
 
     def find(self, page: Page) -> dict[str, list[Found]]:
-        """What the rules find on a page, one of these or another."""
+        """What the rules find on a page, one of these or another; nothing on a list page, which is many records."""
         with self.lock:
             wrapper = self.wrapper
+            if wrapper.records:
+                return {name: [] for name in wrapper.rules}
             if self.pages.get(page.id) is not page:
                 return {name: self._apply(rule, page, wrapper) for name, rule in wrapper.rules.items()}
             for name, rule in wrapper.rules.items():

@@ -196,7 +196,7 @@ def _score_as_json(score: Score) -> dict[str, Any]:
 
 
 def _explained(rules: Rules) -> Iterator[str]:
-    from untemplate.extraction.explain import explain_rule
+    from untemplate.extraction.explain import explain_records, explain_rule
 
     yield f"Rules for {rules.schema.name}, {len(rules.wrappers)} clusters"
     for wrapper in rules.wrappers:
@@ -204,6 +204,9 @@ def _explained(rules: Rules) -> Iterator[str]:
         yield f"Cluster {wrapper.cluster}: {wrapper.url_pattern}"
         if not wrapper.rules:
             yield "  needs labels"
+        if wrapper.records:
+            yield f"  records: {explain_records(wrapper.records)}"
+            yield from _listed(wrapper.records.selectors)
         for name, rule in wrapper.rules.items():
             yield ""
             yield f"  {name}: {explain_rule(rule)}"
@@ -222,24 +225,35 @@ def _listed(selectors: Sequence[Selector]) -> Iterator[str]:
 
 
 def _as_json(wrapper: Wrapper) -> dict[str, Any]:
-    return {
+    from untemplate.extraction.explain import explain_records
+
+    content = {
         "cluster": wrapper.cluster,
         "url_pattern": wrapper.url_pattern,
         "rules": {name: _rule_as_json(rule) for name, rule in wrapper.rules.items()},
     }
+    if wrapper.records:
+        content["records"] = {
+            "words": explain_records(wrapper.records),
+            "selectors": _selectors_as_json(wrapper.records.selectors),
+        }
+    return content
 
 
 def _rule_as_json(rule: Rule) -> dict[str, Any]:
-    from untemplate.extraction.explain import explain_rule, explain_selector
-
-    def explained(selectors: Sequence[Selector]) -> list[dict[str, Any]]:
-        return [
-            {"words": explain_selector(one), "xpath": one.xpath, "support": round(one.support, 3)}
-            for one in selectors
-        ]
+    from untemplate.extraction.explain import explain_rule
 
     return {
         "words": explain_rule(rule),
-        "selectors": explained(rule.selectors),
-        "committee": explained(rule.committee),
+        "selectors": _selectors_as_json(rule.selectors),
+        "committee": _selectors_as_json(rule.committee),
     }
+
+
+def _selectors_as_json(selectors: Sequence[Selector]) -> list[dict[str, Any]]:
+    from untemplate.extraction.explain import explain_selector
+
+    return [
+        {"words": explain_selector(one), "xpath": one.xpath, "support": round(one.support, 3)}
+        for one in selectors
+    ]

@@ -13,8 +13,8 @@ from pydantic import BaseModel, Field
 from untemplate.errors import RulesError
 from untemplate.extraction import Rule, Rules, Selector, Wrapper
 from untemplate.extraction.diff import compare_rules
-from untemplate.extraction.explain import explain_rule, explain_selector
-from untemplate.extraction.xslt import not_exportable, wrapper_xslt
+from untemplate.extraction.explain import explain_records, explain_rule, explain_selector
+from untemplate.extraction.xslt import OF_LISTS, not_exportable, wrapper_xslt
 from untemplate.web.api.common import PROBLEMS, DeskOf, Given, Name, SiteOf, Text
 from untemplate.web.drafts import draft, is_saved, save
 
@@ -57,6 +57,7 @@ class WrapperView(BaseModel):
     cluster: str
     url_pattern: str
     signatures: list[str]
+    records: str | None = Field(description="Of list pages, where their records are, in words")
     rules: list[RuleView]
 
 
@@ -190,6 +191,7 @@ def _wrapper_view(wrapper: Wrapper, rules: Rules) -> WrapperView:
         cluster=wrapper.cluster,
         url_pattern=wrapper.url_pattern,
         signatures=[str(one) for one in wrapper.signatures],
+        records=explain_records(wrapper.records) if wrapper.records else None,
         rules=[
             _rule_view(wrapper, name, attribute.type, wrapper.rules.get(name))
             for name, attribute in rules.schema.attributes.items()
@@ -212,7 +214,7 @@ def _rule_view(wrapper: Wrapper, attribute: str, type: str, rule: Rule | None) -
         selectors=[_selector_view(one) for one in rule.selectors] if rule else [],
         committee=[_selector_view(one) for one in rule.committee] if rule else [],
         examples=examples[:EXAMPLES],
-        no_xslt=not_exportable(rule) if rule else None,
+        no_xslt=(OF_LISTS if wrapper.records else not_exportable(rule)) if rule else None,
     )
 
 

@@ -16,6 +16,7 @@ export async function open(outlet, { site, cluster, parameters, refresh }) {
     rules.version === rules.newest ? null : h("div", { class: "notice" }, h("span", { class: "grow" }, `This is version ${rules.version}; the newest is ${rules.newest}.`),
       button("Back to the newest", () => go("rules", { site: site.site, cluster: cluster?.cluster }))),
     h("section", { class: "card stack" }, h("header", {}, h("h2", {}, wrapper.cluster), h("span", { class: "mono small soft wrap" }, wrapper.url_pattern)),
+      wrapper.records ? h("p", { class: "small" }, `List pages, a record a row: ${wrapper.records}.`) : null,
       wrapper.rules.map(rule)),
     versions(site.site, cluster?.cluster, rules, refresh)));
   return { changed: (name) => name === site.site && refresh() };
