@@ -73,3 +73,55 @@ def test_an_unknown_format_is_told_before_pages_are_read(run: Run, lists: Path) 
     done = run("records", lists, "-o", "rows.xlsx")
     assert done.returncode == 2
     assert "rows.xlsx: cannot tell the format" in done.stderr
+
+
+def test_rows_become_rules(run: Run, lists: Path, site: Site, tmp_path: Path) -> None:
+    rows, rules, records = (tmp_path / name for name in ("rows.jsonl", "rules.json", "records.csv"))
+    assert run("records", lists, "-o", rows).returncode == 0
+    one_page = rows.read_text("utf-8").splitlines()
+    page = json.loads(one_page[0])["page"]
+    rows.write_text("\n".join(line for line in one_page if json.loads(line)["page"] == page), "utf-8")
+    learned = run("learn", lists, "--labels", rows, "-o", rules)
+    assert learned.returncode == 0, learned.stderr
+    assert "Records of cluster c1: each is " in learned.stdout
+    extracted = run("extract", lists, "--rules", rules, "-o", records)
+    assert extracted.returncode == 0, extracted.stderr
+    assert f"{len(names(site)) + 1} records; rules match 2 of the pages." in extracted.stderr
+    with records.open(newline="") as file:
+        table = [row for row in csv.DictReader(file) if row["row"]]
+    assert len(table) == len(names(site))
+    own = [int(row["row"]) for row in table if row["page"] == page]
+    assert own == list(range(1, len(own) + 1))
+    for name, row in zip(names(site), table, strict=True):
+        assert name in row.values()
+    shown = run("rules", "show", rules).stdout
+    assert "records: each is " in shown
+    (tmp_path / "sheets").mkdir()
+    run("rules", "xslt", rules, "-o", tmp_path / "sheets")
+    assert "the rule is one of list pages" in (tmp_path / "sheets" / "c1.xsl").read_text("utf-8")
+
+
+def test_labels_of_records_need_a_schema_only_if_pages_are_labelled_too(
+    run: Run, lists: Path, tmp_path: Path
+) -> None:
+    labels = tmp_path / "labels.jsonl"
+    labels.write_text('{"page": "a", "labels": {"name": "b"}, "records": [{"name": "c"}]}')
+    done = run("learn", lists, "--labels", labels, "-o", tmp_path / "rules.json")
+    assert done.returncode == 2
+    assert "Missing option '--schema'." in done.stderr
+
+
+def test_a_picture_of_the_first_page(run: Run, lists: Path, tmp_path: Path) -> None:
+    done = run("records", lists, "-o", tmp_path / "rows.csv", "--show", tmp_path / "page.png")
+    assert done.returncode == 0, done.stderr
+    assert f"The first page is drawn in {tmp_path / 'page.png'}." in done.stderr
+    assert (tmp_path / "page.png").read_bytes().startswith(b"\x89PNG")
+    wrong = run("records", lists, "-o", tmp_path / "rows.csv", "--show", tmp_path / "page.odd")
+    assert wrong.returncode == 2
+    assert "page.odd: cannot draw" in wrong.stderr
+
+
+def test_lists_that_go_on_are_told(run: Run, tmp_path: Path) -> None:
+    items = "".join(f"<li><h3>Tea {n}</h3><p>from hill {n * n}, {n} euro</p></li>" for n in range(5))
+    (tmp_path / "1.html").write_text(f"<ul>{items}</ul><a href='http://tea.example/?page=2'>Next</a>")
+    assert "1 lists go on: http://tea.example/?page=2" in run("records", tmp_path / "1.html").stderr

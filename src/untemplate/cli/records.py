@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -29,6 +30,7 @@ SHORT = 40
         "untemplate records results/ -o rows.csv",
         "untemplate records results/ | jq .cells",
         "untemplate records results/ --all-lists -o everything.jsonl",
+        "untemplate records results/7.html -o rows.csv --show 7.png",
     )
 )
 @pages_argument
@@ -40,7 +42,15 @@ SHORT = 40
     help="The file to write: .jsonl, .csv or .parquet.",
 )
 @click.option("--all-lists", is_flag=True, help="Every list of a page, also navigation and the like.")
-def command(source: str, url_column: str, html_column: str, output: str, all_lists: bool) -> None:
+@click.option(
+    "--show",
+    "picture",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Draw the first page with its blocks and records: .png, .svg or .pdf.",
+)
+def command(
+    source: str, url_column: str, html_column: str, output: str, all_lists: bool, picture: Path | None
+) -> None:
     """Find the records on list pages, and write them as rows of cells.
 
     Nothing needs to be labelled or learnt. PAGES is any source of pages; see untemplate cluster --help.
@@ -48,14 +58,23 @@ def command(source: str, url_column: str, html_column: str, output: str, all_lis
     from untemplate.extraction.rows import write_rows
     from untemplate.labeling.records import find_records
 
+    if picture:
+        from untemplate.cli.picture import draw_rows
     counts: Counter[str] = Counter()
+    known: set[str] = set()
+    linked: list[str] = []
     without: dict[str, list[str]] = {}
 
     def find(pages: Iterator[Page]) -> Iterator[tuple[Page, Rows]]:
         for page in pages:
             rows = find_records(page, all_lists)
+            if picture and not counts:
+                draw_rows(page, rows, picture)
             page.release()
             counts.update(pages=1, rows=len(rows))
+            known.add(page.url)
+            if rows.next_page:
+                linked.append(rows.next_page)
             if rows.reason:
                 without.setdefault(rows.reason, []).append(page.url or page.id)
             yield page, rows
@@ -64,10 +83,17 @@ def command(source: str, url_column: str, html_column: str, output: str, all_lis
         write_rows(find(progress(pages, "Finding records", pages.total)), output)
     say(f"{counts['rows']:,} rows of {counts['pages']:,} pages.")
     for reason, names in sorted(without.items(), key=lambda one: -len(one[1]))[:REASONS]:
-        more = ", …" if len(names) > NAMED else ""
-        say(f"{len(names):,} pages without rows: {reason}: {', '.join(names[:NAMED])}{more}")
+        say(f"{len(names):,} pages without rows: {reason}: {_some(names)}")
+    if further := [url for url in dict.fromkeys(linked) if url not in known]:
+        say(f"{len(further):,} lists go on: {_some(further)}")
+    if picture:
+        say(f"The first page is drawn in {picture}.")
     if not counts["rows"]:
         raise click.exceptions.Exit(NO_ROWS)
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join([*names[:NAMED], *(["…"] if len(names) > NAMED else [])])
 
 
 def show_rows(title: str, rows: Rows, some: int) -> None:

@@ -1,12 +1,12 @@
 """List pages: do the rules of a cluster still find records on them?
 
 A list shows other records every day, so nothing is remembered of it to compare with. What can be told is whether
-records still come out on most pages, and mandatory attributes in any of them.
+records, with their mandatory attributes, still come out on most pages.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from untemplate.clustering import Cluster
@@ -22,8 +22,8 @@ __all__ = ["holding_list", "judge_list"]
 TRIED = 10
 
 
-def judge_list(wrapper: Wrapper, pages: Sequence[Page], rules: Rules) -> tuple[ClusterReport, list[Alarm]]:
-    """The figures of the pages of a list, and the tests that fail."""
+def judge_list(wrapper: Wrapper, pages: Sequence[Page], rules: Rules) -> tuple[ClusterReport, Alarm | None]:
+    """The figures of the pages of a list, and an alarm if most of them have no records any more."""
     by_page = {page.id: _records(wrapper, page, rules) for page in pages}
     empty = tuple(page for page, records in by_page.items() if not records)
     records = [record for found in by_page.values() for record in found]
@@ -32,23 +32,10 @@ def judge_list(wrapper: Wrapper, pages: Sequence[Page], rules: Rules) -> tuple[C
         for name in wrapper.rules
     }
     report = ClusterReport(wrapper.cluster, len(pages), round(1 - len(empty) / len(by_page), 4), fill)
-    return report, list(_alarms(wrapper, by_page, empty, report, rules))
-
-
-def _alarms(
-    wrapper: Wrapper,
-    by_page: dict[str, list[Record]],
-    empty: tuple[str, ...],
-    report: ClusterReport,
-    rules: Rules,
-) -> Iterator[Alarm]:
-    if len(empty) > SHINGLE_SHARE * len(by_page):
-        seen = f"none on {len(empty)} of {len(by_page)} pages"
-        yield Alarm(wrapper.cluster, "records", None, "records on each page", seen, empty)
-        return
-    for name, share in report.fill.items():
-        if not share and rules.schema.attributes[name].mandatory:
-            yield Alarm(wrapper.cluster, "field", name, "a value in each record", "none", tuple(by_page))
+    if len(empty) <= SHINGLE_SHARE * len(by_page):
+        return report, None
+    seen = f"none on {len(empty)} of {len(by_page)} pages"
+    return report, Alarm(wrapper.cluster, "records", None, "records on each page", seen, empty)
 
 
 def holding_list(group: Cluster, rules: Rules) -> Wrapper | None:

@@ -50,9 +50,9 @@ def watch(
             page.release()
     for wrapper in rules.wrappers:
         if wrapper.records and others[wrapper.cluster]:
-            figures, alarms = judge_list(wrapper, others[wrapper.cluster], rules)
+            figures, alarm = judge_list(wrapper, others[wrapper.cluster], rules)
             report.clusters.append(figures)
-            report.alarms.extend(alarms)
+            report.alarms.extend([alarm] if alarm else [])
     report.alarms[:] = [replace(alarm, since=_since(alarm, history, now)) for alarm in report.alarms]
     return report
 
