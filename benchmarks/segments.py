@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import mean
@@ -22,7 +22,7 @@ from rich.table import Table
 
 from benchmarks.swde import VERTICALS, Site, chosen_sites, labels_of, schema_of
 from untemplate.labeling.ground import Ground
-from untemplate.labeling.segments.classifying import NodeCRF, leaf_labels, learn_node_crf, majority, words_of
+from untemplate.labeling.segments.classifying import leaf_labels, learn_node_crf, majority, words_of
 from untemplate.labeling.segments.correcting import NOISE
 from untemplate.labeling.segments.crf import CRF, Words, learn_crf
 from untemplate.labeling.segments.labeler import Step, refine
@@ -116,34 +116,38 @@ class Outcomes:
     compared: int = 0
 
 
-def learn_pages(targets: Sequence[Target]) -> CRF:
-    """The paper's baseline: a CRF on the words of whole pages, whatever is static in them too."""
-    sequences: list[tuple[Words, list[str]]] = []
-    for target in targets:
-        for leaves in leaves_of(target.segmented):
-            words = [words_of(target.segmented, leaf) for leaf in leaves]
-            labels = [target.labels[leaf] or NOISE for leaf in leaves]
-            sequences.append(
-                (
-                    [word for own in words for word in own],
-                    [label for own, label in zip(words, labels, strict=True) for _ in own],
+@dataclass(frozen=True)
+class PageCRF:
+    """The paper's baseline: a CRF on the words of whole pages, whatever is static in them too; a node classifier."""
+
+    crf: CRF
+
+    @classmethod
+    def learn(cls, sites: Iterable[tuple[Segmented, Sequence[str | None]]]) -> PageCRF:
+        sequences: list[tuple[Words, list[str]]] = []
+        for site, labels in sites:
+            for leaves in leaves_of(site):
+                words = [words_of(site, leaf) for leaf in leaves]
+                own = [labels[leaf] or NOISE for leaf in leaves]
+                sequences.append(
+                    (
+                        [word for each in words for word in each],
+                        [label for each, label in zip(words, own, strict=True) for _ in each],
+                    )
                 )
-            )
-    return learn_crf(sequences)
+        return cls(learn_crf(sequences))
 
-
-def tag_pages(crf: CRF, site: Segmented) -> list[str]:
-    """The majority label of each leaf's words, by a CRF on whole pages."""
-    pages = [[words_of(site, leaf) for leaf in leaves] for leaves in leaves_of(site)]
-    labels: list[str] = []
-    for own, tagged in zip(
-        pages, crf.tag([[w for words in own for w in words] for own in pages]), strict=True
-    ):
-        start = 0
-        for words in own:
-            labels.append(majority(crf, tagged[start : start + len(words)]))
-            start += len(words)
-    return labels
+    def classify(self, site: Segmented) -> list[str]:
+        """The majority label of each leaf's words."""
+        pages = [[words_of(site, leaf) for leaf in leaves] for leaves in leaves_of(site)]
+        tagged = self.crf.tag([[word for words in own for word in words] for own in pages])
+        labels: list[str] = []
+        for own, tags in zip(pages, tagged, strict=True):
+            start = 0
+            for words in own:
+                labels.append(majority(self.crf, tags[start : start + len(words)]))
+                start += len(words)
+        return labels
 
 
 def leaves_of(site: Segmented) -> Iterator[range]:
@@ -184,15 +188,12 @@ def classify(
 ) -> tuple[list[str], float]:
     """The labels of a target before any correction, and the seconds that they took."""
     started = process_time()
-    if row.whole:
-        learnt: CRF | NodeCRF = learn_pages(seeds)
-    else:
-        learnt = learn_node_crf([(seed.segmented, seed.labels) for seed in seeds])
+    sites = [(seed.segmented, seed.labels) for seed in seeds]
+    learnt = PageCRF.learn(sites) if row.whole else learn_node_crf(sites)
+    if not row.whole:
         outcomes.training.append(process_time() - started)
     started = process_time()
-    own = target.segmented
-    labels = tag_pages(learnt, own) if isinstance(learnt, CRF) else learnt.classify(own)
-    return labels, process_time() - started
+    return learnt.classify(target.segmented), process_time() - started
 
 
 def show(console: Console, outcomes: Outcomes, vertical: str, rows: Sequence[str]) -> None:

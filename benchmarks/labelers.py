@@ -1,0 +1,183 @@
+"""All labellers side by side: each site of SWDE labelled by what four others taught, to rules, to records.
+
+python -m benchmarks.labelers                             all of them, all verticals
+python -m benchmarks.labelers --vertical book --every 2   a quick look
+python -m benchmarks.labelers --labeler seed "segments, ED" -v    two of them, with what is missed
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import ceil
+from statistics import mean
+from time import process_time
+from typing import Protocol
+
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from benchmarks.rankers import held_out
+from benchmarks.seed import GOOD, Target
+from benchmarks.segments import PageCRF
+from benchmarks.swde import VERTICALS, Score, chosen_sites, labels_of, schema_of
+from untemplate import Knowledge, Label, Page, Schema, train
+from untemplate.labeling.finding import Finding
+from untemplate.labeling.finding import labels_of as labels_found
+from untemplate.labeling.ground import Ground
+from untemplate.labeling.knowledge import Method
+from untemplate.labeling.segments import FromLabels, SegmentLabeler
+from untemplate.labeling.segments.classifying import NodeClassifier, leaf_labels
+from untemplate.labeling.segments.segmenting import Segmented
+
+TRAINED = 4
+"""Sites to learn from, as many pages of each as are labelled of the new site."""
+ANSWERED = (0.9, 0.7)
+"""Precision is told where a labeller answers these shares of the attributes, those it is surest of."""
+
+
+class Finder(Protocol):
+    def find(self, pages: Iterable[Page]) -> list[Finding]: ...
+
+
+@dataclass
+class Training:
+    """Some labelled sites of a vertical, and what they teach each method, learnt once."""
+
+    vertical: str
+    sites: Sequence[tuple[Sequence[Page], Sequence[Label]]]
+    _known: dict[Method, Knowledge] = field(default_factory=dict)
+
+    @property
+    def schema(self) -> Schema:
+        return schema_of(self.vertical)
+
+    def knowledge(self, method: Method) -> Knowledge:
+        if method not in self._known:
+            self._known[method] = train(self.sites, self.schema, method, rankers=held_out(self.vertical))
+        return self._known[method]
+
+    def nodes(self) -> NodeClassifier:
+        nodes = self.knowledge("segments").nodes
+        assert nodes is not None
+        return nodes
+
+    def whole_pages(self) -> NodeClassifier:
+        sites = [(Segmented(Ground(pages)), labels) for pages, labels in self.sites]
+        return PageCRF.learn((site, leaf_labels(site, labels, self.schema)) for site, labels in sites)
+
+
+LABELERS: dict[str, Callable[[Training], Finder]] = {
+    "seed, paper": lambda sites: sites.knowledge("paper"),
+    "seed": lambda sites: sites.knowledge("best"),
+    "segments, CRF": lambda sites: SegmentLabeler(sites.schema, sites.whole_pages(), "NODE"),
+    "segments, NODE": lambda sites: SegmentLabeler(sites.schema, sites.nodes(), "NODE"),
+    "segments, SS": lambda sites: SegmentLabeler(sites.schema, sites.nodes(), "SS"),
+    "segments, ED": lambda sites: SegmentLabeler(sites.schema, sites.nodes()),
+    "segments, ED of seed": lambda sites: SegmentLabeler(sites.schema, FromLabels(sites.knowledge("best"))),
+}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a labeller made of one attribute of a site, and how sure it was; 0 if it did not answer."""
+
+    confidence: float
+    score: Score
+
+
+Answers = dict[tuple[str, str, str, str], Answer]
+"""By vertical, labeller, site and attribute."""
+
+
+def evaluate(
+    vertical: str,
+    targets: Sequence[Target],
+    labelers: Sequence[str],
+    answers: Answers,
+    seconds: Mapping[str, list[float]],
+) -> Iterator[str]:
+    """Each site labelled by what the four after it taught."""
+    seeds = [(t.labelled, labels_of([page.id for page in t.labelled], t.truth)) for t in targets]
+    for number, target in enumerate(targets):
+        training = Training(
+            vertical, [seeds[(number + turn) % len(targets)] for turn in range(1, TRAINED + 1)]
+        )
+        for name in labelers:
+            labeler = LABELERS[name](training)
+            started = process_time()
+            findings = labeler.find(target.labelled)
+            seconds[name].append(process_time() - started)
+            sure = {one.attribute: one.confidence for one in findings if one.found}
+            for attribute, tally in target.score(labels_found(findings)).items():
+                answers[vertical, name, target.site.name, attribute] = Answer(sure.get(attribute, 0.0), tally)
+            yield name
+
+
+def precision_at(answers: Sequence[Answer], share: float) -> float | None:
+    """Mean precision of the surest answers, such a share of all; None if fewer are answered."""
+    surest = sorted(answers, key=lambda answer: -answer.confidence)[: ceil(share * len(answers))]
+    return mean(one.score.precision for one in surest) if surest[-1].confidence > 0 else None
+
+
+def show(console: Console, answers: Answers, verticals: Sequence[str], seconds: Mapping[str, float]) -> None:
+    table = Table(
+        "labeller", "vertical", "precision", "recall", "F1", title="End to end, four training sites"
+    )
+    for share in ANSWERED:
+        table.add_column(f"precision,\n{share:.0%} answered")
+    table.add_column("CPU s\na site")
+    for name in dict.fromkeys(key[1] for key in answers):
+        rows = {v: [a for key, a in answers.items() if key[:2] == (v, name)] for v in verticals}
+        for vertical, own in rows.items():
+            table.add_row(name, vertical, *_figures([own]))
+        table.add_row(name, "mean", *_figures(list(rows.values())), f"{seconds[name]:.1f}", end_section=True)
+    console.print(table)
+
+
+def _figures(verticals: Sequence[Sequence[Answer]]) -> Iterator[str]:
+    for measure in ("precision", "recall", "f1"):
+        yield f"{mean(mean(getattr(one.score, measure) for one in own) for own in verticals):.3f}"
+    for share in ANSWERED:
+        found = precision_at([one for own in verticals for one in own], share)
+        yield "" if found is None else f"{found:.3f}"
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.labelers", description=(__doc__ or "").partition("\n")[0]
+    )
+    parser.add_argument("--vertical", nargs="+", choices=VERTICALS, default=VERTICALS, help="only these")
+    parser.add_argument("--labeler", nargs="+", choices=LABELERS, default=list(LABELERS), help="only these")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="of N pages only one: a quick look")
+    parser.add_argument("-v", "--verbose", action="store_true", help="list what is missed")
+    options = parser.parse_args(arguments)
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    answers: Answers = {}
+    seconds: dict[str, list[float]] = {name: [] for name in options.labeler}
+    for vertical in options.vertical:
+        try:
+            sites = chosen_sites([vertical], (), options.every)
+        except FileNotFoundError as missing:
+            console.print(f"skipped: {missing}")
+            return 0
+        with Progress(console=Console(stderr=True), transient=True) as bar:
+            targets = [Target(site) for site in bar.track(sites, description="reading")]
+            task = bar.add_task(vertical, total=len(targets) * len(options.labeler))
+            for _ in evaluate(vertical, targets, options.labeler, answers, seconds):
+                bar.advance(task)
+    show(console, answers, options.vertical, {name: mean(own) for name, own in seconds.items()})
+    if options.verbose:
+        for (vertical, name, site, attribute), answer in answers.items():
+            if answer.score.f1 < GOOD:
+                console.print(
+                    f"{name}, {vertical}-{site} {attribute}: F1 {answer.score.f1:.3f}", highlight=False
+                )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
