@@ -46,6 +46,16 @@ def test_labels_may_name_the_url() -> None:
     assert texts(rules.extract(site(bodies)), "name") == [f"Hotel {place}" for place in PLACES]
 
 
+def test_a_few_labels_of_another_place_do_not_spoil_the_rest() -> None:
+    bodies = [f"<p><b>{place}</b><b>{10 + i}</b></p>" for i, place in enumerate(PLACES)]
+    given = {0: "Akron", 1: "Boston", 2: "Chicago", 3: "13", 4: "El Paso"}
+    labels = labels_of({page: {"name": value} for page, value in given.items()})
+    learned = learn_site(site(bodies), labels, schema_of(name="text"))
+    assert texts(learned.rules.extract(site(bodies)), "name") == list(PLACES)
+    ((report,),) = learned.reports.values()
+    assert report.problems == ["1 of 5 labelled pages do not fit the rule, such as 3"]
+
+
 # several matches of a value
 
 

@@ -84,6 +84,29 @@ def learn_rules(
 
 
 def _learn_attribute(table: Table, labels: PageLabels, attribute: Attribute) -> AttributeReport:
+    """Learn from all labels; if no rule fits them, from those of most pages, which stand at one place."""
+    report = _learn_from_all(table, labels, attribute)
+    most = {} if report.rule else _at_one_place(table, labels, attribute)
+    if not most:
+        return report
+    again = _learn_from_all(table, most, attribute)
+    if again.rule:
+        odd = [table.pages[page].id for page in labels if page not in most]
+        again.problems.append(f"{len(odd)} of {len(labels)} labelled pages do not fit the rule, such as {odd[0]}")
+    return again if again.rule else report
+
+
+def _at_one_place(table: Table, labels: PageLabels, attribute: Attribute) -> PageLabels:
+    """The labels of those pages whose values stand where they do on most; none if that is on less than half."""
+    pages: dict[tuple[str, ...], list[int]] = {}
+    for page, given in labels.items():
+        found = [_find_nodes(table, attribute, page, label)[:1] for label in given if not label.is_gap]
+        pages.setdefault(tuple(table.rows[p.row].xpath for (p,) in filter(None, found)), []).append(page)
+    most = max(pages.values(), key=len)
+    return {page: labels[page] for page in most} if len(labels) / 2 <= len(most) < len(labels) else {}
+
+
+def _learn_from_all(table: Table, labels: PageLabels, attribute: Attribute) -> AttributeReport:
     report = AttributeReport(attribute.name)
     present = {page: [label for label in given if not label.is_gap] for page, given in labels.items()}
     places = _find_all(present, partial(_find_nodes, table, attribute))
