@@ -92,7 +92,9 @@ def _learn_attribute(table: Table, labels: PageLabels, attribute: Attribute) -> 
     again = _learn_from_all(table, most, attribute)
     if again.rule:
         odd = [table.pages[page].id for page in labels if page not in most]
-        again.problems.append(f"{len(odd)} of {len(labels)} labelled pages do not fit the rule, such as {odd[0]}")
+        again.problems.append(
+            f"{len(odd)} of {len(labels)} labelled pages do not fit the rule, such as {odd[0]}"
+        )
     return again if again.rule else report
 
 
