@@ -71,8 +71,9 @@ class Outcomes:
 class Target:
     """A site to be labelled; what rules make of the same labels is remembered, since many seeds say the same."""
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: Site, labels_only: bool = False) -> None:
         self.site = site
+        self.labels_only = labels_only
         self.pages = site.pages()
         self.truth = site.truth()
         step = max(1, len(self.pages) // LABELLED)
@@ -82,7 +83,12 @@ class Target:
         self._scores: dict[frozenset[tuple[str, str, str | None]], Scores] = {}
 
     def score(self, labels: Sequence[Label]) -> Scores:
-        """Labels to rules to records, scored on the pages that were not labelled."""
+        """Labels to rules to records, scored on the pages that were not labelled; or the labels themselves."""
+        if self.labels_only:
+            values: dict[str, dict[str, str | None]] = {}
+            for label in labels:
+                values.setdefault(label.page, {}).setdefault(label.attribute, label.value)
+            return score(lambda page: values.get(page.id, {}), self.labelled, self.truth)
         key = frozenset((label.page, label.attribute, label.xpath) for label in labels)
         if key not in self._scores:
             rules = learn(self.pages, labels, schema_of(self.site.vertical)) if labels else None
@@ -110,10 +116,11 @@ def evaluate(
     ks: Sequence[int],
     count: int,
     outcomes: Outcomes,
+    labels_only: bool = False,
 ) -> Iterator[Run]:
     """Every method with every turn of seed sites, on all other sites of a vertical."""
     schema = schema_of(vertical)
-    targets = {site.name: Target(site) for site in sites}
+    targets = {site.name: Target(site, labels_only) for site in sites}
     for k in ks:
         for seeds in turns(list(targets), k, count):
             seed_sites = [
@@ -164,8 +171,8 @@ def f1_of(scores: Mapping[Run, Scores], method: str, vertical: str, k: int) -> f
     return mean(own) if own else None
 
 
-def show(console: Console, outcomes: Outcomes, verticals: Sequence[str], ks: Sequence[int]) -> None:
-    table = Table("method", "seed sites", *verticals, "mean", title="F1 of page hits, end to end")
+def show(console: Console, outcomes: Outcomes, verticals: Sequence[str], ks: Sequence[int], of: str) -> None:
+    table = Table("method", "seed sites", *verticals, "mean", title=f"F1 of page hits, {of}")
     for method in METHODS:
         for k in ks:
             figures = [f1_of(outcomes.scores, method, vertical, k) for vertical in verticals]
@@ -237,6 +244,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--k", nargs="+", type=int, default=SEEDS, metavar="K", help="seed sites")
     parser.add_argument("--turns", type=int, default=TURNS, metavar="N", help="turns of seed sites, of 10")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="of N pages only one: a quick look")
+    parser.add_argument(
+        "--labels-only", action="store_true", help="score labels, not what rules make of them: a quick look"
+    )
     parser.add_argument("--chart", type=Path, help="where to draw F1 by vertical with the fewest seed sites")
     parser.add_argument("-v", "--verbose", action="store_true", help="list what is missed")
     options = parser.parse_args(arguments)
@@ -252,9 +262,12 @@ def main(arguments: Sequence[str]) -> int:
         for vertical, own in sites.items():
             total = sum(len(turns(own, k, options.turns)) * (len(own) - k) for k in options.k)
             task = bar.add_task(vertical, total=total * len(methods))
-            for _ in evaluate(vertical, own, methods, options.k, options.turns, outcomes):
+            for _ in evaluate(
+                vertical, own, methods, options.k, options.turns, outcomes, options.labels_only
+            ):
                 bar.advance(task)
-    show(console, outcomes, options.vertical, options.k)
+    of = "labels only" if options.labels_only else "end to end"
+    show(console, outcomes, options.vertical, options.k, of)
     if options.verbose:
         show_misses(console, outcomes)
     if options.chart:
