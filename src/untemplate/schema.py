@@ -3,19 +3,37 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 import re2
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from untemplate.errors import SchemaError, why
 
-__all__ = ["Attribute", "Pattern", "Schema", "Type"]
+__all__ = ["Attribute", "Hints", "HintsFile", "Like", "Pattern", "Schema", "Type", "check_hints"]
 
 Type = Literal["text", "number", "price", "date", "time", "phone", "zip", "email", "isbn", "url", "image"]
+Like = Literal[
+    "number",
+    "price",
+    "date",
+    "time",
+    "phone",
+    "zip",
+    "email",
+    "isbn",
+    "url",
+    "state",
+    "rating",
+    "measure",
+    "year",
+    "street",
+]
+"""What values may be like: the ready-made annotators of labellers that look for anchors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +49,30 @@ class Attribute:
 
 
 @dataclass(frozen=True, slots=True)
+class Hints:
+    """How to tell an attribute's values from other texts, by themselves and with mistakes, and where they stand."""
+
+    like: Like | None = None
+    pattern: str | None = None
+    words: tuple[str, ...] = ()
+    #: attributes that it stands near
+    near: tuple[str, ...] = ()
+    #: attributes that it always follows
+    after: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Schema:
     """A vertical: its name and what to extract, in order.
 
     `rows` says that records may be rows of list pages: their files have a column for the position on the page.
+    `hints` are for labellers that look for anchors.
     """
 
     name: str
     attributes: dict[str, Attribute] = field(default_factory=dict)
     rows: bool = False
+    hints: dict[str, Hints] = field(default_factory=dict)
 
     @classmethod
     def load(cls, source: str | Path) -> Schema:
@@ -88,11 +121,39 @@ class _AttributeFile(BaseModel):
     pattern: Pattern | None = None
 
 
+class HintsFile(BaseModel):
+    """Hints as files have them."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    like: Like | None = None
+    pattern: Pattern | None = None
+    words: tuple[str, ...] = ()
+    near: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+
+
+def check_hints(attributes: Collection[str], hints: Mapping[str, HintsFile]) -> None:
+    """ValueError if hints are of something that is no attribute, or name such."""
+    for name, one in hints.items():
+        for other in (name, *one.near, *one.after):
+            if other not in attributes:
+                raise ValueError(
+                    f"hints of {name!r} name {other!r}, which is none of the schema's attributes"
+                )
+
+
 class _SchemaFile(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     name: str
     attributes: dict[str, _AttributeFile] = Field(min_length=1)
+    hints: dict[str, HintsFile] = {}
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        check_hints(self.attributes, self.hints)
+        return self
 
 
 def _parse(text: str, where: str) -> Schema:
@@ -105,5 +166,7 @@ def _parse(text: str, where: str) -> Schema:
         place = ".".join(str(part) for part in first["loc"]) or "the top"
         raise SchemaError(f"{where}: at {place}: {first['msg']}") from error
     return Schema(
-        file.name, {name: Attribute(name, **vars(fields)) for name, fields in file.attributes.items()}
+        file.name,
+        {name: Attribute(name, **vars(fields)) for name, fields in file.attributes.items()},
+        hints={name: Hints(**vars(fields)) for name, fields in file.hints.items()},
     )

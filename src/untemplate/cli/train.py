@@ -35,10 +35,11 @@ __all__ = ["command"]
 )
 @click.option(
     "--method",
-    type=click.Choice(["best", "paper", "segments"]),
+    type=click.Choice(["best", "paper", "segments", "anchors"]),
     default="best",
     show_default=True,
-    help='"paper" is "From One Tree to a Forest" as published, "segments" learns nodes for site knowledge.',
+    help='"paper" is "From One Tree to a Forest" as published, "segments" learns nodes for site knowledge, "anchors" '
+    "how to score extractors of a whole site; it needs two sites or more.",
 )
 @click.option(
     "-o",

@@ -49,7 +49,7 @@ def merge(findings: Sequence[Finding], pages: int) -> Finding:
     places = [place for finding in sure for place in finding.places]
     confidence = sum(finding.confidence * len(finding.places) for finding in sure) / len(places)
     share = len({id(page) for page, _ in places}) / pages
-    return Finding(sure[0].attribute, confidence, places, share, True)
+    return replace(sure[0], confidence=confidence, places=places, coverage=share)
 
 
 def labels_of(findings: Iterable[Finding]) -> list[Label]:

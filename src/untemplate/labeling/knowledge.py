@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
 from untemplate.errors import KnowledgeError, LabelError
+from untemplate.labeling.anchors import Anchors, learn_anchors
 from untemplate.labeling.finding import Finding, labels_of, merge
-from untemplate.labeling.ground import Fields
+from untemplate.labeling.ground import Fields, Ground
 from untemplate.labeling.ground.examples import Examples, find_examples, presume_examples
 from untemplate.labeling.ground.nodes import Ints, ordinals
 from untemplate.labeling.label import Label
@@ -27,8 +28,8 @@ from untemplate.schema import Attribute, Schema
 
 __all__ = ["Knowledge", "Method", "Way", "train"]
 
-Method = Literal["best", "paper", "segments"]
-Way = Literal["seed", "segments"]
+Method = Literal["best", "paper", "segments", "anchors"]
+Way = Literal["seed", "segments", "anchors"]
 
 # Below this chance to be right an attribute counts as not found on a site. On SWDE with one seed site, and rankers
 # that saw other verticals only, 99 % of what is right is surer, and 79 % of what is wrong; of attributes that a site
@@ -49,7 +50,8 @@ class Knowledge:
     """What seed sites taught about a vertical; a labeler.
 
     `models` are those of our method, its `rankers` know no vertical; `seeds` are those of the paper's, "From One Tree
-    to a Forest", which goes up to a `step`; `nodes` is the node classifier of site knowledge.
+    to a Forest", which goes up to a `step`; `nodes` is the node classifier of site knowledge;
+    `anchors` choose and score extractors of a whole site, by the models.
     """
 
     schema: Schema
@@ -58,9 +60,12 @@ class Knowledge:
     step: Step = "PL+IP+IA"
     nodes: NodeCRF | None = None
     rankers: Rankers = field(default_factory=ready_made, repr=False)
+    anchors: Anchors | None = None
 
     @property
     def method(self) -> Method:
+        if self.anchors:
+            return "anchors"
         return "segments" if self.nodes else "paper" if self.seeds else "best"
 
     def label(self, pages: Iterable[Page], way: Way | None = None) -> list[Label]:
@@ -74,18 +79,22 @@ class Knowledge:
         site knowledge, `way="segments"`.
         """
         own = list(pages)
+        if way == "anchors" and not self.anchors:
+            raise KnowledgeError("this knowledge scores no extractors; train it anew with --method anchors")
         if way == "seed" and self.nodes:
             raise KnowledgeError("this knowledge is of nodes only; train it anew without --method segments")
         if way == "segments" or self.nodes:
             return SegmentLabeler(self.schema, self.nodes or FromLabels(self)).find(own)
-        return self._find_as_paper(own) if self.seeds else self._find(own)
+        if self.seeds:
+            return self._find_as_paper(own)
+        return self._find(own, None if way == "seed" else self.anchors)
 
-    def _find(self, pages: list[Page]) -> list[Finding]:
+    def _find(self, pages: list[Page], anchors: Anchors | None) -> list[Finding]:
         """Find on all pages; then, as long as many are not done, on those as a template by itself."""
         found: dict[str, list[Finding]] = {}
         rest, least = pages, max(MIN_TEMPLATE, MIN_TEMPLATE_SHARE * len(pages))
         while len(rest) >= least:
-            findings = list(self._find_on(rest))
+            findings = list(self._find_by_anchors(rest, anchors) if anchors else self._find_on(rest))
             done = self._done(findings)
             others = [page for page in rest if id(page) not in done]
             is_last = not done or len(others) < least
@@ -105,16 +114,23 @@ class Knowledge:
     def _find_on(self, pages: list[Page]) -> Iterator[Finding]:
         survey = Survey(pages, self.schema)
         for name, best in solve(survey, self.models, self.schema, self.rankers).items():
-            rows = _all_values(survey.fields, best.field, self.schema.attributes[name])
-            yield _finding(survey.fields, name, rows, best.confidence, best.confidence >= MIN_CONFIDENCE)
+            own = survey.fields.rows_of(best.field)
+            rows = _all_values(survey.ground, own, self.schema.attributes[name])
+            yield _finding(survey.ground, name, rows, best.confidence, best.confidence >= MIN_CONFIDENCE)
+
+    def _find_by_anchors(self, pages: list[Page], anchors: Anchors) -> Iterator[Finding]:
+        survey = Survey(pages, self.schema)
+        for name, best in anchors.choose(survey, self.schema, self.models, self.rankers).items():
+            rows = _all_values(survey.ground, best.rows, self.schema.attributes[name])
+            found = _finding(survey.ground, name, rows, best.confidence, best.confidence >= MIN_CONFIDENCE)
+            yield replace(found, source="anchors")
 
     def _find_as_paper(self, pages: list[Page]) -> list[Finding]:
         site = PaperSite(pages)
-        fields = Fields(site.ground)
         adapted = adapt(site, self.seeds, self.step)
         return self._in_order(
             [
-                _finding(fields, name, rows, adapted.relevance[name], True)
+                _finding(site.ground, name, rows, adapted.relevance[name], True)
                 for name, rows in adapted.rows.items()
             ]
         )
@@ -133,13 +149,13 @@ class Knowledge:
 
     def save(self, folder: str | Path) -> None:
         """Write the knowledge as a folder of JSON and NumPy arrays."""
-        save_knowledge(Path(folder), self.schema, self.models, self.seeds, self.nodes)
+        save_knowledge(Path(folder), self.schema, self.models, self.seeds, self.nodes, self.anchors)
 
     @classmethod
     def load(cls, folder: str | Path) -> Knowledge:
         """Read a folder of knowledge; KnowledgeError says what is wrong with a broken or newer one."""
-        schema, models, seeds, nodes = load_knowledge(Path(folder))
-        return cls(schema, models, seeds, nodes=nodes)
+        schema, models, seeds, nodes, anchors = load_knowledge(Path(folder))
+        return cls(schema, models, seeds, nodes=nodes, anchors=anchors)
 
 
 def train(
@@ -158,6 +174,9 @@ def train(
     seeds = [(list(pages), list(labels)) for pages, labels in sites]
     if method == "segments":
         return Knowledge(schema, {}, nodes=learn_nodes(seeds, schema))
+    if method == "anchors":
+        known_models, anchors = learn_anchors(seeds, schema, rankers)
+        return Knowledge(schema, known_models, rankers=rankers, anchors=anchors)
     if method == "paper":
         known = [_learn_as_paper(pages, labels, schema) for pages, labels in seeds]
         others = [_bootstrap_as_paper(list(pages), known) for pages in unlabeled]
@@ -208,17 +227,14 @@ def _bootstrap_as_paper(pages: Sequence[Page], seeds: Sequence[SeedSite]) -> See
     return learn_seed(site, positive) if positive else None
 
 
-def _finding(fields: Fields, name: str, rows: Ints, confidence: float, sure: bool) -> Finding:
-    ground = fields.ground
+def _finding(ground: Ground, name: str, rows: Ints, confidence: float, sure: bool) -> Finding:
     places = [(ground.pages[ground.page[row]], ground.rows[row]) for row in rows.tolist()]
     share = len(np.unique(ground.page[rows])) / max(1, len(ground.pages))
     return Finding(name, confidence, places, share, sure)
 
 
-def _all_values(fields: Fields, field: int, attribute: Attribute) -> Ints:
-    """The rows of a field; of an attribute with several values also those that follow them in the same place."""
-    rows = fields.rows_of(field)
-    ground = fields.ground
+def _all_values(ground: Ground, rows: Ints, attribute: Attribute) -> Ints:
+    """Rows of an attribute; if it has several values also those that follow them in the same place."""
     if not attribute.many or not len(rows):
         return rows
     ordinal = ordinals(ground.page, ground.place)

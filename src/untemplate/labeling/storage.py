@@ -14,12 +14,14 @@ import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from untemplate.errors import KnowledgeError, why
+from untemplate.labeling.anchors import FEATURES as FEATURE_SETS
+from untemplate.labeling.anchors import PAIR, Anchors, Features, Model, Scorer
 from untemplate.labeling.ground.bags import SIZE
 from untemplate.labeling.seed.models import AttributeModel, PartModel
 from untemplate.labeling.seed.paper import FEATURES, SeedAttribute, SeedSite
 from untemplate.labeling.seed.survey import PARTS, PROFILE
 from untemplate.labeling.segments import CRF, NodeCRF
-from untemplate.schema import Attribute, Schema, Type
+from untemplate.schema import Attribute, Hints, HintsFile, Schema, Type, check_hints
 
 __all__ = ["VERSION", "load_knowledge", "save_knowledge"]
 
@@ -27,7 +29,7 @@ VERSION = 1
 JSON, ARRAYS = "knowledge.json", "arrays.npz"
 
 _Arrays = dict[str, npt.NDArray[Any]]
-_Loaded = tuple[Schema, dict[str, AttributeModel], list[SeedSite], NodeCRF | None]
+_Loaded = tuple[Schema, dict[str, AttributeModel], list[SeedSite], NodeCRF | None, Anchors | None]
 
 
 def save_knowledge(
@@ -36,15 +38,21 @@ def save_knowledge(
     models: Mapping[str, AttributeModel],
     seeds: Sequence[SeedSite],
     nodes: NodeCRF | None,
+    anchors: Anchors | None,
 ) -> None:
     """Write a folder; each file appears when it is complete, the readable one last."""
     arrays: _Arrays = {}
     content = {
         "untemplate": VERSION,
-        "schema": {"name": schema.name, "attributes": [asdict(one) for one in schema.attributes.values()]},
+        "schema": {
+            "name": schema.name,
+            "attributes": [asdict(one) for one in schema.attributes.values()],
+            "hints": {name: asdict(one) for name, one in schema.hints.items()},
+        },
         "models": {name: _model_out(f"models/{name}", model, arrays) for name, model in models.items()},
         "seeds": [_seed_out(f"seeds/{number}", seed, arrays) for number, seed in enumerate(seeds)],
         **({"nodes": _nodes_out(nodes, arrays)} if nodes else {}),
+        **({"anchors": _anchors_out(anchors, arrays)} if anchors else {}),
     }
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -113,6 +121,17 @@ def _nodes_out(nodes: NodeCRF, arrays: _Arrays) -> dict[str, Any]:
     return {**named, "taught": dict(nodes.taught)}
 
 
+def _anchors_out(anchors: Anchors, arrays: _Arrays) -> dict[str, Any]:
+    for one in ("weights", "bias", "out"):
+        arrays[f"anchors/{one}"] = getattr(anchors.scorer, one)
+    return {
+        "model": anchors.scorer.model,
+        "features": anchors.features,
+        "thresholds": dict(anchors.thresholds),
+        "orders": [[*pair, share] for pair, share in anchors.orders.items()],
+    }
+
+
 class _Reader:
     """Arrays by name, checked: what is read comes from a file."""
 
@@ -149,9 +168,13 @@ class _Attribute(_Strict):
 class _Schema(_Strict):
     name: str
     attributes: list[_Attribute]
+    hints: dict[str, HintsFile] = {}
 
     def build(self) -> Schema:
-        return Schema(self.name, {one.name: Attribute(**vars(one)) for one in self.attributes})
+        attributes = {one.name: Attribute(**vars(one)) for one in self.attributes}
+        check_hints(attributes, self.hints)
+        hints = {name: Hints(**vars(one)) for name, one in self.hints.items()}
+        return Schema(self.name, attributes, hints=hints)
 
 
 class _Part(_Strict):
@@ -218,12 +241,27 @@ class _Nodes(_Strict):
         return NodeCRF(CRF(self.labels, self.features, weights, transitions), self.taught)
 
 
+class _Anchors(_Strict):
+    model: Model
+    features: Features
+    thresholds: dict[str, float]
+    orders: list[tuple[str, str, float]]
+
+    def build(self, reader: _Reader) -> Anchors:
+        tall = len(FEATURE_SETS[self.features].names) + 1 + len(PAIR)
+        weights = reader.get("anchors/weights", np.float64, (tall, None))
+        bias, out = (reader.get(f"anchors/{one}", np.float64, weights.shape[1:]) for one in ("bias", "out"))
+        orders = {(first, second): share for first, second, share in self.orders}
+        return Anchors(self.thresholds, orders, Scorer(self.model, weights, bias, out), self.features)
+
+
 class _File(_Strict):
     untemplate: int
     schema_: _Schema = Field(alias="schema")
     models: dict[str, _Model]
     seeds: list[_Seed]
     nodes: _Nodes | None = None
+    anchors: _Anchors | None = None
 
     def build(self, reader: _Reader) -> _Loaded:
         schema = self.schema_.build()
@@ -234,4 +272,5 @@ class _File(_Strict):
             raise ValueError("neither models nor seeds")
         models = {name: model.build(f"models/{name}", reader) for name, model in self.models.items()}
         seeds = [seed.build(f"seeds/{n}", reader) for n, seed in enumerate(self.seeds)]
-        return schema, models, seeds, self.nodes.build(reader) if self.nodes else None
+        nodes = self.nodes.build(reader) if self.nodes else None
+        return schema, models, seeds, nodes, self.anchors.build(reader) if self.anchors else None

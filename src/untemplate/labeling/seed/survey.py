@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from copy import copy
 from functools import cached_property
 from hashlib import blake2b
 
@@ -75,6 +76,14 @@ class Survey:
         self.screen = Screen(self.ground, layout or EstimatedLayout())
         self.fields = Fields(self.ground)
         self._typed: dict[Type, Floats] = {}
+
+    def with_fields(self, fields: Fields) -> Survey:
+        """The same nodes in other fields; what is known of nodes by themselves is kept."""
+        twin = copy(self)
+        kept = {"ground", "screen", "parts", "value_hashes", "offset"}
+        twin.__dict__ = {name: value for name, value in self.__dict__.items() if name in kept}
+        twin.fields, twin._typed = fields, {}
+        return twin
 
     @cached_property
     def parts(self) -> dict[str, tuple[Bags, Ints]]:

@@ -1,0 +1,162 @@
+"""Annotators: what marks nodes that may hold an attribute, by themselves and with mistakes.
+
+There are ready-made ones for common types, the schema's hints declare others, and seed sites teach small classifiers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol, cast
+
+import numpy as np
+import re2
+
+from untemplate.labeling.ground.examples import kinds_of
+from untemplate.labeling.ground.nodes import Bools
+from untemplate.labeling.seed.models import AttributeModel
+from untemplate.labeling.seed.survey import Survey, hash_of
+from untemplate.patterns import find_typed
+from untemplate.schema import Attribute, Hints, Like, Schema, Type
+
+__all__ = [
+    "Annotator",
+    "Classifier",
+    "Dictionary",
+    "NodeKind",
+    "Pattern",
+    "annotate",
+    "annotators_of",
+    "ready_made",
+]
+
+# Longer texts are no values of a type; what is found in them is found by chance.
+MAX_TEXT = 200
+# From here on the models of words and shape take a text for the attribute's: halfway between what other texts and its
+# own score on sites that they did not learn from.
+LIKELY = 0.5
+
+_STATES = (
+    "Alabama|Alaska|Arizona|Arkansas|California|Colorado|Connecticut|Delaware|District of Columbia|Florida|Georgia|"
+    "Hawaii|Idaho|Illinois|Indiana|Iowa|Kansas|Kentucky|Louisiana|Maine|Maryland|Massachusetts|Michigan|Minnesota|"
+    "Mississippi|Missouri|Montana|Nebraska|Nevada|New Hampshire|New Jersey|New Mexico|New York|North Carolina|"
+    "North Dakota|Ohio|Oklahoma|Oregon|Pennsylvania|Rhode Island|South Carolina|South Dakota|Tennessee|Texas|Utah|"
+    "Vermont|Virginia|Washington|West Virginia|Wisconsin|Wyoming"
+)
+_STATE_CODES = (
+    "A[KLRZ]|C[AOT]|D[CE]|FL|GA|HI|I[ADLN]|K[SY]|LA|M[ADEINOST]|N[CDEHJMVY]|O[HKR]|PA|RI|S[CD]|T[NX]|UT|V[AT]|"
+    "W[AIVY]"
+)
+_STREETS = (
+    "St|Street|Ave|Avenue|Blvd|Boulevard|Rd|Road|Dr|Drive|Ln|Lane|Way|Hwy|Highway|Pkwy|Parkway|Pl|Place|Court"
+)
+_UNITS = "mm|cm|m|km|in|inch(?:es)?|ft|feet|kg|g|lbs?|pounds|oz|mpg|mph|hp|cc|L|liters?|cyl(?:inders?)?|pages|minutes"
+_PATTERNS: dict[Like, re.Pattern[str]] = {
+    "rating": re.compile(
+        r"\b\d{1,2}(?:\.\d{1,2})?\s?(?:/|out of|of)\s?(?:5|10|100)\b|\b\d(?:\.\d{1,2})?\s?stars?\b|[★☆]{3}",
+        re.I,
+    ),
+    # Also a height as 6-9 or 6'9".
+    "measure": re.compile(
+        rf"(?<![\w.])\d{{1,6}}(?:[.,]\d{{1,3}})?\s?-?(?:{_UNITS})\b|\b\d{{1,2}}\s?['’-]\s?\d{{1,2}}\b", re.I
+    ),
+    "year": re.compile(r"\b(?:1[89]|20)\d\d\b"),
+    "street": re.compile(rf"\b\d{{1,6}}\s(?:[\w.'’#-]{{1,30}}\s){{1,5}}(?:{_STREETS})\b", re.I),
+    # A code alone, or before a zip code, or at the end: `OR` and `IN` are words too.
+    "state": re.compile(rf"\b(?:{_STATES})\b|\b(?:{_STATE_CODES})\b(?=\W*(?:\d{{5}}|$))"),
+}
+
+
+class Annotator(Protocol):
+    """Marks rows of a site; may be noisy."""
+
+    def marks(self, survey: Survey) -> Bools:
+        """Whether each row of the site's ground may hold the attribute."""
+        ...
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """Marks texts in which something is found."""
+
+    finds: Callable[[str], object]
+
+    def marks(self, survey: Survey) -> Bools:
+        fields = survey.fields
+        found = np.array([len(one) <= MAX_TEXT and bool(self.finds(one)) for one in fields.values], np.bool_)
+        return found[fields.value] & survey.ground.is_text
+
+
+@dataclass(frozen=True)
+class NodeKind:
+    """Marks nodes of an attribute's kind: what images and links point to."""
+
+    attribute: Attribute
+
+    def marks(self, survey: Survey) -> Bools:
+        kinds = kinds_of(self.attribute)
+        right = np.array([path.endswith(kinds) for path in survey.ground.paths], np.bool_)
+        return right[survey.ground.path]
+
+
+class Dictionary:
+    """Marks texts that are one of some words, whatever their case and punctuation."""
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self._hashes = np.array(sorted({hash_of(word) for word in words} - {0}), np.uint64)
+
+    def marks(self, survey: Survey) -> Bools:
+        found: Bools = np.isin(survey.value_hashes, self._hashes)[survey.fields.value]
+        return found
+
+
+@dataclass(frozen=True)
+class Classifier:
+    """Marks texts that are like the attribute's on seed sites, or the same."""
+
+    model: AttributeModel
+
+    def marks(self, survey: Survey) -> Bools:
+        known = np.isin(survey.value_hashes, self.model.values)
+        words, shape = (self.model.parts[part].score(survey.parts[part][0]) for part in ("words", "shape"))
+        marked: Bools = (known | ((words + shape) / 2 >= LIKELY))[survey.fields.value]
+        return marked
+
+
+def ready_made(like: Like) -> Annotator:
+    """The annotator of a common type."""
+    if like in _PATTERNS:
+        return Pattern(_PATTERNS[like].search)
+    return Pattern(partial(find_typed, type=cast(Type, like)))
+
+
+def annotators_of(attribute: Attribute, hints: Hints, model: AttributeModel | None) -> Iterator[Annotator]:
+    """Those that the schema declares; without any, by the attribute's type; of plain text, what seed sites taught."""
+    declared = [
+        *([ready_made(hints.like)] if hints.like else []),
+        *([Pattern(re2.compile(hints.pattern).search)] if hints.pattern else []),
+        *([Dictionary(hints.words)] if hints.words else []),
+    ]
+    if declared:
+        yield from declared
+    elif attribute.type in ("url", "image"):
+        yield NodeKind(attribute)
+    elif attribute.type != "text":
+        yield Pattern(partial(find_typed, type=attribute.type))
+    elif model is not None:
+        yield Classifier(model)
+
+
+def annotate(survey: Survey, schema: Schema, models: Mapping[str, AttributeModel]) -> dict[str, Bools]:
+    """Of each attribute that has any annotator, the rows that are marked."""
+    marks = {}
+    for name, attribute in schema.attributes.items():
+        found = [
+            one.marks(survey)
+            for one in annotators_of(attribute, schema.hints.get(name, Hints()), models.get(name))
+        ]
+        if found:
+            marks[name] = np.any(found, axis=0)
+    return marks

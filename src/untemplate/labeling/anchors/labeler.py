@@ -1,0 +1,224 @@
+"""The flow of domain-centric extraction: annotators, candidate extractors, features, the extractor that scores best.
+
+Departures: weights are shared by all attributes, so that a few training sites are enough; what seed labelling knows
+of a field is a feature; plain texts have XPaths besides offsets, by classifiers that the training sites taught; a
+site may lack an attribute; the chance that an extractor is right is judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+
+import numpy as np
+
+from untemplate.errors import LabelError
+from untemplate.labeling.anchors.annotators import annotate
+from untemplate.labeling.anchors.candidates import threshold
+from untemplate.labeling.anchors.features import FEATURES, Doubles, Features
+from untemplate.labeling.anchors.problem import Options, Orders, find_options, pose
+from untemplate.labeling.anchors.scoring import GOOD, Model, Scorer, fit, solve
+from untemplate.labeling.ground.examples import Examples, find_examples
+from untemplate.labeling.ground.nodes import Floats, Ints
+from untemplate.labeling.label import Label
+from untemplate.labeling.seed.models import AttributeModel, learn_attribute
+from untemplate.labeling.seed.ranking import Rankers
+from untemplate.labeling.seed.survey import Survey
+from untemplate.page import Page
+from untemplate.schema import Schema
+
+__all__ = ["Anchors", "Chosen", "learn_anchors"]
+
+Models = dict[str, AttributeModel]
+
+# Combinations of options that are scored at once, all of them; and options of an attribute that are among them.
+LIMIT = 100_000
+MAX_OPTIONS = 15
+# Attributes that are decided at once; those after them in view of these.
+MAX_ATTRIBUTES = 8
+# Pages that the models of attributes learn from.
+PAGES = 50
+# What scores are multiplied with before they become chances: by themselves they are none. Swept from 0.5 to 30 for
+# the likelihood of what is right on SWDE; between half and twice as much there is little to choose.
+SHARPNESS: dict[Model, float] = {"LR": 8, "NN": 20, "SVM": 20, "rank": 8}
+# Sub-sites of a training site at most, and the pages of each at least.
+SUB_SITES, SUB_SITE = 4, 25
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The rows of an attribute's extractor, one a page at most, and the chance that it is right."""
+
+    rows: Ints
+    confidence: float
+
+
+@dataclass(frozen=True)
+class Anchors:
+    """What training sites taught besides models of attributes: where to look for candidates, and how they score."""
+
+    thresholds: Mapping[str, float]
+    orders: Orders
+    scorer: Scorer
+    features: Features = "ours"
+
+    def choose(
+        self, survey: Survey, schema: Schema, models: Mapping[str, AttributeModel], rankers: Rankers
+    ) -> dict[str, Chosen]:
+        """The extractor of each attribute that the site seems to have."""
+        return self.decide(find_options(survey, schema, models, rankers, self.thresholds))
+
+    def decide(self, options: Mapping[str, Options]) -> dict[str, Chosen]:
+        """The best of all combinations of options; of many attributes in blocks, each in view of those before."""
+        found: dict[str, Chosen] = {}
+        given: dict[str, Ints] = {}
+        names = list(options)
+        for first in range(0, len(names), MAX_ATTRIBUTES):
+            block = {name: options[name] for name in names[first : first + MAX_ATTRIBUTES]}
+            problem = pose(block, self.orders, FEATURES[self.features], count_of(len(block)), given)
+            solved = solve(problem, self.scorer)
+            for name, own, best, scores in zip(
+                block, problem.options, solved.chosen, solved.marginals, strict=True
+            ):
+                if best < len(own):
+                    given[name] = own.leaves[best]
+                    rows = own.rows[best]
+                    found[name] = Chosen(rows[rows >= 0], confidence_of(scores, best, self.scorer.model))
+        return found
+
+
+def count_of(attributes: int) -> int:
+    """Options of each attribute such that all their combinations, with none of them, are not too many."""
+    return max(1, min(MAX_OPTIONS, int(LIMIT ** (1 / attributes) + 1e-9) - 1))
+
+
+def confidence_of(scores: Doubles, best: int, model: Model) -> float:
+    """The share of the best option in what all of them score at best, as exponentials."""
+    return float(1 / np.exp(SHARPNESS[model] * (scores - scores[best])).sum())
+
+
+def learn_anchors(
+    sites: Sequence[tuple[Sequence[Page], Sequence[Label]]],
+    schema: Schema,
+    rankers: Rankers,
+    model: Model = "rank",
+    features: Features = "ours",
+) -> tuple[Models, Anchors]:
+    """Learn from labelled sites: models of attributes from all, and how candidates score where they did not learn."""
+    if len(sites) < 2:
+        raise LabelError("labels of at least two sites are needed: one tells how reliable the other's are")
+    seeds = [Seed(pages, labels, schema) for pages, labels in sites]
+    models = learn_models(seeds, schema)
+    if not models:
+        raise LabelError(f"no label of schema {schema.name!r} is found on the pages of its seed site")
+    blind = [learn_models([other for other in seeds if other is not seed], schema) for seed in seeds]
+    thresholds = learn_thresholds(seeds, blind, schema)
+    examples = [
+        example
+        for seed, known in zip(seeds, blind, strict=True)
+        for example in seed.examples(schema, known, rankers, thresholds)
+    ]
+    orders = learn_orders(examples)
+    return models, Anchors(thresholds, orders, learn_scorer(examples, orders, model, features), features)
+
+
+Example = Mapping[str, Options]
+"""The candidates of a sub-site, with their F1 as a column."""
+
+
+class Seed:
+    """A labelled site: some pages of it for models, and its sub-sites."""
+
+    def __init__(self, pages: Sequence[Page], labels: Sequence[Label], schema: Schema) -> None:
+        named = {label.page for label in labels}
+        labelled = [page for page in pages if page.id in named or page.url in named]
+        own = labelled if len(labelled) >= SUB_SITE else list(pages)
+        count = max(1, min(SUB_SITES, len(own) // SUB_SITE))
+        step = max(1, len(own) // PAGES)
+        self.whole = SubSite(own[::step][:PAGES], labels, schema)
+        parts = [own[number::count] for number in range(count)]
+        self.parts = [self.whole] if count == 1 else [SubSite(part, labels, schema) for part in parts]
+
+    def examples(
+        self, schema: Schema, models: Models, rankers: Rankers, thresholds: Mapping[str, float]
+    ) -> Iterator[Example]:
+        """The candidates of each sub-site by models that did not learn from the site."""
+        for part in self.parts:
+            options = find_options(part.survey, schema, models, rankers, thresholds)
+            yield {
+                name: one.judged(f1_of(one, part.examples[name], part.survey))
+                for name, one in options.items()
+                if name in part.examples
+            }
+
+
+class SubSite:
+    """Pages of a labelled site, and where its attributes stand."""
+
+    def __init__(self, pages: Sequence[Page], labels: Sequence[Label], schema: Schema) -> None:
+        self.survey = Survey(pages, schema)
+        found = {
+            name: find_examples(self.survey.fields, labels, one) for name, one in schema.attributes.items()
+        }
+        self.examples: dict[str, Examples] = {name: one for name, one in found.items() if one is not None}
+
+
+def f1_of(options: Options, examples: Examples, survey: Survey) -> Floats:
+    """Of each option, how well its rows are those that hold the attribute, on labelled pages."""
+    page = survey.ground.page
+    judged = np.zeros(len(survey.ground.pages), np.bool_)
+    judged[page[examples.positive | examples.negative]] = True
+    there = (options.rows >= 0) & judged
+    hits = (there & examples.positive[options.rows]).sum(axis=1)
+    true = len(np.unique(page[examples.positive]))
+    shares: Floats = (2 * hits / np.maximum(1, there.sum(axis=1) + true)).astype(np.float32)
+    return shares
+
+
+def learn_models(seeds: Sequence[Seed], schema: Schema) -> Models:
+    """The models of attributes, each from the sites that have it."""
+    found = {}
+    for name in schema.attributes:
+        having = [(one.whole.survey, one.whole.examples[name]) for one in seeds if name in one.whole.examples]
+        if having:
+            found[name] = learn_attribute(having)
+    return found
+
+
+def learn_thresholds(seeds: Sequence[Seed], blind: Sequence[Models], schema: Schema) -> dict[str, float]:
+    """Per attribute the threshold of algorithm 1, by the site on which its annotator finds least."""
+    found: dict[str, float] = {}
+    for seed, models in zip(seeds, blind, strict=True):
+        site = seed.whole
+        page = site.survey.ground.page
+        for name, marks in annotate(site.survey, schema, models).items():
+            if name in site.examples:
+                positive = site.examples[name].positive
+                judged = len(np.unique(page[positive | site.examples[name].negative]))
+                share = len(np.unique(page[positive])) / judged
+                least = threshold(float(marks[positive].mean()), share)
+                found[name] = min(least, found.get(name, least))
+    return found
+
+
+def learn_orders(examples: Sequence[Example]) -> dict[tuple[str, str], float]:
+    """Of two attributes, the mean share of pages on which the first stands first."""
+    found: dict[tuple[str, str], list[float]] = {}
+    for example in examples:
+        best = {name: one.leaves[np.argmax(one.f1)] for name, one in example.items() if one.f1.max() >= GOOD}
+        for one, other in permutations(best, 2):
+            both = (best[one] >= 0) & (best[other] >= 0)
+            if both.any():
+                found.setdefault((one, other), []).append(float((best[one] < best[other])[both].mean()))
+    return {pair: float(np.mean(shares)) for pair, shares in found.items()}
+
+
+def learn_scorer(examples: Sequence[Example], orders: Orders, model: Model, features: Features) -> Scorer:
+    """The model that scores site-level extractors, from the candidates of training sites."""
+    problems = [
+        pose(one, orders, FEATURES[features], count_of(min(len(one), MAX_ATTRIBUTES)))
+        for one in examples
+        if one
+    ]
+    return fit(problems, model)

@@ -1,0 +1,168 @@
+"""Labels of a new site by scored site-level extractors: trained, saved, loaded, from Python and the shell."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import untemplate as ut
+from tests.labeling.truth import details, share_right
+from untemplate import Attribute, Knowledge, KnowledgeError, LabelError, Page, Schema
+from untemplate.demo import Site, make_site
+from untemplate.labeling.anchors.labeler import MAX_ATTRIBUTES
+from untemplate.labeling.anchors.problem import find_options
+from untemplate.labeling.seed.survey import Survey
+from untemplate.schema import Hints
+
+PAGES = 24
+
+
+@pytest.fixture(scope="module")
+def seeds() -> list[Site]:
+    return [make_site("restaurant", seed, PAGES) for seed in (101, 102, 103)]
+
+
+@pytest.fixture(scope="module")
+def new_site() -> Site:
+    return make_site("restaurant", 104, PAGES)
+
+
+@pytest.fixture(scope="module")
+def knowledge(seeds: list[Site]) -> Knowledge:
+    return ut.train([(details(site), site.labels) for site in seeds], seeds[0].schema, "anchors")
+
+
+def test_a_new_site_is_labelled_by_anchors(knowledge: Knowledge, new_site: Site) -> None:
+    labels = knowledge.label(details(new_site))
+    assert knowledge.method == "anchors"
+    whole = [
+        label for label in labels if label.attribute != "address"
+    ]  # which the site parts over several nodes
+    assert {label.attribute for label in whole} == {"name", "phone", "cuisine"}
+    assert share_right(whole, new_site) > 0.9
+    assert all(label.source == "anchors" and 0.2 <= label.confidence <= 1 for label in labels)
+
+
+def test_labels_of_anchors_become_rules(knowledge: Knowledge, new_site: Site) -> None:
+    pages = details(new_site)
+    rules = ut.learn(pages, knowledge.label(pages), new_site.schema)
+    names = [(page.id, rules.extract_one(page)["name"]) for page in pages]
+    assert sum(name in new_site.truth[page]["name"] for page, name in names) > 0.8 * len(names)
+
+
+def test_anchors_are_saved_and_loaded(knowledge: Knowledge, new_site: Site, tmp_path: Path) -> None:
+    hints = {"phone": Hints(like="phone", near=("name",)), "cuisine": Hints(words=("Thai",), after=("name",))}
+    known = replace(knowledge, schema=replace(knowledge.schema, hints=hints))
+    known.save(tmp_path)
+    loaded = Knowledge.load(tmp_path)
+    assert loaded.method == "anchors"
+    assert loaded.schema == known.schema
+    assert loaded.label(details(new_site)) == known.label(details(new_site))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"model": "oracle"}, "anchors.model"),
+        ({"features": "other"}, "anchors.features"),
+        ({"features": "paper"}, "anchors/weights"),
+        ({"orders": [["name", "phone"]]}, "anchors.orders"),
+    ],
+)
+def test_broken_anchors_are_refused(
+    knowledge: Knowledge, tmp_path: Path, change: dict[str, object], said: str
+) -> None:
+    knowledge.save(tmp_path)
+    file = tmp_path / "knowledge.json"
+    content = json.loads(file.read_text("utf-8"))
+    content["anchors"].update(change)
+    file.write_text(json.dumps(content), "utf-8")
+    with pytest.raises(KnowledgeError, match=said):
+        Knowledge.load(tmp_path)
+
+
+def test_one_site_is_too_few(seeds: list[Site]) -> None:
+    with pytest.raises(LabelError, match="two sites"):
+        ut.train([(details(seeds[0]), seeds[0].labels)], seeds[0].schema, "anchors")
+
+
+def test_knowledge_of_anchors_can_be_used_as_of_seed_sites(knowledge: Knowledge, new_site: Site) -> None:
+    labels = knowledge.label(details(new_site), "seed")
+    assert {label.source for label in labels} == {"seed"}
+
+
+def test_knowledge_without_anchors_says_so(knowledge: Knowledge, new_site: Site) -> None:
+    with pytest.raises(KnowledgeError, match="--method anchors"):
+        replace(knowledge, anchors=None).label(details(new_site), "anchors")
+
+
+def test_no_pages_no_labels(knowledge: Knowledge) -> None:
+    assert knowledge.label([]) == []
+    assert knowledge.label([Page(id=str(n), html=b"<html></html>") for n in range(6)]) == []
+
+
+def test_hints_say_near_what_and_on_which_side(knowledge: Knowledge, new_site: Site) -> None:
+    survey = Survey(details(new_site), knowledge.schema)
+
+    def options(hints: Hints) -> int:
+        schema = replace(knowledge.schema, hints={"name": hints})
+        return int(
+            find_options(survey, schema, knowledge.models, knowledge.rankers)["name"]
+            .columns["by offset"]
+            .sum()
+        )
+
+    everywhere, near = options(Hints()), options(Hints(near=("phone",)))
+    assert 0 < near < everywhere
+    assert options(Hints(near=("phone",), after=("phone",))) < near
+
+
+def test_many_attributes_are_decided_in_blocks(knowledge: Knowledge, new_site: Site) -> None:
+    assert knowledge.anchors
+    options = find_options(
+        Survey(details(new_site), knowledge.schema), knowledge.schema, knowledge.models, knowledge.rankers
+    )
+    many = {f"{name} {copy}": one for copy in range(MAX_ATTRIBUTES) for name, one in options.items()}
+    found = knowledge.anchors.decide(many)
+    assert len(many) > MAX_ATTRIBUTES
+    assert set(found) <= set(many)
+    alone = knowledge.anchors.decide({"name": options["name"]})["name"]
+    assert np.isin(alone.rows, survey_rows(options["name"].rows)).all()
+
+
+def survey_rows(
+    rows: np.ndarray[tuple[int, int], np.dtype[np.int32]],
+) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
+    return np.unique(rows[rows >= 0])
+
+
+def test_schema_files_have_hints(tmp_path: Path) -> None:
+    file = tmp_path / "event.toml"
+    file.write_text(
+        'name = "event"\n[attributes.date]\n[attributes.title]\n[hints.date]\nlike = "date"\n'
+        '[hints.title]\nwords = ["Book fair"]\nafter = ["date"]\n',
+        "utf-8",
+    )
+    schema = Schema.load(file)
+    assert schema.hints == {"date": Hints(like="date"), "title": Hints(words=("Book fair",), after=("date",))}
+    assert schema.attributes["date"] == Attribute("date")
+
+
+@pytest.mark.parametrize(
+    ("hints", "said"),
+    [
+        ('[hints.date]\nlike = "sonnet"', "hints.date.like"),
+        ('[hints.date]\npattern = "("', "RE2"),
+        ('[hints.place]\nlike = "date"', "'place'"),
+        ('[hints.date]\nafter = ["place"]', "'place'"),
+    ],
+)
+def test_wrong_hints_are_told(tmp_path: Path, hints: str, said: str) -> None:
+    file = tmp_path / "event.toml"
+    file.write_text(f'name = "event"\n[attributes.date]\n{hints}\n', "utf-8")
+    with pytest.raises(ut.SchemaError, match=said):
+        Schema.load(file)

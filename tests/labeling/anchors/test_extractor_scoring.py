@@ -1,0 +1,113 @@
+"""Scores of site-level extractors: all combinations at once, as one by one; models learn which is right."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from untemplate.labeling.anchors.features import FEATURES, PAIR, measure_pair
+from untemplate.labeling.anchors.labeler import LIMIT, count_of
+from untemplate.labeling.anchors.problem import Options, Problem, pose
+from untemplate.labeling.anchors.scoring import MODELS, Model, Scorer, fit, solve
+
+PAPER = FEATURES["paper"]
+
+
+def random_options(random: np.random.Generator, count: int, right: int, pages: int = 6) -> Options:
+    """Options of which one is right, and has more of all features."""
+    columns = {name: random.normal(size=count).astype(np.float32) for name in PAPER.names}
+    for column in columns.values():
+        column[right] += 2
+    leaves = random.integers(0, 100_000, (count, pages)).astype(np.int32)
+    f1 = np.zeros(count, np.float32)
+    f1[right] = 1
+    return Options(columns, leaves.copy(), leaves).judged(f1)
+
+
+def random_problem(seed: int, attributes: int = 3, count: int = 5) -> Problem:
+    random = np.random.default_rng(seed)
+    options = {f"a{n}": random_options(random, count, int(random.integers(count))) for n in range(attributes)}
+    return pose(options, {}, PAPER, count)
+
+
+def random_scorer(seed: int, model: Model, units: int) -> Scorer:
+    random = np.random.default_rng(seed)
+    wide = len(PAPER.names) + 1 + len(PAIR)
+    return Scorer(
+        model, random.normal(size=(wide, units)), random.normal(size=units), random.normal(size=units)
+    )
+
+
+@given(st.integers(0, 1000), st.sampled_from([("rank", 1), ("NN", 4)]), st.integers(1, 4))
+@settings(max_examples=30, deadline=None)
+def test_all_combinations_are_scored_as_one_by_one(
+    seed: int, kind: tuple[Model, int], attributes: int
+) -> None:
+    problem = random_problem(seed, attributes)
+    scorer = random_scorer(seed, *kind)
+    choices = np.array(list(product(*map(range, problem.shape))), np.int32)
+    one_by_one = scorer.score_features(problem.features_of(choices))
+    np.testing.assert_allclose(scorer.score(problem).ravel(), one_by_one, rtol=1e-9, atol=1e-9)
+    solved = solve(problem, scorer)
+    assert solved.chosen == tuple(choices[int(np.argmax(one_by_one))])
+    for number, best in enumerate(solved.marginals):
+        assert best.max() == pytest.approx(one_by_one.max())
+        assert best[0] == pytest.approx(one_by_one[choices[:, number] == 0].max())
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_model_learns_what_is_right(model: Model) -> None:
+    scorer = fit([random_problem(seed) for seed in range(8)], model)
+    hits = []
+    for seed in range(100, 110):
+        problem = random_problem(seed)
+        solved = solve(problem, scorer)
+        hits += [
+            one == int(np.argmax(own.f1)) for one, own in zip(solved.chosen, problem.options, strict=True)
+        ]
+    assert np.mean(hits) > 0.9
+
+
+def test_a_site_may_lack_an_attribute() -> None:
+    """An option worse than all that was right on training sites loses to none."""
+    problems = [random_problem(seed) for seed in range(8)]
+    for number, problem in enumerate(problems):
+        if number % 2:
+            own = problem.options[0]
+            problem.single[0][:-1, : len(PAPER.names)] = -3
+            own.columns["F1"][:] = 0
+    scorer = fit(problems, "LR")
+    tested = random_problem(100)
+    tested.single[0][:-1, : len(PAPER.names)] = -3
+    solved = solve(tested, scorer)
+    assert solved.chosen[0] == len(tested.options[0])
+    assert solved.chosen[1] == int(np.argmax(tested.options[1].f1))
+
+
+@given(st.integers(1, 16))
+def test_combinations_are_never_too_many(attributes: int) -> None:
+    assert count_of(attributes) >= 1
+    assert (count_of(attributes) + 1) ** attributes <= LIMIT
+
+
+def test_pairs_tell_how_far_and_in_which_order() -> None:
+    first = np.array([[10, 20, -1], [0, 0, 0]], np.int32)
+    second = np.array([[13, 23, 33]], np.int32)
+    found = measure_pair(first, second, 1.0)
+    distance, near, same, unlike = found[0, 0]
+    assert (distance, near, same, unlike) == (np.log(4), 1, 0, 0)
+    assert found[1, 0, PAIR.index("near")] == 0
+    assert measure_pair(second, first, 1.0)[0, 0, PAIR.index("unlike order")] == 1
+    assert measure_pair(second, second, 0.5)[0, 0, PAIR.index("same")] == 1
+
+
+def test_nearly_the_same_option_is_not_looked_at_twice() -> None:
+    random = np.random.default_rng(0)
+    one = random_options(random, 3, 0, pages=20)
+    one.rows[1] = one.rows[0]
+    one.rows[1, 0] += 1
+    assert pose({"a": one}, {}, PAPER, 3).shape == (3,)
