@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
+from lxml import etree
 
 from untemplate.errors import KnowledgeError, LabelError
 from untemplate.labeling.anchors import Anchors, learn_anchors
 from untemplate.labeling.finding import Finding, labels_of, merge
 from untemplate.labeling.ground import Fields, Ground
 from untemplate.labeling.ground.examples import Examples, find_examples, presume_examples
-from untemplate.labeling.ground.nodes import Ints, ordinals
+from untemplate.labeling.ground.nodes import Ints
 from untemplate.labeling.label import Label
 from untemplate.labeling.seed.models import AttributeModel, learn_attribute
 from untemplate.labeling.seed.paper import PaperSite, SeedSite, Step, adapt, learn_seed
@@ -23,7 +24,7 @@ from untemplate.labeling.seed.solution import solve
 from untemplate.labeling.seed.survey import Survey
 from untemplate.labeling.segments import FromLabels, NodeCRF, SegmentLabeler, learn_nodes
 from untemplate.labeling.storage import load_knowledge, save_knowledge
-from untemplate.page import Page
+from untemplate.page import Node, Page
 from untemplate.schema import Attribute, Schema
 
 __all__ = ["Knowledge", "Method", "Way", "train"]
@@ -234,23 +235,32 @@ def _finding(ground: Ground, name: str, rows: Ints, confidence: float, sure: boo
 
 
 def _all_values(ground: Ground, rows: Ints, attribute: Attribute) -> Ints:
-    """Rows of an attribute; if it has several values also those that follow them in the same place."""
-    if not attribute.many or not len(rows):
+    """Rows of an attribute; if it has several values also those around them at the same place."""
+    if not attribute.many:
         return rows
-    ordinal = ordinals(ground.page, ground.place)
-    first_of = dict(zip(ground.page[rows].tolist(), rows.tolist(), strict=True))
-    found = []
-    for page, first in first_of.items():
-        found.append(first)
-        same = (
-            np.flatnonzero(ground.place[first : ground.starts[page + 1]] == ground.place[first])[1:] + first
-        )
-        for row in same.tolist():
-            if ground.before[row] != ground.before[first] or ordinal[row] - ordinal[first] > MAX_VALUES:
-                break
-            found.append(row)
+    found: set[int] = set()
+    for row in rows.tolist():
+        page = ground.page[row]
+        first, last = ground.starts[page], ground.starts[page + 1]
+        alike = np.flatnonzero(ground.place[first:last] == ground.place[row]) + first
+        block = _block(ground.rows[row])
+        alike = alike[[_block(ground.rows[other]) is block for other in alike.tolist()]]
+        run = np.cumsum(np.diff(alike, prepend=alike[0]) > SEPARATED)
+        own = alike[run == run[np.searchsorted(alike, row)]]
+        found.update(own.tolist() if len(own) <= MAX_VALUES else [row])
     return np.array(sorted(found), np.int32)
+
+
+def _block(node: Node) -> etree._Element:
+    """What holds the values of a list: the element two levels above theirs, the `ul` of `ul/li/a`."""
+    element = node.parent
+    for _ in range(2):
+        parent = element.getparent()
+        element = element if parent is None else parent
+    return element
 
 
 # Values of one attribute on a page; more are a list of something else.
 MAX_VALUES = 20
+# Rows from one value to the next: there may be an `and` between them.
+SEPARATED = 2
