@@ -9,6 +9,7 @@ import pytest
 
 from untemplate import Attribute, Label, LabelError, Page, Reason, Record, Rules, Schema, find_records, learn
 from untemplate.errors import RulesError
+from untemplate.extraction.candidates import MAX_CANDIDATES
 from untemplate.extraction.explain import explain_records
 from untemplate.extraction.parts import cut
 from untemplate.pipeline import learn_site
@@ -205,3 +206,10 @@ def test_records_are_never_inside_each_other() -> None:
     page = Page(html="<ul class='hits'><li><h3>a</h3>" * 3 + "</ul>")
     inner = {one for part in cut(record_rule, page) for one in part.elements[0].iterdescendants()}
     assert not inner & {part.elements[0] for part in cut(record_rule, page)}
+
+
+def test_a_page_of_a_million_nodes() -> None:
+    rules = learn([page_of("list", range(10, 20), "1")], labels_of((10, 13)), SCHEMA)
+    records = rules.extract_page(page_of("list", range(125_000), "2"))
+    assert len(records) == MAX_CANDIDATES
+    assert texts(records[-1:]) == [(10_000, name(9_999), text(9_999), price(9_999))]

@@ -201,17 +201,28 @@ def _heal(rules: Rules, later: Site) -> Rules:
 
 def _list(site: Site) -> None:
     from untemplate.labeling.records import find_records
+    from untemplate.pipeline import learn
 
-    right = total = 0
-    for number, page in enumerate(page for page in site.pages if page.id in site.rows):
-        rows = find_records(page)
-        if number == 0:
-            show_rows(f"The first {SHOWN} of {len(rows)} rows of {page.id}", rows, SHOWN)
-        head = next(iter(site.schema.attributes))
-        names = [row[head] for row in site.rows[page.id]]
-        right += sum(name in row.cells for name, row in zip(names, rows, strict=False))
-        total += len(names)
+    pages = [page for page in site.pages if page.id in site.rows]
+    found = {page.id: find_records(page) for page in pages}
+    first = pages[0]
+    show_rows(f"The first {SHOWN} of {len(found[first.id])} rows of {first.id}", found[first.id], SHOWN)
+    head = next(iter(site.schema.attributes))
+    names = {page: [row[head] for row in rows] for page, rows in site.rows.items()}
+    total = sum(len(names[page.id]) for page in pages)
+    right = sum(
+        name in row.cells for page in pages for name, row in zip(names[page.id], found[page.id], strict=False)
+    )
     say(f"Against the truth: {right:,} of {total:,} rows have the right {head}.")
+    if not found[first.id]:
+        return
+    rules = learn([first], found[first.id])
+    right = sum(
+        name in (values[0].text for values in record.values.values())
+        for page in pages
+        for name, record in zip(names[page.id], rules.extract_page(page), strict=False)
+    )
+    say(f"With rules learnt from the rows of {first.id} alone: {right:,} of {total:,}.")
 
 
 def _score(records: list[Record], labels: list[Label], site: Site) -> None:

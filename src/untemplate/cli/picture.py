@@ -10,6 +10,10 @@ from lxml import etree
 
 from untemplate.errors import InputError, MissingExtra, why
 from untemplate.labeling.records import Row, Rows
+from untemplate.labeling.records.shapes import Shapes
+from untemplate.labeling.records.survey import Survey
+from untemplate.labeling.records.tree import read_tree
+from untemplate.labeling.records.vision import see
 from untemplate.layout import VIEWPORT, Boxes, EstimatedLayout, Layout
 from untemplate.page import Page, visible_text
 
@@ -29,13 +33,16 @@ MAX_HEIGHT = 16_000
 # Points of a font for a pixel on the page: the font of the picture is wider than most.
 FONT = 0.85 * SCALE * 72 / DPI
 # The width of a narrow letter in font sizes: what of a long text stands in its first line. The smallest boxes.
-NARROW = 0.45
+NARROW = 0.4
 SMALLEST = 2.0
 COLORS = ("tab:red", "tab:blue", "tab:green", "tab:orange", "tab:purple", "tab:brown")
 
 
 def draw_rows(page: Page, rows: Rows, path: Path, layout: Layout | None = None) -> None:
-    """Draw a page with its rows, each list in another color, as a `.png`, `.svg` or `.pdf` file."""
+    """Draw a page with its rows, each list in another color, as a `.png`, `.svg` or `.pdf` file.
+
+    Raises PageError when the page cannot be read.
+    """
     (boxes,) = (layout or EstimatedLayout()).boxes([page])
     height = min(float((boxes.elements[:, 1] + boxes.elements[:, 3]).max(initial=100.0)), MAX_HEIGHT)
     figure = Figure(figsize=(VIEWPORT * SCALE / DPI, height * SCALE / DPI), dpi=DPI)
@@ -60,9 +67,10 @@ def draw_rows(page: Page, rows: Rows, path: Path, layout: Layout | None = None) 
 
 
 def _draw_page(axes: Axes, boxes: Boxes, height: float) -> None:
-    for number, (x, y, width, tall) in enumerate(boxes.elements.tolist()):
-        if boxes.visible[number] and min(width, tall) > SMALLEST and y < height:
-            axes.add_patch(Rectangle((x, y), width, tall, fill=False, edgecolor="0.85", linewidth=0.5))
+    tree = read_tree(boxes.page)
+    for x, y, width, tall in see(Survey(tree, Shapes(tree), boxes)).boxes.tolist():
+        if min(width, tall) > SMALLEST and y < height:
+            axes.add_patch(Rectangle((x, y), width, tall, fill=False, edgecolor="0.75", linewidth=0.5))
     sizes = boxes.font_size[boxes.node_elements].tolist()
     for node, (x, y, width, _), size in zip(boxes.page.nodes, boxes.nodes.tolist(), sizes, strict=True):
         if node.is_text and width > 0 and y < height:

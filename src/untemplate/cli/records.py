@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,8 +58,7 @@ def command(
     from untemplate.extraction.rows import write_rows
     from untemplate.labeling.records import find_records
 
-    if picture:
-        from untemplate.cli.picture import draw_rows
+    draw = _drawing() if picture else None
     counts: Counter[str] = Counter()
     known: set[str] = set()
     linked: list[str] = []
@@ -68,8 +67,8 @@ def command(
     def find(pages: Iterator[Page]) -> Iterator[tuple[Page, Rows]]:
         for page in pages:
             rows = find_records(page, all_lists)
-            if picture and not counts:
-                draw_rows(page, rows, picture)
+            if draw and picture and not counts:
+                draw(page, rows, picture)
             page.release()
             counts.update(pages=1, rows=len(rows))
             known.add(page.url)
@@ -86,10 +85,23 @@ def command(
         say(f"{len(names):,} pages without rows: {reason}: {_some(names)}")
     if further := [url for url in dict.fromkeys(linked) if url not in known]:
         say(f"{len(further):,} lists go on: {_some(further)}")
-    if picture:
-        say(f"The first page is drawn in {picture}.")
     if not counts["rows"]:
         raise click.exceptions.Exit(NO_ROWS)
+
+
+def _drawing() -> Callable[[Page, Rows, Path], None]:
+    """What draws a page; MissingExtra if that cannot be done."""
+    from untemplate.cli.picture import draw_rows
+    from untemplate.errors import PageError
+
+    def draw(page: Page, rows: Rows, path: Path) -> None:
+        try:
+            draw_rows(page, rows, path)
+            say(f"{page.id} is drawn in {path}.")
+        except PageError as error:
+            say(f"{page.id} cannot be drawn: {error}")
+
+    return draw
 
 
 def _some(names: Sequence[str]) -> str:
