@@ -168,6 +168,9 @@ def test_what_is_wrong_is_said() -> None:
     assert any("record 1: its values do not stand together" in problem for problem in learned.problems)
     assert len(learned.rules.extract_page(page)) == 10
 
+    both = learn_site([page], [Label("1", "name", "Teas"), *labels_of((14, 15))], SCHEMA)
+    assert both.problems == ["1: labels of the whole page left out, since records of it are labelled"]
+
     nowhere = learn_site([page], [Label("1", "name", "Nowhere", record="1")], SCHEMA)
     assert nowhere.needs_labels == ["c1"]
     assert nowhere.rules.extract_page(page)[0].missing["name"] == Reason.NEEDS_LABELS

@@ -82,8 +82,13 @@ def learn_list(
 
 def _not_located(page: Page, labels: Sequence[Label], located: Sequence[Located]) -> list[str]:
     placed = {label.record for one in located for label in one.labels}
-    missing = {label.record: None for label in labels if label.record not in placed}
-    return [f"{page.id}: record {name}: its values do not stand together on the page" for name in missing]
+    missing = dict.fromkeys(label.record for label in labels if label.record not in placed)
+    return [
+        f"{page.id}: labels of the whole page left out, since records of it are labelled"
+        if name is None
+        else f"{page.id}: record {name}: its values do not stand together on the page"
+        for name in missing
+    ]
 
 
 class _Elements(Table):
