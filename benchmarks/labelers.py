@@ -25,6 +25,8 @@ from benchmarks.seed import GOOD, Target
 from benchmarks.segments import PageCRF
 from benchmarks.swde import VERTICALS, Score, chosen_sites, labels_of, schema_of
 from untemplate import Knowledge, Label, Page, Schema, train
+from untemplate.labeling.anchors import learn_anchors
+from untemplate.labeling.anchors.scoring import Model
 from untemplate.labeling.finding import Finding
 from untemplate.labeling.finding import labels_of as labels_found
 from untemplate.labeling.ground import Ground
@@ -60,6 +62,11 @@ class Training:
             self._known[method] = train(self.sites, self.schema, method, rankers=held_out(self.vertical))
         return self._known[method]
 
+    def scored(self, model: Model) -> Knowledge:
+        rankers = held_out(self.vertical)
+        models, anchors = learn_anchors(self.sites, self.schema, rankers, model)
+        return Knowledge(self.schema, models, rankers=rankers, anchors=anchors)
+
     def nodes(self) -> NodeClassifier:
         nodes = self.knowledge("segments").nodes
         assert nodes is not None
@@ -78,6 +85,10 @@ LABELERS: dict[str, Callable[[Training], Finder]] = {
     "segments, SS": lambda sites: SegmentLabeler(sites.schema, sites.nodes(), "SS"),
     "segments, ED": lambda sites: SegmentLabeler(sites.schema, sites.nodes()),
     "segments, ED of seed": lambda sites: SegmentLabeler(sites.schema, FromLabels(sites.knowledge("best"))),
+    "anchors, LR": lambda sites: sites.scored("LR"),
+    "anchors, NN": lambda sites: sites.scored("NN"),
+    "anchors, SVM": lambda sites: sites.scored("SVM"),
+    "anchors, rank": lambda sites: sites.scored("rank"),
 }
 
 
@@ -99,13 +110,14 @@ def evaluate(
     labelers: Sequence[str],
     answers: Answers,
     seconds: Mapping[str, list[float]],
+    tested: int,
 ) -> Iterator[str]:
-    """Each site labelled by what the four after it taught."""
+    """So many sites, evenly spread, each labelled by what the four after it taught."""
     seeds = [(t.labelled, labels_of([page.id for page in t.labelled], t.truth)) for t in targets]
-    for number, target in enumerate(targets):
-        training = Training(
-            vertical, [seeds[(number + turn) % len(targets)] for turn in range(1, TRAINED + 1)]
-        )
+    for turn in range(min(tested, len(targets))):
+        number = turn * len(targets) // tested
+        target = targets[number]
+        training = Training(vertical, [seeds[(number + n) % len(targets)] for n in range(1, TRAINED + 1)])
         for name in labelers:
             labeler = LABELERS[name](training)
             started = process_time()
@@ -153,6 +165,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--vertical", nargs="+", choices=VERTICALS, default=VERTICALS, help="only these")
     parser.add_argument("--labeler", nargs="+", choices=LABELERS, default=list(LABELERS), help="only these")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="of N pages only one: a quick look")
+    parser.add_argument("--tested", type=int, default=10, metavar="N", help="sites to be labelled, of 10")
     parser.add_argument("-v", "--verbose", action="store_true", help="list what is missed")
     options = parser.parse_args(arguments)
     console = Console(width=None if sys.stdout.isatty() else 160)
@@ -166,8 +179,9 @@ def main(arguments: Sequence[str]) -> int:
             return 0
         with Progress(console=Console(stderr=True), transient=True) as bar:
             targets = [Target(site) for site in bar.track(sites, description="reading")]
-            task = bar.add_task(vertical, total=len(targets) * len(options.labeler))
-            for _ in evaluate(vertical, targets, options.labeler, answers, seconds):
+            total = min(options.tested, len(targets)) * len(options.labeler)
+            task = bar.add_task(vertical, total=total)
+            for _ in evaluate(vertical, targets, options.labeler, answers, seconds, options.tested):
                 bar.advance(task)
     show(console, answers, options.vertical, {name: mean(own) for name, own in seconds.items()})
     if options.verbose:
