@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from lxml import etree
 
 from untemplate.errors import KnowledgeError, LabelError
 from untemplate.labeling.anchors import Anchors, learn_anchors
@@ -16,6 +15,7 @@ from untemplate.labeling.finding import Finding, labels_of, merge
 from untemplate.labeling.ground import Fields, Ground
 from untemplate.labeling.ground.examples import Examples, find_examples, presume_examples
 from untemplate.labeling.ground.nodes import Ints
+from untemplate.labeling.ground.several import all_values
 from untemplate.labeling.label import Label
 from untemplate.labeling.seed.models import AttributeModel, learn_attribute
 from untemplate.labeling.seed.paper import PaperSite, SeedSite, Step, adapt, learn_seed
@@ -24,8 +24,8 @@ from untemplate.labeling.seed.solution import solve
 from untemplate.labeling.seed.survey import Survey
 from untemplate.labeling.segments import FromLabels, NodeCRF, SegmentLabeler, learn_nodes
 from untemplate.labeling.storage import load_knowledge, save_knowledge
-from untemplate.page import Node, Page
-from untemplate.schema import Attribute, Schema
+from untemplate.page import Page
+from untemplate.schema import Schema
 
 __all__ = ["Knowledge", "Method", "Way", "train"]
 
@@ -115,16 +115,18 @@ class Knowledge:
     def _find_on(self, pages: list[Page]) -> Iterator[Finding]:
         survey = Survey(pages, self.schema)
         for name, best in solve(survey, self.models, self.schema, self.rankers).items():
-            own = survey.fields.rows_of(best.field)
-            rows = _all_values(survey.ground, own, self.schema.attributes[name])
-            yield _finding(survey.ground, name, rows, best.confidence, best.confidence >= MIN_CONFIDENCE)
+            yield self._finding(survey, name, survey.fields.rows_of(best.field), best.confidence)
 
     def _find_by_anchors(self, pages: list[Page], anchors: Anchors) -> Iterator[Finding]:
         survey = Survey(pages, self.schema)
         for name, best in anchors.choose(survey, self.schema, self.models, self.rankers).items():
-            rows = _all_values(survey.ground, best.rows, self.schema.attributes[name])
-            found = _finding(survey.ground, name, rows, best.confidence, best.confidence >= MIN_CONFIDENCE)
-            yield replace(found, source="anchors")
+            yield replace(self._finding(survey, name, best.rows, best.confidence), source="anchors")
+
+    def _finding(self, survey: Survey, name: str, rows: Ints, confidence: float) -> Finding:
+        ground = survey.ground
+        if self.schema.attributes[name].many:
+            rows = all_values(ground, rows)
+        return _finding(ground, name, rows, confidence, confidence >= MIN_CONFIDENCE)
 
     def _find_as_paper(self, pages: list[Page]) -> list[Finding]:
         site = PaperSite(pages)
@@ -232,35 +234,3 @@ def _finding(ground: Ground, name: str, rows: Ints, confidence: float, sure: boo
     places = [(ground.pages[ground.page[row]], ground.rows[row]) for row in rows.tolist()]
     share = len(np.unique(ground.page[rows])) / max(1, len(ground.pages))
     return Finding(name, confidence, places, share, sure)
-
-
-def _all_values(ground: Ground, rows: Ints, attribute: Attribute) -> Ints:
-    """Rows of an attribute; if it has several values also those around them at the same place."""
-    if not attribute.many:
-        return rows
-    found: set[int] = set()
-    for row in rows.tolist():
-        page = ground.page[row]
-        first, last = ground.starts[page], ground.starts[page + 1]
-        alike = np.flatnonzero(ground.place[first:last] == ground.place[row]) + first
-        block = _block(ground.rows[row])
-        alike = alike[[_block(ground.rows[other]) is block for other in alike.tolist()]]
-        run = np.cumsum(np.diff(alike, prepend=alike[0]) > SEPARATED)
-        own = alike[run == run[np.searchsorted(alike, row)]]
-        found.update(own.tolist() if len(own) <= MAX_VALUES else [row])
-    return np.array(sorted(found), np.int32)
-
-
-def _block(node: Node) -> etree._Element:
-    """What holds the values of a list: the element two levels above theirs, the `ul` of `ul/li/a`."""
-    element = node.parent
-    for _ in range(2):
-        parent = element.getparent()
-        element = element if parent is None else parent
-    return element
-
-
-# Values of one attribute on a page; more are a list of something else.
-MAX_VALUES = 20
-# Rows from one value to the next: there may be an `and` between them.
-SEPARATED = 2
