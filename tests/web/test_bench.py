@@ -10,6 +10,7 @@ from untemplate.errors import LabelError
 from untemplate.extraction import Wrapper
 from untemplate.labeling import Label
 from untemplate.page import Page
+from untemplate.pipeline import learn
 from untemplate.schema import Attribute, Schema
 from untemplate.web.bench import Bench
 from untemplate.web.doubts import find_doubts
@@ -131,3 +132,19 @@ def test_clicks_become_labels_that_are_marked_where_they_were_given() -> None:
     for click in (Click(0), Click(99), Click(call, part="556"), Click(street, attribute="href")):
         with pytest.raises(LabelError):
             label_at(click, shown, rendering, SCHEMA.attributes["name"])
+
+
+def test_rules_of_list_pages_find_nothing_here_and_give_way_to_labels_of_the_page() -> None:
+    pages = [page(0), page(1)]
+    labels = [
+        Label("0", "name", "0 Main St", record="1"),
+        Label("0", "name", "Call:", record="2"),
+    ]
+    listed = learn(pages, labels, SCHEMA).wrappers[0]
+    assert listed.records is not None
+    made = bench(pages, saved=listed)
+    assert made.find(made.pages["1"]) == {"name": []}
+    assert made.wrapper.records is not None
+    made.update(listed, [*labels, name(0)], {"name"})
+    assert made.wrapper.records is None
+    assert [found.text for found in made.find(made.pages["1"])["name"]] == ["Place 1"]
