@@ -7,6 +7,7 @@ thing a column holds (title, link, image, price, date, text) is derived from its
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -112,6 +113,7 @@ def lesson(sheet: Sheet, weights: Floats) -> Lesson:
                 records.append(block)
                 if number in right:
                     _locate(sheet, vision, block, texts, given[right[number]], kinds, values)
+        _agree(sheet, vision, records, values)
         _find_images(sheet, vision, records, values)
     return Lesson(sheet, vision, observed, local, records, values)
 
@@ -155,6 +157,29 @@ def _locate(
             )
             own = cell_kind("".join(item for item in items if isinstance(item, str)))
             values.setdefault(leaf, kind if kind == "title" else own)
+
+
+def _agree(sheet: Sheet, vision: VisionTree, records: Sequence[int], values: dict[int, str]) -> None:
+    """Leaves in the same place of their records are what most of them are: the truth has gaps and misprints."""
+    tree = sheet.found.tree
+    places: dict[tuple[str, ...], list[int]] = {}
+    for block in records:
+        top = vision.rows[block][0]
+        for leaf in range(block, int(vision.end[block])):
+            row = vision.rows[leaf][0]
+            if vision.children[leaf] or tree.tags[row] in SHOWN:
+                continue
+            steps: list[str] = []
+            while row > top:
+                item = tree.items[row]
+                steps.append(tree.tags[row] + ("" if isinstance(item, str) else item.get("class", "")))
+                row = int(tree.parent[row])
+            places.setdefault(tuple(steps), []).append(leaf)
+    for leaves in places.values():
+        (kind, count), *_ = Counter(values.get(leaf, "") for leaf in leaves).most_common(1)
+        if kind and 2 * count > len(leaves):
+            for leaf in leaves:
+                values.setdefault(leaf, kind)
 
 
 def _find_images(sheet: Sheet, vision: VisionTree, records: Sequence[int], values: dict[int, str]) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     )
     from untemplate.extraction import Rules, write_records
     from untemplate.labeling import Finding, Knowledge, Label, Labeler, read_labels, train, write_labels
-    from untemplate.labeling.records import Row, Rows, find_records
+    from untemplate.labeling.records import Row, Rows, find_records, list_model
     from untemplate.page import Limits, Node, Page, static_text
     from untemplate.patterns import Price
     from untemplate.pipeline import learn
@@ -67,6 +67,7 @@ __all__ = [
     "find_records",
     "heal",
     "learn",
+    "list_model",
     "read_labels",
     "read_pages",
     "sample",
@@ -95,7 +96,7 @@ _HOMES = {
     ),
     "extraction": ("Rules", "write_records"),
     "labeling": ("Finding", "Knowledge", "Label", "Labeler", "read_labels", "train", "write_labels"),
-    "labeling.records": ("Row", "Rows", "find_records"),
+    "labeling.records": ("Row", "Rows", "find_records", "list_model"),
     "page": ("Limits", "Node", "Page", "static_text"),
     "patterns": ("Price",),
     "pipeline": ("learn",),

@@ -125,3 +125,16 @@ def test_lists_that_go_on_are_told(run: Run, tmp_path: Path) -> None:
     items = "".join(f"<li><h3>Tea {n}</h3><p>from hill {n * n}, {n} euro</p></li>" for n in range(5))
     (tmp_path / "1.html").write_text(f"<ul>{items}</ul><a href='http://tea.example/?page=2'>Next</a>")
     assert "1 lists go on: http://tea.example/?page=2" in run("records", tmp_path / "1.html").stderr
+
+
+def test_columns_with_names(run: Run, lists: Path, tmp_path: Path) -> None:
+    for ending in ("csv", "parquet"):
+        done = run("records", lists, "--names", "-o", tmp_path / f"rows.{ending}")
+        assert done.returncode == 0, done.stderr
+    with (tmp_path / "rows.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [*rows[0]][7:13] == ["title", "link", "image", "price", "date", "cell_1"]
+    assert [row["title"] or None for row in rows] == pq.read_table(tmp_path / "rows.parquet")[
+        "title"
+    ].to_pylist()
+    assert any(row["title"] for row in rows)

@@ -41,6 +41,12 @@ SHORT = 40
     show_default="JSONL to standard output",
     help="The file to write: .jsonl, .csv or .parquet.",
 )
+@click.option(
+    "--names",
+    "is_named",
+    is_flag=True,
+    help="Columns for titles, links, images, prices and dates too.",
+)
 @click.option("--all-lists", is_flag=True, help="Every list of a page, also navigation and the like.")
 @click.option(
     "--show",
@@ -49,16 +55,23 @@ SHORT = 40
     help="Draw the first page with its blocks and records: .png, .svg or .pdf.",
 )
 def command(
-    source: str, url_column: str, html_column: str, output: str, all_lists: bool, picture: Path | None
+    source: str,
+    url_column: str,
+    html_column: str,
+    output: str,
+    is_named: bool,
+    all_lists: bool,
+    picture: Path | None,
 ) -> None:
     """Find the records on list pages, and write them as rows of cells.
 
     Nothing needs to be labelled or learnt. PAGES is any source of pages; see untemplate cluster --help.
     """
     from untemplate.extraction.rows import write_rows
-    from untemplate.labeling.records import find_records
+    from untemplate.labeling.records import find_records, list_model
 
     draw = _drawing() if picture else None
+    model = list_model() if is_named else None
     counts: Counter[str] = Counter()
     known: set[str] = set()
     linked: list[str] = []
@@ -66,7 +79,7 @@ def command(
 
     def find(pages: Iterator[Page]) -> Iterator[tuple[Page, Rows]]:
         for page in pages:
-            rows = find_records(page, all_lists)
+            rows = find_records(page, all_lists, model=model)
             if draw and picture and not counts:
                 draw(page, rows, picture)
             page.release()
@@ -79,7 +92,8 @@ def command(
             yield page, rows
 
     with open_pages(source, url_column, html_column) as pages:
-        write_rows(find(progress(pages, "Finding records", pages.total)), output)
+        found = find(progress(pages, "Finding records", pages.total))
+        write_rows(found, output, model.labels.attributes if model else ())
     say(f"{counts['rows']:,} rows of {counts['pages']:,} pages.")
     for reason, names in sorted(without.items(), key=lambda one: -len(one[1]))[:REASONS]:
         say(f"{len(names):,} pages without rows: {reason}: {_some(names)}")

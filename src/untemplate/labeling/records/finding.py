@@ -19,6 +19,8 @@ from untemplate.labeling.records.alignment import align
 from untemplate.labeling.records.cells import Cells
 from untemplate.labeling.records.choosing import confidence, lists_apart, most_prominent, score
 from untemplate.labeling.records.groups import Group, Run, find_groups
+from untemplate.labeling.records.hcrf.model import Hcrf
+from untemplate.labeling.records.hcrf.reading import IMAGE, Reading
 from untemplate.labeling.records.paging import next_page
 from untemplate.labeling.records.paths import Paths
 from untemplate.labeling.records.row import Row, Rows
@@ -35,18 +37,24 @@ NOTHING = "nothing on the page repeats"
 LIKELY = 0.1
 # Nothing repeats where a record is alone, so it is as likely as not.
 ALONE = 0.5
+# What a model that is sure of a group adds to its score, and of how many groups, the best ones, it is asked.
+MODEL_WEIGHT = 1.0
+CLOSE = 8
 # Cells of nothing else say nothing.
 MUTE = frozenset(string.punctuation + " ·•–—»›«‹…") - {"$"}
 UNSURE = "nothing that repeats looks like records (the most likely has confidence {:.2f})"
 
 
-def find_records(page: Page, all_lists: bool = False, layout: Layout | None = None) -> Rows:
+def find_records(
+    page: Page, all_lists: bool = False, layout: Layout | None = None, model: Hcrf | None = None
+) -> Rows:
     """The rows of the page's main records, in page order; none with a reason.
 
-    `all_lists` gives every list of the page, navigation and all, the main one first.
+    `all_lists` gives every list of the page, navigation and all, the main one first. A `model`, such as
+    `list_model()`, helps to find the records and names their columns: `row.values`.
     """
     try:
-        found = ListPage(page, layout or EstimatedLayout())
+        found = ListPage(page, layout or EstimatedLayout(), model)
     except PageError as error:
         return Rows(reason=str(error))
     rows = found.all_lists() if all_lists else found.main_list()
@@ -57,7 +65,7 @@ def find_records(page: Page, all_lists: bool = False, layout: Layout | None = No
 class ListPage:
     """A page and the groups on it that might be its records."""
 
-    def __init__(self, page: Page, layout: Layout) -> None:
+    def __init__(self, page: Page, layout: Layout, model: Hcrf | None = None) -> None:
         self.tree = read_tree(page)
         if not len(self.tree):
             raise PageError("page shows nothing")
@@ -67,27 +75,36 @@ class ListPage:
         features = [self.survey.features(group) for group in self.groups]
         self.features: Floats = np.array(features).reshape(len(features), len(FEATURES))
         self.join_weights = np.array([joins.WEIGHTS[name] for name in joins.FEATURES])
+        self.scores = score(self.features)
+        self._reading = self._read(page, model) if model is not None else None
         self._paths = Paths()
+
+    def _read(self, page: Page, model: Hcrf) -> Reading:
+        """The page as the model sees it, which also says how likely the best groups are records."""
+        order = np.argsort(-self.scores, kind="stable").tolist()
+        title = page.tree.findtext(".//title") or ""
+        reading = Reading(model, title, self.survey, [self.groups[number] for number in order])
+        for number in order[:CLOSE]:
+            self.scores[number] += MODEL_WEIGHT * reading.likelihood(self.groups[number])
+        return reading
 
     def main_list(self) -> Rows:
         """The rows of the most likely group, if it is likely enough, else of a record that is alone."""
-        scores = score(self.features)
         sure = 0.0
-        if len(scores):
-            best = int(np.argmax(scores))
+        if len(self.scores):
+            best = int(np.argmax(self.scores))
             sure = confidence(self.features[best])
             if sure >= LIKELY:
                 return Rows(self.rows(self.groups[best], sure))
         alone = self.survey.find_alone()
         if alone is not None:
             return Rows(self.rows(Group(((alone,),)), ALONE))
-        return Rows(reason=UNSURE.format(sure) if len(scores) else NOTHING)
+        return Rows(reason=UNSURE.format(sure) if len(self.scores) else NOTHING)
 
     def all_lists(self) -> Rows:
         """The rows of all groups that share nothing, the most likely first."""
-        scores = score(self.features)
-        rows = Rows(reason=None if len(scores) else NOTHING)
-        for list_id, number in enumerate(lists_apart(self.survey, self.groups, scores)):
+        rows = Rows(reason=None if len(self.scores) else NOTHING)
+        for list_id, number in enumerate(lists_apart(self.survey, self.groups, self.scores)):
             rows += self.rows(self.groups[number], confidence(self.features[number]), list_id)
         return rows
 
@@ -100,15 +117,27 @@ class ListPage:
             [None if line is None or concealed[line[0]] else cells.text(line) for line in row]
             for row in lines
         ]
+        names = self._reading.names(lines) if self._reading else [{} for _ in lines]
         columns = [
             number
             for number in range(len(texts[0]))
             if any(not MUTE.issuperset(row[number] or "") for row in texts)
         ]
         return [
-            Row(self._text(run), [row[number] for number in columns], self._xpath(run), confidence, list_id)
-            for run, row in zip(group.runs, texts, strict=True)
+            Row(
+                self._text(run),
+                [row[number] for number in columns],
+                self._xpath(run),
+                confidence,
+                list_id,
+                {name: text for name, number in own.items() if (text := row[number])} | self._image(run),
+            )
+            for run, row, own in zip(group.runs, texts, names, strict=True)
         ]
+
+    def _image(self, run: Run) -> dict[str, str]:
+        source = self._reading.image(run) if self._reading else None
+        return {IMAGE: source} if source else {}
 
     def _concealed(self, group: Group) -> npt.NDArray[np.bool_]:
         """Rows not shown, or in an element of their record that is named so unless that is most of the list."""

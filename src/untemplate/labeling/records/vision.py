@@ -166,7 +166,7 @@ def _wrap(siblings: Sequence[_Block], starts: dict[int, Run]) -> list[_Block]:
 def _part(siblings: list[_Block]) -> list[_Block]:
     """Siblings in blocks, where some separators between them are much heavier than the others."""
     weights = _separators(siblings)
-    limit = WIDER * float(np.median(weights)) + MORE
+    limit = WIDER * sorted(weights)[len(weights) // 2] + MORE
     cuts = [number for number, weight in enumerate(weights, 1) if weight >= limit]
     if not cuts or len(siblings) == 2:
         return siblings

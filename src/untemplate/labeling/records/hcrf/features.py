@@ -82,10 +82,19 @@ class _Slots:
 
 
 def observe(
-    title: str, survey: Survey, vision: VisionTree, groups: Sequence[Group], is_global: bool = True
+    title: str,
+    survey: Survey,
+    vision: VisionTree,
+    groups: Sequence[Group] = (),
+    is_global: bool = True,
+    common: frozenset[str] = frozenset(),
 ) -> Observed:
-    """The features of all blocks; `groups` are the likely records, best first, `title` is the page's."""
+    """The features of all blocks: `groups` are the likely records, best first, `title` is that of the page.
+
+    Global features tell what repeats on the page; `common` are texts that repeat on other pages of the site.
+    """
     view = _View(title, survey, vision, groups, is_global)
+    view.common = common
     known = _Slots()
     slots: list[int] = []
     counts: list[int] = []
@@ -112,6 +121,7 @@ class _View:
         self._order = {block: number for number, block in enumerate(self._leaves)}
         self._height = max(float((vision.boxes[:, 1] + vision.boxes[:, 3]).max(initial=1.0)), 1.0)
         sizes = [survey.font_size[vision.rows[block][0]] for block in self._leaves]
+        self.common: frozenset[str] = frozenset()
         self._usual_font = float(np.median(sizes)) if sizes else 16.0
         self._repeats = self._count_repeats() if is_global else None
         self._marks = [""] * len(vision)
@@ -148,6 +158,8 @@ class _View:
         if self._repeats is not None:
             yield from self._repeats[block]
         if text:
+            if text in self.common:
+                yield "common"
             yield from self._content(text)
             yield from self._beside(block)
         else:

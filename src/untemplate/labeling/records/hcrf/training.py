@@ -31,10 +31,11 @@ class Objective:
         truth: Sequence[Ints],
         variance: float = VARIANCE,
         of_words: float = OF_WORDS,
+        is_exact: bool = False,
     ) -> None:
         from scipy.sparse import csr_matrix
 
-        self._labels, self._pages = labels, pages
+        self._labels, self._pages, self._is_exact = labels, pages, is_exact
         self._forest = plant([page.parent for page in pages])
         slots = np.concatenate([page.slots for page in pages])
         counts = np.concatenate([page.counts for page in pages])
@@ -70,7 +71,7 @@ class Objective:
     def __call__(self, vector: Floats) -> tuple[float, Floats]:
         model = Hcrf(self._labels, self.unflatten(vector))
         potentials = model.with_vertex(self._forest, self._pages, self._features @ model.weights.vertex)
-        expected = marginals(self._forest, potentials)
+        expected = marginals(self._forest, potentials if self._is_exact else potentials.halved())
         counts = Weights(
             self._features.T @ expected.vertex, *self._like.gather(expected.first, expected.triangle)
         )
