@@ -34,8 +34,8 @@ __all__ = [
 
 # Longer texts are no values of a type; what is found in them is found by chance.
 MAX_TEXT = 200
-# From here on the models of words and shape take a text for the attribute's: halfway between what other texts and its
-# own score on sites that they did not learn from.
+# From here on the models of words and shape, or that of labels, take a text for the attribute's: halfway between what
+# other texts and its own score on sites that they did not learn from.
 LIKELY = 0.5
 
 _STATES = (
@@ -114,15 +114,16 @@ class Dictionary:
 
 @dataclass(frozen=True)
 class Classifier:
-    """Marks texts that are like the attribute's on seed sites, or the same."""
+    """Marks texts that are like the attribute's on seed sites, or the same, or have the like of its labels."""
 
     model: AttributeModel
 
     def marks(self, survey: Survey) -> Bools:
         known = np.isin(survey.value_hashes, self.model.values)
         words, shape = (self.model.parts[part].score(survey.parts[part][0]) for part in ("words", "shape"))
+        labels = self.model.parts["label"].score(survey.parts["label"][0]) >= LIKELY
         marked: Bools = (known | ((words + shape) / 2 >= LIKELY))[survey.fields.value]
-        return marked
+        return marked | labels[survey.fields.label]
 
 
 def ready_made(like: Like) -> Annotator:

@@ -2,7 +2,7 @@
 
 Departures: weights are shared by all attributes, so that a few training sites are enough; what seed labelling knows
 of a field is a feature; plain texts have XPaths besides offsets, by classifiers that the training sites taught; a
-site may lack an attribute; the chance that an extractor is right is judged.
+site may lack an attribute, which makes its extractor less sure.
 """
 
 from __future__ import annotations
@@ -42,6 +42,8 @@ PAGES = 50
 # What scores are multiplied with before they become chances: by themselves they are none. Swept from 0.5 to 30 for
 # the likelihood of what is right on SWDE; between half and twice as much there is little to choose.
 SHARPNESS: dict[Model, float] = {"LR": 8, "NN": 20, "SVM": 20, "rank": 8}
+# The best on SWDE; also on any three verticals of it, so that none chose its own.
+MODEL: Model = "LR"
 # Sub-sites of a training site at most, and the pages of each at least.
 SUB_SITES, SUB_SITE = 4, 25
 
@@ -66,7 +68,7 @@ class Anchors:
     def choose(
         self, survey: Survey, schema: Schema, models: Mapping[str, AttributeModel], rankers: Rankers
     ) -> dict[str, Chosen]:
-        """The extractor of each attribute that the site seems to have."""
+        """The extractor of each attribute that has candidates."""
         return self.decide(find_options(survey, schema, models, rankers, self.thresholds))
 
     def decide(self, options: Mapping[str, Options]) -> dict[str, Chosen]:
@@ -81,10 +83,9 @@ class Anchors:
             for name, own, best, scores in zip(
                 block, problem.options, solved.chosen, solved.marginals, strict=True
             ):
-                if best < len(own):
-                    given[name] = own.leaves[best]
-                    rows = own.rows[best]
-                    found[name] = Chosen(rows[rows >= 0], confidence_of(scores, best, self.scorer.model))
+                given[name] = own.leaves[best]
+                rows = own.rows[best]
+                found[name] = Chosen(rows[rows >= 0], confidence_of(scores, best, self.scorer.model))
         return found
 
 
@@ -102,7 +103,7 @@ def learn_anchors(
     sites: Sequence[tuple[Sequence[Page], Sequence[Label]]],
     schema: Schema,
     rankers: Rankers,
-    model: Model = "rank",
+    model: Model = MODEL,
     features: Features = "ours",
 ) -> tuple[Models, Anchors]:
     """Learn from labelled sites: models of attributes from all, and how candidates score where they did not learn."""

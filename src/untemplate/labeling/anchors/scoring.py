@@ -72,20 +72,26 @@ def _spread(columns: Doubles, axes: Sequence[int], ndim: int) -> Doubles:
 
 @dataclass(frozen=True)
 class Solved:
-    """The best site-level extractor: an option for each attribute, and what each of its options scores at best."""
+    """The best site-level extractor: an option for each attribute, and what each of its options scores at best, the
+    last being that the site does not have it."""
 
     chosen: tuple[int, ...]
     marginals: tuple[Doubles, ...]
 
 
 def solve(problem: Problem, scorer: Scorer) -> Solved:
-    """The best of all combinations."""
+    """The best of all combinations in which every attribute has an extractor.
+
+    That there is none counts for how sure an attribute is. If it could be chosen, whole sites that look unlike the
+    training sites would get nothing.
+    """
     if not problem.names:
         return Solved((), ())
     scores = scorer.score(problem)
     axes = range(scores.ndim)
     marginals = tuple(scores.max(axis=tuple(axis for axis in axes if axis != own)) for own in axes)
-    chosen = np.unravel_index(int(np.argmax(scores)), scores.shape)
+    there = scores[(slice(-1),) * scores.ndim]
+    chosen = np.unravel_index(int(np.argmax(there)), there.shape)
     return Solved(tuple(int(one) for one in chosen), marginals)
 
 
