@@ -16,6 +16,7 @@ from untemplate.labeling.records.tree import Floats, Ints
 __all__ = ["Objective", "train"]
 
 # The variance of the prior: of weights in general, and of those of words. How many steps L-BFGS may take.
+# Of 1 and 10, and of 0.02, 0.1 and 1, on one of five folds over the sites of `lists`; the differences were small.
 VARIANCE = 1.0
 OF_WORDS = 0.1
 STEPS = 60
