@@ -3,6 +3,7 @@
 python -m benchmarks.layout                  5 pages of each of SWDE's 40 sites, the first page of each list site
 python -m benchmarks.layout --pages 1 --vertical book
 python -m benchmarks.layout --choose         how the constants were chosen, on every second site
+python -m benchmarks.layout --worth          what each is worth to labels of sites nobody labelled
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import perf_counter, process_time
 from urllib.parse import urljoin, urlsplit
@@ -22,9 +23,10 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from benchmarks.swde import VERTICALS, Site, chosen_sites, unpacked
+from benchmarks.rankers import chosen_f1, held_out, real, trials
+from benchmarks.swde import VERTICALS, Site, chosen_sites, schema_of, unpacked
 from untemplate import InputError, MissingExtra, Page
-from untemplate.layout import VIEWPORT, Boxes, ChromiumLayout, EstimatedLayout
+from untemplate.layout import VIEWPORT, Boxes, ChromiumLayout, EstimatedLayout, Layout
 from untemplate.layout.cascade import Cascade
 from untemplate.layout.outline import read_outline
 from untemplate.layout.text import text_widths
@@ -34,6 +36,8 @@ PAIRS = 20_000  # drawn at random from a page
 # The widest gap in pixels that still counts as none, when one box is said to be above or left of another.
 SLACK = 2.0
 HELD_OUT = "*"
+# Of the pages of a site one of so many is labelled, for what a layout is worth.
+WORTH_EVERY = 4
 MEASURES = ("y order", "x order", "above", "left", "x off", "y off", "width off", "height off")
 
 
@@ -262,6 +266,35 @@ def _ratios(boxes: Boxes) -> dict[tuple[int, float], list[float]]:
     return {key: ratios for key, ratios in found.items() if len(ratios) > 2}
 
 
+class Nowhere:
+    """A layout that knows nothing."""
+
+    def boxes(self, pages: Sequence[Page]) -> list[Boxes]:
+        return [Boxes.blank(page, "not laid out") for page in pages]
+
+
+LAYOUTS: dict[str, Callable[[], Layout]] = {
+    "none": Nowhere,
+    "estimated": EstimatedLayout,
+    "Chromium": ChromiumLayout,
+}
+
+
+def measure_worth(console: Console, progress: Console, verticals: Sequence[str]) -> None:
+    """How good the fields are that seed labelling chooses, with rankers that saw other verticals only."""
+    table = Table("layout", *verticals, title="F1 of chosen fields, as a share of the best fields'")
+    for name, layout in LAYOUTS.items():
+        cells = []
+        for vertical in verticals:
+            sites = track(chosen_sites([vertical], (), WORTH_EVERY), f"{name}, {vertical}", console=progress)
+            places = [real(site, layout()) for site in sites]
+            rankers = held_out(vertical)
+            found = [chosen_f1(one, rankers) for one in trials(vertical, schema_of(vertical), places)]
+            cells.append(f"{np.mean(found):.3f}")
+        table.add_row(name, *cells)
+    console.print(table)
+
+
 def main(arguments: Sequence[str]) -> int:
     about = (__doc__ or "").partition("\n")[0]
     parser = argparse.ArgumentParser(prog="python -m benchmarks.layout", description=about)
@@ -269,12 +302,16 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--sites", nargs="+", default=(), metavar="SITE", help="only these, such as zagat")
     parser.add_argument("--pages", type=int, default=5, help="of each SWDE site [5]")
     parser.add_argument("--choose", action="store_true", help="how the constants were chosen")
+    parser.add_argument("--worth", action="store_true", help="what each layout is worth to seed labels")
     options = parser.parse_args(arguments)
     console, progress = Console(width=None if sys.stdout.isatty() else 140), Console(stderr=True)
     try:
         sites = chosen_sites(options.vertical, options.sites)
         if options.choose:
             choose(console, progress, sites, options.pages)
+            return 0
+        if options.worth:
+            measure_worth(console, progress, options.vertical)
             return 0
         measure_swde(console, progress, sites, options.pages)
         if not options.sites:

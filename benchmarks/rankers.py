@@ -33,6 +33,7 @@ from untemplate.labeling.seed.models import learn_attribute
 from untemplate.labeling.seed.ranking import Choice, Doubles, Rankers, fit_chooser, fit_judge
 from untemplate.labeling.seed.solution import JUDGE_SIGNS, judged
 from untemplate.labeling.seed.survey import Survey
+from untemplate.layout import Layout
 from untemplate.page import Node, Page
 from untemplate.schema import Attribute, Schema
 
@@ -112,7 +113,7 @@ def made_up(vertical: str, number: int) -> Place:
     return place(with_decoys(site), site.schema, site.labels, site.truth, holds)
 
 
-def real(site: swde.Site) -> Place:
+def real(site: swde.Site, layout: Layout | None = None) -> Place:
     """A site of SWDE, whose true values are whole texts."""
     pages, truth = site.pages(), site.truth()
 
@@ -120,7 +121,7 @@ def real(site: swde.Site) -> Place:
         return swde.clean(node.text) == value
 
     labels = swde.labels_of([page.id for page in pages], truth)
-    return place(pages, swde.schema_of(site.vertical), labels, truth, holds)
+    return place(pages, swde.schema_of(site.vertical), labels, truth, holds, layout)
 
 
 def place(
@@ -129,9 +130,10 @@ def place(
     labels: Sequence[Label],
     truth: Truth,
     holds: Callable[[Node, str], bool],
+    layout: Layout | None = None,
 ) -> Place:
     """A site with its truth; `holds` says whether a node holds a value."""
-    survey = Survey(pages, schema)
+    survey = Survey(pages, schema, layout)
     attributes = schema.attributes
     examples = {name: find_examples(survey.fields, labels, one) for name, one in attributes.items()}
     found = {
