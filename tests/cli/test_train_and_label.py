@@ -111,3 +111,14 @@ def test_by_site_knowledge(run: Run, folders: tuple[Path, Path], knowledge: Path
     done = run("label", new, "--knowledge", tmp_path / "nodes", "--method", "seed", "-o", labels)
     assert done.returncode == 2
     assert "nodes only" in done.stderr
+    done = run("label", new, "--knowledge", knowledge, "--method", "anchors", "-o", labels)
+    assert done.returncode == 2
+    assert "train it anew with --method anchors" in done.stderr
+
+
+def test_scored_extractors_need_two_sites(run: Run, folders: tuple[Path, Path], tmp_path: Path) -> None:
+    site = f"{folders[0]}:{folders[0]}/labels.jsonl"
+    done = run("train", site, "--schema", "movie", "--method", "anchors", "-o", tmp_path / "knowledge")
+    assert done.returncode == 2
+    assert "two sites" in done.stderr
+    assert not (tmp_path / "knowledge").exists()

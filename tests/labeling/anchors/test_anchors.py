@@ -90,6 +90,15 @@ def test_one_site_is_too_few(seeds: list[Site]) -> None:
         ut.train([(details(seeds[0]), seeds[0].labels)], seeds[0].schema, "anchors")
 
 
+def test_sites_must_have_something_in_common(seeds: list[Site]) -> None:
+    one, other = (
+        (details(site), [label for label in site.labels if label.attribute == name])
+        for site, name in zip(seeds, ("name", "phone"), strict=False)
+    )
+    with pytest.raises(LabelError, match="in common"):
+        ut.train([one, other], seeds[0].schema, "anchors")
+
+
 def test_knowledge_of_anchors_can_be_used_as_of_seed_sites(knowledge: Knowledge, new_site: Site) -> None:
     labels = knowledge.label(details(new_site), "seed")
     assert {label.source for label in labels} == {"seed"}

@@ -50,7 +50,8 @@ def test_all_combinations_are_scored_as_one_by_one(
     problem = random_problem(seed, attributes)
     scorer = random_scorer(seed, *kind)
     choices = np.array(list(product(*map(range, problem.shape))), np.int32)
-    one_by_one = scorer.score_features(problem.features_of(choices))
+    taken = problem.features_of(choices) @ scorer.weights + scorer.bias
+    one_by_one = (np.tanh(taken) if scorer.model == "NN" else taken) @ scorer.out
     np.testing.assert_allclose(scorer.score(problem).ravel(), one_by_one, rtol=1e-9, atol=1e-9)
     solved = solve(problem, scorer)
     there = (choices < np.array(problem.shape) - 1).all(axis=1)
@@ -94,6 +95,11 @@ def test_an_attribute_that_a_site_lacks_is_not_sure() -> None:
 def test_combinations_are_never_too_many(attributes: int) -> None:
     assert count_of(attributes) >= 1
     assert (count_of(attributes) + 1) ** attributes <= LIMIT
+
+
+def test_what_is_far_from_sure_has_hardly_a_chance() -> None:
+    assert confidence_of(np.array([0.0, 1e9]), 0, "LR") < 1e-6
+    assert confidence_of(np.array([1e9, 0.0]), 0, "LR") == 1
 
 
 def test_pairs_tell_how_far_and_in_which_order() -> None:

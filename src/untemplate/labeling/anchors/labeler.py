@@ -42,6 +42,8 @@ PAGES = 50
 # What scores are multiplied with before they become chances: by themselves they are none. Swept from 0.5 to 30 for
 # the likelihood of what is right on SWDE; between half and twice as much there is little to choose.
 SHARPNESS: dict[Model, float] = {"LR": 8, "NN": 20, "SVM": 20, "rank": 8}
+# Exponentials of more overflow.
+MAX_EXPONENT = 500.0
 # The best on SWDE; also on any three verticals of it, so that none chose its own.
 MODEL: Model = "LR"
 # Sub-sites of a training site at most, and the pages of each at least.
@@ -96,7 +98,8 @@ def count_of(attributes: int) -> int:
 
 def confidence_of(scores: Doubles, best: int, model: Model) -> float:
     """The share of the best option in what all of them score at best, as exponentials."""
-    return float(1 / np.exp(SHARPNESS[model] * (scores - scores[best])).sum())
+    above = np.minimum(SHARPNESS[model] * (scores - scores[best]), MAX_EXPONENT)
+    return float(1 / np.exp(above).sum())
 
 
 def learn_anchors(
@@ -120,6 +123,10 @@ def learn_anchors(
         for seed, known in zip(seeds, blind, strict=True)
         for example in seed.examples(schema, known, rankers, thresholds)
     ]
+    if not any(one.f1.max() >= GOOD for example in examples for one in example.values()):
+        raise LabelError(
+            f"no two of the sites have an attribute of {schema.name!r} in common that is found on both"
+        )
     orders = learn_orders(examples)
     return models, Anchors(thresholds, orders, learn_scorer(examples, orders, model, features), features)
 
@@ -134,12 +141,18 @@ class Seed:
     def __init__(self, pages: Sequence[Page], labels: Sequence[Label], schema: Schema) -> None:
         named = {label.page for label in labels}
         labelled = [page for page in pages if page.id in named or page.url in named]
-        own = labelled if len(labelled) >= SUB_SITE else list(pages)
-        count = max(1, min(SUB_SITES, len(own) // SUB_SITE))
-        step = max(1, len(own) // PAGES)
-        self.whole = SubSite(own[::step][:PAGES], labels, schema)
-        parts = [own[number::count] for number in range(count)]
-        self.parts = [self.whole] if count == 1 else [SubSite(part, labels, schema) for part in parts]
+        if len(labelled) < SUB_SITE:
+            chosen = {id(page) for page in labelled}
+            labelled += [page for page in pages if id(page) not in chosen][: PAGES - len(labelled)]
+        count = max(1, min(SUB_SITES, len(labelled) // SUB_SITE))
+        step = max(1, len(labelled) // PAGES)
+        self.whole = SubSite(labelled[::step][:PAGES], labels, schema)
+        parts = [labelled[number::count] for number in range(count)]
+        self.parts = (
+            [self.whole]
+            if count == 1
+            else [SubSite(part[:: max(1, len(part) // PAGES)][:PAGES], labels, schema) for part in parts]
+        )
 
     def examples(
         self, schema: Schema, models: Models, rankers: Rankers, thresholds: Mapping[str, float]

@@ -53,14 +53,8 @@ class Scorer:
             total += _spread(columns @ self.weights, (number,), total.ndim)
         for pair, columns in problem.pairs.items():
             total += _spread(columns @ self.weights[-len(PAIR) :], pair, total.ndim)
-        return self._put_out(total)
-
-    def score_features(self, features: Doubles) -> Doubles:
-        """The score of feature vectors."""
-        return self._put_out(features @ self.weights)
-
-    def _put_out(self, taken: Doubles) -> Doubles:
-        scores: Doubles = (np.tanh(taken + self.bias) if self.model == "NN" else taken + self.bias) @ self.out
+        total += self.bias
+        scores: Doubles = (np.tanh(total) if self.model == "NN" else total) @ self.out
         return scores
 
 
