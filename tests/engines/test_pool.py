@@ -26,8 +26,8 @@ import os, signal, sys, time
 from untemplate import Rules
 from untemplate.engines import worker
 worker.WAITING = 20
-usual = Rules.extract_one
-def extract_one(self, page):
+usual = Rules.extract_page
+def extract_page(self, page):
     if b"<i>crash" in page.html:
         os.kill(os.getpid(), signal.SIGSEGV)
     if b"<i>exit" in page.html:
@@ -39,7 +39,7 @@ def extract_one(self, page):
     if b"<i>eat" in page.html:
         b"x" * (1 << 40)
     return usual(self, page)
-Rules.extract_one = extract_one
+Rules.extract_page = extract_page
 worker.main(int(sys.argv[1]))
 """
 

@@ -48,7 +48,7 @@ TROUBLE = """
     import os, signal, time
     from untemplate.extraction.rules import Rules
 
-    extract_one = Rules.extract_one
+    extract_page = Rules.extract_page
 
     def troubled(self, page):
         if b"<!-- crash -->" in page.html:
@@ -57,9 +57,9 @@ TROUBLE = """
             time.sleep(1000)
         if b"<!-- slow -->" in page.html:
             time.sleep(0.05)
-        return extract_one(self, page)
+        return extract_page(self, page)
 
-    Rules.extract_one = troubled
+    Rules.extract_page = troubled
 """
 
 
