@@ -23,7 +23,6 @@ __all__ = [
     "SchemaError",
     "SourceError",
     "UntemplateError",
-    "why",
 ]
 
 
