@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from untemplate.cli.remembered import open_memory, rules_options
-from untemplate.cli.shell import count_pages, examples, pages_argument, say, show
+from untemplate.cli.shell import count_pages, examples, pages_argument, records_option, say, show
 
 if TYPE_CHECKING:
     from untemplate.engines.checkpoint import Progress
@@ -35,13 +35,7 @@ REASONS = 10
 )
 @pages_argument
 @rules_options
-@click.option(
-    "-o",
-    "--output",
-    default="-",
-    show_default="JSONL to standard output",
-    help="The file to write: .jsonl, .csv or .parquet.",
-)
+@records_option
 @click.option(
     "--engine",
     default="local",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from untemplate.cli.shell import examples, open_pages, pages_argument, progress, say, show
+from untemplate.cli.shell import examples, open_pages, pages_argument, progress, records_option, say, show
 
 if TYPE_CHECKING:
     from untemplate.labeling.records import Rows
@@ -34,13 +34,7 @@ SHORT = 40
     )
 )
 @pages_argument
-@click.option(
-    "-o",
-    "--output",
-    default="-",
-    show_default="JSONL to standard output",
-    help="The file to write: .jsonl, .csv or .parquet.",
-)
+@records_option
 @click.option(
     "--names",
     "is_named",

@@ -27,6 +27,7 @@ __all__ = [
     "pages_argument",
     "printable",
     "progress",
+    "records_option",
     "report_skipped",
     "rules_argument",
     "say",
@@ -48,6 +49,17 @@ def pages_argument(command: Command, required: bool = True) -> Command:
     """Give the command a source of pages, and the options that some sources need."""
     argument = click.argument("source", metavar="PAGES" if required else "[PAGES]", required=required)
     return argument(column_options(command))
+
+
+def records_option(command: Command) -> Command:
+    """Give the command the file that it writes records or rows to."""
+    return click.option(
+        "-o",
+        "--output",
+        default="-",
+        show_default="JSONL to standard output",
+        help="The file to write: .jsonl, .csv or .parquet.",
+    )(command)
 
 
 def column_options(command: Command) -> Command:

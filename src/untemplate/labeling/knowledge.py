@@ -34,7 +34,7 @@ Way = Literal["seed", "segments", "anchors"]
 
 # Below this chance to be right an attribute counts as not found on a site. On SWDE with one seed site, and rankers
 # that saw other verticals only, 99 % of what is right is surer, and 79 % of what is wrong; of attributes that a site
-# lacks 89 % are found all the same. At 0.5 it would be 96 %, 47 % and 68 %.
+# lacks 89 % are found all the same. At 0.5 it would be 96 %, 47 % and 68 %. Counted once, by no command.
 MIN_CONFIDENCE = 0.2
 # What is found with this confidence on a site that nobody labelled is learnt from.
 SURE = 0.7

@@ -120,11 +120,9 @@ def _box(box: Floats) -> tuple[float, float, float, float]:
 
 
 def _aggregate(rows: tuple[int, ...], children: list[_Block]) -> _Block:
-    box = tuple(
-        limit(child.box[side] for child in children) for side, limit in enumerate((min, min, max, max))
-    )
-    widest = max(_separators(children))
-    return _Block(rows, children, box, max(child.font for child in children), widest)  # type: ignore[arg-type]
+    left, top, right, bottom = zip(*(child.box for child in children), strict=True)
+    box = min(left), min(top), max(right), max(bottom)
+    return _Block(rows, children, box, max(child.font for child in children), max(_separators(children)))
 
 
 def _separators(siblings: Sequence[_Block]) -> list[float]:
