@@ -96,3 +96,12 @@ def test_every_leaf_is_static_or_in_one_segment(pages: list[list[str]]) -> None:
         for page in range(len(site.ground.pages))
     ]
     assert words == [" ".join(texts) for texts in pages if texts]
+
+
+def test_a_segment_that_is_empty_counts() -> None:
+    site = segmented(*(f"<p>Fax:</p><p>{fax}</p><i>Menu</i>" for fax in ("", "", "555")))
+    assert [texts_of(site, page) for page in range(3)] == [
+        {"Fax:": [], "Menu": []},
+        {"Fax:": [], "Menu": []},
+        {"Fax:": ["555"], "Menu": []},
+    ]

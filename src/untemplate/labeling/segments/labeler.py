@@ -44,13 +44,14 @@ MIN_CONFIDENCE = 0.5
 class SegmentLabeler:
     """Labels pages of one site by a node classifier, corrected by what the site repeats; a labeler.
 
-    `step` is how far it goes: the classifier alone, segments selected, labels corrected.
+    `step` is how far it goes: the classifier alone, segments selected, labels corrected; `exact` is not to select
+    them by the paper's heuristic.
     """
 
     schema: Schema
     classifier: NodeClassifier
     step: Step = "ED"
-    exact: bool = False
+    exact: bool = True
     measure: Measure = "segments"
 
     def label(self, pages: Sequence[Page]) -> list[Label]:
@@ -78,7 +79,7 @@ def refine(
     labels: Sequence[str],
     many: frozenset[str] = frozenset(),
     step: Step = "ED",
-    exact: bool = False,
+    exact: bool = True,
     measure: Measure = "segments",
 ) -> list[str]:
     """The labels of all leaves, corrected up to a step."""

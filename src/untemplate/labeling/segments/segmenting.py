@@ -34,7 +34,10 @@ class NodeId:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Leaves between two static ones; `id` is the number of the static one before, −1 at the start of a page."""
+    """Leaves after a static one and before the next, maybe none; `id` is the number of the static one before.
+
+    What a page has before its first static leaf is a segment too if there is anything: −1.
+    """
 
     page: int
     id: int
@@ -84,13 +87,13 @@ class Segmented:
             seen: Counter[tuple[int, int]] = Counter()
             first, before = start, -1
             for leaf in (start + np.flatnonzero(self.is_static[start:stop])).tolist():
-                if leaf > first:
+                if leaf > first or before >= 0:
                     yield Segment(page, before, range(first, leaf))
                 key = (int(self.text[leaf]), int(self.path[leaf]))
                 before = ids[NodeId(self.texts[key[0]], paths[key[1]], seen[key])]
                 seen[key] += 1
                 first = leaf + 1
-            if stop > first:
+            if stop > first or before >= 0:
                 yield Segment(page, before, range(first, stop))
         self.ids = list(ids)
 

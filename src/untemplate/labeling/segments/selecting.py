@@ -114,6 +114,8 @@ def hops_apart(site: Segmented) -> Distance:
     """How many steps through the tree part the first nodes of the segments of two ids, on average over all pages."""
     chains: list[dict[int, list[Hashable]]] = [{} for _ in site.ground.pages]
     for segment in site.segments:
+        if not segment.leaves:
+            continue
         node = site.ground.rows[site.row[segment.leaves[0]]]
         above: list[etree._Element] = [*node.parent.iterancestors()]
         chains[segment.page][segment.id] = [*reversed(above), node.parent, node]
