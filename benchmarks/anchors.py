@@ -22,16 +22,14 @@ from rich.table import Table
 
 from benchmarks.rankers import held_out
 from benchmarks.swde import VERTICALS, Score, Site, chosen_sites, labels_of, schema_of
-from untemplate.labeling.anchors import FEATURES, MODELS, Anchors, Features, Model
+from untemplate.labeling.anchors import FEATURES, MODELS, Features, Model
 from untemplate.labeling.anchors.labeler import (
     Chosen,
-    Example,
+    Lessons,
     Models,
     Seed,
+    learn_candidates,
     learn_models,
-    learn_orders,
-    learn_scorer,
-    learn_thresholds,
 )
 from untemplate.labeling.anchors.leaves import Leaves
 from untemplate.labeling.anchors.problem import find_options
@@ -89,8 +87,8 @@ class Outcomes:
     deciding: list[float] = field(default_factory=list)
 
 
-class Lessons:
-    """What sites of a vertical teach; models are remembered by the sites that they learnt from."""
+class Teacher:
+    """Teaches what sites of a vertical know; models are remembered by the sites that they learnt from."""
 
     def __init__(self, vertical: str) -> None:
         self.schema, self.rankers = schema_of(vertical), held_out(vertical)
@@ -102,16 +100,10 @@ class Lessons:
             self._models[key] = learn_models([target.seed for target in targets], self.schema)
         return self._models[key]
 
-    def examples(self, seeds: Sequence[Target]) -> tuple[dict[str, float], list[Example]]:
-        """Thresholds, and the candidates of all sub-sites, each by models of the other sites."""
+    def teach(self, seeds: Sequence[Target]) -> Lessons:
         blind = [self.models([other for other in seeds if other is not seed]) for seed in seeds]
-        thresholds = learn_thresholds([seed.seed for seed in seeds], blind, self.schema)
-        found = [
-            one
-            for seed, models in zip(seeds, blind, strict=True)
-            for one in seed.seed.examples(self.schema, models, self.rankers, thresholds)
-        ]
-        return thresholds, found
+        found = learn_candidates([seed.seed for seed in seeds], blind, self.schema, self.rankers)
+        return Lessons(self.models(seeds), *found)
 
 
 def evaluate(
@@ -123,21 +115,21 @@ def evaluate(
 ) -> Iterator[str]:
     """Each site labelled by what the four after it taught."""
     schema = schema_of(vertical)
-    lessons = Lessons(vertical)
+    teacher = Teacher(vertical)
     for number, target in enumerate(targets):
         seeds = [targets[(number + turn) % len(targets)] for turn in range(1, TRAINED + 1)]
-        thresholds, examples = lessons.examples(seeds)
-        orders = learn_orders(examples)
-        known = lessons.models(seeds)
+        lessons = teacher.teach(seeds)
         started = process_time()
-        options = find_options(target.seed.whole.survey, schema, known, lessons.rankers, thresholds)
+        options = find_options(
+            target.seed.whole.survey, schema, lessons.models, teacher.rankers, lessons.thresholds
+        )
         outcomes.candidates.append(process_time() - started)
         for names in features:
             for model in models:
                 started = process_time()
-                scorer = learn_scorer(examples, orders, model, names)
+                anchors = lessons.fit(model, names)
                 learnt = process_time()
-                chosen = Anchors(thresholds, orders, scorer, names).decide(options)
+                chosen = anchors.decide(options)
                 outcomes.deciding.append(process_time() - learnt)
                 outcomes.training.append(learnt - started)
                 run = Run(vertical, names, model, target.name)

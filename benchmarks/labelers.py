@@ -11,6 +11,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import ceil
 from statistics import mean
 from time import process_time
@@ -25,7 +26,7 @@ from benchmarks.seed import GOOD, Target
 from benchmarks.segments import PageCRF
 from benchmarks.swde import VERTICALS, Score, chosen_sites, labels_of, schema_of
 from untemplate import Knowledge, Label, Page, Schema, train
-from untemplate.labeling.anchors import learn_anchors
+from untemplate.labeling.anchors import Lessons, learn_lessons
 from untemplate.labeling.anchors.scoring import Model
 from untemplate.labeling.finding import Finding
 from untemplate.labeling.finding import labels_of as labels_found
@@ -63,9 +64,12 @@ class Training:
         return self._known[method]
 
     def scored(self, model: Model) -> Knowledge:
-        rankers = held_out(self.vertical)
-        models, anchors = learn_anchors(self.sites, self.schema, rankers, model)
-        return Knowledge(self.schema, models, rankers=rankers, anchors=anchors)
+        rankers, lessons = held_out(self.vertical), self.lessons
+        return Knowledge(self.schema, lessons.models, rankers=rankers, anchors=lessons.fit(model))
+
+    @cached_property
+    def lessons(self) -> Lessons:
+        return learn_lessons(self.sites, self.schema, held_out(self.vertical))
 
     def nodes(self) -> NodeClassifier:
         nodes = self.knowledge("segments").nodes

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from untemplate.errors import KnowledgeError, LabelError
-from untemplate.labeling.anchors import Anchors, learn_anchors
+from untemplate.labeling.anchors import Anchors, learn_lessons
 from untemplate.labeling.finding import Finding, labels_of, merge
 from untemplate.labeling.ground import Fields, Ground
 from untemplate.labeling.ground.examples import Examples, find_examples, presume_examples
@@ -178,8 +178,8 @@ def train(
     if method == "segments":
         return Knowledge(schema, {}, nodes=learn_nodes(seeds, schema))
     if method == "anchors":
-        known_models, anchors = learn_anchors(seeds, schema, rankers)
-        return Knowledge(schema, known_models, rankers=rankers, anchors=anchors)
+        lessons = learn_lessons(seeds, schema, rankers)
+        return Knowledge(schema, lessons.models, rankers=rankers, anchors=lessons.fit())
     if method == "paper":
         known = [_learn_as_paper(pages, labels, schema) for pages, labels in seeds]
         others = [_bootstrap_as_paper(list(pages), known) for pages in unlabeled]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from untemplate.labeling.anchors.features import FEATURES, PAIR, measure_pair
 from untemplate.labeling.anchors.labeler import LIMIT, confidence_of, count_of
 from untemplate.labeling.anchors.problem import Options, Problem, pose
-from untemplate.labeling.anchors.scoring import MODELS, Model, Scorer, fit, solve
+from untemplate.labeling.anchors.scoring import MODELS, Model, Scorer, learn_scorer, solve
 
 PAPER = FEATURES["paper"]
 
@@ -63,7 +63,7 @@ def test_all_combinations_are_scored_as_one_by_one(
 
 @pytest.mark.parametrize("model", MODELS)
 def test_every_model_learns_what_is_right(model: Model) -> None:
-    scorer = fit([random_problem(seed) for seed in range(8)], model)
+    scorer = learn_scorer([random_problem(seed) for seed in range(8)], model)
     hits = []
     for seed in range(100, 110):
         problem = random_problem(seed)
@@ -82,7 +82,7 @@ def test_an_attribute_that_a_site_lacks_is_not_sure() -> None:
         problem.options[0].columns["F1"][:] = 0
     tested = random_problem(100)
     tested.single[0][:-1, : len(PAPER.names)] = -3
-    solved = solve(tested, fit(problems, "LR"))
+    solved = solve(tested, learn_scorer(problems, "LR"))
     first, second = (
         confidence_of(scores, best, "LR")
         for scores, best in zip(solved.marginals[:2], solved.chosen, strict=False)

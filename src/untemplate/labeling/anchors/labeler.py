@@ -18,7 +18,7 @@ from untemplate.labeling.anchors.annotators import annotate
 from untemplate.labeling.anchors.candidates import threshold
 from untemplate.labeling.anchors.features import FEATURES, Doubles, Features
 from untemplate.labeling.anchors.problem import Options, Orders, find_options, pose
-from untemplate.labeling.anchors.scoring import GOOD, Model, Scorer, fit, solve
+from untemplate.labeling.anchors.scoring import GOOD, Model, Scorer, learn_scorer, solve
 from untemplate.labeling.ground.examples import Examples, find_examples
 from untemplate.labeling.ground.nodes import Floats, Ints
 from untemplate.labeling.label import Label
@@ -28,7 +28,7 @@ from untemplate.labeling.seed.survey import Survey
 from untemplate.page import Page
 from untemplate.schema import Schema
 
-__all__ = ["Anchors", "Chosen", "learn_anchors"]
+__all__ = ["Anchors", "Chosen", "Lessons", "learn_lessons"]
 
 Models = dict[str, AttributeModel]
 
@@ -103,14 +103,33 @@ def confidence_of(scores: Doubles, best: int, model: Model) -> float:
     return float(1 / np.exp(above).sum())
 
 
-def learn_anchors(
-    sites: Sequence[tuple[Sequence[Page], Sequence[Label]]],
-    schema: Schema,
-    rankers: Rankers,
-    model: Model = MODEL,
-    features: Features = "ours",
-) -> tuple[Models, Anchors]:
-    """Learn from labelled sites: models of attributes from all, and how candidates score where they did not learn."""
+Example = Mapping[str, Options]
+"""The candidates of a sub-site, with their F1 as a column."""
+
+
+@dataclass(frozen=True)
+class Lessons:
+    """What labelled sites teach, before a model that scores learns from it: the candidates of their sub-sites."""
+
+    models: Models
+    thresholds: Mapping[str, float]
+    examples: Sequence[Example]
+
+    def fit(self, model: Model = MODEL, features: Features = "ours") -> Anchors:
+        """A model that scores site-level extractors."""
+        orders = learn_orders(self.examples)
+        problems = [
+            pose(one, orders, FEATURES[features], count_of(min(len(one), MAX_ATTRIBUTES)))
+            for one in self.examples
+            if one
+        ]
+        return Anchors(self.thresholds, orders, learn_scorer(problems, model), features)
+
+
+def learn_lessons(
+    sites: Sequence[tuple[Sequence[Page], Sequence[Label]]], schema: Schema, rankers: Rankers
+) -> Lessons:
+    """Learn from labelled sites: models of attributes from all, and candidates of each by models of the others."""
     if len(sites) < 2:
         raise LabelError("labels of at least two sites are needed: one tells how reliable the other's are")
     seeds = [Seed(pages, labels, schema) for pages, labels in sites]
@@ -118,22 +137,12 @@ def learn_anchors(
     if not models:
         raise LabelError(f"no label of schema {schema.name!r} is found on the pages of its seed site")
     blind = [learn_models([other for other in seeds if other is not seed], schema) for seed in seeds]
-    thresholds = learn_thresholds(seeds, blind, schema)
-    examples = [
-        example
-        for seed, known in zip(seeds, blind, strict=True)
-        for example in seed.examples(schema, known, rankers, thresholds)
-    ]
-    if not any(one.f1.max() >= GOOD for example in examples for one in example.values()):
+    lessons = Lessons(models, *learn_candidates(seeds, blind, schema, rankers))
+    if not any(one.f1.max() >= GOOD for example in lessons.examples for one in example.values()):
         raise LabelError(
             f"no two of the sites have an attribute of {schema.name!r} in common that is found on both"
         )
-    orders = learn_orders(examples)
-    return models, Anchors(thresholds, orders, learn_scorer(examples, orders, model, features), features)
-
-
-Example = Mapping[str, Options]
-"""The candidates of a sub-site, with their F1 as a column."""
+    return lessons
 
 
 class Seed:
@@ -201,6 +210,19 @@ def learn_models(seeds: Sequence[Seed], schema: Schema) -> Models:
     return found
 
 
+def learn_candidates(
+    seeds: Sequence[Seed], blind: Sequence[Models], schema: Schema, rankers: Rankers
+) -> tuple[dict[str, float], list[Example]]:
+    """Thresholds, and the candidates of all sub-sites, each by models that are blind to its site."""
+    thresholds = learn_thresholds(seeds, blind, schema)
+    examples = [
+        example
+        for seed, models in zip(seeds, blind, strict=True)
+        for example in seed.examples(schema, models, rankers, thresholds)
+    ]
+    return thresholds, examples
+
+
 def learn_thresholds(seeds: Sequence[Seed], blind: Sequence[Models], schema: Schema) -> dict[str, float]:
     """Per attribute the threshold of algorithm 1, by the site on which its annotator finds least."""
     found: dict[str, float] = {}
@@ -227,13 +249,3 @@ def learn_orders(examples: Sequence[Example]) -> dict[tuple[str, str], float]:
             if both.any():
                 found.setdefault((one, other), []).append(float((best[one] < best[other])[both].mean()))
     return {pair: float(np.mean(shares)) for pair, shares in found.items()}
-
-
-def learn_scorer(examples: Sequence[Example], orders: Orders, model: Model, features: Features) -> Scorer:
-    """The model that scores site-level extractors, from the candidates of training sites."""
-    problems = [
-        pose(one, orders, FEATURES[features], count_of(min(len(one), MAX_ATTRIBUTES)))
-        for one in examples
-        if one
-    ]
-    return fit(problems, model)

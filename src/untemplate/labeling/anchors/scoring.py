@@ -18,7 +18,7 @@ from untemplate.labeling.anchors.features import PAIR, Doubles
 from untemplate.labeling.anchors.problem import Problem
 from untemplate.labeling.ground.nodes import Ints
 
-__all__ = ["GOOD", "MODELS", "Model", "Scorer", "Solved", "fit", "solve"]
+__all__ = ["GOOD", "MODELS", "Model", "Scorer", "Solved", "learn_scorer", "solve"]
 
 Model = Literal["LR", "NN", "SVM", "rank"]
 MODELS: tuple[Model, ...] = get_args(Model)
@@ -91,7 +91,7 @@ def solve(problem: Problem, scorer: Scorer) -> Solved:
     return Solved(tuple(int(one) for one in chosen), marginals)
 
 
-def fit(problems: Sequence[Problem], model: Model) -> Scorer:
+def learn_scorer(problems: Sequence[Problem], model: Model) -> Scorer:
     """Learn from (sub-)sites: the right extractor of each against wrong ones, which weigh as much all together."""
     random = np.random.default_rng(0)
     right, wrong = [], []
