@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from untemplate.demo import Site, make_site, write_site
+
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
@@ -21,3 +23,17 @@ def real_pages() -> list[Path]:
     except FileNotFoundError as error:
         pytest.skip(str(error))
     return [sorted(site.folder.glob("*.htm"))[0] for site in sites]
+
+
+@pytest.fixture(scope="session")
+def site() -> Site:
+    """A made-up site."""
+    return make_site("restaurant", seed=2, pages=40)
+
+
+@pytest.fixture(scope="session")
+def folder(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The made-up site on disk."""
+    path = tmp_path_factory.mktemp("site")
+    write_site(site, path)
+    return path

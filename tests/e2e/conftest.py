@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, expect, sync_playwright
 
 from untemplate.catalog import Catalog
 from untemplate.clustering import cluster
-from untemplate.demo import Site, make_site, write_site
+from untemplate.demo import Site
 from untemplate.layout.chromium import find_chromium
 from untemplate.sources import read_pages
 from untemplate.web import Running, running, take_in
@@ -38,18 +38,6 @@ def browser() -> Iterator[Browser]:
         )
         yield browser
         browser.close()
-
-
-@pytest.fixture(scope="session")
-def site() -> Site:
-    return make_site("restaurant", seed=2, pages=40)
-
-
-@pytest.fixture(scope="session")
-def folder(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("site")
-    write_site(site, path)
-    return path
 
 
 @pytest.fixture

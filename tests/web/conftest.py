@@ -10,23 +10,11 @@ from fastapi.testclient import TestClient
 
 from untemplate.catalog import Catalog
 from untemplate.clustering import cluster
-from untemplate.demo import Site, make_site, write_site
+from untemplate.demo import Site
 from untemplate.sources import read_pages
 from untemplate.web import take_in
 from untemplate.web.app import make_app
 from untemplate.web.sites import Desk, OpenSite
-
-
-@pytest.fixture(scope="session")
-def site() -> Site:
-    return make_site("restaurant", seed=2, pages=40)
-
-
-@pytest.fixture(scope="session")
-def folder(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("site")
-    write_site(site, path)
-    return path
 
 
 @pytest.fixture
