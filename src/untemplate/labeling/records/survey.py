@@ -69,7 +69,9 @@ FEATURES = {
     "gaps": "places where much stands between records, log",
     "left_out": "siblings of the same tag and size that are not in the group",
     "consistent": "deviation of how many siblings make a record",
+    "uniform": "records with the class that most of them have",
     "aside": "records in parts named navigation, footer and the like",
+    "near_aside": "records of which the nearest named part is so named, not main",
     "main": "records in parts named main, results and the like",
     "own_main": "records that are so named",
     "area": "share of the page's area",
@@ -98,9 +100,12 @@ class Survey:
         #: the words in the tag, class, id and role of each row
         self.words = words = [frozenset(_words(item)) for item in tree.items]
         small = self.chars < self._all_chars / 2
-        self.aside = self._inside(np.array([not own.isdisjoint(ASIDE) for own in words]) & small)
+        own_aside = np.array([not own.isdisjoint(ASIDE) for own in words]) & small
+        self.aside = self._inside(own_aside)
         self._own_main = np.array([not own.isdisjoint(MAIN) for own in words], np.float64)
         self.main = self._inside(self._own_main > 0)
+        self._near_aside = self._nearest(self._own_main - own_aside) < 0
+        self._classes = _classes(tree)
         self._repeats = np.minimum(1.0, tree.total(self._twins()) / np.maximum(self.chars, 1))
         #: in how many elements that are named so each row stands, itself counted
         self.concealed = tree.depth(np.array([not own.isdisjoint(CONCEALED) for own in words]))
@@ -153,7 +158,9 @@ class Survey:
                 np.log1p(np.sum(between > 2 * mean)),
                 self._left_out(parents, tree.tag_ids[middle], mean / 2),
                 lengths.std() / lengths.mean(),
+                np.max(np.unique(self._classes[first], return_counts=True)[1]) / count,
                 np.mean(self.aside[first]),
+                np.mean(self._near_aside[first]),
                 np.mean(self.main[parents]),
                 np.mean(self._own_main[first]),
                 np.sum(boxes[:, 2] * boxes[:, 3]) / self._area,
@@ -194,6 +201,13 @@ class Survey:
         inside: Floats = (self.tree.depth(marked) > 0).astype(np.float64)
         return inside
 
+    def _nearest(self, named: Floats) -> Floats:
+        """Of each row the value of the nearest one around it, or of itself, that is not 0."""
+        found: list[float] = []
+        for own, parent in zip(named.tolist(), self.tree.parent.tolist(), strict=True):
+            found.append(own or (found[parent] if parent >= 0 else 0.0))
+        return np.array(found)
+
     def _twins(self) -> Floats:
         """The letters of each element in children that have several texts and the same shape as another."""
         found = np.zeros(len(self.tree))
@@ -218,6 +232,13 @@ def _text_nodes(boxes: Boxes) -> list[int]:
     """The numbers of the nodes that are texts of the tree, in order."""
     nodes = enumerate(boxes.page.nodes)
     return [number for number, node in nodes if node.is_text and "/head/" not in node.path]
+
+
+def _classes(tree: Tree) -> Ints:
+    """A number for each different class attribute."""
+    ids: dict[str, int] = {}
+    names = ("" if isinstance(item, str) else item.get("class", "") for item in tree.items)
+    return np.array([ids.setdefault(name, len(ids)) for name in names], np.int64)
 
 
 def _is(tree: Tree, tags: frozenset[str] | set[str]) -> Floats:
