@@ -34,8 +34,8 @@ from untemplate.page import element_xpath, visible_text
 
 Floats = npt.NDArray[np.float64]
 FOLDS = 5
-# Of the weights: the strength of the prior, and how sharply a better group is preferred to a good one. Of 2, 5, 10, 20
-# and of 5, 10, 20, 40 the best, four ways to part the sites into five folds.
+# Of the weights: the strength of the prior, and how sharply a better group is preferred to a good one. Of 2, 5, 10,
+# 20 and of 5, 10, 20, 40 the best, four ways to part the sites into five folds.
 PRIOR = 5.0
 SHARPNESS = 10.0
 # Features that depend on how many records a page has; whether it has any must not.
