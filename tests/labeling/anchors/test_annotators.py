@@ -51,6 +51,12 @@ def test_what_is_found_in_a_long_text_is_found_by_chance() -> None:
     assert not marked(ready_made("phone"), texts_survey("Call (212) 586-8655 now. " * 20))
 
 
+def test_what_all_pages_share_is_part_of_a_price() -> None:
+    prices = [f"$ {number}3,100" for number in range(1, 9)]
+    pages = [Page(id=price, html=f"<html><body><p>{price}</p></body></html>") for price in prices]
+    assert marked(ready_made("price"), Survey(pages, Schema("any", {}))) == {*prices}
+
+
 def test_a_dictionary_knows_whole_texts_whatever_their_case() -> None:
     survey = texts_survey("ITALIAN", "Italian, French", "french")
     assert marked(Dictionary(["Italian", "French"]), survey) == {"ITALIAN", "french"}

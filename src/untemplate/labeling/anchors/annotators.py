@@ -79,14 +79,14 @@ class Annotator(Protocol):
 
 @dataclass(frozen=True)
 class Pattern:
-    """Marks texts in which something is found."""
+    """Marks texts in which something is found, whole ones: what all pages share, such as `$`, may be part of it."""
 
     finds: Callable[[str], object]
 
     def marks(self, survey: Survey) -> Bools:
-        fields = survey.fields
-        found = np.array([len(one) <= MAX_TEXT and bool(self.finds(one)) for one in fields.values], np.bool_)
-        return found[fields.value] & survey.ground.is_text
+        ground = survey.ground
+        found = np.array([len(one) <= MAX_TEXT and bool(self.finds(one)) for one in ground.texts], np.bool_)
+        return found[ground.text] & ground.is_text
 
 
 @dataclass(frozen=True)
