@@ -8,6 +8,8 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 
+from untemplate.extraction import Rule
+from untemplate.extraction.apply import Found
 from untemplate.extraction.explain import explain_rule
 from untemplate.learning import Table
 from untemplate.web.api.common import PROBLEMS, DeskOf, Given, Name, SiteOf, Text
@@ -15,7 +17,7 @@ from untemplate.web.bench import Bench
 from untemplate.web.labels import Change, change_labels, confirm, set_labels
 from untemplate.web.marks import Click, spot_of_found, spots_of_label
 from untemplate.web.progress import Progress, measure
-from untemplate.web.rendering import Item
+from untemplate.web.rendering import Item, Rendering
 from untemplate.web.sites import OpenSite
 
 __all__ = ["router"]
@@ -277,6 +279,19 @@ def _rows(bench: Bench, progress: Progress) -> list[PageRow]:
     return rows
 
 
+def mark_of_found(found: Found, name: str, rule: Rule, rendering: Rendering) -> MarkView:
+    """What a rule finds, to be marked on its page."""
+    spot = spot_of_found(found, rule, rendering)
+    return MarkView(
+        attribute=name,
+        kind="found",
+        items=list(spot.items),
+        part=spot.part,
+        text=found.text,
+        confidence=round(found.confidence, 3),
+    )
+
+
 def _marks_view(site: OpenSite, bench: Bench, page: str) -> MarksView:
     parsed, rendering = site.shown(page)
     marks: list[MarkView] = []
@@ -302,16 +317,6 @@ def _marks_view(site: OpenSite, bench: Bench, page: str) -> MarksView:
         labelled = {one.label.attribute for one in given}
         for name, places in bench.find(parsed).items():
             for place in [] if name in labelled else places:
-                spot = spot_of_found(place, bench.rules[name], rendering)
-                marks.append(
-                    MarkView(
-                        attribute=name,
-                        kind="found",
-                        items=list(spot.items),
-                        part=spot.part,
-                        text=place.text,
-                        confidence=round(place.confidence, 3),
-                    )
-                )
+                marks.append(mark_of_found(place, name, bench.rules[name], rendering))
     absent = [one.label.attribute for one in given if one.label.is_gap]
     return MarksView(page=page, marks=marks, absent=absent)

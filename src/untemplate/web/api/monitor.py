@@ -13,10 +13,9 @@ from untemplate.errors import CatalogError
 from untemplate.extraction import Wrapper
 from untemplate.extraction.apply import apply_rule
 from untemplate.page import Page
-from untemplate.web.api.annotate import MarkView, PageView
+from untemplate.web.api.annotate import MarkView, PageView, mark_of_found
 from untemplate.web.api.common import PROBLEMS, DeskOf, Given, Name, SiteOf, Text
 from untemplate.web.api.export import JobView, job_view
-from untemplate.web.marks import spot_of_found
 from untemplate.web.rendering import Rendering, render
 from untemplate.web.rounds import heal_round, watch_round
 from untemplate.web.sites import OpenSite
@@ -172,18 +171,8 @@ def _side(site: OpenSite, wrapper: Wrapper, page: Page) -> SideView:
 
 
 def _marks(site: OpenSite, wrapper: Wrapper, page: Page, rendering: Rendering) -> list[MarkView]:
-    marks = []
-    for name, rule in wrapper.rules.items():
-        for found in apply_rule(rule, page.tree, wrapper, site.schema.attributes[name]):
-            spot = spot_of_found(found, rule, rendering)
-            marks.append(
-                MarkView(
-                    attribute=name,
-                    kind="found",
-                    items=list(spot.items),
-                    part=spot.part,
-                    text=found.text,
-                    confidence=round(found.confidence, 3),
-                )
-            )
-    return marks
+    return [
+        mark_of_found(found, name, rule, rendering)
+        for name, rule in wrapper.rules.items()
+        for found in apply_rule(rule, page.tree, wrapper, site.schema.attributes[name])
+    ]
