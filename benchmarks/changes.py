@@ -247,28 +247,38 @@ def show_failures(console: Console, verdicts: Sequence[Verdict]) -> None:
             )
 
 
-def main(arguments: Sequence[str]) -> int:
+def open_pairs(name: str, doc: str | None, arguments: Sequence[str]) -> tuple[Console, bool, Iterator[Pair]]:
+    """Where to print, whether in detail, and the pairs that were asked for; ends where the data does not exist."""
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.changes", description=(__doc__ or "").partition("\n")[0]
+        prog=f"python -m benchmarks.{name}", description=(doc or "").partition("\n")[0]
     )
     parser.add_argument("--sites", nargs="+", default=(), metavar="SITE", help="only these, such as mob_1")
-    parser.add_argument("-v", "--verbose", action="store_true", help="list where our rules fail")
+    parser.add_argument("-v", "--verbose", action="store_true", help="list where it fails")
     options = parser.parse_args(arguments)
     console = Console(width=None if sys.stdout.isatty() else 140)
     try:
         chosen = pairs(options.sites)
     except FileNotFoundError as missing:
         console.print(f"skipped: {missing}")
-        return 0
+        sys.exit(0)
+    return (
+        console,
+        options.verbose,
+        iter(track(chosen, "pairs", console=Console(stderr=True), transient=True)),
+    )
+
+
+def main(arguments: Sequence[str]) -> int:
+    console, verbose, chosen = open_pairs("changes", __doc__, arguments)
     verdicts: list[Verdict] = []
     left_out: Counter[tuple[str, str, str]] = Counter()
-    for pair in track(chosen, "pairs", console=Console(stderr=True), transient=True):
+    for pair in chosen:
         names, reasons = usable(pair)
         left_out.update({(pair.group, name, why): count for (name, why), count in reasons.items()})
         if names:
             verdicts += judge(pair, names)
     show(console, verdicts, left_out)
-    if options.verbose:
+    if verbose:
         show_failures(console, verdicts)
     return 0
 

@@ -7,16 +7,14 @@ python -m benchmarks.repairs --sites mob_1
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from rich.console import Console
-from rich.progress import track
 from rich.table import Table
 
-from benchmarks.changes import SCHEMA, Pair, Texts, by_rules, learn_ours, pairs, plain, usable
+from benchmarks.changes import SCHEMA, Pair, Texts, by_rules, learn_ours, open_pairs, plain, usable
 from untemplate import Alarm, Rules, Schema, heal, watch
 
 # What a recipe says does not change by nature; the title must be there.
@@ -139,25 +137,14 @@ def show_failures(console: Console, cases: Sequence[Case]) -> None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.repairs", description=(__doc__ or "").partition("\n")[0]
-    )
-    parser.add_argument("--sites", nargs="+", default=(), metavar="SITE", help="only these, such as mob_1")
-    parser.add_argument("-v", "--verbose", action="store_true", help="list where it fails")
-    options = parser.parse_args(arguments)
-    console = Console(width=None if sys.stdout.isatty() else 140)
-    try:
-        chosen = pairs(options.sites)
-    except FileNotFoundError as missing:
-        console.print(f"skipped: {missing}")
-        return 0
+    console, verbose, chosen = open_pairs("repairs", __doc__, arguments)
     cases = []
-    for pair in track(chosen, "pairs", console=Console(stderr=True), transient=True):
+    for pair in chosen:
         names, _ = usable(pair)
         if names:
             cases.append(examine(pair, names))
     show(console, cases)
-    if options.verbose:
+    if verbose:
         show_failures(console, cases)
     return 0
 
