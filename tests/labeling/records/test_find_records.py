@@ -160,6 +160,12 @@ def test_what_is_not_shown_is_text_but_no_cell() -> None:
     assert all("secret" not in row.cells for row in rows)
 
 
+def test_what_is_named_hidden_is_a_cell_if_records_differ_in_it() -> None:
+    hidden = "<p class='tooltip'>Save</p><p class='tooltip'>since {number}</p>"
+    rows = find_records(page_of(many(f"<div><p>{{title}}</p><p>{{text}}</p>{hidden}</div>")))
+    assert [row.cells for row in rows][1] == [title(1), sentence(1), "since 1"]
+
+
 def test_two_lists_side_by_side() -> None:
     left = many("<div class='hit'>{card}</div>")
     right = "".join(f"<li><a href='/r{n}'>Related {n}</a></li>" for n in range(8))

@@ -8,15 +8,16 @@ records of one kind may have different parents, and where they stand on screen h
 from __future__ import annotations
 
 import string
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from untemplate.errors import PageError
 from untemplate.labeling.records import joins
 from untemplate.labeling.records.alignment import align
-from untemplate.labeling.records.cells import Cells
+from untemplate.labeling.records.cells import Cells, Line
 from untemplate.labeling.records.choosing import confidence, lists_apart, most_prominent, score
 from untemplate.labeling.records.groups import Group, Run, find_groups
 from untemplate.labeling.records.hcrf.model import Hcrf
@@ -43,6 +44,9 @@ MODEL_WEIGHT = 1.0
 CLOSE = 8
 # Cells of nothing else say nothing.
 MUTE = frozenset(string.punctuation + " ·•–—»›«‹…") - {"$"}
+# A column that is named as hidden is left out if so many of its records say the same: what differs is mostly shown.
+# From 0.2 to 0.9 cell F1 on the 222 pages of `lists` is the same within 0.003.
+SAME = 0.5
 UNSURE = "nothing that repeats looks like records (the most likely has confidence {:.2f})"
 
 
@@ -113,9 +117,8 @@ class ListPage:
         """The records of a group as rows of the same columns."""
         cells = Cells(self.tree, joins.find_joins(self.survey, group.runs, self.join_weights))
         lines = align(self.tree, self.shapes, cells, group.runs)
-        concealed = self._concealed(group)
         texts = [
-            [None if line is None or concealed[line[0]] else cells.text(line) for line in row]
+            [None if line is None or not self.survey.shown[line[0]] else cells.text(line) for line in row]
             for row in lines
         ]
         names = self._reading.names(lines) if self._reading else [{} for _ in lines]
@@ -123,6 +126,10 @@ class ListPage:
             number
             for number in range(len(texts[0]))
             if any(not MUTE.issuperset(row[number] or "") for row in texts)
+            and not (
+                self._is_concealed(group.runs, [row[number] for row in lines])
+                and _is_the_same([row[number] for row in texts])
+            )
         ]
         return [
             Row(
@@ -140,20 +147,11 @@ class ListPage:
         source = self._reading.image(run) if self._reading else None
         return {IMAGE: source} if source else {}
 
-    def _concealed(self, group: Group) -> npt.NDArray[np.bool_]:
-        """Rows not shown, or in an element of their record that is named so unless that is most of the list."""
-        named = np.zeros(len(self.tree), np.bool_)
-        depth, end = self.survey.concealed, self.tree.end
-        chars = np.zeros(2)
-        for run in group.runs:
-            for row in run:
-                named[row : end[row]] = depth[row : end[row]] > depth[row]
-                chars += (
-                    self.survey.chars[row],
-                    self.survey.text_chars[row : end[row]] @ named[row : end[row]],
-                )
-        shown = self.survey.shown
-        return ~shown | named if chars[1] * 2 < chars[0] else ~shown
+    def _is_concealed(self, runs: Sequence[Run], lines: Sequence[Line | None]) -> bool:
+        """Whether most cells of a column stand in a part of their record that is named so."""
+        depth = self.survey.concealed
+        named = [bool(depth[line[0]] > depth[run[0]]) for run, line in zip(runs, lines, strict=True) if line]
+        return sum(named) * 2 > len(named)
 
     def _text(self, run: Run) -> str:
         items = (self.tree.items[row] for row in run)
@@ -162,3 +160,9 @@ class ListPage:
     def _xpath(self, run: Run) -> str:
         elements = [item for row in run if not isinstance(item := self.tree.items[row], str)]
         return self._paths.xpath(elements[0] if elements else self.tree.items[int(self.tree.parent[run[0]])])
+
+
+def _is_the_same(column: Sequence[str | None]) -> bool:
+    """Whether most records that have a text here have the same one, as "Add to cart"."""
+    counts = Counter(text for text in column if text)
+    return bool(counts) and max(counts.values()) >= SAME * counts.total()

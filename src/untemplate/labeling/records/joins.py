@@ -22,53 +22,68 @@ __all__ = ["FEATURES", "WEIGHTS", "Seams", "find_joins", "find_seams", "speaks"]
 
 FEATURES = {
     "always": "bias",
-    "block": "one of them is in a block",
-    "blocks": "both are",
-    "weight": "one is bold",
-    "below": "the right one stands below the left one",
-    "down": "how far below, of 50 pixels",
+    "blocks": "both are in blocks",
+    "down": "how far the right one stands below the left one, of 50 pixels",
     "left_text": "the left sibling is a text",
-    "right_text": "the right one is",
-    "left_link": "the left sibling is a link with nothing before it",
     "right_span": "the right one is a span",
-    "right_other": "the right one is neither text, span, link nor a color",
     "same_tag": "both are elements of one tag",
+    "link_text": "a link, then a text",
+    "text_class": "a text, then an element with a class",
+    "class_text": "an element with a class that is the first around, then a text",
+    "last_text": "the right one is a text and the last around",
+    "bare": "both are elements, and no letters around them are in none",
+    "small": "one is emphasized, small, raised or lowered",
     "one_word": "the left one is a single word",
+    "same_text": "both say the same",
+    "colon": "the left one ends with a colon",
+    "dash": "it ends with a dash",
+    "lower": "the right one begins with a small letter",
+    "digit": "it begins with a digit",
+    "long": "its length, of 100 letters",
     "share": "records with such a pair",
     "own": "share of the letters around them that are in no element",
     "often": "how often a record has such a pair in a line, log",
+    "often_elements": "how often it has such a pair of elements, log",
     "break": "a line break in a line",
-    "text_break": "a line break between two texts",
 }
 # `python -m benchmarks.cells --choose` prints these: a logistic regression on the pairs of texts of which the true
-# cells of the 222 pages of `lists` tell whether they are one. Chosen from 80 features by cross-validation over sites.
+# cells of the 222 pages of `lists` tell whether they are one. Chosen from some 80 features by cross-validation over
+# sites.
 WEIGHTS = {
-    "always": -1.014,
-    "block": -0.609,
-    "blocks": -1.117,
-    "weight": 1.399,
-    "below": -1.113,
-    "down": -3.944,
-    "left_text": 1.929,
-    "right_text": 0.254,
-    "left_link": -0.725,
-    "right_span": -1.750,
-    "right_other": -0.930,
-    "same_tag": -0.863,
-    "one_word": 1.397,
-    "share": -2.229,
-    "own": 5.273,
-    "often": 1.291,
-    "break": -2.361,
-    "text_break": 2.833,
+    "always": -0.337,
+    "blocks": -1.434,
+    "down": -3.018,
+    "left_text": 2.686,
+    "right_span": -1.149,
+    "same_tag": -1.146,
+    "link_text": -3.310,
+    "text_class": -2.383,
+    "class_text": -3.153,
+    "last_text": 2.541,
+    "bare": -2.745,
+    "small": -1.722,
+    "one_word": 1.475,
+    "same_text": 3.026,
+    "colon": 2.882,
+    "dash": 5.149,
+    "lower": 1.436,
+    "digit": -2.107,
+    "long": -1.929,
+    "share": -1.726,
+    "own": 4.269,
+    "often": 2.387,
+    "often_elements": -1.319,
+    "break": -2.708,
 }
 # Tags that color words of a text.
 COLORS = frozenset({"b", "strong", "em", "i", "u", "mark", "font", "big", "tt"})
 SEPARATORS = frozenset("|·•")
 CURRENCIES = frozenset("$€£¥")
+DASHES = "-–—"
+_SMALL = frozenset({"em", "i", "small", "sup", "sub"})
 _IN_LINE = INLINE_TAGS | SHOWN | {TEXT, BREAK, "label", "button"}
 _FAR = 50.0
-_BOLD = 600
+_LONG = 100
 
 
 class Seams(NamedTuple):
@@ -118,53 +133,64 @@ def find_seams(survey: Survey, runs: Sequence[Run]) -> Seams:
         for row in (row for top in run for row in range(top, end[top])):
             children = [child for child in tree.children.get(row, ()) if following[child] < end[child]]
             for left, right in pairwise(children):
-                begins = tags[left] == "a" and left == children[0]
                 one, other = last[end[left] - 1], following[right]
                 if parted[one] == parted[other]:
                     broken = breaks[one] < breaks[other]
                     kind = kinds.setdefault((place[left], place[right], broken), len(kinds))
-                    pairs.append((kind, record, row, left, right, one, other, broken, begins))
-    return _describe(survey, np.array(pairs, np.int64).reshape(-1, 9), len(kinds), len(runs))
+                    pairs.append((kind, record, row, left, right, one, other, broken))
+    return _describe(survey, np.array(pairs, np.int64).reshape(-1, 8), len(kinds), len(runs))
 
 
 def _describe(survey: Survey, pairs: Ints, kinds: int, records: int) -> Seams:
     """The kinds of pairs with the mean of what is known about each pair."""
     tree = survey.tree
-    kind, record, around, left, right, one, other, broken, begins = pairs.T
+    kind, record, around, left, right, one, other, broken = pairs.T
     tags = np.array(tree.tags, object)
     blocks = tree.depth(np.array([tag not in _IN_LINE for tag in tree.tags]))
-    is_text, is_span = tags == TEXT, tags == "span"
-    is_common = np.array([tag in COLORS or tag in (TEXT, "span", "a") for tag in tree.tags])
+    is_text = tags == TEXT
+    is_small = np.array([tag in _SMALL for tag in tree.tags])
+    has_class = np.array([not isinstance(item, str) and bool(item.get("class")) for item in tree.items])
     texts = np.where(is_text, survey.chars, 0.0)
     own = np.bincount(np.maximum(tree.parent, 0), texts, len(tree)) / np.maximum(survey.chars, 1)
-    one_word = [" " not in str(tree.items[row]).strip() for row in one.tolist()]
+    before = [str(tree.items[row]).strip() for row in one.tolist()]
+    after = [str(tree.items[row]).strip() for row in other.tolist()]
+    siblings = [tree.children[row] for row in around.tolist()]
+    is_first = np.array([children[0] for children in siblings], np.int64) == left
+    is_last = np.array([children[-1] for children in siblings], np.int64) == right
     in_left, in_right = blocks[one] > blocks[around], blocks[other] > blocks[around]
     down = survey.boxes[other, 1] - survey.boxes[one, 1] - survey.boxes[one, 3]
-    bold = survey.font_weight >= _BOLD
+    elements = ~is_text[left] & ~is_text[right]
     values = {
         "always": np.ones(len(pairs)),
-        "block": in_left | in_right,
         "blocks": in_left & in_right,
-        "weight": bold[one] != bold[other],
-        "below": down >= -2,
         "down": np.clip(down / _FAR, 0, 1),
         "left_text": is_text[left],
-        "right_text": is_text[right],
-        "left_link": begins,
-        "right_span": is_span[right],
-        "right_other": ~is_common[right],
-        "same_tag": (tags[left] == tags[right]) & ~is_text[left],
-        "one_word": one_word,
+        "right_span": tags[right] == "span",
+        "same_tag": (tags[left] == tags[right]) & elements,
+        "link_text": (tags[left] == "a") & is_text[right],
+        "text_class": is_text[left] & has_class[right],
+        "class_text": is_first & has_class[left] & is_text[right],
+        "last_text": is_text[right] & is_last,
+        "bare": elements & (own[around] == 0),
+        "small": is_small[left] | is_small[right],
+        "one_word": [" " not in text for text in before],
+        "same_text": [text.lower() == then.lower() for text, then in zip(before, after, strict=True)],
+        "colon": [text.endswith(":") for text in before],
+        "dash": [text.endswith(tuple(DASHES)) for text in before],
+        "lower": [text[0].islower() for text in after],
+        "digit": [text[0].isdigit() for text in after],
+        "long": np.minimum([len(text) for text in after], _LONG) / _LONG,
         "own": own[around],
     }
     count = np.maximum(np.bincount(kind, minlength=kinds), 1)
     means = {name: np.bincount(kind, column, kinds) / count for name, column in values.items()}
     having = np.bincount(np.unique(kind * records + record) // max(records, 1), minlength=kinds)
-    in_line, breaks = 1 - means["block"], np.bincount(kind, broken, kinds) / count
+    in_line = 1 - np.bincount(kind, in_left | in_right, kinds) / count
+    times = np.log(count / np.maximum(having, 1))
     means["share"] = having / max(records, 1)
-    means["often"] = in_line * np.log(count / np.maximum(having, 1))
-    means["break"] = in_line * breaks
-    means["text_break"] = breaks * means["left_text"] * means["right_text"]
+    means["often"] = in_line * times
+    means["often_elements"] = np.bincount(kind, elements, kinds) / count * times
+    means["break"] = in_line * np.bincount(kind, broken, kinds) / count
     features = np.stack([means[name] for name in FEATURES], axis=1)
     return Seams(right, np.stack([one, other], axis=1), kind, features)
 
