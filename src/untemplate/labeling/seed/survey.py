@@ -63,6 +63,10 @@ SUFFIX_SHARE = 0.9
 
 # Rows from the heading, logarithmic: what is farther away is no less likely, since pages differ in length.
 FAR = 2.0
+# Types whose values any text, or any node of the right kind, may be; fields of others have values of the type in at
+# least this share of their texts. It is all of them for the typed attributes of SWDE's sites.
+ANY_TEXT: frozenset[Type] = frozenset({"text", "url", "image"})
+TYPED = 0.1
 # Fonts that weigh more are bold.
 NORMAL_WEIGHT = 500
 
@@ -80,9 +84,9 @@ class Survey:
     def with_fields(self, fields: Fields) -> Survey:
         """The same nodes in other fields; what is known of nodes by themselves is kept."""
         twin = copy(self)
-        kept = {"ground", "screen", "parts", "value_hashes", "offset"}
+        kept = {"ground", "screen", "parts", "value_hashes", "offset", "_typed"}
         twin.__dict__ = {name: value for name, value in self.__dict__.items() if name in kept}
-        twin.fields, twin._typed = fields, {}
+        twin.fields = fields
         return twin
 
     @cached_property
@@ -220,18 +224,31 @@ class Survey:
         return offset
 
     def candidates(self, attribute: Attribute) -> Ints:
-        """The fields that may hold an attribute: of its kind of nodes, and shown on screen."""
+        """The fields that may hold an attribute: of its kind of nodes and its type, and shown on screen."""
         own = self.fields.candidates(kinds_of(attribute))
-        return own[self.fields.mean(self.screen.is_shown)[own] > 0.5]
+        own = own[self.fields.mean(self.screen.is_shown)[own] > 0.5]
+        if attribute.type in ANY_TEXT:
+            return own
+        typed = self.fields.mean(self._typed_shares(attribute.type) > 0)
+        return own[typed[own] >= TYPED]
 
     def typed(self, type: Type) -> Floats:
         """How much of each field's values looks like a value of a type, from 0 to 1."""
+        return self.fields.mean(self._typed_shares(type))
+
+    def _typed_shares(self, type: Type) -> Floats:
+        """How much of each row's value looks like one of a type; of its whole text if that does, such as `$ 12` where
+        all begin with `$`.
+        """
         if type not in self._typed:
-            shares = [
-                len(find_typed(value[:200], type) or "") / max(1, min(200, len(value)))
-                for value in self.fields.values
-            ]
-            self._typed[type] = self.fields.mean(np.array(shares)[self.fields.value])
+            values, texts = (
+                np.array(
+                    [len(find_typed(one[:200], type) or "") / max(1, min(200, len(one))) for one in many]
+                )
+                for many in (self.fields.values, self.ground.texts)
+            )
+            shares = np.maximum(values[self.fields.value], texts[self.ground.text])
+            self._typed[type] = shares.astype(np.float32)
         return self._typed[type]
 
 

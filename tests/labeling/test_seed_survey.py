@@ -1,0 +1,36 @@
+"""What a site's fields may hold, before any label is known."""
+
+from __future__ import annotations
+
+from untemplate import Attribute, Page, Schema
+from untemplate.labeling.seed.survey import Survey
+
+
+def texts_of_candidates(survey: Survey, attribute: Attribute) -> set[str]:
+    ground, fields = survey.ground, survey.fields
+    own = (fields.rows_of(int(field)) for field in survey.candidates(attribute))
+    return {ground.rows[row].text for rows in own for row in rows.tolist()}
+
+
+def survey(*bodies: str) -> Survey:
+    pages = [
+        Page(id=str(number), html=f"<html><body>{body}</body></html>") for number, body in enumerate(bodies)
+    ]
+    return Survey(pages, Schema("any", {}))
+
+
+def test_a_field_of_a_type_has_values_of_it() -> None:
+    site = survey(
+        *(f"<h1>Help {number}</h1><p>(212) 586-86{number}5</p><b>nothing</b>" for number in range(4))
+    )
+    assert texts_of_candidates(site, Attribute("phone", type="phone")) == {
+        f"(212) 586-86{number}5" for number in range(4)
+    }
+    assert "Help 1" in texts_of_candidates(site, Attribute("name"))
+
+
+def test_what_all_values_share_is_part_of_the_type() -> None:
+    site = survey(*(f"<h1>Help {number}</h1><p>$ {number}3,100</p>" for number in range(1, 5)))
+    assert texts_of_candidates(site, Attribute("price", type="price")) == {
+        f"$ {number}3,100" for number in range(1, 5)
+    }
