@@ -26,9 +26,9 @@ from scipy.optimize import minimize
 from benchmarks.swde import Score, unpacked
 from untemplate import Page
 from untemplate.labeling.records import Row, choosing
+from untemplate.labeling.records.appearance import FEATURES
 from untemplate.labeling.records.finding import LIKELY, ListPage
 from untemplate.labeling.records.groups import Group
-from untemplate.labeling.records.survey import FEATURES
 from untemplate.layout import EstimatedLayout
 from untemplate.page import element_xpath, visible_text
 

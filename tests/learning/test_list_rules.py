@@ -12,6 +12,7 @@ from untemplate.errors import RulesError
 from untemplate.extraction.candidates import MAX_CANDIDATES
 from untemplate.extraction.explain import explain_records
 from untemplate.extraction.parts import cut
+from untemplate.labeling.records import finding
 from untemplate.pipeline import learn_site
 
 SCHEMA = Schema(
@@ -176,6 +177,13 @@ def test_what_is_wrong_is_said() -> None:
     assert nowhere.rules.extract_page(page)[0].missing["name"] == Reason.NEEDS_LABELS
     with pytest.raises(LabelError, match="none of the labelled pages"):
         learn([page], labels_of((10,), "other"), SCHEMA)
+
+
+def test_a_page_that_shows_too_much_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(finding, "MAX_ROWS", 100)
+    learned = learn_site([page_of("list", range(10, 30), "1")], labels_of((14, 15)), SCHEMA)
+    assert learned.needs_labels == ["c1"]
+    assert [problem.startswith("1: page shows ") for problem in learned.problems] == [True]
 
 
 def test_the_rules_file(tmp_path: Path) -> None:

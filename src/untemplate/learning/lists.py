@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from lxml import etree
 
+from untemplate.errors import PageError
 from untemplate.extraction.parts import Part, cut
 from untemplate.extraction.rule import RecordRule, Rule, Selector
 from untemplate.labeling import Label
@@ -57,10 +58,16 @@ def learn_list(
 ) -> LearnedList:
     """The rules of list pages from readable pages with labels of records, and others of their kind."""
     learned = LearnedList()
-    located = {page: locate(page, labels) for page, labels in labelled.items()}
+    located: dict[Page, list[Located]] = {}
     for page, labels in labelled.items():
-        learned.problems += _not_located(page, labels, located[page])
-    located = {page: records for page, records in located.items() if records}
+        try:
+            records = locate(page, labels)
+        except PageError as error:
+            learned.problems.append(f"{page.id}: {error}")
+            continue
+        learned.problems += _not_located(page, labels, records)
+        if records:
+            located[page] = records
     if not located:
         return learned
     others = others[:PAGES]

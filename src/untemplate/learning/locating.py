@@ -44,7 +44,7 @@ class Located:
 def locate(page: Page, labels: Iterable[Label]) -> list[Located]:
     """The records of a page in their order, labelled or not; none if no labelled one is found.
 
-    Raises PageError when the page cannot be read.
+    Raises PageError when the page cannot be read, shows nothing or too much.
     """
     by_record: dict[str, list[Label]] = {}
     for label in labels:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import untemplate as ut
 from untemplate import Page, find_records
 from untemplate.demo import make_site
+from untemplate.labeling.records import finding
 
 WORDS = (
     "amber",
@@ -217,6 +218,16 @@ def test_five_thousand_rows() -> None:
     assert len(rows) == 5000
     assert rows[4321].cells == [title(4321), sentence(4321), "$ 4321.50"]
     assert rows[4321].xpath == "/html/body[1]/ul[1]/li[4322]"
+
+
+def test_a_page_that_shows_too_much_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = page_of(f"<ul>{many('<li>{card}</li>', 20)}</ul>")
+    assert len(find_records(page)) == 20
+    monkeypatch.setattr(finding, "MAX_ROWS", 100)
+    rows = find_records(page)
+    assert rows == []
+    assert rows.reason is not None
+    assert "elements and texts: records are looked for among 100 at most" in rows.reason
 
 
 @pytest.mark.parametrize(

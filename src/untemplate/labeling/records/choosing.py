@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from untemplate.labeling.records.appearance import FEATURES
 from untemplate.labeling.records.groups import Group
-from untemplate.labeling.records.survey import FEATURES, Survey
+from untemplate.labeling.records.survey import Survey
 from untemplate.labeling.records.tree import Floats
 
 __all__ = ["WEIGHTS", "confidence", "lists_apart", "most_prominent", "score"]

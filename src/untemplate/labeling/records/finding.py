@@ -17,6 +17,7 @@ import numpy as np
 from untemplate.errors import PageError
 from untemplate.labeling.records import joins
 from untemplate.labeling.records.alignment import align
+from untemplate.labeling.records.appearance import describe
 from untemplate.labeling.records.cells import Cells, Line
 from untemplate.labeling.records.choosing import confidence, lists_apart, most_prominent, score
 from untemplate.labeling.records.groups import Group, Run, find_groups
@@ -26,7 +27,7 @@ from untemplate.labeling.records.paging import next_page
 from untemplate.labeling.records.paths import Paths
 from untemplate.labeling.records.row import Row, Rows
 from untemplate.labeling.records.shapes import Shapes
-from untemplate.labeling.records.survey import FEATURES, Survey
+from untemplate.labeling.records.survey import Survey
 from untemplate.labeling.records.tree import Floats, read_tree
 from untemplate.layout import EstimatedLayout, Layout
 from untemplate.page import Page, squeeze, visible_text
@@ -47,6 +48,9 @@ MUTE = frozenset(string.punctuation + " ·•–—»›«‹…") - {"$"}
 # A column that is named as hidden is left out if so many of its records say the same: what differs is mostly shown.
 # From 0.2 to 0.9 cell F1 on the 222 pages of `lists` is the same within 0.003.
 SAME = 0.5
+# Time and memory are linear in what a page shows: so much takes some 10 s and 0.4 GB. Real pages have a few thousand.
+MAX_ROWS = 300_000
+TOO_LARGE = "page shows {:,} elements and texts: records are looked for among {:,} at most"
 UNSURE = "nothing that repeats looks like records (the most likely has confidence {:.2f})"
 
 
@@ -74,11 +78,12 @@ class ListPage:
         self.tree = read_tree(page)
         if not len(self.tree):
             raise PageError("page shows nothing")
+        if len(self.tree) > MAX_ROWS:
+            raise PageError(TOO_LARGE.format(len(self.tree), MAX_ROWS))
         self.shapes = Shapes(self.tree)
         self.survey = Survey(self.tree, self.shapes, layout.boxes([page])[0])
         self.groups = most_prominent(self.survey, find_groups(self.tree, self.shapes))
-        features = [self.survey.features(group) for group in self.groups]
-        self.features: Floats = np.array(features).reshape(len(features), len(FEATURES))
+        self.features: Floats = describe(self.survey, self.groups)
         self.join_weights = np.array([joins.WEIGHTS[name] for name in joins.FEATURES])
         self.scores = score(self.features)
         self._reading = self._read(page, model) if model is not None else None

@@ -99,7 +99,7 @@ def _by_name(tree: Tree, usable: Sequence[bool]) -> Iterable[list[int]]:
     rows: dict[tuple[str, str], list[int]] = {}
     for row, (item, tag) in enumerate(zip(tree.items, tree.tags, strict=True)):
         if usable[row]:
-            for name in set(_class(item).split()):
+            for name in dict.fromkeys(_class(item).split()):
                 members = rows.setdefault((tag, name), [])
                 if not members or tree.end[members[-1]] <= row:
                     members.append(row)

@@ -1,4 +1,4 @@
-"""Survey: what is known about each row of a page, and from it what people see in a group: its features."""
+"""Survey: what is known about each row of a page."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ import numpy as np
 import numpy.typing as npt
 from lxml import etree
 
-from untemplate.labeling.records.groups import Group
 from untemplate.labeling.records.shapes import Shapes
 from untemplate.labeling.records.tree import TEXT, Floats, Ints, Tree
-from untemplate.layout import VIEWPORT, Boxes
+from untemplate.layout import Boxes
 
-__all__ = ["FEATURES", "Survey"]
+__all__ = ["ITEMS", "Survey"]
 
 # What words in tags, classes and ids say of what is inside.
 ASIDE = frozenset(
@@ -47,39 +46,6 @@ HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 ITEMS = frozenset({"li", "tr", "article", "dt"})
 _BITS = (1 << 64) - 1
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
-# So many records of a group are looked at where one by one is slow.
-SOME = 20
-
-FEATURES = {
-    "number": "how many records, log",
-    "two": "only two",
-    "coverage": "share of the page's letters",
-    "length": "letters of a record, log",
-    "links": "share of its letters in links",
-    "headed": "records with a heading",
-    "likeness": "likeness to the middle record",
-    "paths": "different tag paths in the middle record, log",
-    "distinct": "records whose text no other has",
-    "variety": "different texts among some of them, log",
-    "repeats": "letters in parts that are alike, inside a record",
-    "parents": "parents a record",
-    "uneven": "deviation of lengths",
-    "item": "list items, table rows, articles",
-    "compact": "share of the letters from the first record to the last",
-    "gaps": "places where much stands between records, log",
-    "left_out": "siblings of the same tag and size that are not in the group",
-    "consistent": "deviation of how many siblings make a record",
-    "uniform": "records with the class that most of them have",
-    "aside": "records in parts named navigation, footer and the like",
-    "near_aside": "records of which the nearest named part is so named, not main",
-    "main": "records in parts named main, results and the like",
-    "own_main": "records that are so named",
-    "area": "share of the page's area",
-    "center": "distance from the middle of the window",
-    "top": "how far down",
-    "shown": "records that are visible",
-    "columns": "different left edges, log",
-}
 
 
 class Survey:
@@ -88,25 +54,26 @@ class Survey:
     def __init__(self, tree: Tree, shapes: Shapes, boxes: Boxes) -> None:
         self.tree, self.shapes = tree, shapes
         chars = np.array([len(item) if isinstance(item, str) else 0 for item in tree.items], np.float64)
-        self._before = np.concatenate([[0.0], np.cumsum(chars)])
+        #: the letters before each row, and a sum that is equal for equal texts
+        self.before = np.concatenate([[0.0], np.cumsum(chars)])
         self.text_chars, self.chars = chars, tree.total(chars)
         codes = [hash(item) & _BITS if isinstance(item, str) else 0 for item in tree.items]
-        self._codes_before = np.concatenate([[np.uint64(0)], np.cumsum(np.array(codes, np.uint64))])
+        self.codes_before = np.concatenate([[np.uint64(0)], np.cumsum(np.array(codes, np.uint64))])
         self.texts = tree.total(_is(tree, {TEXT}))
-        self._all_chars = max(float(chars.sum()), 1.0)
+        self.all_chars = max(float(chars.sum()), 1.0)
         self.in_link = self._inside(_is(tree, {"a"}) > 0)
         self.link_chars = tree.total(chars * self.in_link)
         self.headings = tree.total(_is(tree, HEADINGS))
         #: the words in the tag, class, id and role of each row
         self.words = words = [frozenset(_words(item)) for item in tree.items]
-        small = self.chars < self._all_chars / 2
+        small = self.chars < self.all_chars / 2
         own_aside = np.array([not own.isdisjoint(ASIDE) for own in words]) & small
         self.aside = self._inside(own_aside)
-        self._own_main = np.array([not own.isdisjoint(MAIN) for own in words], np.float64)
-        self.main = self._inside(self._own_main > 0)
-        self._near_aside = self._nearest(self._own_main - own_aside) < 0
-        self._classes = _classes(tree)
-        self._repeats = np.minimum(1.0, tree.total(self._twins()) / np.maximum(self.chars, 1))
+        self.own_main = np.array([not own.isdisjoint(MAIN) for own in words], np.float64)
+        self.main = self._inside(self.own_main > 0)
+        self.near_aside = self._nearest(self.own_main - own_aside) < 0
+        self.classes = _classes(tree)
+        self.repeats = np.minimum(1.0, tree.total(self._twins()) / np.maximum(self.chars, 1))
         #: in how many elements that are named so each row stands, itself counted
         self.concealed = tree.depth(np.array([not own.isdisjoint(CONCEALED) for own in words]))
         elements = self._element_numbers(boxes)
@@ -115,62 +82,8 @@ class Survey:
         self.font_size, self.font_weight = boxes.font_size[elements], boxes.font_weight[elements]
         self.shown: npt.NDArray[np.bool_] = boxes.visible[elements]
         right, bottom = (self.boxes[:, axis] + self.boxes[:, axis + 2] for axis in (0, 1))
-        self._height = max(float(bottom.max()), 1.0)
-        self._area = max(float(right.max()), 1.0) * self._height
-        self._by_parent = np.argsort(tree.parent, kind="stable")
-        self._parents = tree.parent[self._by_parent]
-
-    def features(self, group: Group) -> Floats:
-        """What people see in a group, in the order of FEATURES."""
-        tree, count = self.tree, len(group)
-        lengths = np.array([len(run) for run in group.runs])
-        every = np.array([row for run in group.runs for row in run])
-        first, last = every[np.cumsum(lengths) - lengths], every[np.cumsum(lengths) - 1]
-        owner = np.repeat(np.arange(count), lengths)
-
-        def per_record(column: Floats) -> Floats:
-            return np.bincount(owner, column[every], count).astype(np.float64)
-
-        chars = per_record(self.chars)
-        mean, total = max(float(chars.mean()), 1.0), max(float(chars.sum()), 1.0)
-        middle = int(first[np.argsort(per_record(self.texts), kind="stable")[count // 2]])
-        some = np.arange(0, count, max(1, count // SOME))
-        texts = self._codes_before[tree.end[last]] - self._codes_before[first]  # equal for equal texts
-        boxes, parents = self.boxes[first], tree.parent[first]
-        between = self._before[first[1:]] - self._before[tree.end[last[:-1]]]
-        return np.array(
-            [
-                np.log(count),
-                count == 2,
-                chars.sum() / self._all_chars,
-                np.log1p(mean),
-                per_record(self.link_chars).sum() / total,
-                np.mean(per_record(self.headings) > 0),
-                np.mean([self.shapes.likeness(middle, row) for row in first[some].tolist()]),
-                np.log1p(self.shapes.size(middle)),
-                len(np.unique(texts)) / count,
-                np.log1p(len(np.unique(texts[some]))),
-                np.mean(self._repeats[first]),
-                len(np.unique(parents)) / count,
-                chars.std() / mean,
-                tree.tags[middle] in ITEMS,
-                total / max(self._before[tree.end[last[-1]]] - self._before[first[0]], 1.0),
-                np.log1p(np.sum(between > 2 * mean)),
-                self._left_out(parents, tree.tag_ids[middle], mean / 2),
-                lengths.std() / lengths.mean(),
-                np.max(np.unique(self._classes[first], return_counts=True)[1]) / count,
-                np.mean(self.aside[first]),
-                np.mean(self._near_aside[first]),
-                np.mean(self.main[parents]),
-                np.mean(self._own_main[first]),
-                np.sum(boxes[:, 2] * boxes[:, 3]) / self._area,
-                np.mean(np.abs(boxes[:, 0] + boxes[:, 2] / 2 - VIEWPORT / 2)) / VIEWPORT,
-                np.mean(boxes[:, 1]) / self._height,
-                np.mean(self.shown[first]),
-                np.log(len(np.unique(np.round(boxes[:, 0] / 20)))),
-            ],
-            np.float64,
-        )
+        self.height = max(float(bottom.max()), 1.0)
+        self.area = max(float(right.max()), 1.0) * self.height
 
     def find_alone(self) -> int | None:
         """The row of a record that is the only one on its page: an item with several texts among what is named so."""
@@ -184,17 +97,6 @@ class Survey:
             and self.shown[row]
         ]
         return max(rows, key=lambda row: self.chars[row], default=None)
-
-    def _left_out(self, parents: Ints, tag: int, chars: float) -> float:
-        """The share of siblings of this tag, with so many letters, that are not in the group."""
-        others = taken = 0
-        for parent, number in list(zip(*np.unique(parents, return_counts=True), strict=True))[:SOME]:
-            start, end = np.searchsorted(self._parents, [parent, parent + 1])
-            siblings = self._by_parent[start:end]
-            alike = int(np.sum((self.tree.tag_ids[siblings] == tag) & (self.chars[siblings] >= chars)))
-            others += max(0, alike - int(number))
-            taken += int(number)
-        return others / (others + taken)
 
     def _inside(self, marked: npt.NDArray[np.bool_]) -> Floats:
         """Which rows are marked or stand in one that is."""
