@@ -1,17 +1,18 @@
 """How well the HCRF labels the attributes of detail pages of sites it never saw: SWDE, a page as one record.
 
 python -m benchmarks.details                    each site labelled by the others of its vertical
-python -m benchmarks.details --folds 5          quicker: each fifth of the sites by the other ones
+python -m benchmarks.details --alone            each page by itself, without a look at others of its site
 """
 
 from __future__ import annotations
 
 import argparse
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import mean
+from time import process_time
 
-import numpy as np
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
@@ -21,74 +22,137 @@ from untemplate import Page
 from untemplate.labeling.records.hcrf.features import Observed, observe
 from untemplate.labeling.records.hcrf.labels import Labels, label_blocks, value_sets
 from untemplate.labeling.records.hcrf.model import Hcrf
+from untemplate.labeling.records.hcrf.scene import Column, Scene, read_scene
 from untemplate.labeling.records.hcrf.training import train
 from untemplate.labeling.records.shapes import Shapes
 from untemplate.labeling.records.survey import Survey
 from untemplate.labeling.records.tree import read_tree
-from untemplate.labeling.records.vision import VisionTree, see
+from untemplate.labeling.records.vision import see
 from untemplate.layout import EstimatedLayout
 
 # Pages of a site that teach, and that are scored.
-TAUGHT, SCORED = 4, 12
+TAUGHT, SCORED = 3, 12
 # A text that stands on this share of a site's pages is its own.
 COMMON = 0.5
+# The label of a value is the text of the site before it, so many leaves away at most.
+FAR = 4
 # An attribute is on a page when some leaf is so likely to hold it.
 LIKELY = 0.3
+
+Place = tuple[object, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Detail:
     """A detail page as the model sees it, and which leaves hold its attributes."""
 
-    survey: Survey
-    vision: VisionTree
+    scene: Scene
     observed: Observed
-    texts: dict[int, str]
     truth: dict[str, list[str]]
     values: dict[int, str]
     record: int
+    #: where leaves stand, the same for those in the same place of other pages of the site
+    places: dict[Place, int]
 
 
-def read_site(site: Site) -> list[Detail]:
+def survey_pages(site: Site) -> list[tuple[Page, Survey]]:
     """Some pages of a site, spread over it."""
     pages = site.pages()
-    chosen = pages[:: max(1, len(pages) // SCORED)][:SCORED]
-    truth = site.truth()
-    seen: list[tuple[Page, Survey, VisionTree, dict[int, str]]] = []
-    for page in chosen:
+    found: list[tuple[Page, Survey]] = []
+    for page in pages[:: max(1, len(pages) // SCORED)][:SCORED]:
         tree = read_tree(page)
-        survey = Survey(tree, Shapes(tree), EstimatedLayout().boxes([page])[0])
-        vision = see(survey)
-        texts = {
-            block: clean(
-                "".join(item for item in tree.items[rows[0] : tree.end[rows[0]]] if isinstance(item, str))
-            )
-            for block, (rows, inside) in enumerate(zip(vision.rows, vision.children, strict=True))
-            if not inside
-        }
-        seen.append((page, survey, vision, texts))
-    counts = Counter(text for *_, texts in seen for text in set(texts.values()))
-    common = frozenset(text for text, count in counts.items() if text and count >= COMMON * len(seen))
+        found.append((page, Survey(tree, Shapes(tree), EstimatedLayout().boxes([page])[0])))
+    return found
+
+
+def read_site(
+    pages: Sequence[tuple[Page, Survey]], truth: dict[str, dict[str, list[str]]], is_alone: bool
+) -> list[Detail]:
+    """The pages of a site; what stands on several of them is known if they are not alone."""
+    scenes = [read_scene(survey, see(survey, [(0,)])) for _, survey in pages]
+    counts = Counter(text for scene in scenes for text in {*scene.texts})
+    common = {text for text, count in counts.items() if text and count >= COMMON * len(scenes)}
+    places = [_places(scene, set() if is_alone else common) for scene in scenes]
+    told: list[dict[int, list[str]]] = [{} for _ in scenes]
+    if not is_alone:
+        titles = [_title(page) for page, _ in pages]
+        told = _tell(scenes, places, titles, common)
     return [
-        _detail(page, survey, vision, texts, truth[page.id], common) for page, survey, vision, texts in seen
+        _detail(page, scene, truth[page.id], own, known)
+        for (page, _), scene, own, known in zip(pages, scenes, places, told, strict=True)
     ]
+
+
+def _title(page: Page) -> str:
+    return clean(page.tree.findtext(".//title") or "")
+
+
+def _places(scene: Scene, common: set[str]) -> dict[Place, int]:
+    """Where each leaf stands: the tags and classes around it, the label before it, and its number there."""
+    tree = scene.survey.tree
+    seen: Counter[Place] = Counter()
+    found: dict[Place, int] = {}
+    label, distance = "", 0
+    for block, (rows, children) in enumerate(zip(scene.vision.rows, scene.vision.children, strict=True)):
+        if children or not scene.texts[block]:
+            continue
+        distance += 1
+        if scene.texts[block] in common:
+            label, distance = scene.texts[block], 0
+        steps, row = [], int(tree.parent[rows[0]])
+        while row >= 0:
+            item = tree.items[row]
+            steps.append((tree.tags[row], "" if isinstance(item, str) else item.get("class", "")))
+            row = int(tree.parent[row])
+        place: Place = (tuple(steps), label if distance <= FAR else "", distance if distance <= FAR else 0)
+        found[(*place, seen[place])] = block
+        seen[place] += 1
+    return found
+
+
+def _tell(
+    scenes: Sequence[Scene], places: Sequence[dict[Place, int]], titles: Sequence[str], common: set[str]
+) -> list[dict[int, list[str]]]:
+    """What the same places of other pages tell of each leaf."""
+    told: list[dict[int, list[str]]] = [{} for _ in scenes]
+    columns: dict[Place, dict[int, int]] = {}
+    for number, own in enumerate(places):
+        for place, leaf in own.items():
+            columns.setdefault(place, {})[number] = leaf
+    for place, leaves in columns.items():
+        texts = [scenes[number].texts[leaf] for number, leaf in leaves.items()]
+        standing = [scenes[number].standing(leaf) for number, leaf in leaves.items()]
+        linked, headed = zip(*standing, strict=True)
+        column = Column.of(dict.fromkeys(leaves.values(), 0), len(scenes), texts, linked, headed)
+        in_title = mean(
+            len(text) > 2 and text in titles[number] for number, text in zip(leaves, texts, strict=True)
+        )
+        features = [f"!{name}" for name in column.features()]
+        features.append(f"!column in title {round(4 * in_title)}")
+        label, distance = str(place[1]).lower(), place[2]
+        features.append(f"~label {label} {distance}")
+        features += [f"~label word {word} {distance}" for word in label.split()[-4:]]
+        for number, leaf in leaves.items():
+            told[number][leaf] = [*features, f"!common {scenes[number].texts[leaf] in common}"]
+    return told
 
 
 def _detail(
     page: Page,
-    survey: Survey,
-    vision: VisionTree,
-    texts: dict[int, str],
+    scene: Scene,
     truth: dict[str, list[str]],
-    common: frozenset[str],
+    places: dict[Place, int],
+    told: dict[int, list[str]],
 ) -> Detail:
-    title = page.tree.findtext(".//title") or ""
-    observed = observe(title, survey, vision, common=common)
+    vision = scene.vision
+    observed = observe(_title(page), scene, told=told)
     wanted = {value: name for name, values in truth.items() for value in values}
-    values = {block: wanted[text] for block, text in texts.items() if text in wanted}
+    values = {
+        block: wanted[text] for block, raw in enumerate(scene.texts) if raw and (text := clean(raw)) in wanted
+    }
     sets = value_sets(vision, values)
     holding = [block for block in range(len(vision)) if vision.children[block] and sets[block] == sets[0]]
-    return Detail(survey, vision, observed, texts, truth, values, max(holding, default=0))
+    return Detail(scene, observed, truth, values, max(holding, default=0), places)
 
 
 def learn(training: list[Detail], names: tuple[str, ...]) -> Hcrf:
@@ -96,30 +160,47 @@ def learn(training: list[Detail], names: tuple[str, ...]) -> Hcrf:
     seen = [
         names_here
         for one in training
-        for block, names_here in enumerate(value_sets(one.vision, one.values))
-        if one.vision.children[block] and one.record < block < one.vision.end[one.record]
+        for block, names_here in enumerate(value_sets(one.scene.vision, one.values))
+        if one.scene.vision.children[block] and one.record < block < one.scene.vision.end[one.record]
     ]
     labels = Labels.choose(names, seen)
-    truth = [label_blocks(labels, one.survey, one.vision, [one.record], one.values) for one in training]
+    truth = [
+        label_blocks(labels, one.scene.survey, one.scene.vision, [one.record], one.values) for one in training
+    ]
     return train(labels, [one.observed for one in training], truth)
 
 
-def evaluate(model: Hcrf, test: list[Detail]) -> dict[str, Score]:
+def find(model: Hcrf, pages: Sequence[Detail], is_alone: bool) -> list[dict[str, str]]:
+    """The attributes of the pages of a site: of each the likeliest leaf, among those in the likeliest place."""
+    shares = [model.marginals(one.observed).vertex for one in pages]
+    found: list[dict[str, str]] = [{} for _ in pages]
+    for number, name in enumerate(model.labels.attributes):
+        votes: Counter[Place] = Counter()
+        if not is_alone:
+            for one, own in zip(pages, shares, strict=True):
+                votes.update({place: own[leaf, number] for place, leaf in one.places.items()})
+        ranked = [place for place, votes_for in votes.most_common(5) if votes_for >= LIKELY]
+        for one, own, values in zip(pages, shares, found, strict=True):
+            leaves = list(one.places.values())
+            here = next((one.places[place] for place in ranked[:1] if place in one.places), None)
+            if here is None and leaves:
+                best = leaves[int(own[leaves, number].argmax())]
+                here = best if own[best, number] >= LIKELY else None
+            if here is not None:
+                values[name] = one.scene.texts[here]
+    return found
+
+
+def evaluate(found: Iterable[dict[str, str]], pages: Iterable[Detail]) -> dict[str, Score]:
     """Page hits of the attributes of a site."""
     scores: dict[str, Score] = {}
-    for one in test:
-        shares = model.marginals(one.observed).vertex
-        leaves = np.array([block for block, text in one.texts.items() if text], np.int64)
-        for number, name in enumerate(model.labels.attributes):
-            if name not in one.truth:
-                continue
+    for values, one in zip(found, pages, strict=True):
+        for name, true in one.truth.items():
             tally = scores.setdefault(name, Score())
-            tally.true += bool(one.truth[name])
-            if len(leaves):
-                best = int(leaves[shares[leaves, number].argmax()])
-                if shares[best, number] >= LIKELY:
-                    tally.extracted += 1
-                    tally.hits += one.texts[best] in one.truth[name]
+            tally.true += bool(true)
+            if name in values:
+                tally.extracted += 1
+                tally.hits += clean(values[name]) in true
     return {name: tally for name, tally in scores.items() if tally.true}
 
 
@@ -128,16 +209,18 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--vertical", nargs="+", default=VERTICALS, choices=VERTICALS)
-    parser.add_argument(
-        "--folds", type=int, default=10, help="parts of the sites of a vertical, 10 for one each"
-    )
+    parser.add_argument("--alone", action="store_true", help="each page by itself")
     options = parser.parse_args()
     console, progress = Console(width=140), Console(stderr=True)
-    table = Table("vertical", "attribute", "precision", "recall", "F1")
+    table = Table("vertical", "attribute", "precision", "recall", "F1", "sites")
     verticals: list[float] = []
+    started = process_time()
     for vertical in options.vertical:
         own = sites(vertical)
-        details = {site.name: read_site(site) for site in track(own, console=progress, description=vertical)}
+        details = {
+            site.name: read_site(survey_pages(site), site.truth(), options.alone)
+            for site in track(own, console=progress, description=vertical)
+        }
         names = tuple(
             name
             for name in schema_of(vertical).attributes
@@ -145,24 +228,22 @@ def main() -> None:
         )
         found: dict[str, list[Score]] = {}
         averages: list[float] = []
-        for fold in track(range(options.folds), console=progress, description="folds"):
-            held_out = own[fold :: options.folds]
-            known = [one for site in own if site not in held_out for one in details[site.name][:TAUGHT]]
-            model = learn(known, names)
-            for site in held_out:
-                scores = evaluate(model, details[site.name])
-                averages.append(mean(tally.f1 for tally in scores.values()))
-                for name, tally in scores.items():
-                    found.setdefault(name, []).append(tally)
+        for site in track(own, console=progress, description="sites"):
+            known = [one for other in own if other is not site for one in details[other.name][:TAUGHT]]
+            test = details[site.name]
+            scores = evaluate(find(learn(known, names), test, options.alone), test)
+            averages.append(mean(tally.f1 for tally in scores.values()))
+            for name, tally in scores.items():
+                found.setdefault(name, []).append(tally)
         for name, tallies in found.items():
             figures = [
                 mean(getattr(tally, part) for tally in tallies) for part in ("precision", "recall", "f1")
             ]
-            table.add_row(vertical, name, *(f"{figure:.3f}" for figure in figures))
+            table.add_row(vertical, name, *(f"{figure:.3f}" for figure in figures), str(len(tallies)))
         verticals.append(mean(averages))
-        table.add_row(vertical, "", "", "", f"{verticals[-1]:.3f}")
+        table.add_row(vertical, "", "", "", f"{verticals[-1]:.3f}", str(len(own)))
     console.print(table)
-    console.print(f"mean over verticals: F1 {mean(verticals):.3f}")
+    console.print(f"mean over verticals: F1 {mean(verticals):.3f}; {process_time() - started:.0f} s of CPU")
 
 
 if __name__ == "__main__":

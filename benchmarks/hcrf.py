@@ -19,11 +19,17 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from benchmarks.kinds import CLEAR, KINDS, Lesson, lesson, true_labels
-from benchmarks.lists import Sheet, choose, folds, hits, letters, sheets, shipped
+from benchmarks.cells import choose_joins, evidence
+from benchmarks.kinds import KINDS, Lesson, lesson, true_labels
+from benchmarks.lists import FOLDS, Floats, Sheet, choose, folds, hits, letters, sheets, shipped
 from benchmarks.swde import Score
+from untemplate.labeling.records.finding import CLOSE
+from untemplate.labeling.records.groups import Group, Run
 from untemplate.labeling.records.hcrf.features import Observed
+from untemplate.labeling.records.hcrf.forest import plant
+from untemplate.labeling.records.hcrf.inference import marginals
 from untemplate.labeling.records.hcrf.labels import NOTE, RECORD, Labels, label_blocks, value_sets
+from untemplate.labeling.records.hcrf.reading import Reading
 from untemplate.labeling.records.hcrf.training import train
 
 SHIPPED = Path(__file__).parents[1] / "src/untemplate/labeling/records/hcrf/lists.npz"
@@ -31,6 +37,8 @@ SHIPPED = Path(__file__).parents[1] / "src/untemplate/labeling/records/hcrf/list
 DETECTION = Labels(())
 # Of each site so many pages train a model: more of a template teach little.
 PAGES = 1
+# What a model that is sure of a group may add to the score of the ground.
+WEIGHTS = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0)
 
 
 @dataclass
@@ -42,11 +50,12 @@ class Tally:
     found: Counter[str] = field(default_factory=Counter)
     true: Counter[str] = field(default_factory=Counter)
 
-    def add(self, one: Lesson, blocks: Sequence[int], kinds: dict[int, str]) -> None:
-        self.records.append(score(one, [one.vision.rows[block] for block in blocks]))
-        self.found.update(kinds.values())
-        self.true.update(one.values.values())
-        self.right.update(kind for leaf, kind in kinds.items() if one.values.get(leaf) == kind)
+    def add(self, one: Lesson, runs: Sequence[Run], kinds: dict[int, str]) -> None:
+        self.records.append(score(one, runs))
+        if one.is_clear:
+            self.found.update(kinds.values())
+            self.true.update(one.values.values())
+            self.right.update(kind for leaf, kind in kinds.items() if one.values.get(leaf) == kind)
 
     def row(self) -> list[str]:
         means = [
@@ -57,7 +66,7 @@ class Tally:
         return [f"{figure:.3f}" for figure in figures]
 
 
-def score(one: Lesson, runs: Sequence[Sequence[int]]) -> Score:
+def score(one: Lesson, runs: Sequence[Run]) -> Score:
     """How many of these records are right."""
     tree = one.sheet.found.tree
     texts = [
@@ -73,10 +82,11 @@ def label_space(lessons: Sequence[Lesson]) -> Labels:
     """The kinds, with the combinations that stand together in parts of records."""
     seen: list[frozenset[str]] = []
     for one in lessons:
-        sets = value_sets(one.vision, one.values)
+        vision = one.scene.vision
+        sets = value_sets(vision, one.values)
         for record in one.records:
-            inside = range(record + 1, int(one.vision.end[record]))
-            seen += [sets[block] for block in inside if one.vision.children[block]]
+            inside = range(record + 1, int(vision.end[record]))
+            seen += [sets[block] for block in inside if vision.children[block]]
     return Labels.choose(KINDS, seen)
 
 
@@ -85,25 +95,28 @@ class Joint:
 
     def __init__(self, lessons: Sequence[Lesson], is_global: bool) -> None:
         self._is_global = is_global
-        self._labels = label_space(lessons)
-        truth = [true_labels(one, self._labels) for one in lessons]
-        self.model = train(self._labels, [self._observed(one) for one in lessons], truth)
+        self.labels = label_space(lessons)
+        truth = [true_labels(one, self.labels) for one in lessons]
+        self.model = train(self.labels, [self._observed(one) for one in lessons], truth)
 
     def _observed(self, one: Lesson) -> Observed:
         return one.observed if self._is_global else one.local
 
-    def __call__(self, one: Lesson) -> tuple[list[int], dict[int, str]]:
+    def detect(self, one: Lesson) -> Reading:
+        return Reading(self.labels, one.scene, self.model.marginals(self._observed(one)).vertex)
+
+    def name(self, one: Lesson, group: Group) -> Reading:
+        return self.detect(one)
+
+    def decide(self, one: Lesson) -> tuple[list[Run], dict[int, str]]:
+        """The records and kinds of the most likely labels, whatever the groups are."""
+        vision = one.scene.vision
         found = self.model.best(self._observed(one)).tolist()
-        names = {
-            block: self._labels.leaf[found[block]]
-            for block, inside in enumerate(one.vision.children)
-            if not inside
-        }
-        record = self._labels.inner.index(RECORD)
-        records = [
-            block for block, inside in enumerate(one.vision.children) if inside and found[block] == record
-        ]
-        return records, {leaf: name for leaf, name in names.items() if name != NOTE}
+        record, leaf = self.labels.inner.index(RECORD), self.labels.leaf
+        blocks = list(enumerate(vision.children))
+        runs = [vision.rows[block] for block, inside in blocks if inside and found[block] == record]
+        names = {block: leaf[found[block]] for block, inside in blocks if not inside}
+        return runs, {block: name for block, name in names.items() if name != NOTE}
 
 
 class Separate:
@@ -111,38 +124,38 @@ class Separate:
 
     def __init__(self, lessons: Sequence[Lesson], is_global: bool) -> None:
         self._is_global = is_global
-        self._labels = label_space(lessons)
+        self.labels = label_space(lessons)
         observed = [self._observed(one) for one in lessons]
         truth = [
-            label_blocks(DETECTION, one.sheet.found.survey, one.vision, one.records, {}) for one in lessons
+            label_blocks(DETECTION, one.sheet.found.survey, one.scene.vision, one.records, {})
+            for one in lessons
         ]
         self._detector = train(DETECTION, observed, truth)
         parts, within = [], []
         for one, page in zip(lessons, observed, strict=True):
-            labels = true_labels(one, self._labels)
+            labels = true_labels(one, self.labels)
             for record in one.records:
-                end = int(one.vision.end[record])
+                end = int(one.scene.vision.end[record])
                 parts.append(page.part(record, end))
                 within.append(labels[record:end])
-        self._namer = train(self._labels, parts, within)
+        self._namer = train(self.labels, parts, within)
 
     def _observed(self, one: Lesson) -> Observed:
         return one.observed if self._is_global else one.local
 
-    def __call__(self, one: Lesson) -> tuple[list[int], dict[int, str]]:
-        page = self._observed(one)
-        found = self._detector.best(page).tolist()
-        record = DETECTION.inner.index(RECORD)
-        blocks = [
-            block for block, inside in enumerate(one.vision.children) if inside and found[block] == record
-        ]
-        kinds: dict[int, str] = {}
-        for block in blocks:
-            labels = self._namer.best(page.part(block, int(one.vision.end[block])))
-            for leaf, label in enumerate(labels.tolist(), block):
-                if not one.vision.children[leaf] and self._labels.leaf[label] != NOTE:
-                    kinds[leaf] = self._labels.leaf[label]
-        return blocks, kinds
+    def detect(self, one: Lesson) -> Reading:
+        return Reading(DETECTION, one.scene, self._detector.marginals(self._observed(one)).vertex)
+
+    def name(self, one: Lesson, group: Group) -> Reading:
+        vision, page = one.scene.vision, self._observed(one)
+        shares = np.zeros((len(vision), len(self.labels)))
+        blocks = [block for run in group.runs if (block := vision.find(run)) is not None]
+        if blocks:
+            parts = [page.part(block, int(vision.end[block])) for block in blocks]
+            forest = plant([part.parent for part in parts])
+            found = marginals(forest, self._namer.potentials(forest, parts)).vertex
+            shares[np.concatenate([np.arange(block, vision.end[block]) for block in blocks])] = found
+        return Reading(self.labels, one.scene, shares)
 
 
 VARIANTS = {
@@ -153,47 +166,103 @@ VARIANTS = {
 }
 
 
+@dataclass(frozen=True)
+class Answer:
+    """What a variant says about a page of sites that it does not know."""
+
+    fold: int
+    one: Lesson
+    variant: Joint | Separate
+    #: of the groups that look best how likely they are records
+    likely: Floats
+
+    def choice(self, weight: float) -> Group:
+        """The group that is chosen when the model has this weight."""
+        return self.one.groups[int(np.argmax(self.one.scores[: len(self.likely)] + weight * self.likely))]
+
+    def f1(self, weight: float) -> float:
+        return score(self.one, self.choice(weight).runs).f1
+
+    def kinds(self, group: Group) -> dict[int, str]:
+        """The kinds of the leaves of the records of a group, column by column."""
+        reading, lines = self.variant.name(self.one, group), self.one.lines(group)
+        found: dict[int, str] = {}
+        for number, kind in enumerate(reading.columns(lines) if lines else ()):
+            if kind:
+                leaves = {int(self.one.scene.leaf[line[0]]) for row in lines if (line := row[number])}
+                found |= dict.fromkeys(leaves - {-1}, kind)
+        images = [reading.image(run) for run in group.runs]
+        return found | {leaf: "image" for leaf in images if leaf is not None}
+
+
 def teaching(lessons: Sequence[Lesson]) -> list[Lesson]:
     """The pages to train with: the first clear ones of each site."""
     taken: Counter[str] = Counter()
     chosen: list[Lesson] = []
     for one in lessons:
-        if one.records and one.sheet.f1.max(initial=0) >= CLEAR and taken[one.sheet.site] < PAGES:
+        if one.is_clear and taken[one.sheet.site] < PAGES:
             taken[one.sheet.site] += 1
             chosen.append(one)
     return chosen
 
 
-def measure(console: Console, every: Sequence[Sheet], names: Sequence[str]) -> None:
+def prepare(every: Sequence[Sheet]) -> dict[str, Lesson]:
+    """All pages; what their likely records and joins are is learnt without their sites, in training as in test."""
+    known = {sheet.page.id: evidence(sheet) for sheet in every}
     lessons: dict[str, Lesson] = {}
-    chosen = {}
     for training, test in folds(every):
-        # What a page's likely records are is learnt without its site, in training as in test.
-        weights = choose(training)
+        weights, joins = choose(training), choose_joins(known[sheet.page.id] for sheet in training)
+        lessons |= {sheet.page.id: lesson(sheet, weights, joins) for sheet in test}
+    return lessons
+
+
+def answers(every: Sequence[Sheet], lessons: dict[str, Lesson], name: str) -> Iterator[Answer]:
+    """What a variant says about each page, trained on other sites."""
+    build, is_global = VARIANTS[name]
+    for fold, (training, test) in enumerate(folds(every)):
+        variant = build(teaching([lessons[sheet.page.id] for sheet in training]), is_global)
         for sheet in test:
-            lessons[sheet.page.id] = lesson(sheet, weights)
-            chosen[sheet.page.id] = sheet.found.groups[int(np.argmax(sheet.found.features @ weights))]
-    tallies = {name: Tally() for name in ("MDR/DEPTA", *names)}
-    spent: Counter[str] = Counter()
-    for training, test in folds(every):
-        known = teaching([lessons[sheet.page.id] for sheet in training])
-        for sheet in test:
-            runs = chosen[sheet.page.id].runs
-            tallies["MDR/DEPTA"].records.append(score(lessons[sheet.page.id], runs))
-        for name in names:
-            build, is_global = VARIANTS[name]
-            started = process_time()
-            variant = build(known, is_global)
-            spent[name] += process_time() - started
-            for sheet in test:
-                one = lessons[sheet.page.id]
-                tallies[name].add(one, *variant(one))
-        table = Table("variant", "precision", "recall", "record F1", *KINDS, "average")
-        for name, tally in tallies.items():
-            table.add_row(name, *tally.row())
-        console.print(f"{len(tallies['MDR/DEPTA'].records)} pages", table)
-    for name, seconds in spent.items():
-        console.print(f"{name}: {seconds / 5:.0f} s of training a fold, about {len(known)} pages")
+            one = lessons[sheet.page.id]
+            reading = variant.detect(one)
+            likely = np.array([reading.likelihood(group) for group in one.groups[:CLOSE]])
+            yield Answer(fold, one, variant, likely)
+
+
+def best_weight(known: Sequence[Answer]) -> float:
+    """The weight of the model with which most records are found."""
+    return max(WEIGHTS, key=lambda weight: np.mean([answer.f1(weight) for answer in known]))
+
+
+def measure(console: Console, every: Sequence[Sheet], names: Sequence[str]) -> None:
+    lessons = prepare(every)
+    table = Table("variant", "precision", "recall", "record F1", *KINDS, "average")
+    ground = Tally([score(one, one.groups[0].runs) for one in lessons.values()])
+    table.add_row("MDR/DEPTA", *ground.row())
+    clear = sum(one.is_clear for one in lessons.values())
+    console.print(f"{len(lessons)} pages; of {clear} it is clear where the true kinds are")
+    for name in names:
+        started = process_time()
+        found = list(answers(every, lessons, name))
+        spent = process_time() - started
+        tally, alone, weights = Tally(), Tally(), []
+        for fold in range(FOLDS):
+            weights.append(best_weight([answer for answer in found if answer.fold != fold]))
+            for answer in found:
+                if answer.fold == fold:
+                    group = answer.choice(weights[-1])
+                    tally.add(answer.one, group.runs, answer.kinds(group))
+                    if isinstance(answer.variant, Joint):
+                        alone.add(answer.one, *answer.variant.decide(answer.one))
+        table.add_row(name, *tally.row())
+        if alone.records:
+            table.add_row(f"{name}, without the ground", *alone.row())
+        by_weight = {
+            weight: round(float(np.mean([answer.f1(weight) for answer in found])), 4) for weight in WEIGHTS
+        }
+        console.print(
+            f"{name}: {spent / FOLDS:.0f} s of CPU a fold; weights chosen {weights}; all {by_weight}"
+        )
+    console.print(table)
 
 
 def main() -> None:
@@ -208,7 +277,8 @@ def main() -> None:
         track(_read(options.ship or options.quick), console=Console(stderr=True), description="Lists")
     )
     if options.ship:
-        known = teaching([lesson(sheet, shipped()) for sheet in every])
+        joins = choose_joins(map(evidence, every))
+        known = teaching([lesson(sheet, shipped(), joins) for sheet in every])
         Joint(known, is_global=True).model.save(SHIPPED)
     else:
         measure(Console(width=160), every, options.variant or [*VARIANTS])

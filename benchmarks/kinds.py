@@ -1,45 +1,31 @@
 """The blocks of a list page with their true labels, derived from its true records and cells.
 
-A cell's text locates its leaves; a record is the block of the best group's record that holds its cells. What kind of
-thing a column holds (title, link, image, price, date, text) is derived from its content.
+A cell's text locates its leaves; a record is the block of the best group's record that holds its cells. The records
+are aligned, and what stands in a column is of one kind: link, price or date if most of it is by its content, else
+text if the truth has most of it. The title of a record is the first of its most prominent texts: headings, else
+links. Its image is the largest, if most records have one of their own.
 """
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from benchmarks.lists import Floats, Sheet, hits, letters
-from untemplate.labeling.records.hcrf.features import Observed, observe
+from untemplate.labeling.records.alignment import align
+from untemplate.labeling.records.cells import Cells, Line
+from untemplate.labeling.records.groups import Group
+from untemplate.labeling.records.hcrf.features import MAX_GROUPS, Observed, observe
 from untemplate.labeling.records.hcrf.labels import Labels, label_blocks
-from untemplate.labeling.records.tree import SHOWN, Ints
-from untemplate.labeling.records.vision import VisionTree, see
-from untemplate.page import visible_text
+from untemplate.labeling.records.hcrf.scene import MOST, Scene, look
+from untemplate.labeling.records.joins import find_joins
+from untemplate.labeling.records.tree import Ints
 
 KINDS = ("title", "link", "image", "price", "date", "text")
 # A page whose best group has a lower score than this teaches nothing: what its records are is not clear.
 CLEAR = 0.8
-# A column is of a kind when this share of its cells are; a title when this share of them differ.
-MOST = 0.7
-DIFFERENT = 0.8
-_PRICE = re.compile(
-    r"^\W*(?:[a-z]{0,4}\s?[$€£¥]|usd|cad|eur|gbp)[a-z]{0,2}\s?\d|^\d[\d.,]*\s?(?:[$€£¥]|usd|cad|eur|gbp)",
-    re.I,
-)
-_DATE = re.compile(
-    r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b.{0,6}\d|\d{1,2}[/.-]\d{1,2}[/.-]\d{2,4}"
-    r"|\b(?:19|20)\d\d-\d\d|\b\d+ \w+ ago\b",
-    re.I,
-)
-_URL = re.compile(r"^\s*(?:https?://|www\.)\S+|^\s*[\w-]+(?:\.[\w-]+)+/\S*\s*$", re.I)
-# Longer texts are sentences that name a price or date; how many words a title has at most. Links may be longer.
-MAX_TYPED = 40
-MAX_TITLE = 25
-PATTERNS = {"link": _URL, "price": _PRICE, "date": _DATE}
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +33,11 @@ class Lesson:
     """A list page with its blocks, what the model sees of them, and what they are."""
 
     sheet: Sheet
-    vision: VisionTree
+    #: its groups, those that look best first
+    groups: list[Group]
+    scores: Floats
+    join_weights: Floats
+    scene: Scene
     observed: Observed
     #: the same without global features
     local: Observed
@@ -55,151 +45,88 @@ class Lesson:
     #: the kinds of leaves that hold values
     values: dict[int, str]
 
+    @property
+    def is_clear(self) -> bool:
+        """Whether its true records are where a group is."""
+        return bool(self.records and self.sheet.f1.max(initial=0) >= CLEAR)
 
-def column_kinds(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Which column of a page's true records is the title: the first whose texts are words and mostly differ."""
-    columns = [
-        [cell for row in rows if number < len(row) and (cell := row[number].strip())]
-        for number in range(max(map(len, rows), default=0))
-    ]
-    for number, cells in enumerate(columns):
-        kinds = [cell_kind(cell) for cell in cells]
-        if (
-            len(cells) >= MOST * len(rows)
-            and len({*cells}) >= DIFFERENT * len(cells)
-            and kinds.count("text") >= MOST * len(cells)
-            and np.mean([sum(map(str.isalpha, cell)) * 2 > len(cell) for cell in cells]) >= MOST
-            and np.mean([len(cell.split()) for cell in cells]) <= MAX_TITLE
-        ):
-            return ["title" if number == other else "text" for other in range(len(columns))]
-    return ["text"] * len(columns)
+    def lines(self, group: Group) -> list[list[Line | None]]:
+        """The cells of a group's records, aligned."""
+        return _lines(self.sheet, group, self.join_weights)
 
 
-def cell_kind(text: str) -> str:
-    """What a text is by its content alone."""
-    text = text.strip()
-    return next(
-        (
-            kind
-            for kind, pattern in PATTERNS.items()
-            if (len(text) <= MAX_TYPED or kind == "link") and pattern.search(text)
-        ),
-        "text",
-    )
-
-
-def lesson(sheet: Sheet, weights: Floats) -> Lesson:
-    """The page as the model sees it; likely records are those of these weights."""
+def lesson(sheet: Sheet, weights: Floats, join_weights: Floats) -> Lesson:
+    """The page as the model sees it; likely records and joins are those of these weights."""
     found = sheet.found
-    order = np.argsort(-(found.features @ weights), kind="stable")
-    groups = [found.groups[number] for number in order[:3].tolist()]
-    vision = see(found.survey, groups[0].runs if groups else ())
+    scores = found.features @ weights
+    order = np.argsort(-scores, kind="stable")
+    groups = [found.groups[number] for number in order.tolist()]
+    scene = look(found.survey, groups[0].runs if groups else (), join_weights)
     title = sheet.page.tree.findtext(".//title") or ""
-    observed, local = (observe(title, found.survey, vision, groups, is_global) for is_global in (True, False))
+    observed, local = (observe(title, scene, groups[:MAX_GROUPS], is_global) for is_global in (True, False))
     records: list[int] = []
     values: dict[int, str] = {}
     if sheet.f1.max(initial=0) > 0:
         best = found.groups[int(sheet.f1.argmax())]
-        texts = [letters(item) if isinstance(item, str) else "" for item in found.tree.items]
-        end = found.tree.end
-        inside = ["".join("".join(texts[row : end[row]]) for row in run) for run in best.runs]
-        right = hits(inside, sheet.records)
-        text = letters(visible_text(sheet.page.tree))
-        given = [row for row in sheet.given if any((cell := letters(raw)) and cell in text for raw in row)]
-        kinds = column_kinds(given)
-        for number, run in enumerate(best.runs):
-            block = vision.find(run)
-            if block is not None and (number in right or sheet.f1.max() >= CLEAR):
-                records.append(block)
-                if number in right:
-                    _locate(sheet, vision, block, texts, given[right[number]], kinds, values)
-        _agree(sheet, vision, records, values)
-        _find_images(sheet, vision, records, values)
-    return Lesson(sheet, vision, observed, local, records, values)
+        records = [block for run in best.runs if (block := scene.vision.find(run)) is not None]
+        values = _values(sheet, scene, best, join_weights)
+    return Lesson(sheet, groups, scores[order], join_weights, scene, observed, local, records, values)
 
 
-def _locate(
-    sheet: Sheet,
-    vision: VisionTree,
-    block: int,
-    texts: Sequence[str],
-    cells: Sequence[str],
-    kinds: Sequence[str],
-    values: dict[int, str],
-) -> None:
-    """The kinds of the leaves in a record that hold its cells."""
-    end = sheet.found.tree.end
-    leaves = [leaf for leaf in range(block, int(vision.end[block])) if not vision.children[leaf]]
-    said = ["".join("".join(texts[row : end[row]]) for row in vision.rows[leaf]) for leaf in leaves]
-    leaves, said = (
-        [leaf for leaf, text in zip(leaves, said, strict=True) if text],
-        [text for text in said if text],
-    )
-    places = np.cumsum([0, *map(len, said)]).tolist()
+def _values(sheet: Sheet, scene: Scene, group: Group, join_weights: Floats) -> dict[int, str]:
+    """The kinds of the leaves of a group's records."""
+    tree = sheet.found.tree
+    texts = [letters(item) if isinstance(item, str) else "" for item in tree.items]
+    inside = ["".join("".join(texts[row : tree.end[row]]) for row in run) for run in group.runs]
+    right = hits(inside, sheet.records)
+    known: set[int] = set()
+    true: set[int] = set()
+    for number, record in right.items():
+        spans = [range(row, int(tree.end[row])) for row in group.runs[number]]
+        leaves = sorted({int(scene.leaf[row]) for span in spans for row in span} - {-1})
+        known.update(leaves)
+        true |= _locate(scene, leaves, sheet.records[record])
+    columns = scene.columns_of(_lines(sheet, group, join_weights))
+    values: dict[int, str] = {}
+    for column in columns:
+        has = len(true.intersection(column.leaves)) * 2 > len(known.intersection(column.leaves))
+        if kind := column.kind or ("text" if has else None):
+            values |= dict.fromkeys(column.leaves, kind)
+    of_truth = [column for column in columns if not values.keys().isdisjoint(column.leaves)]
+    values |= dict.fromkeys(scene.titles(of_truth), "title")
+    images = scene.images(group.runs)
+    sources = {scene.source(leaf) for leaf in images}
+    if len(images) >= MOST * len(group) and len(sources) >= MOST * len(images):
+        values |= dict.fromkeys(images, "image")
+    return values
+
+
+def _lines(sheet: Sheet, group: Group, join_weights: Floats) -> list[list[Line | None]]:
+    survey = sheet.found.survey
+    cells = Cells(survey.tree, find_joins(survey, group.runs, join_weights))
+    return align(survey.tree, survey.shapes, cells, group.runs)
+
+
+def _locate(scene: Scene, leaves: Sequence[int], cells: Sequence[str]) -> set[int]:
+    """The leaves of a record that hold its cells."""
+    said = {leaf: text for leaf in leaves if (text := letters(scene.texts[leaf]))}
+    spoken = list(said)
+    places = np.cumsum([0, *map(len, said.values())]).tolist()
     starts = {place: index for index, place in enumerate(places)}
-    whole = "".join(said)
-    wanted = [(letters(cell), kind) for cell, kind in zip(cells, kinds, strict=False)]
-    for cell, kind in sorted(wanted, key=lambda pair: -len(pair[0])):
-        place = whole.find(cell) if cell else -1
+    whole = "".join(said.values())
+    found: set[int] = set()
+    for cell in cells:
+        place = whole.find(cell)
         while place >= 0 and not (place in starts and place + len(cell) in starts):
             place = whole.find(cell, place + 1)
         if place >= 0:
-            span = leaves[starts[place] : starts[place + len(cell)]]
+            found.update(spoken[starts[place] : starts[place + len(cell)]])
         else:
-            span = [
-                leaf
-                for leaf, text in zip(leaves, said, strict=True)
-                if cell and cell in text and 2 * len(cell) >= len(text)
-            ][:1]
-        for leaf in span:
-            items = (
-                item for row in vision.rows[leaf] for item in sheet.found.tree.items[row : int(end[row])]
-            )
-            own = cell_kind("".join(item for item in items if isinstance(item, str)))
-            values.setdefault(leaf, kind if kind == "title" else own)
-
-
-def _agree(sheet: Sheet, vision: VisionTree, records: Sequence[int], values: dict[int, str]) -> None:
-    """Leaves in the same place of their records are what most of them are: the truth has gaps and misprints."""
-    tree = sheet.found.tree
-    places: dict[tuple[str, ...], list[int]] = {}
-    for block in records:
-        top = vision.rows[block][0]
-        for leaf in range(block, int(vision.end[block])):
-            row = vision.rows[leaf][0]
-            if vision.children[leaf] or tree.tags[row] in SHOWN:
-                continue
-            steps: list[str] = []
-            while row > top:
-                item = tree.items[row]
-                steps.append(tree.tags[row] + ("" if isinstance(item, str) else item.get("class", "")))
-                row = int(tree.parent[row])
-            places.setdefault(tuple(steps), []).append(leaf)
-    for leaves in places.values():
-        (kind, count), *_ = Counter(values.get(leaf, "") for leaf in leaves).most_common(1)
-        if kind and 2 * count > len(leaves):
-            for leaf in leaves:
-                values.setdefault(leaf, kind)
-
-
-def _find_images(sheet: Sheet, vision: VisionTree, records: Sequence[int], values: dict[int, str]) -> None:
-    """The largest image of each record, if most records have one of their own."""
-    tree = sheet.found.tree
-    largest: dict[int, str] = {}
-    for block in records:
-        images = [
-            leaf
-            for leaf in range(block, int(vision.end[block]))
-            if not vision.children[leaf] and tree.tags[vision.rows[leaf][0]] in SHOWN
-        ]
-        if images:
-            leaf = max(images, key=lambda image: float(vision.boxes[image, 2] * vision.boxes[image, 3]))
-            item = tree.items[vision.rows[leaf][0]]
-            largest[leaf] = "" if isinstance(item, str) else item.get("src") or item.get("data-src") or ""
-    if len(largest) >= MOST * len(records) and len({*largest.values()}) >= DIFFERENT * len(largest):
-        values.update(dict.fromkeys(largest, "image"))
+            part = [leaf for leaf, text in said.items() if cell in text and 2 * len(cell) >= len(text)]
+            found.update(part[:1])
+    return found
 
 
 def true_labels(lesson: Lesson, labels: Labels) -> Ints:
     """The number of the true label of each block."""
-    return label_blocks(labels, lesson.sheet.found.survey, lesson.vision, lesson.records, lesson.values)
+    return label_blocks(labels, lesson.sheet.found.survey, lesson.scene.vision, lesson.records, lesson.values)

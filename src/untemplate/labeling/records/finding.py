@@ -22,7 +22,7 @@ from untemplate.labeling.records.cells import Cells, Line
 from untemplate.labeling.records.choosing import confidence, lists_apart, most_prominent, score
 from untemplate.labeling.records.groups import Group, Run, find_groups
 from untemplate.labeling.records.hcrf.model import Hcrf
-from untemplate.labeling.records.hcrf.reading import IMAGE, Reading
+from untemplate.labeling.records.hcrf.reading import IMAGE, Reading, read
 from untemplate.labeling.records.paging import next_page
 from untemplate.labeling.records.paths import Paths
 from untemplate.labeling.records.row import Row, Rows
@@ -93,7 +93,8 @@ class ListPage:
         """The page as the model sees it, which also says how likely the best groups are records."""
         order = np.argsort(-self.scores, kind="stable").tolist()
         title = page.tree.findtext(".//title") or ""
-        reading = Reading(model, title, self.survey, [self.groups[number] for number in order])
+        groups = [self.groups[number] for number in order]
+        reading = read(model, title, self.survey, groups, self.join_weights)
         for number in order[:CLOSE]:
             self.scores[number] += MODEL_WEIGHT * reading.likelihood(self.groups[number])
         return reading
@@ -149,7 +150,7 @@ class ListPage:
         ]
 
     def _image(self, run: Run) -> dict[str, str]:
-        source = self._reading.image(run) if self._reading else None
+        source = self._reading.source(run) if self._reading else None
         return {IMAGE: source} if source else {}
 
     def _is_concealed(self, runs: Sequence[Run], lines: Sequence[Line | None]) -> bool:

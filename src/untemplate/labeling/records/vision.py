@@ -13,6 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from untemplate.labeling.records.cells import Line
 from untemplate.labeling.records.groups import Run
 from untemplate.labeling.records.joins import COLORS
 from untemplate.labeling.records.survey import Survey
@@ -77,6 +78,15 @@ class VisionTree:
             end[around] = max(end[around], end[block])
         return end
 
+    def leaf_of(self, end: Ints) -> Ints:
+        """Of each row of the tag tree, whose ends are given, the leaf that shows it; -1 for none."""
+        found = np.full(len(end), -1)
+        for block, (rows, children) in enumerate(zip(self.rows, self.children, strict=True)):
+            if not children:
+                for row in rows:
+                    found[row : end[row]] = block
+        return found
+
     def find(self, run: Run) -> int | None:
         """The block that shows these rows and nothing else."""
         if len(run) == 1:
@@ -90,18 +100,26 @@ class VisionTree:
         return around if around >= 0 and self.children[around] == seen else None
 
 
-def see(survey: Survey, runs: Iterable[Run] = ()) -> VisionTree:
-    """The vision tree of a page; adjacent siblings that are runs become blocks. Empty if the page shows nothing."""
-    starts = {run[0]: run for run in runs if len(run) > 1}
+def see(survey: Survey, runs: Iterable[Run] = (), lines: Iterable[Line] = ()) -> VisionTree:
+    """The vision tree of a page. Empty if the page shows nothing.
+
+    Adjacent siblings that are runs become blocks. Lines of several rows, which stand in the runs, become leaves.
+    """
     tree = survey.tree
+    known = list(runs)
+    starts = {run[0]: run for run in known if len(run) > 1}
+    heads = {line[0]: frozenset(line) for line in lines if len(line) > 1}
     blocks: list[_Block | None] = [None] * len(tree)
     is_color = [tag in COLORS or tag == TEXT for tag in tree.tags]
+    for run in known:
+        is_color[run[0] : tree.end[run[-1]]] = [False] * int(tree.end[run[-1]] - run[0])
     for row in range(len(tree) - 1, -1, -1):
         if not survey.shown[row]:
             continue
         tag, font = tree.tags[row], float(survey.font_size[row])
         children = tree.children.get(row, [])
-        inside = [block for child in children if (block := blocks[child]) is not None]
+        seen = [(child, block) for child in children if (block := blocks[child]) is not None]
+        inside = _join(survey, seen, heads) if heads else [block for _, block in seen]
         is_flat = len(inside) > 1 and all(is_color[child] for child in children)
         is_color[row] &= all(is_color[child] for child in children)
         if tag == TEXT or is_flat or (not inside and tag in SHOWN):
@@ -112,6 +130,32 @@ def see(survey: Survey, runs: Iterable[Run] = ()) -> VisionTree:
         elif inside:
             blocks[row] = _aggregate((row,), _wrap(inside, starts) or _part(inside))
     return _flatten(blocks[0] if blocks else None)
+
+
+def _join(
+    survey: Survey, children: Sequence[tuple[int, _Block]], heads: dict[int, frozenset[int]]
+) -> list[_Block]:
+    """Siblings with the texts of a line in one leaf; what is no text stands before it."""
+    found: list[_Block] = []
+    waiting: list[tuple[int, _Block]] = []
+    line: frozenset[int] = frozenset()
+    for row, block in children:
+        if row not in line:
+            found += _leaf(waiting)
+            waiting, line = [], heads.get(row, frozenset())
+        if row in line and survey.chars[row] > 0:
+            waiting.append((row, block))
+        else:
+            found.append(block)
+    return found + _leaf(waiting)
+
+
+def _leaf(parts: Sequence[tuple[int, _Block]]) -> list[_Block]:
+    if not parts:
+        return []
+    left, top, right, bottom = zip(*(block.box for _, block in parts), strict=True)
+    box = min(left), min(top), max(right), max(bottom)
+    return [_Block(tuple(row for row, _ in parts), [], box, parts[0][1].font)]
 
 
 def _box(box: Floats) -> tuple[float, float, float, float]:

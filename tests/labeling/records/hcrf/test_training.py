@@ -12,6 +12,7 @@ from untemplate.labeling.records.finding import ListPage
 from untemplate.labeling.records.hcrf.features import SLOTS, Observed, observe
 from untemplate.labeling.records.hcrf.labels import NOTE, RECORD, Labels, label_blocks, value_sets
 from untemplate.labeling.records.hcrf.model import Hcrf
+from untemplate.labeling.records.hcrf.scene import read_scene
 from untemplate.labeling.records.hcrf.training import Objective, train
 from untemplate.labeling.records.vision import VisionTree, see
 from untemplate.layout import EstimatedLayout
@@ -46,7 +47,7 @@ def blocks_of(found: ListPage) -> tuple[VisionTree, Observed, list[int], dict[in
                 records.append(int(vision.parent[block]))
             elif "Menu" not in item and "Things" not in item:
                 values[block] = "title"
-    return vision, observe("", found.survey, vision, []), records, values
+    return vision, observe("", read_scene(found.survey, vision)), records, values
 
 
 TEMPLATES = (

@@ -8,39 +8,36 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log2
+from types import MappingProxyType
 from zlib import crc32
 
 import numpy as np
 
 from untemplate.labeling.records.groups import Group
+from untemplate.labeling.records.hcrf.contents import TYPED, content, mentions
 from untemplate.labeling.records.hcrf.distances import like_siblings
-from untemplate.labeling.records.survey import HEADINGS, Survey
+from untemplate.labeling.records.hcrf.scene import Scene
+from untemplate.labeling.records.survey import HEADINGS
 from untemplate.labeling.records.tree import TEXT, Ints
-from untemplate.labeling.records.vision import VisionTree
 from untemplate.layout import VIEWPORT
 from untemplate.page import squeeze
 
-__all__ = ["COMMON_SLOTS", "SLOTS", "Observed", "observe"]
+__all__ = ["COMMON_SLOTS", "SLOTS", "TELLING_SLOTS", "Observed", "observe"]
 
-SLOTS = 1 << 13
-# The first slots are for features that any page may have, the others for words: those begin with a tilde.
-COMMON_SLOTS = 1 << 11
+SLOTS = 1 << 14
+# The first slots are for features that say what a leaf is, which begin with "!"; then those that any page may have;
+# the others are for words, which begin with a tilde.
+TELLING_SLOTS = 1 << 10
+COMMON_SLOTS = 1 << 13
 # Around a leaf: so many elements up, so many of its words, and how long what stands beside it may be.
 MAX_ABOVE = 3
 MAX_WORDS = 4
 MAX_BESIDE = 40
 # The groups of the page that most look like records are features of their blocks.
 MAX_GROUPS = 3
-_PRICE = re.compile(r"(?:[$€£¥]|\b(?:usd|eur|gbp|cad|aud|rs)\b\.?)\s?\d|\d\s?[€£]", re.I)
-_DATE = re.compile(
-    r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b.{0,6}\d|\d{1,2}[/.-]\d{1,2}[/.-]\d{2,4}"
-    r"|\b(?:19|20)\d\d-\d\d|\b\d+ \w+ ago\b|\b(?:19|20)\d\d\b",
-    re.I,
-)
-_URL = re.compile(r"^(?:https?://|www\.)|^[\w-]+(?:\.[\w-]+)+(?:/\S*)?$", re.I)
 _WORD = re.compile(r"\w+")
 _CODED = re.compile(r"\d{3}")
 
@@ -65,6 +62,9 @@ class Observed:
         return Observed(parent, slots, self.counts[block:end], self.types[block:end])
 
 
+_RANGES = {"!": (0, TELLING_SLOTS), "~": (COMMON_SLOTS, SLOTS)}
+
+
 class _Slots:
     """The slot of each feature; the same word always has the same one."""
 
@@ -75,61 +75,56 @@ class _Slots:
         known = self._known.get(feature)
         if known is None:
             code = crc32(feature.encode("utf-8", "replace"))
-            is_word = feature[0] == "~"
-            known = COMMON_SLOTS + code % (SLOTS - COMMON_SLOTS) if is_word else code % COMMON_SLOTS
+            start, end = _RANGES.get(feature[0], (TELLING_SLOTS, COMMON_SLOTS))
+            known = start + code % (end - start)
             self._known[feature] = known
         return known
 
 
 def observe(
     title: str,
-    survey: Survey,
-    vision: VisionTree,
+    scene: Scene,
     groups: Sequence[Group] = (),
     is_global: bool = True,
-    common: frozenset[str] = frozenset(),
+    told: Mapping[int, Sequence[str]] = MappingProxyType({}),
 ) -> Observed:
     """The features of all blocks: `groups` are the likely records, best first, `title` is that of the page.
 
-    Global features tell what repeats on the page; `common` are texts that repeat on other pages of the site.
+    Global features tell what repeats on the page; `told` are features that other pages tell of its leaves.
     """
-    view = _View(title, survey, vision, groups, is_global)
-    view.common = common
+    view = _View(title, scene, groups, is_global)
+    vision = scene.vision
     known = _Slots()
     slots: list[int] = []
     counts: list[int] = []
     for block, children in enumerate(vision.children):
         features = view.inner(block) if children else view.leaf(block)
         before = len(slots)
-        slots += [known.slot(feature) for feature in features]
+        slots += [known.slot(feature) for feature in (*features, *told.get(block, ()))]
         counts.append(len(slots) - before)
-    types = like_siblings(survey, vision)
+    types = like_siblings(scene.survey, vision)
     return Observed(vision.parent, np.array(slots, np.int64), np.array(counts, np.int64), types)
 
 
 class _View:
-    def __init__(
-        self, title: str, survey: Survey, vision: VisionTree, groups: Sequence[Group], is_global: bool
-    ) -> None:
-        self._survey, self._vision, self._tree = survey, vision, survey.tree
+    def __init__(self, title: str, scene: Scene, groups: Sequence[Group], is_global: bool) -> None:
+        self._scene = scene
+        survey, vision = scene.survey, scene.vision
+        self._survey, self._vision, self._tree, self._texts = survey, vision, survey.tree, scene.texts
         self._title = squeeze(title).lower()
-        self._texts = [
-            "" if children else self._text(rows[0])
-            for rows, children in zip(vision.rows, vision.children, strict=True)
-        ]
         self._leaves = [block for block, children in enumerate(vision.children) if not children]
         self._order = {block: number for number, block in enumerate(self._leaves)}
         self._height = max(float((vision.boxes[:, 1] + vision.boxes[:, 3]).max(initial=1.0)), 1.0)
         sizes = [survey.font_size[vision.rows[block][0]] for block in self._leaves]
-        self.common: frozenset[str] = frozenset()
         self._usual_font = float(np.median(sizes)) if sizes else 16.0
         self._repeats = self._count_repeats() if is_global else None
+        self._of_columns: dict[int, list[str]] = self._columns() if is_global else {}
         self._marks = [""] * len(vision)
         self._first_text: set[int] = set()
         for rank, group in reversed(list(enumerate(groups[:MAX_GROUPS]))):
             self._mark(str(rank), group)
-        self._prices = self._count(lambda block: _PRICE.search(self._texts[block]) is not None)
-        self._dates = self._count(lambda block: _DATE.search(self._texts[block]) is not None)
+        self._prices = self._count(lambda block: mentions(self._texts[block], "price"))
+        self._dates = self._count(lambda block: mentions(self._texts[block], "date"))
         self._images = self._count(lambda block: not self._texts[block])
         self._sizes = vision.end - np.arange(len(vision))
         self._codes = Counter(
@@ -147,6 +142,8 @@ class _View:
         yield from self._names(row)
         if survey.in_link[row]:
             yield "link"
+        if survey.concealed[row]:
+            yield "!concealed"
         ratio = float(survey.font_size[row]) / self._usual_font
         yield f"font {round(ratio * 4)}"
         if survey.font_weight[row] >= 600:
@@ -157,9 +154,8 @@ class _View:
                 yield "first text of a record"
         if self._repeats is not None:
             yield from self._repeats[block]
+        yield from self._of_columns.get(block, ())
         if text:
-            if text in self.common:
-                yield "common"
             yield from self._content(text)
             yield from self._beside(block)
         else:
@@ -188,10 +184,6 @@ class _View:
         yield f"i twins {_size(float(twins))}"
         if self._marks[block]:
             yield f"i mark {self._marks[block]}"
-
-    def _text(self, row: int) -> str:
-        items = self._tree.items[row : int(self._tree.end[row])]
-        return squeeze("".join(item for item in items if isinstance(item, str)))
 
     def _count(self, holds: Callable[[int], bool]) -> Ints:
         """Of each block how many of its leaves are so."""
@@ -230,14 +222,10 @@ class _View:
         yield f"words {_size(float(len(words)))}"
         yield f"digits {round(4 * sum(map(str.isdigit, text)) / len(text))}"
         yield f"capitals {round(4 * sum(word[:1].isupper() for word in text.split()) / max(len(text.split()), 1))}"
-        if _PRICE.search(text):
-            yield "price"
-            yield f"price words {_size(float(len(words)))}"
-        if _DATE.search(text):
-            yield "date"
-            yield f"date words {_size(float(len(words)))}"
-        if _URL.search(text):
-            yield "url"
+        yield f"!content {content(text)}"
+        for kind in TYPED:
+            if mentions(text, kind):
+                yield f"{kind} words {_size(float(len(words)))}"
         yield f"ends {text[-1] if not text[-1].isalnum() else 'x'}"
         for word in [*words[: MAX_WORDS - 1], *words[-1:]]:
             yield f"~word {'9' * len(word) if word.isdigit() else word}"
@@ -277,7 +265,7 @@ class _View:
             name = "" if isinstance(item, str) else item.get("class", "")
             around = place[parent] if parent >= 0 else -1
             place[row] = places.setdefault((around, tag, name), len(places))
-        texts = [self._texts[block] or self._source(block) for block in self._leaves]
+        texts = [self._texts[block] or self._scene.source(block) for block in self._leaves]
         spots = [place[self._vision.rows[block][0]] for block in self._leaves]
         by_place, by_text = Counter(spots), Counter(zip(spots, texts, strict=True))
         different = Counter(spot for spot, _ in by_text)
@@ -291,9 +279,25 @@ class _View:
                 ]
         return found
 
-    def _source(self, block: int) -> str:
-        item = self._tree.items[self._vision.rows[block][0]]
-        return "" if isinstance(item, str) else item.get("src") or ""
+    def _columns(self) -> dict[int, list[str]]:
+        """What the column of a leaf is like, and whether it is the first of its record that may be a title."""
+        found: dict[int, list[str]] = {}
+        for number, column in enumerate(self._scene.columns):
+            features = [
+                *(f"!{name}" for name in column.features()),
+                f"column {min(number, 6)}",
+                f"wordy {column.is_wordy}",
+            ]
+            found |= dict.fromkeys(column.leaves, features)
+        for leaf in self._scene.titles(self._scene.columns):
+            found[leaf] = [*found[leaf], "!first prominent"]
+        images = self._scene.images(self._scene.runs)
+        if images:
+            filled = round(4 * len(images) / len(self._scene.runs))
+            different = round(4 * len({*map(self._scene.source, images)}) / len(images))
+            features = [f"!largest image filled {filled} different {different}"]
+            found |= dict.fromkeys(images, features)
+        return found
 
     def _mark(self, name: str, group: Group) -> None:
         """Where blocks stand to the records of a group: one, in one, around several."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 import numpy as np
@@ -11,13 +11,13 @@ import numpy as np
 from untemplate.labeling.records.cells import Line
 from untemplate.labeling.records.groups import Group, Run
 from untemplate.labeling.records.hcrf.features import MAX_GROUPS, observe
-from untemplate.labeling.records.hcrf.labels import RECORD
+from untemplate.labeling.records.hcrf.labels import RECORD, Labels
 from untemplate.labeling.records.hcrf.model import Hcrf
+from untemplate.labeling.records.hcrf.scene import HALF, Scene, look
 from untemplate.labeling.records.survey import Survey
 from untemplate.labeling.records.tree import Floats
-from untemplate.labeling.records.vision import see
 
-__all__ = ["IMAGE", "Reading", "list_model"]
+__all__ = ["IMAGE", "Reading", "list_model", "read"]
 
 # The attribute that is no text.
 IMAGE = "image"
@@ -34,76 +34,74 @@ def list_model() -> Hcrf:
 
 
 class Reading:
-    """What a model says about a page; `groups` are its likely records, best first."""
+    """What a model says about a page, given how likely each label of each block is."""
 
-    def __init__(self, model: Hcrf, title: str, survey: Survey, groups: Sequence[Group]) -> None:
-        self._labels, self._tree = model.labels, survey.tree
-        self._vision = see(survey, groups[0].runs if groups else ())
-        observed = observe(title, survey, self._vision, groups[:MAX_GROUPS])
-        self._shares = (
-            model.marginals(observed).vertex if len(self._vision) else np.zeros((0, len(self._labels)))
-        )
-        self._leaf = np.full(len(survey.tree), -1)
-        for block, (rows, children) in enumerate(zip(self._vision.rows, self._vision.children, strict=True)):
-            if not children:
-                self._leaf[rows[0] : survey.tree.end[rows[0]]] = block
+    def __init__(self, labels: Labels, scene: Scene, shares: Floats) -> None:
+        self._labels, self._scene, self._shares = labels, scene, shares
 
     def likelihood(self, group: Group) -> float:
-        """How likely the parts of a group are records, on average."""
-        record = self._labels.inner.index(RECORD)
-        blocks = [self._vision.find(run) for run in group.runs]
-        shares = [
-            self._shares[block, record] if block is not None and self._vision.children[block] else 0.0
-            for block in blocks
-        ]
-        return float(np.mean(shares))
+        """How well the parts of a group are what the model expects to be records, from 0 to 1: an F1 measure."""
+        vision, expected = self._scene.vision, self._records
+        shares = [expected[block] for run in group.runs if (block := vision.find(run)) is not None]
+        return float(2 * sum(shares) / (expected.sum() + len(group)))
+
+    @cached_property
+    def _records(self) -> Floats:
+        """How likely each block is a record."""
+        is_inner = np.array([bool(children) for children in self._scene.vision.children], np.float64)
+        shares: Floats = self._shares[:, self._labels.inner.index(RECORD)] * is_inner
+        return shares
+
+    def columns(self, lines: Sequence[Sequence[Line | None]]) -> list[str | None]:
+        """The attribute of each column of aligned records: what its cells together most likely are."""
+        shares = self._column_shares(lines)
+        names = (*self._labels.attributes, None)
+        return [names[best] for best in shares.argmax(axis=1).tolist()]
 
     def names(self, lines: Sequence[Sequence[Line | None]]) -> list[dict[str, int]]:
-        """Of each record the column of each attribute. A column is what its cells together most likely are.
-
-        It is something if it is as likely some attribute as none.
-        """
-        columns = self._columns(lines)
-        values, nothing = columns[:, :-1], columns[:, -1]
-        best = values.argmax(axis=1)
-        order = [
-            number for number in np.argsort(-values.max(axis=1), kind="stable") if nothing[number] <= 0.5
-        ]
+        """Of each record the column of each attribute, the likeliest if there are several."""
+        kinds, shares = self.columns(lines), self._column_shares(lines).max(axis=1)
+        order = [number for number in np.argsort(-shares, kind="stable").tolist() if kinds[number]]
         found: list[dict[str, int]] = []
         for row in lines:
             own: dict[str, int] = {}
             for number in order:
-                if row[number] is not None:
-                    own.setdefault(self._labels.attributes[best[number]], int(number))
+                if row[number] is not None and (kind := kinds[number]):
+                    own.setdefault(kind, number)
             found.append(own)
         return found
 
-    def image(self, run: Run) -> str | None:
-        """The address of the image of a record, if it has one."""
+    def image(self, run: Run) -> int | None:
+        """The leaf that is the image of a record, if it has one."""
         if IMAGE not in self._labels.attributes:
             return None
-        number = self._labels.attributes.index(IMAGE)
-        rows = [
-            row
-            for top in run
-            for row in range(top, int(self._tree.end[top]))
-            if self._tree.tags[row] == "img"
-        ]
-        likely = [
-            row for row in rows if self._leaf[row] >= 0 and self._shares[self._leaf[row], number] >= 0.5
-        ]
-        best = max(likely, key=lambda row: float(self._shares[self._leaf[row], number]), default=None)
-        item = None if best is None else self._tree.items[best]
-        return None if item is None or isinstance(item, str) else item.get("src")
+        number, end = self._labels.attributes.index(IMAGE), self._scene.survey.tree.end
+        leaves = {int(leaf) for row in run for leaf in self._scene.leaf[row : end[row]]} - {-1}
+        likely = [leaf for leaf in sorted(leaves) if not self._scene.texts[leaf]]
+        best = max(likely, key=lambda leaf: float(self._shares[leaf, number]), default=None)
+        return best if best is not None and self._shares[best, number] >= HALF else None
 
-    def _columns(self, lines: Sequence[Sequence[Line | None]]) -> Floats:
+    def source(self, run: Run) -> str | None:
+        """The address of the image of a record."""
+        leaf = self.image(run)
+        return None if leaf is None else self._scene.source(leaf) or None
+
+    def _column_shares(self, lines: Sequence[Sequence[Line | None]]) -> Floats:
         """How likely each column is each attribute, or none."""
         labels = len(self._labels.leaf)
         found = np.zeros((len(lines[0]), labels))
+        found[:, -1] = 1.0
         for number in range(len(lines[0])):
-            leaves = [self._leaf[line[0]] for row in lines if (line := row[number]) is not None]
-            known = [leaf for leaf in leaves if leaf >= 0]
-            found[number, -1] = 1.0
-            if known:
-                found[number] = self._shares[known, :labels].mean(axis=0)
+            leaves = {self._scene.leaf[line[0]] for row in lines if (line := row[number]) is not None} - {-1}
+            if leaves:
+                found[number] = self._shares[sorted(leaves), :labels].mean(axis=0)
         return found
+
+
+def read(model: Hcrf, title: str, survey: Survey, groups: Sequence[Group], join_weights: Floats) -> Reading:
+    """What a model says about a page; `groups` are its likely records, best first."""
+    scene = look(survey, groups[0].runs if groups else (), join_weights)
+    if not len(scene.vision):
+        return Reading(model.labels, scene, np.zeros((0, len(model.labels))))
+    observed = observe(title, scene, groups[:MAX_GROUPS])
+    return Reading(model.labels, scene, model.marginals(observed).vertex)
