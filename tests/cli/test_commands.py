@@ -83,7 +83,7 @@ def test_skipped_pages_are_reported_at_the_end(run: Run, tmp_path: Path) -> None
     (tmp_path / "pages.jsonl").write_text("\n".join([*lines, "{broken"]) + "\n")
     done = run("cluster", tmp_path / "pages.jsonl")
     assert done.returncode == 0
-    assert "1 pages skipped: 1 × " in done.stderr.splitlines()[-1]
+    assert "1 page skipped: 1 × " in done.stderr.splitlines()[-1]
 
 
 def test_hostile_pages_cost_themselves_and_not_the_run(run: Run, folder: Path, tmp_path: Path) -> None:

@@ -144,7 +144,7 @@ def test_too_many_failed_pages(run: Run, rules: Path, tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "9 pages: no rules match this page" in done.stderr
     assert "100% of the pages failed, more than 50%." in done.stderr
-    assert "1 pages skipped" in done.stderr
+    assert "1 page skipped" in done.stderr
     assert run("extract", tmp_path / "pages.jsonl", "--rules", rules, "--max-failed", "1").returncode == 0
 
 

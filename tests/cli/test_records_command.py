@@ -37,7 +37,7 @@ def test_rows_in_every_format(run: Run, lists: Path, site: Site, tmp_path: Path)
     for output in outputs:
         done = run("records", lists, "-o", output)
         assert done.returncode == 0, done.stderr
-        assert "1 pages without rows: nothing that repeats looks like records" in done.stderr
+        assert "1 page without rows: nothing that repeats looks like records" in done.stderr
         assert "zzz.html" in done.stderr
     with outputs[0].open(newline="") as file:
         header, *table = csv.reader(file)
@@ -124,7 +124,7 @@ def test_a_picture_of_the_first_page(run: Run, lists: Path, tmp_path: Path) -> N
 def test_lists_that_go_on_are_told(run: Run, tmp_path: Path) -> None:
     items = "".join(f"<li><h3>Tea {n}</h3><p>from hill {n * n}, {n} euro</p></li>" for n in range(5))
     (tmp_path / "1.html").write_text(f"<ul>{items}</ul><a href='http://tea.example/?page=2'>Next</a>")
-    assert "1 lists go on: http://tea.example/?page=2" in run("records", tmp_path / "1.html").stderr
+    assert "More of 1 list: http://tea.example/?page=2" in run("records", tmp_path / "1.html").stderr
 
 
 def test_columns_with_names(run: Run, lists: Path, tmp_path: Path) -> None:

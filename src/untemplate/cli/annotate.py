@@ -6,7 +6,15 @@ import click
 
 from untemplate.cli.remembered import open_catalog, site_name, site_option
 from untemplate.cli.serve import serve, server_options
-from untemplate.cli.shell import examples, find_templates, open_pages, pages_argument, progress, say
+from untemplate.cli.shell import (
+    counted,
+    examples,
+    find_templates,
+    open_pages,
+    pages_argument,
+    progress,
+    say,
+)
 
 __all__ = ["command"]
 
@@ -49,5 +57,7 @@ def command(
             columns = {"url_column": url_column, "html_column": html_column}
             chosen = progress(clustering, "Choosing pages", len(clustering))
             take_in(catalog, name, chosen, schema, pages, columns)
-        say(f"{name}: {len(own):,} pages in {len(clustering)} templates, schema {schema.name}.")
+        say(
+            f"{name}: {counted(len(own), 'page')} in {counted(len(clustering), 'template')}, schema {schema.name}."
+        )
         serve(catalog, port, not no_browser)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from untemplate.cli.shell import (
+    counted,
     examples,
     find_templates,
     json_option,
@@ -62,7 +63,7 @@ def show_clusters(clustering: Clustering) -> None:
     if unassigned := clustering.unassigned:
         names = ", ".join(_name(page) for page in unassigned[:NAMED])
         more = ", …" if len(unassigned) > NAMED else ""
-        click.echo(printable(f"{len(unassigned):,} pages fit nowhere: {names}{more}"))
+        click.echo(printable(f"{counted(len(unassigned), 'page')} without a template: {names}{more}"))
 
 
 def _as_json(clustering: Clustering) -> dict[str, Any]:

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 import click
 
 from untemplate.cli.remembered import open_memory, rules_options
-from untemplate.cli.shell import count_pages, examples, pages_argument, records_option, say, show
+from untemplate.cli.shell import (
+    count_pages,
+    counted,
+    examples,
+    pages_argument,
+    records_option,
+    report_skipped,
+    say,
+    show,
+)
 
 if TYPE_CHECKING:
     from untemplate.engines.checkpoint import Progress
@@ -147,8 +156,7 @@ def command(
         with memory.catalog as catalog:
             catalog.finish_run(run, done.tally.to_dict() | {"skipped": done.skipped.total})
     show_tally(done.tally, rules.schema.attributes)
-    if done.skipped:
-        say(f"{done.skipped.total:,} pages skipped: {done.skipped}")
+    report_skipped(done.skipped)
     failed = done.tally.failed_share(done.skipped.total)
     if failed > max_failed:
         say(f"{failed:.0%} of the pages failed, more than {max_failed:.0%}.")
@@ -157,7 +165,9 @@ def command(
 
 def show_tally(tally: Tally, attributes: Iterable[str]) -> None:
     """Tell the user how often each attribute came out, and why pages have no values."""
-    say(f"{tally.records:,} records; rules match {tally.pages - tally.unmatched.total():,} of the pages.")
+    say(
+        f"{counted(tally.records, 'record')}; rules match {tally.pages - tally.unmatched.total():,} of the pages."
+    )
     show(
         "Found in",
         ("attribute", "records", "share"),
@@ -168,6 +178,6 @@ def show_tally(tally: Tally, attributes: Iterable[str]) -> None:
         err=True,
     )
     if tally.empty:
-        say(f"{tally.empty:,} pages match rules that find nothing on them")
+        say(f"{counted(tally.empty, 'page')} with matching rules that find nothing")
     for reason, count in tally.unmatched.most_common(REASONS):
-        say(f"{count:,} pages: {reason}")
+        say(f"{counted(count, 'page')}: {reason}")

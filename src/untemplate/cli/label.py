@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from untemplate.cli.shell import (
+    counted,
     examples,
     json_option,
     open_pages,
@@ -114,7 +115,7 @@ def command(
             ]
         )
     else:
-        _show(findings, f"{len(chosen):,} pages")
+        _show(findings, counted(len(chosen), "page"))
     say(f"Labels are in {output}.")
     if not all(finding.found for finding in findings):
         context.exit(1)

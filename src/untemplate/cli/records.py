@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from untemplate.cli.shell import examples, open_pages, pages_argument, progress, records_option, say, show
+from untemplate.cli.shell import (
+    counted,
+    examples,
+    open_pages,
+    pages_argument,
+    progress,
+    records_option,
+    say,
+    show,
+)
 
 if TYPE_CHECKING:
     from untemplate.labeling.records import Rows
@@ -88,11 +97,11 @@ def command(
     with open_pages(source, url_column, html_column) as pages:
         found = find(progress(pages, "Finding records", pages.total))
         write_rows(found, output, model.labels.attributes if model else ())
-    say(f"{counts['rows']:,} rows of {counts['pages']:,} pages.")
+    say(f"{counted(counts['rows'], 'row')} of {counted(counts['pages'], 'page')}.")
     for reason, names in sorted(without.items(), key=lambda one: -len(one[1]))[:REASONS]:
-        say(f"{len(names):,} pages without rows: {reason}: {_some(names)}")
+        say(f"{counted(len(names), 'page')} without rows: {reason}: {_some(names)}")
     if further := [url for url in dict.fromkeys(linked) if url not in known]:
-        say(f"{len(further):,} lists go on: {_some(further)}")
+        say(f"More of {counted(len(further), 'list')}: {_some(further)}")
     if not counts["rows"]:
         raise click.exceptions.Exit(NO_ROWS)
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = [
     "column_options",
     "count_pages",
+    "counted",
     "examples",
     "find_templates",
     "json_option",
@@ -87,6 +88,11 @@ rules_argument = click.argument("rules_file", metavar="RULES", type=click.Path(p
 json_option = click.option("--json", "as_json", is_flag=True, help="JSON for programs instead of a table.")
 
 
+def counted(count: int, noun: str) -> str:
+    """So many of something: `1 page`, `2,000 pages`."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 def examples(*lines: str) -> str:
     """An epilog that shows these command lines as they are typed."""
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
@@ -105,7 +111,7 @@ def open_pages(source: str, url_column: str, html_column: str) -> Iterator[Pages
 def report_skipped(skipped: Skipped) -> None:
     """Tell which pages could not be read, and why."""
     if skipped:
-        say(f"{skipped.total:,} pages skipped: {skipped}")
+        say(f"{counted(skipped.total, 'page')} skipped: {skipped}")
 
 
 def find_templates(pages: Pages) -> Clustering:

@@ -19,7 +19,7 @@ from untemplate.cli.remembered import (
     rules_options,
     shown,
 )
-from untemplate.cli.shell import examples, json_option, progress, say, show, show_json
+from untemplate.cli.shell import counted, examples, json_option, progress, say, show, show_json
 from untemplate.errors import RulesError, SourceError
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def show_report(report: Report) -> None:
         say("No alarms.")
         return
     show(
-        f"{len(report.alarms):,} alarms",
+        counted(len(report.alarms), "alarm"),
         ("cluster", "attribute", "test", "expected", "seen", "pages", "since"),
         (
             (

@@ -12,6 +12,7 @@ import click
 
 from untemplate.cli.remembered import show_changes
 from untemplate.cli.shell import (
+    counted,
     examples,
     json_option,
     labels_option,
@@ -198,7 +199,7 @@ def _score_as_json(score: Score) -> dict[str, Any]:
 def _explained(rules: Rules) -> Iterator[str]:
     from untemplate.extraction.explain import explain_records, explain_rule
 
-    yield f"Rules for {rules.schema.name}, {len(rules.wrappers)} clusters"
+    yield f"Rules for {rules.schema.name}, {counted(len(rules.wrappers), 'cluster')}"
     for wrapper in rules.wrappers:
         yield ""
         yield f"Cluster {wrapper.cluster}: {wrapper.url_pattern}"
