@@ -61,7 +61,8 @@ def lesson(sheet: Sheet, weights: Floats, join_weights: Floats) -> Lesson:
     scores = found.features @ weights
     order = np.argsort(-scores, kind="stable")
     groups = [found.groups[number] for number in order.tolist()]
-    scene = look(found.survey, groups[0].runs if groups else (), join_weights)
+    lines = _lines(sheet, groups[0], join_weights) if groups else []
+    scene = look(found.survey, groups[0].runs if groups else (), lines)
     title = sheet.page.tree.findtext(".//title") or ""
     observed, local = (observe(title, scene, groups[:MAX_GROUPS], is_global) for is_global in (True, False))
     records: list[int] = []

@@ -87,6 +87,7 @@ class ListPage:
         self.features: Floats = describe(self.survey, self.groups)
         self.join_weights = np.array([joins.WEIGHTS[name] for name in joins.FEATURES])
         self.scores = score(self.features)
+        self._aligned: tuple[Group, Floats, Cells, list[list[Line | None]]] | None = None
         self._reading = self._read(page, model) if model is not None else None
         self._paths = Paths()
 
@@ -95,10 +96,19 @@ class ListPage:
         order = np.argsort(-self.scores, kind="stable").tolist()
         title = page.tree.findtext(".//title") or ""
         groups = [self.groups[number] for number in order]
-        reading = read(model, title, self.survey, groups, self.join_weights)
+        lines = self._align(groups[0])[1] if groups else []
+        reading = read(model, title, self.survey, groups, lines)
         for number in order[:CLOSE]:
             self.scores[number] += MODEL_WEIGHT * reading.likelihood(self.groups[number])
         return reading
+
+    def _align(self, group: Group) -> tuple[Cells, list[list[Line | None]]]:
+        """The cells of a group's records, aligned; those of the last group are remembered."""
+        weights, last = self.join_weights, self._aligned
+        if last is None or last[0] is not group or last[1] is not weights:
+            cells = Cells(self.tree, joins.find_joins(self.survey, group.runs, weights))
+            self._aligned = last = group, weights, cells, align(self.tree, self.shapes, cells, group.runs)
+        return last[2:]
 
     def main_list(self) -> Rows:
         """The rows of the most likely group, if it is likely enough, else of a record that is alone."""
@@ -122,8 +132,7 @@ class ListPage:
 
     def rows(self, group: Group, confidence: float, list_id: int = 0) -> list[Row]:
         """The records of a group as rows of the same columns."""
-        cells = Cells(self.tree, joins.find_joins(self.survey, group.runs, self.join_weights))
-        lines = align(self.tree, self.shapes, cells, group.runs)
+        cells, lines = self._align(group)
         texts = [
             [None if line is None or not self.survey.shown[line[0]] else cells.text(line) for line in row]
             for row in lines

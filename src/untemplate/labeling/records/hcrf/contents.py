@@ -16,6 +16,7 @@ _DATE = re.compile(
     r"|\b(?:19|20)\d\d-\d\d\b|\b\d+ (?:sec|min|hour|day|week|month|year)[a-z]* ago\b",
     re.I,
 )
+_DIGIT = re.compile(r"\d")
 _PATTERNS = {"link": _LINK, "price": _PRICE, "date": _DATE}
 TYPED = tuple(_PATTERNS)
 # Longer texts are sentences that mention a price or date. Links may be longer.
@@ -25,12 +26,13 @@ MAX_TYPED = 40
 def content(text: str) -> str | None:
     """Which of TYPED a text is, if any."""
     text = text.strip()
-    for kind in TYPED if len(text) <= MAX_TYPED else TYPED[:1]:
-        if _PATTERNS[kind].search(text):
+    for kind in mentions(text):
+        if len(text) <= MAX_TYPED or kind == "link":
             return kind
     return None
 
 
-def mentions(text: str, kind: str) -> bool:
-    """Whether there is one of this kind in a text."""
-    return _PATTERNS[kind].search(text) is not None
+def mentions(text: str) -> list[str]:
+    """Which of TYPED there are in a text."""
+    has_digit = _DIGIT.search(text) is not None
+    return [kind for kind in TYPED if (has_digit or kind == "link") and _PATTERNS[kind].search(text)]

@@ -17,11 +17,11 @@ from zlib import crc32
 import numpy as np
 
 from untemplate.labeling.records.groups import Group
-from untemplate.labeling.records.hcrf.contents import TYPED, content, mentions
+from untemplate.labeling.records.hcrf.contents import content, mentions
 from untemplate.labeling.records.hcrf.distances import like_siblings
 from untemplate.labeling.records.hcrf.scene import Scene
 from untemplate.labeling.records.survey import HEADINGS
-from untemplate.labeling.records.tree import TEXT, Ints
+from untemplate.labeling.records.tree import TEXT, Floats, Ints
 from untemplate.layout import VIEWPORT
 from untemplate.page import squeeze
 
@@ -36,6 +36,7 @@ COMMON_SLOTS = 1 << 13
 MAX_ABOVE = 3
 MAX_WORDS = 4
 MAX_BESIDE = 40
+BOLD = 600
 # The groups of the page that most look like records are features of their blocks.
 MAX_GROUPS = 3
 _WORD = re.compile(r"\w+")
@@ -65,20 +66,13 @@ class Observed:
 _RANGES = {"!": (0, TELLING_SLOTS), "~": (COMMON_SLOTS, SLOTS)}
 
 
-class _Slots:
+class _Slots(dict[str, int]):
     """The slot of each feature; the same word always has the same one."""
 
-    def __init__(self) -> None:
-        self._known: dict[str, int] = {}
-
-    def slot(self, feature: str) -> int:
-        known = self._known.get(feature)
-        if known is None:
-            code = crc32(feature.encode("utf-8", "replace"))
-            start, end = _RANGES.get(feature[0], (TELLING_SLOTS, COMMON_SLOTS))
-            known = start + code % (end - start)
-            self._known[feature] = known
-        return known
+    def __missing__(self, feature: str) -> int:
+        start, end = _RANGES.get(feature[0], (TELLING_SLOTS, COMMON_SLOTS))
+        slot = self[feature] = start + crc32(feature.encode("utf-8", "replace")) % (end - start)
+        return slot
 
 
 def observe(
@@ -100,7 +94,8 @@ def observe(
     for block, children in enumerate(vision.children):
         features = view.inner(block) if children else view.leaf(block)
         before = len(slots)
-        slots += [known.slot(feature) for feature in (*features, *told.get(block, ()))]
+        slots += map(known.__getitem__, features)
+        slots += map(known.__getitem__, told.get(block, ()))
         counts.append(len(slots) - before)
     types = like_siblings(scene.survey, vision)
     return Observed(vision.parent, np.array(slots, np.int64), np.array(counts, np.int64), types)
@@ -114,17 +109,24 @@ class _View:
         self._title = squeeze(title).lower()
         self._leaves = [block for block, children in enumerate(vision.children) if not children]
         self._order = {block: number for number, block in enumerate(self._leaves)}
-        self._height = max(float((vision.boxes[:, 1] + vision.boxes[:, 3]).max(initial=1.0)), 1.0)
-        sizes = [survey.font_size[vision.rows[block][0]] for block in self._leaves]
-        self._usual_font = float(np.median(sizes)) if sizes else 16.0
+        self._places = _describe_boxes(vision.boxes)
+        first = [vision.rows[block][0] for block in self._leaves]
+        usual_font = float(np.median(survey.font_size[first])) if first else 16.0
+        self._fonts: list[int] = np.round(survey.font_size / usual_font * 4).astype(np.int64).tolist()
+        self._bold: list[bool] = (survey.font_weight >= BOLD).tolist()
+        self._in_link: list[float] = survey.in_link.tolist()
+        self._concealed: list[float] = survey.concealed.tolist()
+        self._around: dict[int, list[str]] = {}
+        self._contents: dict[str, list[str]] = {}
+        self._said = {text: mentions(text) for text in {*self._texts}}
         self._repeats = self._count_repeats() if is_global else None
         self._of_columns: dict[int, list[str]] = self._columns() if is_global else {}
         self._marks = [""] * len(vision)
         self._first_text: set[int] = set()
         for rank, group in reversed(list(enumerate(groups[:MAX_GROUPS]))):
             self._mark(str(rank), group)
-        self._prices = self._count(lambda block: mentions(self._texts[block], "price"))
-        self._dates = self._count(lambda block: mentions(self._texts[block], "date"))
+        self._prices = self._count(lambda block: "price" in self._said[self._texts[block]])
+        self._dates = self._count(lambda block: "date" in self._said[self._texts[block]])
         self._images = self._count(lambda block: not self._texts[block])
         self._sizes = vision.end - np.arange(len(vision))
         self._codes = Counter(
@@ -135,55 +137,56 @@ class _View:
         for block in range(1, len(vision)):
             self._depth[block] = self._depth[vision.parent[block]] + 1
 
-    def leaf(self, block: int) -> Iterator[str]:
-        survey, row, text = self._survey, self._vision.rows[block][0], self._texts[block]
-        yield "leaf"
-        yield from self._place(block)
-        yield from self._names(row)
-        if survey.in_link[row]:
-            yield "link"
-        if survey.concealed[row]:
-            yield "!concealed"
-        ratio = float(survey.font_size[row]) / self._usual_font
-        yield f"font {round(ratio * 4)}"
-        if survey.font_weight[row] >= 600:
-            yield "bold"
+    def leaf(self, block: int) -> list[str]:
+        row, text = self._vision.rows[block][0], self._texts[block]
+        found = ["leaf", f"font {self._fonts[row]}", *self._places[block], *self._names(row)]
+        if self._in_link[row]:
+            found.append("link")
+        if self._concealed[row]:
+            found.append("!concealed")
+        if self._bold[row]:
+            found.append("bold")
         if self._marks[block]:
-            yield f"mark {self._marks[block]}"
+            found.append(f"mark {self._marks[block]}")
             if block in self._first_text:
-                yield "first text of a record"
+                found.append("first text of a record")
         if self._repeats is not None:
-            yield from self._repeats[block]
-        yield from self._of_columns.get(block, ())
-        if text:
-            yield from self._content(text)
-            yield from self._beside(block)
-        else:
-            yield from self._picture(row)
+            found += self._repeats[block]
+        found += self._of_columns.get(block, ())
+        if not text:
+            found += self._picture(row)
+            return found
+        if text not in self._contents:
+            self._contents[text] = self._content(text)
+        found += self._contents[text]
+        found += self._beside(block)
+        return found
 
-    def inner(self, block: int) -> Iterator[str]:
+    def inner(self, block: int) -> list[str]:
         survey, vision, rows = self._survey, self._vision, self._vision.rows[block]
-        yield "inner"
-        for feature in self._place(block):
-            yield f"i {feature}"
-        for word in survey.words[rows[0]]:
-            yield f"~i name {word}"
         chars = sum(float(survey.chars[row]) for row in rows)
         links = sum(float(survey.link_chars[row]) for row in rows)
-        yield f"i chars {_size(chars)}"
-        yield f"i links {round(4 * links / max(chars, 1.0))}"
-        yield f"i blocks {_size(float(self._sizes[block]))}"
-        yield f"i children {_size(float(len(vision.children[block])))}"
-        yield f"i coherence {int(vision.coherence[block])}"
-        yield f"i depth {min(int(self._depth[block]), 12)}"
-        for name, count in (("prices", self._prices), ("dates", self._dates), ("images", self._images)):
-            yield f"i {name} {_size(float(count[block]))}"
-        yield f"i headed {any(survey.headings[row] > 0 for row in rows)}"
-        yield f"i aside {bool(survey.aside[rows[0]])} main {bool(survey.main[rows[0]])}"
         twins = self._codes[int(vision.parent[block]), survey.shapes.codes[rows[0]]]
-        yield f"i twins {_size(float(twins))}"
+        found = [
+            "inner",
+            *(f"i {feature}" for feature in self._places[block]),
+            *(f"~i name {word}" for word in survey.words[rows[0]]),
+            f"i chars {_size(chars)}",
+            f"i links {round(4 * links / max(chars, 1.0))}",
+            f"i blocks {_size(float(self._sizes[block]))}",
+            f"i children {_size(float(len(vision.children[block])))}",
+            f"i coherence {int(vision.coherence[block])}",
+            f"i depth {min(int(self._depth[block]), 12)}",
+            f"i prices {_size(float(self._prices[block]))}",
+            f"i dates {_size(float(self._dates[block]))}",
+            f"i images {_size(float(self._images[block]))}",
+            f"i headed {any(survey.headings[row] > 0 for row in rows)}",
+            f"i aside {bool(survey.aside[rows[0]])} main {bool(survey.main[rows[0]])}",
+            f"i twins {_size(float(twins))}",
+        ]
         if self._marks[block]:
-            yield f"i mark {self._marks[block]}"
+            found.append(f"i mark {self._marks[block]}")
+        return found
 
     def _count(self, holds: Callable[[int], bool]) -> Ints:
         """Of each block how many of its leaves are so."""
@@ -193,59 +196,57 @@ class _View:
         inside: Ints = sums[self._vision.end] - sums[:-1]
         return inside
 
-    def _place(self, block: int) -> Iterator[str]:
-        x, y, width, height = self._vision.boxes[block].tolist()
-        yield f"x {round(8 * (x + width / 2) / VIEWPORT)}"
-        yield f"y {round(8 * y / self._height)}"
-        yield f"down {_size(y)}"
-        yield f"width {round(8 * width / VIEWPORT)}"
-        yield f"height {_size(height)}"
-        yield f"area {_size(width * height)}"
-
-    def _names(self, row: int) -> Iterator[str]:
+    def _names(self, row: int) -> list[str]:
         """The tags and names of the elements around a leaf."""
-        above = row if self._tree.tags[row] != TEXT else int(self._tree.parent[row])
-        for level in range(MAX_ABOVE):
-            if above < 0:
-                return
-            yield f"tag {level} {self._tree.tags[above]}"
-            if self._tree.tags[above] in HEADINGS:
-                yield "heading"
-            for word in self._survey.words[above]:
-                yield f"~name {word}"
-            above = int(self._tree.parent[above])
+        tree = self._tree
+        start = row if tree.tags[row] != TEXT else int(tree.parent[row])
+        found = self._around.get(start)
+        if found is None:
+            found, above = [], start
+            for level in range(MAX_ABOVE):
+                if above < 0:
+                    break
+                found.append(f"tag {level} {tree.tags[above]}")
+                if tree.tags[above] in HEADINGS:
+                    found.append("heading")
+                found += [f"~name {word}" for word in self._survey.words[above]]
+                above = int(tree.parent[above])
+            self._around[start] = found
+        return found
 
-    def _content(self, text: str) -> Iterator[str]:
-        lower = text.lower()
+    def _content(self, text: str) -> list[str]:
+        lower, parts = text.lower(), text.split()
         words = _WORD.findall(lower)
-        yield f"letters {_size(float(len(text)))}"
-        yield f"words {_size(float(len(words)))}"
-        yield f"digits {round(4 * sum(map(str.isdigit, text)) / len(text))}"
-        yield f"capitals {round(4 * sum(word[:1].isupper() for word in text.split()) / max(len(text.split()), 1))}"
-        yield f"!content {content(text)}"
-        for kind in TYPED:
-            if mentions(text, kind):
-                yield f"{kind} words {_size(float(len(words)))}"
-        yield f"ends {text[-1] if not text[-1].isalnum() else 'x'}"
-        for word in [*words[: MAX_WORDS - 1], *words[-1:]]:
-            yield f"~word {'9' * len(word) if word.isdigit() else word}"
-        yield f"~shape {_shape(text)}"
+        length = _size(float(len(words)))
+        found = [
+            f"letters {_size(float(len(text)))}",
+            f"words {length}",
+            f"digits {round(4 * sum(map(str.isdigit, text)) / len(text))}",
+            f"capitals {round(4 * sum(part[0].isupper() for part in parts) / max(len(parts), 1))}",
+            f"!content {content(text)}",
+            f"ends {'x' if text[-1].isalnum() else text[-1]}",
+            f"~shape {_shape(text)}",
+        ]
+        found += [f"{kind} words {length}" for kind in self._said[text]]
+        for word in (*words[: MAX_WORDS - 1], *words[-1:]):
+            found.append(f"~word {'9' * len(word) if word.isdigit() else word}")
         if len(text) > 2 and lower in self._title:
-            yield f"in title {round(4 * len(text) / len(self._title))}"
+            found.append(f"in title {round(4 * len(text) / len(self._title))}")
         elif len(self._title) > 2 and self._title in lower:
-            yield "has title"
+            found.append("has title")
+        return found
 
-    def _beside(self, block: int) -> Iterator[str]:
+    def _beside(self, block: int) -> list[str]:
         """What stands before and after, if it is short: often the name of the value."""
-        number = self._order[block]
+        number, found = self._order[block], []
         for name, other in (("before", number - 1), ("after", number + 1)):
             if 0 <= other < len(self._leaves):
                 text = self._texts[self._leaves[other]].lower()
                 if len(text) <= MAX_BESIDE:
-                    yield f"~{name} {text}"
-                    for word in _WORD.findall(text)[-2:]:
-                        yield f"~{name} word {word}"
-                yield f"{name} {'text' if text else 'image'}"
+                    found.append(f"~{name} {text}")
+                    found += [f"~{name} word {word}" for word in _WORD.findall(text)[-2:]]
+                found.append(f"{name} {'text' if text else 'image'}")
+        return found
 
     def _picture(self, row: int) -> Iterator[str]:
         yield "image"
@@ -324,6 +325,30 @@ class _View:
             self._marks[block] = f"{holds} {name} own {block in regions}"
         for block in blocks:
             self._marks[block] = f"is {name}"
+
+
+def _describe_boxes(boxes: Floats) -> list[tuple[str, ...]]:
+    """Where each block stands and how large it is."""
+    x, y, width, height = boxes.T
+    page = max(float((y + height).max(initial=1.0)), 1.0)
+    columns = {
+        "x": np.round(8 * (x + width / 2) / VIEWPORT),
+        "y": np.round(8 * y / page),
+        "down": _sizes(y),
+        "width": np.round(8 * width / VIEWPORT),
+        "height": _sizes(height),
+        "area": _sizes(width * height),
+    }
+    named = [
+        [f"{name} {value}" for value in column.astype(np.int64).tolist()] for name, column in columns.items()
+    ]
+    return list(zip(*named, strict=True))
+
+
+def _sizes(numbers: Floats) -> Floats:
+    """Numbers as their magnitudes."""
+    sizes: Floats = np.floor(np.log2(np.maximum(numbers, 0.0) + 1) * 2)
+    return sizes
 
 
 def _size(number: float) -> int:

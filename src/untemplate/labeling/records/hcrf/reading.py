@@ -54,14 +54,14 @@ class Reading:
 
     def columns(self, lines: Sequence[Sequence[Line | None]]) -> list[str | None]:
         """The attribute of each column of aligned records: what its cells together most likely are."""
-        shares = self._column_shares(lines)
-        names = (*self._labels.attributes, None)
-        return [names[best] for best in shares.argmax(axis=1).tolist()]
+        return self._name(self._column_shares(lines))
 
     def names(self, lines: Sequence[Sequence[Line | None]]) -> list[dict[str, int]]:
         """Of each record the column of each attribute, the likeliest if there are several."""
-        kinds, shares = self.columns(lines), self._column_shares(lines).max(axis=1)
-        order = [number for number in np.argsort(-shares, kind="stable").tolist() if kinds[number]]
+        shares = self._column_shares(lines)
+        kinds = self._name(shares)
+        sure = np.argsort(-shares.max(axis=1), kind="stable").tolist()
+        order = [number for number in sure if kinds[number]]
         found: list[dict[str, int]] = []
         for row in lines:
             own: dict[str, int] = {}
@@ -86,21 +86,32 @@ class Reading:
         leaf = self.image(run)
         return None if leaf is None else self._scene.source(leaf) or None
 
+    def _name(self, shares: Floats) -> list[str | None]:
+        names = (*self._labels.attributes, None)
+        return [names[best] for best in shares.argmax(axis=1).tolist()]
+
     def _column_shares(self, lines: Sequence[Sequence[Line | None]]) -> Floats:
         """How likely each column is each attribute, or none."""
         labels = len(self._labels.leaf)
         found = np.zeros((len(lines[0]), labels))
         found[:, -1] = 1.0
         for number in range(len(lines[0])):
-            leaves = {self._scene.leaf[line[0]] for row in lines if (line := row[number]) is not None} - {-1}
-            if leaves:
-                found[number] = self._shares[sorted(leaves), :labels].mean(axis=0)
+            first = [line[0] for row in lines if (line := row[number]) is not None]
+            leaves = np.unique(self._scene.leaf[first])
+            if leaves[-1] >= 0:
+                found[number] = self._shares[leaves[leaves >= 0], :labels].mean(axis=0)
         return found
 
 
-def read(model: Hcrf, title: str, survey: Survey, groups: Sequence[Group], join_weights: Floats) -> Reading:
-    """What a model says about a page; `groups` are its likely records, best first."""
-    scene = look(survey, groups[0].runs if groups else (), join_weights)
+def read(
+    model: Hcrf,
+    title: str,
+    survey: Survey,
+    groups: Sequence[Group],
+    lines: Sequence[Sequence[Line | None]],
+) -> Reading:
+    """What a model says about a page; `groups` are its likely records, best first, `lines` the cells of the first."""
+    scene = look(survey, groups[0].runs if groups else (), lines)
     if not len(scene.vision):
         return Reading(model.labels, scene, np.zeros((0, len(model.labels))))
     observed = observe(title, scene, groups[:MAX_GROUPS])

@@ -11,13 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from untemplate.labeling.records.alignment import align
-from untemplate.labeling.records.cells import Cells, Line
+from untemplate.labeling.records.cells import Line
 from untemplate.labeling.records.groups import Run
 from untemplate.labeling.records.hcrf.contents import TYPED, content
-from untemplate.labeling.records.joins import find_joins
 from untemplate.labeling.records.survey import HEADINGS, Survey
-from untemplate.labeling.records.tree import Floats, Ints
+from untemplate.labeling.records.tree import Ints
 from untemplate.labeling.records.vision import VisionTree, see
 from untemplate.page import squeeze
 
@@ -189,14 +187,10 @@ class Scene:
         return False
 
 
-def look(survey: Survey, runs: Sequence[Run], join_weights: Floats) -> Scene:
-    """A page whose records are most likely these runs. Leaves in them are cells."""
-    tree = survey.tree
-    lines: list[list[Line | None]] = []
-    if runs:
-        cells = Cells(tree, find_joins(survey, runs, join_weights))
-        lines = align(tree, survey.shapes, cells, runs)
-    scene = read_scene(survey, see(survey, runs, (line for row in lines for line in row if line)), runs)
+def look(survey: Survey, runs: Sequence[Run] = (), lines: Sequence[Sequence[Line | None]] = ()) -> Scene:
+    """A page whose records are most likely these runs, with their cells aligned: leaves in them are cells."""
+    cells = (line for row in lines for line in row if line)
+    scene = read_scene(survey, see(survey, runs, cells), runs)
     scene.columns.extend(scene.columns_of(lines))
     return scene
 
