@@ -3,6 +3,7 @@
 python -m benchmarks.lists                   weights chosen on other sites than the one that is scored, five folds
 python -m benchmarks.lists --site etsy.com   with the weights that are shipped, row by row what went wrong
 python -m benchmarks.lists --choose          prints the weights that are shipped, chosen on all sites
+python -m benchmarks.lists --time            how long it takes, by the blocks of the vision tree
 """
 
 from __future__ import annotations
@@ -24,11 +25,12 @@ from rich.table import Table
 from scipy.optimize import minimize
 
 from benchmarks.swde import Score, unpacked
-from untemplate import Page
+from untemplate import Page, find_records
 from untemplate.labeling.records import Row, choosing
 from untemplate.labeling.records.appearance import FEATURES
 from untemplate.labeling.records.finding import LIKELY, ListPage
 from untemplate.labeling.records.groups import Group
+from untemplate.labeling.records.vision import see
 from untemplate.layout import EstimatedLayout
 from untemplate.page import element_xpath, visible_text
 
@@ -272,6 +274,26 @@ def show_site(console: Console, every: Sequence[Sheet]) -> None:
                 )
 
 
+def measure_time(console: Console, every: Sequence[Sheet]) -> None:
+    """CPU time of find_records on pages of some 1,000 blocks, parsing and layout included; the better of two."""
+    times: list[tuple[int, float]] = []
+    for sheet in every:
+        blocks = len(see(sheet.found.survey))
+        if not 700 <= blocks <= 1400:
+            continue
+        tries = []
+        for _ in range(2):
+            started = process_time()
+            find_records(Page(html=sheet.page.html))
+            tries.append(process_time() - started)
+        times.append((blocks, 1000 * min(tries)))
+    blocks_each, spent = np.array(times).T
+    console.print(
+        f"{len(times)} pages of 700 to 1,400 blocks: {np.median(spent):.0f} ms a page, "
+        f"{np.median(1000 * spent / blocks_each):.0f} ms for 1,000 blocks (medians of CPU time)"
+    )
+
+
 def print_choice(console: Console, every: Sequence[Sheet]) -> None:
     weights = choose(every)
     bias, plausible = doubt(every, weights)
@@ -291,14 +313,17 @@ def main() -> None:
     )
     parser.add_argument("--site", action="append", default=[], help="only these sites, with every error")
     parser.add_argument("--choose", action="store_true", help="choose the weights anew")
+    parser.add_argument("--time", action="store_true", help="only how long it takes")
     options = parser.parse_args()
     console, progress = Console(width=160), Console(stderr=True)
     every: list[Sheet] = []
     started = process_time()
     for sheet in track(sheets(options.site), console=progress, description="Lists"):
-        assert len(sheet.f1) == len(sheet.found.groups)
+        assert options.time or len(sheet.f1) == len(sheet.found.groups)
         every.append(sheet)
-    if options.choose:
+    if options.time:
+        measure_time(console, every)
+    elif options.choose:
         print_choice(console, every)
     elif options.site:
         show_site(console, every)

@@ -138,6 +138,24 @@ def test_a_page_with_a_single_record_can_be_learnt_from() -> None:
     assert texts(rules.extract_page(page_of("list", range(7, 8), "2"))) == expected(range(7, 8))
 
 
+def test_what_nobody_labelled_among_records_is_none() -> None:
+    def with_ads(numbers: range, id: str) -> Page:
+        page = page_of("list", numbers, id)
+        ads = b"<li class='ad'><h3><a href='/ad'>Buy this</a></h3><p>Now or never, today only</p></li>"
+        return Page(page.url, page.html.replace(b"<ul class='hits'>", b"<ul class='hits'>" + ads), id)
+
+    all_of_them = learn([with_ads(range(10, 20), "1")], labels_of(range(10, 20)), SCHEMA)
+    assert texts(all_of_them.extract_page(with_ads(range(31, 47), "2"))) == expected(range(31, 47))
+    some_of_them = learn([with_ads(range(10, 20), "1")], labels_of((10, 13)), SCHEMA)
+    assert len(some_of_them.extract_page(with_ads(range(31, 47), "2"))) == 17
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_records_that_were_forgotten_are_records(shape: str) -> None:
+    rules = learn([page_of(shape, range(10, 20), "1")], labels_of(range(12, 19)), SCHEMA)
+    assert texts(rules.extract_page(page_of(shape, range(31, 47), "2"))) == expected(range(31, 47))
+
+
 def test_a_gap_in_a_record_is_a_gap() -> None:
     first, other = page_of("list", range(10, 20), "1"), page_of("list", range(20, 30), "2")
     other.html = other.html.replace(price(23).join(("<b>", "</b>")).encode(), b"")

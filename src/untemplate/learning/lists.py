@@ -36,6 +36,10 @@ _TAGS = re.compile(r"(/[a-z][a-z0-9]*)+")
 SOME = 200
 LABELLED = 40
 OTHERS = 40
+# Records labelled, at least, and their share of those that look alike, if others were left out on purpose. From 0.4
+# to 0.7 record F1 on `lists` is the same.
+AT_LEAST = 5
+MANY = 0.6
 # How deep inside a record it is looked for what others lack.
 DEPTH = 4
 # Pages besides the labelled ones on which a rule should find records, and from which such others come.
@@ -65,9 +69,10 @@ def learn_list(
         except PageError as error:
             learned.problems.append(f"{page.id}: {error}")
             continue
-        learned.problems += _not_located(page, labels, records)
+        missing = _not_located(page, labels, records)
+        learned.problems += missing
         if records:
-            located[page] = records
+            located[page] = records if missing else _without_strangers(records)
     if not located:
         return learned
     others = others[:PAGES]
@@ -85,6 +90,26 @@ def learn_list(
     learned.rules, learned.reports = learn_rules(table, given, schema)
     learned.static = tuple(sorted(table.static))
     return learned
+
+
+def _without_strangers(records: Sequence[Located]) -> list[Located]:
+    """The records without those that were left out on purpose, if so many are labelled that it must be so.
+
+    What stands beside labelled records and is made like them is none of these: it was forgotten.
+    """
+    labelled = [record for record in records if record.labels]
+    if len(labelled) < max(AT_LEAST, MANY * len(records)):
+        return list(records)
+    heads = [record.elements[0] for record in labelled]
+    places = {(head.getparent(), head.tag, head.get("class")) for head in heads}
+    inside = [_paths_inside(head) for head in heads]
+    shared, known = set.intersection(*inside), set.union(*inside)
+
+    def is_alike(head: etree._Element) -> bool:
+        place = (head.getparent(), head.tag, head.get("class"))
+        return place in places and shared <= _paths_inside(head) <= known
+
+    return [record for record in records if record.labels or is_alike(record.elements[0])]
 
 
 def _not_located(page: Page, labels: Sequence[Label], located: Sequence[Located]) -> list[str]:

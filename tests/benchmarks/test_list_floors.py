@@ -1,0 +1,40 @@
+"""Quick floors of quality on a few real list pages: as in `test_floors`, a floor may rise, not sink."""
+
+import hashlib
+
+import numpy as np
+import pytest
+
+from benchmarks import lists
+
+# The first page of each site, with the weights that are shipped.
+SITES = (
+    *("azlyrics.com", "cnn.com", "drugs.com", "gsmarena.com", "harvard.edu", "irs.gov", "legacy.com"),
+    *("nih.gov", "reuters.com", "rt.com", "webmd.com", "yelp.com"),
+)
+RECORD_FLOOR = 0.937
+CELL_FLOOR = 0.887
+HASH = "924f6616a45ec06a"
+
+
+@pytest.fixture(scope="module")
+def sheets():
+    try:
+        every = list(lists.sheets(SITES))
+    except FileNotFoundError as missing:
+        pytest.skip(str(missing))
+    return [sheet for sheet in every if sheet.page.id.endswith("/1.html")]
+
+
+def test_pages_are_those_the_floors_were_set_on(sheets):
+    digest = hashlib.sha256()
+    for sheet in sheets:
+        digest.update(hashlib.sha256(sheet.page.html + repr(sheet.given).encode()).digest())
+    assert digest.hexdigest()[:16] == HASH
+
+
+def test_records_and_cells(sheets):
+    scores = [lists.score_rows(sheet.found.main_list(), sheet.records) for sheet in sheets]
+    records, cells, _ = zip(*scores, strict=True)
+    assert np.mean([one.f1 for one in records]) >= RECORD_FLOOR
+    assert np.mean([one.f1 for one in cells]) >= CELL_FLOOR
