@@ -23,12 +23,10 @@ from benchmarks.cells import choose_joins, evidence
 from benchmarks.kinds import KINDS, Lesson, lesson, true_labels
 from benchmarks.lists import FOLDS, Floats, Sheet, choose, folds, hits, letters, sheets, shipped
 from benchmarks.swde import Score
-from untemplate.labeling.records.finding import CLOSE
 from untemplate.labeling.records.groups import Group, Run
 from untemplate.labeling.records.hcrf.features import Observed
-from untemplate.labeling.records.hcrf.forest import plant
-from untemplate.labeling.records.hcrf.inference import marginals
 from untemplate.labeling.records.hcrf.labels import NOTE, RECORD, Labels, label_blocks, value_sets
+from untemplate.labeling.records.hcrf.model import Hcrf
 from untemplate.labeling.records.hcrf.reading import Reading
 from untemplate.labeling.records.hcrf.training import train
 
@@ -37,7 +35,8 @@ SHIPPED = Path(__file__).parents[1] / "src/untemplate/labeling/records/hcrf/list
 DETECTION = Labels(())
 # Of each site so many pages train a model: more of a template teach little.
 PAGES = 1
-# What a model that is sure of a group may add to the score of the ground.
+# What a model that is sure of a group may add to the score of the ground, and of how many groups, the best ones.
+CLOSE = 8
 WEIGHTS = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0)
 
 
@@ -90,6 +89,30 @@ def label_space(lessons: Sequence[Lesson]) -> Labels:
     return Labels.choose(KINDS, seen)
 
 
+def train_namer(labels: Labels, lessons: Sequence[Lesson], pages: Sequence[Observed]) -> Hcrf:
+    """A model of what is in records."""
+    parts, within = [], []
+    for one, page in zip(lessons, pages, strict=True):
+        truth = true_labels(one, labels)
+        for record in one.records:
+            end = int(one.scene.vision.end[record])
+            parts.append(page.part(record, end))
+            within.append(truth[record:end])
+    return train(labels, parts, within)
+
+
+def record_shares(labels: Labels, one: Lesson, shares: Floats) -> Floats:
+    """How likely each block is a record."""
+    is_inner = np.array([bool(children) for children in one.scene.vision.children], np.float64)
+    return shares[:, labels.inner.index(RECORD)] * is_inner
+
+
+def likelihood(one: Lesson, group: Group, expected: Floats) -> float:
+    """How well a group is what a model expects to be records, from 0 to 1: an F1 measure."""
+    shares = [expected[block] for run in group.runs if (block := one.scene.vision.find(run)) is not None]
+    return float(2 * sum(shares) / (expected.sum() + len(group)))
+
+
 class Joint:
     """Records and kinds by one model."""
 
@@ -102,11 +125,11 @@ class Joint:
     def _observed(self, one: Lesson) -> Observed:
         return one.observed if self._is_global else one.local
 
-    def detect(self, one: Lesson) -> Reading:
-        return Reading(self.labels, one.scene, self.model.marginals(self._observed(one)).vertex)
+    def detect(self, one: Lesson) -> Floats:
+        return record_shares(self.labels, one, self.model.marginals(self._observed(one)).vertex)
 
     def name(self, one: Lesson, group: Group) -> Reading:
-        return self.detect(one)
+        return Reading(self.labels, one.scene, self.model.marginals(self._observed(one)).vertex)
 
     def decide(self, one: Lesson) -> tuple[list[Run], dict[int, str]]:
         """The records and kinds of the most likely labels, whatever the groups are."""
@@ -131,20 +154,13 @@ class Separate:
             for one in lessons
         ]
         self._detector = train(DETECTION, observed, truth)
-        parts, within = [], []
-        for one, page in zip(lessons, observed, strict=True):
-            labels = true_labels(one, self.labels)
-            for record in one.records:
-                end = int(one.scene.vision.end[record])
-                parts.append(page.part(record, end))
-                within.append(labels[record:end])
-        self._namer = train(self.labels, parts, within)
+        self.namer = train_namer(self.labels, lessons, observed)
 
     def _observed(self, one: Lesson) -> Observed:
         return one.observed if self._is_global else one.local
 
-    def detect(self, one: Lesson) -> Reading:
-        return Reading(DETECTION, one.scene, self._detector.marginals(self._observed(one)).vertex)
+    def detect(self, one: Lesson) -> Floats:
+        return record_shares(DETECTION, one, self._detector.marginals(self._observed(one)).vertex)
 
     def name(self, one: Lesson, group: Group) -> Reading:
         vision, page = one.scene.vision, self._observed(one)
@@ -152,9 +168,8 @@ class Separate:
         blocks = [block for run in group.runs if (block := vision.find(run)) is not None]
         if blocks:
             parts = [page.part(block, int(vision.end[block])) for block in blocks]
-            forest = plant([part.parent for part in parts])
-            found = marginals(forest, self._namer.potentials(forest, parts)).vertex
-            shares[np.concatenate([np.arange(block, vision.end[block]) for block in blocks])] = found
+            inside = np.concatenate([np.arange(block, vision.end[block]) for block in blocks])
+            shares[inside] = self.namer.marginals(*parts).vertex
         return Reading(self.labels, one.scene, shares)
 
 
@@ -223,8 +238,8 @@ def answers(every: Sequence[Sheet], lessons: dict[str, Lesson], name: str) -> It
         variant = build(teaching([lessons[sheet.page.id] for sheet in training]), is_global)
         for sheet in test:
             one = lessons[sheet.page.id]
-            reading = variant.detect(one)
-            likely = np.array([reading.likelihood(group) for group in one.groups[:CLOSE]])
+            expected = variant.detect(one)
+            likely = np.array([likelihood(one, group, expected) for group in one.groups[:CLOSE]])
             yield Answer(fold, one, variant, likely)
 
 
@@ -279,7 +294,7 @@ def main() -> None:
     if options.ship:
         joins = choose_joins(map(evidence, every))
         known = teaching([lesson(sheet, shipped(), joins) for sheet in every])
-        Joint(known, is_global=True).model.save(SHIPPED)
+        train_namer(label_space(known), known, [one.observed for one in known]).save(SHIPPED)
     else:
         measure(Console(width=160), every, options.variant or [*VARIANTS])
 

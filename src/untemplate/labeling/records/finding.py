@@ -22,7 +22,7 @@ from untemplate.labeling.records.cells import Cells, Line
 from untemplate.labeling.records.choosing import confidence, lists_apart, most_prominent, score
 from untemplate.labeling.records.groups import Group, Run, find_groups
 from untemplate.labeling.records.hcrf.model import Hcrf
-from untemplate.labeling.records.hcrf.reading import IMAGE, Reading, read
+from untemplate.labeling.records.hcrf.reading import IMAGE, read
 from untemplate.labeling.records.paging import next_page
 from untemplate.labeling.records.paths import Paths
 from untemplate.labeling.records.row import Row, Rows
@@ -40,10 +40,6 @@ NOTHING = "nothing on the page repeats"
 LIKELY = 0.05
 # Nothing repeats where a record is alone, so it is as likely as not.
 ALONE = 0.5
-# What a model that is sure of a group adds to its score, and of how many groups, the best ones, it is asked.
-# Of 0.5, 1, 2, 4, 8 and 16 the best on two of five folds over sites; more than 1 was worse than no model.
-MODEL_WEIGHT = 1.0
-CLOSE = 8
 # Cells of nothing else say nothing.
 MUTE = frozenset(string.punctuation + " ·•–—»›«‹…") - {"$"}
 # A column that is named as hidden is left out if so many of its records say the same: what differs is mostly shown.
@@ -61,7 +57,7 @@ def find_records(
     """The rows of the page's main records, in page order; none with a reason.
 
     `all_lists` gives every list of the page, navigation and all, the main one first. A `model`, such as
-    `list_model()`, helps to find the records and names their columns: `row.values`.
+    `list_model()`, names the columns of the main one: `row.values`.
     """
     try:
         found = ListPage(page, layout or EstimatedLayout(), model)
@@ -87,28 +83,8 @@ class ListPage:
         self.features: Floats = describe(self.survey, self.groups)
         self.join_weights = np.array([joins.WEIGHTS[name] for name in joins.FEATURES])
         self.scores = score(self.features)
-        self._aligned: tuple[Group, Floats, Cells, list[list[Line | None]]] | None = None
-        self._reading = self._read(page, model) if model is not None else None
+        self._model, self._page = model, page
         self._paths = Paths()
-
-    def _read(self, page: Page, model: Hcrf) -> Reading:
-        """The page as the model sees it, which also says how likely the best groups are records."""
-        order = np.argsort(-self.scores, kind="stable").tolist()
-        title = page.tree.findtext(".//title") or ""
-        groups = [self.groups[number] for number in order]
-        lines = self._align(groups[0])[1] if groups else []
-        reading = read(model, title, self.survey, groups, lines)
-        for number in order[:CLOSE]:
-            self.scores[number] += MODEL_WEIGHT * reading.likelihood(self.groups[number])
-        return reading
-
-    def _align(self, group: Group) -> tuple[Cells, list[list[Line | None]]]:
-        """The cells of a group's records, aligned; those of the last group are remembered."""
-        weights, last = self.join_weights, self._aligned
-        if last is None or last[0] is not group or last[1] is not weights:
-            cells = Cells(self.tree, joins.find_joins(self.survey, group.runs, weights))
-            self._aligned = last = group, weights, cells, align(self.tree, self.shapes, cells, group.runs)
-        return last[2:]
 
     def main_list(self) -> Rows:
         """The rows of the most likely group, if it is likely enough, else of a record that is alone."""
@@ -132,12 +108,12 @@ class ListPage:
 
     def rows(self, group: Group, confidence: float, list_id: int = 0) -> list[Row]:
         """The records of a group as rows of the same columns."""
-        cells, lines = self._align(group)
+        cells = Cells(self.tree, joins.find_joins(self.survey, group.runs, self.join_weights))
+        lines = align(self.tree, self.shapes, cells, group.runs)
         texts = [
             [None if line is None or not self.survey.shown[line[0]] else cells.text(line) for line in row]
             for row in lines
         ]
-        names = self._reading.names(lines) if self._reading else [{} for _ in lines]
         columns = [
             number
             for number in range(len(texts[0]))
@@ -147,21 +123,33 @@ class ListPage:
                 and _is_the_same([row[number] for row in texts])
             )
         ]
-        return [
-            Row(
-                self._text(run),
-                [row[number] for number in columns],
-                self._xpath(run),
-                confidence,
-                list_id,
-                {name: text for name, number in own.items() if (text := row[number])} | self._image(run),
+        shown = [[row[number] for number in columns] for row in texts]
+        named: list[dict[str, str]] = [{} for _ in lines]
+        if self._model is not None and list_id == 0:
+            named = self._name(
+                self._model, group, [[row[number] for number in columns] for row in lines], shown
             )
-            for run, row, own in zip(group.runs, texts, names, strict=True)
+        return [
+            Row(self._text(run), row, self._xpath(run), confidence, list_id, values)
+            for run, row, values in zip(group.runs, shown, named, strict=True)
         ]
 
-    def _image(self, run: Run) -> dict[str, str]:
-        source = self._reading.source(run) if self._reading else None
-        return {IMAGE: source} if source else {}
+    def _name(
+        self,
+        model: Hcrf,
+        group: Group,
+        lines: Sequence[Sequence[Line | None]],
+        texts: Sequence[Sequence[str | None]],
+    ) -> list[dict[str, str]]:
+        """The cells of each record by the names that a model gives to columns, and its image."""
+        title = self._page.tree.findtext(".//title") or ""
+        reading = read(model, title, self.survey, group, lines)
+        found: list[dict[str, str]] = []
+        for run, row, names in zip(group.runs, texts, reading.names(lines), strict=True):
+            source = reading.source(run)
+            own = {name: text for name, number in names.items() if (text := row[number])}
+            found.append(own | ({IMAGE: source} if source else {}))
+        return found
 
     def _is_concealed(self, runs: Sequence[Run], lines: Sequence[Line | None]) -> bool:
         """Whether most cells of a column stand in a part of their record that is named so."""

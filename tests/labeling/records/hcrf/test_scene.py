@@ -9,7 +9,8 @@ from untemplate.labeling.records.alignment import align
 from untemplate.labeling.records.cells import Cells, Line
 from untemplate.labeling.records.finding import ListPage
 from untemplate.labeling.records.groups import Group
-from untemplate.labeling.records.hcrf.labels import RECORD, Labels
+from untemplate.labeling.records.hcrf.features import observe, observe_records
+from untemplate.labeling.records.hcrf.labels import Labels
 from untemplate.labeling.records.hcrf.reading import Reading
 from untemplate.labeling.records.hcrf.scene import Scene, look
 from untemplate.labeling.records.joins import FEATURES, WEIGHTS, find_joins
@@ -21,7 +22,9 @@ ITEM = (
     "<span class=day>Feb {n}, 2017</span><h3><a href=/{n}>{word} chair <b>{n}</b></a></h3>"
     "<span class=price>${n}.50</span><a class=cart href=/cart>Add to cart</a></li>"
 )
-SPONSORED = "<li class=item><a class=name href=/s>Sponsored {word} stool</a><span class=price>$1.00</span></li>"
+SPONSORED = (
+    "<li class=item><a class=name href=/s>Sponsored {word} stool</a><span class=price>$1.00</span></li>"
+)
 
 
 def seen(items: str) -> tuple[ListPage, Group, Scene, list[list[Line | None]]]:
@@ -82,13 +85,12 @@ def test_a_column_is_what_its_cells_together_are() -> None:
     assert not any(Reading(labels, scene, shares).columns(lines))
 
 
-def test_a_group_that_lacks_some_records_is_less_likely() -> None:
+def test_records_are_observed_alone_as_with_their_page() -> None:
     _, group, scene, _ = seen(items(6))
-    labels = Labels(("title",))
-    shares = np.zeros((len(scene.vision), len(labels)))
-    for run in group.runs:
-        shares[scene.vision.find(run), labels.inner.index(RECORD)] = 1.0
-    reading = Reading(labels, scene, shares)
-    assert reading.likelihood(group) == 1.0
-    assert 0 < reading.likelihood(Group(group.runs[:4])) < 1.0
-    assert reading.likelihood(Group(((0,),))) == 0.0
+    whole = observe("Things", scene, [group])
+    records = observe_records("Things", scene, group)
+    assert list(records) == [scene.vision.find(run) for run in group.runs]
+    for block, alone in records.items():
+        part = whole.part(block, int(scene.vision.end[block]))
+        for column in ("parent", "slots", "counts", "types"):
+            np.testing.assert_array_equal(getattr(alone, column), getattr(part, column))

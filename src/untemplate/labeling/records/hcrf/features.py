@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log2
 from types import MappingProxyType
@@ -25,7 +25,7 @@ from untemplate.labeling.records.tree import TEXT, Floats, Ints
 from untemplate.layout import VIEWPORT
 from untemplate.page import squeeze
 
-__all__ = ["COMMON_SLOTS", "SLOTS", "TELLING_SLOTS", "Observed", "observe"]
+__all__ = ["COMMON_SLOTS", "SLOTS", "TELLING_SLOTS", "Observed", "observe", "observe_records"]
 
 SLOTS = 1 << 14
 # The first slots are for features that say what a leaf is, which begin with "!"; then those that any page may have;
@@ -86,24 +86,31 @@ def observe(
 
     Global features tell what repeats on the page; `told` are features that other pages tell of its leaves.
     """
-    view = _View(title, scene, groups, is_global)
-    vision = scene.vision
-    known = _Slots()
-    slots: list[int] = []
-    counts: list[int] = []
-    for block, children in enumerate(vision.children):
-        features = view.inner(block) if children else view.leaf(block)
-        before = len(slots)
-        slots += map(known.__getitem__, features)
-        slots += map(known.__getitem__, told.get(block, ()))
-        counts.append(len(slots) - before)
+    vision, view = scene.vision, _View(title, scene, groups, is_global)
+    slots, counts = view.slots(range(len(vision)), told)
+    return Observed(vision.parent, slots, counts, like_siblings(scene.survey, vision))
+
+
+def observe_records(title: str, scene: Scene, group: Group) -> dict[int, Observed]:
+    """The features of the records of a group alone, by their blocks; the same as if all of the page were observed."""
+    vision, view = scene.vision, _View(title, scene, [group], is_global=True)
     types = like_siblings(scene.survey, vision)
-    return Observed(vision.parent, np.array(slots, np.int64), np.array(counts, np.int64), types)
+    found: dict[int, Observed] = {}
+    for run in group.runs:
+        block = vision.find(run)
+        if block is not None:
+            own = slice(block, int(vision.end[block]))
+            parent = vision.parent[own] - block
+            parent[0] = -1
+            found[block] = Observed(parent, *view.slots(range(own.start, own.stop)), types[own])
+    return found
 
 
 class _View:
+    """What is known about the blocks of a page."""
+
     def __init__(self, title: str, scene: Scene, groups: Sequence[Group], is_global: bool) -> None:
-        self._scene = scene
+        self._scene, self._slots = scene, _Slots()
         survey, vision = scene.survey, scene.vision
         self._survey, self._vision, self._tree, self._texts = survey, vision, survey.tree, scene.texts
         self._title = squeeze(title).lower()
@@ -136,6 +143,22 @@ class _View:
         self._depth = np.zeros(len(vision), np.int64)
         for block in range(1, len(vision)):
             self._depth[block] = self._depth[vision.parent[block]] + 1
+
+    def slots(
+        self, blocks: Iterable[int], told: Mapping[int, Sequence[str]] = MappingProxyType({})
+    ) -> tuple[Ints, Ints]:
+        """The slots of the features of these blocks, one after the other, and how many each has."""
+        slots: list[int] = []
+        counts: list[int] = []
+        for block in blocks:
+            before = len(slots)
+            slots += map(self._slots.__getitem__, self.features(block))
+            slots += map(self._slots.__getitem__, told.get(block, ()))
+            counts.append(len(slots) - before)
+        return np.array(slots, np.int64), np.array(counts, np.int64)
+
+    def features(self, block: int) -> list[str]:
+        return self.inner(block) if self._vision.children[block] else self.leaf(block)
 
     def leaf(self, block: int) -> list[str]:
         row, text = self._vision.rows[block][0], self._texts[block]

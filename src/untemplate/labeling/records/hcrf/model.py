@@ -94,10 +94,10 @@ class Hcrf:
         forest = plant([page.parent])
         return best_labels(forest, self.potentials(forest, [page]))
 
-    def marginals(self, page: Observed) -> Marginals:
-        """How likely each label of each block is."""
-        forest = plant([page.parent])
-        return marginals(forest, self.potentials(forest, [page]))
+    def marginals(self, *pages: Observed) -> Marginals:
+        """How likely each label of each block is, of pages or parts of them one after the other."""
+        forest = plant([page.parent for page in pages])
+        return marginals(forest, self.potentials(forest, pages))
 
     def save(self, path: Path) -> None:
         """Write the model as plain arrays. Half precision is enough for weights."""

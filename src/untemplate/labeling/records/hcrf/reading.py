@@ -1,17 +1,17 @@
-"""A list page read by a model: how likely groups are its records, and what their columns are called."""
+"""The records of a list page read by a model: what their columns are called."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 
 from untemplate.labeling.records.cells import Line
 from untemplate.labeling.records.groups import Group, Run
-from untemplate.labeling.records.hcrf.features import MAX_GROUPS, observe
-from untemplate.labeling.records.hcrf.labels import RECORD, Labels
+from untemplate.labeling.records.hcrf.features import observe_records
+from untemplate.labeling.records.hcrf.labels import Labels
 from untemplate.labeling.records.hcrf.model import Hcrf
 from untemplate.labeling.records.hcrf.scene import HALF, Scene, look
 from untemplate.labeling.records.survey import Survey
@@ -34,23 +34,10 @@ def list_model() -> Hcrf:
 
 
 class Reading:
-    """What a model says about a page, given how likely each label of each block is."""
+    """What a model says about records, given how likely each label of each block is; nothing of some is 0."""
 
     def __init__(self, labels: Labels, scene: Scene, shares: Floats) -> None:
         self._labels, self._scene, self._shares = labels, scene, shares
-
-    def likelihood(self, group: Group) -> float:
-        """How well the parts of a group are what the model expects to be records, from 0 to 1: an F1 measure."""
-        vision, expected = self._scene.vision, self._records
-        shares = [expected[block] for run in group.runs if (block := vision.find(run)) is not None]
-        return float(2 * sum(shares) / (expected.sum() + len(group)))
-
-    @cached_property
-    def _records(self) -> Floats:
-        """How likely each block is a record."""
-        is_inner = np.array([bool(children) for children in self._scene.vision.children], np.float64)
-        shares: Floats = self._shares[:, self._labels.inner.index(RECORD)] * is_inner
-        return shares
 
     def columns(self, lines: Sequence[Sequence[Line | None]]) -> list[str | None]:
         """The attribute of each column of aligned records: what its cells together most likely are."""
@@ -98,21 +85,20 @@ class Reading:
         for number in range(len(lines[0])):
             first = [line[0] for row in lines if (line := row[number]) is not None]
             leaves = np.unique(self._scene.leaf[first])
-            if leaves[-1] >= 0:
-                found[number] = self._shares[leaves[leaves >= 0], :labels].mean(axis=0)
+            known = leaves[(leaves >= 0) & (self._shares[leaves].sum(axis=1) > 0)]
+            if len(known):
+                found[number] = self._shares[known, :labels].mean(axis=0)
         return found
 
 
 def read(
-    model: Hcrf,
-    title: str,
-    survey: Survey,
-    groups: Sequence[Group],
-    lines: Sequence[Sequence[Line | None]],
+    model: Hcrf, title: str, survey: Survey, group: Group, lines: Sequence[Sequence[Line | None]]
 ) -> Reading:
-    """What a model says about a page; `groups` are its likely records, best first, `lines` the cells of the first."""
-    scene = look(survey, groups[0].runs if groups else (), lines)
-    if not len(scene.vision):
-        return Reading(model.labels, scene, np.zeros((0, len(model.labels))))
-    observed = observe(title, scene, groups[:MAX_GROUPS])
-    return Reading(model.labels, scene, model.marginals(observed).vertex)
+    """What a model says about the records of a group, whose cells are aligned."""
+    scene = look(survey, group.runs, lines)
+    shares = np.zeros((len(scene.vision), len(model.labels)))
+    records = observe_records(title, scene, group)
+    if records:
+        inside = [np.arange(block, scene.vision.end[block]) for block in records]
+        shares[np.concatenate(inside)] = model.marginals(*records.values()).vertex
+    return Reading(model.labels, scene, shares)
