@@ -1,4 +1,4 @@
-"""How well records and their cells are found on list pages: 74 sites, 3 pages each, none of them known.
+"""How well records are found on list pages: 74 sites, 3 pages each, none of them known.
 
 python -m benchmarks.lists                   weights chosen on other sites than the one that is scored, five folds
 python -m benchmarks.lists --site etsy.com   with the weights that are shipped, row by row what went wrong
@@ -219,7 +219,7 @@ def shipped() -> Floats:
 
 def measure(console: Console, every: Sequence[Sheet]) -> None:
     """Means over pages: with weights of other sites, with those that are shipped, and what is possible at all."""
-    rows: dict[str, list[tuple[Score, Score, Score]]] = {"chosen on other sites": [], "as shipped": []}
+    rows: dict[str, list[Score]] = {"chosen on other sites": [], "as shipped": []}
     for training, test in folds(every):
         weights = choose(training)
         bias, plausible = doubt(training, weights)
@@ -228,28 +228,20 @@ def measure(console: Console, every: Sequence[Sheet]) -> None:
             found = {"chosen on other sites": sheet.rows(weights) if sure else []}
             found["as shipped"] = sheet.found.main_list()
             for name, own in found.items():
-                rows[name].append(score_rows(own, sheet.records))
-    table = Table("weights", "precision", "recall", "record F1", "cell F1", "cell F1 in right rows")
+                rows[name].append(score_rows(own, sheet.records)[0])
+    table = Table("weights", "precision", "recall", "record F1", "pages without rows")
     for name, scores in rows.items():
-        records, cells, right = zip(*scores, strict=True)
-        figures = [
-            *(
-                [one.precision for one in records],
-                [one.recall for one in records],
-                [one.f1 for one in records],
-            ),
-            *([one.f1 for one in cells], [one.f1 for one in right]),
-        ]
-        table.add_row(name, *(f"{np.mean(figure):.3f}" for figure in figures))
+        figures = ([one.precision, one.recall, one.f1] for one in scores)
+        means = np.mean(list(figures), axis=0).tolist()
+        empty = sum(not one.extracted for one in scores)
+        table.add_row(name, *(f"{mean:.3f}" for mean in means), str(empty))
     best = np.mean([sheet.f1.max(initial=0) for sheet in every])
     itself = np.mean(
         [len(hits(["|".join(row) for row in one.records], one.records)) / len(one.records) for one in every]
     )
-    table.add_row("the best group of each page", "", "", f"{best:.3f}", "", "")
-    table.add_row("the true records themselves", "", "", f"{itself:.3f}", "", "")
+    table.add_row("the best group of each page", "", "", f"{best:.3f}", "")
+    table.add_row("the true records themselves", "", "", f"{itself:.3f}", "")
     console.print(table)
-    for name, scores in rows.items():
-        console.print(f"pages without rows, weights {name}: {sum(not one.extracted for one, _, _ in scores)}")
 
 
 def show_site(console: Console, every: Sequence[Sheet]) -> None:
