@@ -3,7 +3,6 @@
 python -m benchmarks.hcrf          five folds over sites, all variants
 python -m benchmarks.hcrf --quick  the same with one page of each site
 python -m benchmarks.hcrf --ship   trains the model that is shipped, on all sites
-python -m benchmarks.hcrf --time   what that model takes on the first page of each site
 """
 
 from __future__ import annotations
@@ -24,14 +23,12 @@ from benchmarks.cells import choose_joins, evidence
 from benchmarks.kinds import KINDS, Lesson, lesson, true_labels
 from benchmarks.lists import FOLDS, Floats, Sheet, choose, folds, hits, letters, sheets, shipped
 from benchmarks.swde import Score
-from untemplate import Page, find_records, list_model
 from untemplate.labeling.records.groups import Group, Run
 from untemplate.labeling.records.hcrf.features import Observed
 from untemplate.labeling.records.hcrf.labels import NOTE, RECORD, Labels, label_blocks, value_sets
 from untemplate.labeling.records.hcrf.model import Hcrf
 from untemplate.labeling.records.hcrf.reading import Reading
 from untemplate.labeling.records.hcrf.training import train
-from untemplate.labeling.records.vision import see
 
 SHIPPED = Path(__file__).parents[1] / "src/untemplate/labeling/records/hcrf/lists.npz"
 # Labels of blocks when records are detected without a look at what is in them.
@@ -283,38 +280,17 @@ def measure(console: Console, every: Sequence[Sheet], names: Sequence[str]) -> N
     console.print(table)
 
 
-def measure_time(console: Console, every: Sequence[Sheet]) -> None:
-    """The CPU time of find_records, by the number of blocks of a page: the best of three."""
-    model, blocks = list_model(), [len(see(sheet.found.survey)) for sheet in every]
-    for name, used in (("without a model", None), ("with the model", model)):
-        spent: list[float] = []
-        for sheet in every:
-            times = []
-            for _ in range(3):
-                page = Page(html=sheet.page.html)
-                started = process_time()
-                find_records(page, model=used)
-                times.append(1000 * (process_time() - started))
-            spent.append(min(times))
-        slope, start = np.polyfit(blocks, spent, 1)
-        console.print(
-            f"{name}: {sum(spent) / sum(blocks) * 1000:.0f} ms for 1,000 blocks over {len(every)} pages; "
-            f"a line through them has {start + 1000 * slope:.0f} ms at 1,000 blocks"
-        )
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--ship", action="store_true", help="train the model that is shipped")
-    parser.add_argument("--time", action="store_true", help="time the model that is shipped")
     parser.add_argument("--quick", action="store_true", help="only the first page of each site")
     parser.add_argument("--variant", action="append", choices=VARIANTS, help="only these")
     options = parser.parse_args()
     every = list(
         track(
-            _read(options.ship or options.quick or options.time),
+            _read(options.ship or options.quick),
             console=Console(stderr=True),
             description="Lists",
         )
@@ -323,8 +299,6 @@ def main() -> None:
         joins = choose_joins(map(evidence, every))
         known = teaching([lesson(sheet, shipped(), joins) for sheet in every])
         train_namer(label_space(known), known, [one.observed for one in known]).save(SHIPPED)
-    elif options.time:
-        measure_time(Console(width=160), every)
     else:
         measure(Console(width=160), every, options.variant or [*VARIANTS])
 

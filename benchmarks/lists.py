@@ -25,7 +25,7 @@ from rich.table import Table
 from scipy.optimize import minimize
 
 from benchmarks.swde import Score, unpacked
-from untemplate import Page, find_records
+from untemplate import Page, find_records, list_model
 from untemplate.labeling.records import Row, choosing
 from untemplate.labeling.records.appearance import FEATURES
 from untemplate.labeling.records.finding import LIKELY, ListPage
@@ -268,22 +268,20 @@ def show_site(console: Console, every: Sequence[Sheet]) -> None:
 
 def measure_time(console: Console, every: Sequence[Sheet]) -> None:
     """CPU time of find_records on pages of some 1,000 blocks, parsing and layout included; the better of two."""
-    times: list[tuple[int, float]] = []
-    for sheet in every:
-        blocks = len(see(sheet.found.survey))
-        if not 700 <= blocks <= 1400:
-            continue
-        tries = []
-        for _ in range(2):
-            started = process_time()
-            find_records(Page(html=sheet.page.html))
-            tries.append(process_time() - started)
-        times.append((blocks, 1000 * min(tries)))
-    blocks_each, spent = np.array(times).T
-    console.print(
-        f"{len(times)} pages of 700 to 1,400 blocks: {np.median(spent):.0f} ms a page, "
-        f"{np.median(1000 * spent / blocks_each):.0f} ms for 1,000 blocks (medians of CPU time)"
-    )
+    chosen = [(sheet, blocks) for sheet in every if 700 <= (blocks := len(see(sheet.found.survey))) <= 1400]
+    blocks_each = np.array([blocks for _, blocks in chosen])
+    console.print(f"{len(chosen)} pages of 700 to 1,400 blocks, medians of CPU time:")
+    for name, model in (("without a model", None), ("with the model", list_model())):
+        spent: list[float] = []
+        for sheet, _ in chosen:
+            tries = []
+            for _ in range(2):
+                started = process_time()
+                find_records(Page(html=sheet.page.html), model=model)
+                tries.append(1000 * (process_time() - started))
+            spent.append(min(tries))
+        rate = np.median(1000 * np.array(spent) / blocks_each)
+        console.print(f"{name} {np.median(spent):.0f} ms a page, {rate:.0f} ms for 1,000 blocks")
 
 
 def print_choice(console: Console, every: Sequence[Sheet]) -> None:
