@@ -21,7 +21,8 @@ from untemplate.page import squeeze
 
 __all__ = ["Column", "Scene", "look", "read_scene"]
 
-# A column is of a kind if this share of its cells are.
+# What people call most and half. These and the next ones define kinds; chosen by looking at the titles that they give
+# on the first pages of `lists`.
 MOST = 0.7
 HALF = 0.5
 # Columns that may be titles: this share of their texts differ, and they are so many words at most.
