@@ -60,9 +60,13 @@ class Tally:
         means = [
             np.mean([getattr(page, name) for page in self.records]) for name in ("precision", "recall", "f1")
         ]
-        kinds = [2 * self.right[kind] / max(self.found[kind] + self.true[kind], 1) for kind in KINDS]
+        kinds = self.kinds()
         figures = [*means, *kinds, np.mean(kinds)] if self.found else means
         return [f"{figure:.3f}" for figure in figures]
+
+    def kinds(self) -> list[float]:
+        """The F1 of each kind."""
+        return [2 * self.right[kind] / max(self.found[kind] + self.true[kind], 1) for kind in KINDS]
 
 
 def score(one: Lesson, runs: Sequence[Run]) -> Score:
@@ -199,15 +203,19 @@ class Answer:
         return score(self.one, self.choice(weight).runs).f1
 
     def kinds(self, group: Group) -> dict[int, str]:
-        """The kinds of the leaves of the records of a group, column by column."""
-        reading, lines = self.variant.name(self.one, group), self.one.lines(group)
-        found: dict[int, str] = {}
-        for number, kind in enumerate(reading.columns(lines) if lines else ()):
-            if kind:
-                leaves = {int(self.one.scene.leaf[line[0]]) for row in lines if (line := row[number])}
-                found |= dict.fromkeys(leaves - {-1}, kind)
-        images = [reading.image(run) for run in group.runs]
-        return found | {leaf: "image" for leaf in images if leaf is not None}
+        return leaf_kinds(self.one, group, self.variant.name(self.one, group))
+
+
+def leaf_kinds(one: Lesson, group: Group, reading: Reading) -> dict[int, str]:
+    """The kinds of the leaves of the records of a group, column by column."""
+    lines = one.lines(group)
+    found: dict[int, str] = {}
+    for number, kind in enumerate(reading.columns(lines) if lines else ()):
+        if kind:
+            leaves = {int(one.scene.leaf[line[0]]) for row in lines if (line := row[number])}
+            found |= dict.fromkeys(leaves - {-1}, kind)
+    images = [reading.image(run) for run in group.runs]
+    return found | {leaf: "image" for leaf in images if leaf is not None}
 
 
 def teaching(lessons: Sequence[Lesson]) -> list[Lesson]:

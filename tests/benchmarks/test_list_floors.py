@@ -5,7 +5,9 @@ import hashlib
 import numpy as np
 import pytest
 
-from benchmarks import lists
+from benchmarks import hcrf, kinds, lists
+from untemplate import list_model
+from untemplate.labeling.records.hcrf.reading import read
 
 # The first page of each site, with the weights that are shipped.
 SITES = (
@@ -14,6 +16,8 @@ SITES = (
 )
 RECORD_FLOOR = 0.937
 CELL_FLOOR = 0.887
+# Of the names of columns, by the model that is shipped, which knows these pages.
+NAME_FLOOR = 0.93
 HASH = "924f6616a45ec06a"
 
 
@@ -38,3 +42,14 @@ def test_records_and_cells(sheets):
     records, cells, _ = zip(*scores, strict=True)
     assert np.mean([one.f1 for one in records]) >= RECORD_FLOOR
     assert np.mean([one.f1 for one in cells]) >= CELL_FLOOR
+
+
+def test_names(sheets):
+    tally = hcrf.Tally()
+    for sheet in sheets:
+        one = kinds.lesson(sheet, lists.shipped(), sheet.found.join_weights)
+        group = one.groups[0]
+        reading = read(list_model(), "", sheet.found.survey, group, one.lines(group))
+        tally.add(one, group.runs, hcrf.leaf_kinds(one, group, reading))
+    found = [f1 for kind, f1 in zip(kinds.KINDS, tally.kinds(), strict=True) if tally.true[kind]]
+    assert np.mean(found) >= NAME_FLOOR
