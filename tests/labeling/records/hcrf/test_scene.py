@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from untemplate import Page
 from untemplate.labeling.records.alignment import align
@@ -68,6 +69,26 @@ def test_titles_are_the_first_most_prominent_texts_also_of_records_made_otherwis
 def test_images_are_the_largest_of_their_records() -> None:
     _, group, scene, _ = seen(items(5))
     assert [scene.source(leaf) for leaf in scene.images(group.runs)] == [f"/{n}.jpg" for n in range(1, 6)]
+
+
+@pytest.mark.parametrize(
+    ("attributes", "source"),
+    [
+        ("src=/a.jpg", "/a.jpg"),
+        ("src=' /a.jpg '", "/a.jpg"),
+        ("src=/blank.gif data-src=/a.jpg", "/a.jpg"),
+        ("src=data:x srcset='/a.jpg 1x, /b.jpg 2x'", "/a.jpg"),
+        ("src=data:x", ""),
+        ("src=data:x srcset=data:y data-src=data:z", ""),
+        ("alt=nothing", ""),
+    ],
+)
+def test_the_address_of_an_image(attributes: str, source: str) -> None:
+    _, _, scene, _ = seen(f"<li><img {attributes}>a<p>b</p></li>" * 3)
+    images = [
+        block for block, rows in enumerate(scene.vision.rows) if scene.survey.tree.tags[rows[0]] == "img"
+    ]
+    assert [scene.source(image) for image in images] == [source] * 3
 
 
 def test_a_column_is_what_its_cells_together_are() -> None:

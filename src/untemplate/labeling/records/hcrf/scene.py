@@ -31,8 +31,11 @@ MAX_TITLE = 25
 MAX_PROMINENCE = 2
 # A text is a heading if one of so many elements around it is.
 NEAR_HEADING = 4
-# Attributes of images that name their source.
-SOURCES = ("src", "data-src", "data-original", "data-original-src", "data-lazy", "srcset")
+# Attributes of images that name their source: those that scripts read first, since `src` is the same for all then.
+SOURCES = (
+    *("data-src", "data-original", "data-original-src", "data-lazy", "data-lazy-src"),
+    *("src", "data-srcset", "srcset"),
+)
 
 
 @dataclass(frozen=True)
@@ -168,14 +171,15 @@ class Scene:
         return float(self.vision.boxes[block, 2] * self.vision.boxes[block, 3])
 
     def source(self, leaf: int) -> str:
-        """Where an image comes from, as far as the page tells: scripts may put it in."""
+        """The address of an image, as far as the page tells; "" if it is not known."""
         item = self.survey.tree.items[self.vision.rows[leaf][0]]
         if isinstance(item, str):
             return ""
-        return max(
-            (item.get(name) or "" for name in SOURCES if not (item.get(name) or "").startswith("data:")),
-            key=len,
-        )
+        for name in SOURCES:
+            source, *_ = (item.get(name) or "").split() or [""]
+            if source and not source.startswith("data:"):
+                return source
+        return ""
 
     def _is_heading(self, row: int) -> bool:
         tree = self.survey.tree
