@@ -44,8 +44,8 @@ MAX_SHARED = 8
 # An attribute is on a page when some leaf is so likely to hold it.
 LIKELY = 0.3
 # It is in a place of a site when the leaves there are so likely to hold it, the mean over pages. Most leaves are
-# nothing, so that even the right place is often more likely nothing. Lowered from 0.1 while looking at mistakes; what a
-# site lacks is not scored, so that too low costs nothing here.
+# nothing, so that even the right place is often more likely nothing. Lowered from 0.1 while looking at mistakes; what
+# a site lacks is not scored, so that too low costs nothing here.
 OF_SITE = 0.01
 # The variance of the weights of words and of telling features: sites of one vertical share more words than lists of
 # any kind. Of 0.02 and 20, 0.2 and 5, 0.3 and 5 the best on four sites each of auto and restaurant.
