@@ -66,6 +66,10 @@ SHAPES = {
     "table": many("<tr><td>{title}</td><td>{text}</td><td>{number} km</td></tr>").join(
         ("<table><thead><tr><th>Name</th><th>What</th><th>Far</th></tr></thead><tbody>", "</tbody></table>")
     ),
+    "table with headers among its rows": many(
+        "<tr><td>{title}</td><td>{text}</td><td>{number} km</td></tr>"
+    ).join(("<table><tr><th>Name</th><th>What</th><th>Far</th></tr>", "</table>")),
+    "table of header cells": many("<tr><th>{title}</th><th>{text}</th></tr>").join(("<table>", "</table>")),
     "definitions": many("<dt><a href='/{number}'>{title}</a></dt><dd>{text}</dd>").join(("<dl>", "</dl>")),
     "definitions of several": many("<dt>{title}</dt><dd><p>{text}</p></dd><dd>{number} km</dd>").join(
         ("<dl>", "</dl>")

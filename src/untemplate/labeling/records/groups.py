@@ -72,11 +72,25 @@ def find_groups(tree: Tree, shapes: Shapes) -> list[Group]:
 
 
 def _usable(tree: Tree) -> list[bool]:
-    """Which rows may be records: elements, but not what is all of another one."""
-    return [
+    """Which rows may be records: elements, but not what is all of another one, nor the headers of a table."""
+    usable = [
         tag != TEXT and tag not in _NEVER and (tree.tags[parent] in _NEVER or len(tree.children[parent]) > 1)
         for tag, parent in zip(tree.tags, tree.parent.tolist(), strict=True)
     ]
+    for row in _headers(tree):
+        usable[row] = False
+    return usable
+
+
+def _headers(tree: Tree) -> Iterator[int]:
+    """Table rows of header cells only, beside rows that have other cells."""
+    cells: dict[int, dict[int, set[str]]] = {}
+    for row, (tag, parent) in enumerate(zip(tree.tags, tree.parent.tolist(), strict=True)):
+        if tag == "tr":
+            cells.setdefault(parent, {})[row] = {tree.tags[child] for child in tree.children[row]}
+    for rows in cells.values():
+        if any("td" in tags for tags in rows.values()):
+            yield from (row for row, tags in rows.items() if tags == {"th"})
 
 
 def _by_place(tree: Tree, usable: Sequence[bool]) -> Iterable[list[int]]:
