@@ -22,6 +22,8 @@ from untemplate.sources import Skipped
 
 SCHEMA = Schema.load("restaurant")
 TASKS = 6
+# Moments at which a run can be cut off, a few more than there are.
+LAST = 66
 
 
 class PowerCut(BaseException):
@@ -87,12 +89,23 @@ def write_all(path: Path, order: list[int]) -> Progress:
 
 
 @given(
-    stops=st.lists(st.integers(1, 60), max_size=6),
+    stops=st.lists(st.integers(1, LAST), max_size=6),
     order=st.permutations(range(TASKS)),
     interval=st.sampled_from([0.0, 1000.0]),
 )
 @settings(deadline=None)
 def test_each_task_once_whatever_happens(stops: list[int], order: list[int], interval: float) -> None:
+    write_and_stop(stops, order, interval)
+
+
+@pytest.mark.parametrize("stop", range(1, 5))
+def test_a_new_run_that_is_cut_off_again_and_again(stop: int) -> None:
+    for first in range(LAST - 10, LAST):
+        write_and_stop([first, stop, stop], [*range(TASKS)], 0.0)
+
+
+def write_and_stop(stops: list[int], order: list[int], interval: float) -> None:
+    """Write all tasks, cut off at these moments one after another; then the output is whole."""
     with tempfile.TemporaryDirectory() as name, patch.object(module, "INTERVAL", interval):
         path = Path(name).resolve() / "records.jsonl"
         for stop in stops:

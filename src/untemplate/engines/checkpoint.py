@@ -108,7 +108,7 @@ class Checkpoint:
                 raise InputError(
                     f"{self._name}: another process is writing it; wait until it is done"
                 ) from None
-            self.progress = self._read_note() or Progress(end=len(self._header))
+            self.progress = self._read_note() or self._begin()
             self._file = files.enter_context(self._open_records())
             self._files = files.pop_all()
         return self
@@ -166,6 +166,12 @@ class Checkpoint:
             return None
         self.changed = next((key for key, value in self._identity.items() if of.get(key) != value), None)
         return progress if self.changed is None and progress.end <= size else None
+
+    def _begin(self) -> Progress:
+        """Nothing is done. A note of other records must not outlive this: it would be taken for that of new ones."""
+        self._note.unlink(missing_ok=True)
+        _sync_folder(self._folder)
+        return Progress(end=len(self._header))
 
     def _open_records(self) -> BinaryIO:
         if not self.progress.tasks and not self.progress.early:
