@@ -93,6 +93,7 @@ LABELERS: dict[str, Callable[[Training], Finder]] = {
     "anchors, NN": lambda sites: sites.scored("NN"),
     "anchors, SVM": lambda sites: sites.scored("SVM"),
     "anchors, rank": lambda sites: sites.scored("rank"),
+    "HCRF": lambda sites: sites.knowledge("hcrf"),
 }
 
 

@@ -122,3 +122,17 @@ def test_scored_extractors_need_two_sites(run: Run, folders: tuple[Path, Path], 
     assert done.returncode == 2
     assert "two sites" in done.stderr
     assert not (tmp_path / "knowledge").exists()
+
+
+def test_by_blocks(run: Run, folders: tuple[Path, Path], knowledge: Path, tmp_path: Path) -> None:
+    seed, new = folders
+    blocks, labels = tmp_path / "blocks", tmp_path / "labels.jsonl"
+    done = run("train", f"{seed}:{seed}/labels.jsonl", "--schema", "movie", "--method", "hcrf", "-o", blocks)
+    assert done.returncode == 0, done.stderr
+    for options in ((), ("--method", "hcrf")):
+        done = run("label", new, "--knowledge", blocks, *options, "-o", labels)
+        assert done.returncode in (0, 1)
+        assert {label.source for label in read_labels(labels)} == {"hcrf"}
+    done = run("label", new, "--knowledge", knowledge, "--method", "hcrf", "-o", labels)
+    assert done.returncode == 2
+    assert "train it anew with --method hcrf" in done.stderr

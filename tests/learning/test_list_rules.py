@@ -12,7 +12,7 @@ from untemplate.errors import RulesError
 from untemplate.extraction.candidates import MAX_CANDIDATES
 from untemplate.extraction.explain import explain_records
 from untemplate.extraction.parts import cut
-from untemplate.labeling.records import finding
+from untemplate.labeling.records import survey
 from untemplate.pipeline import learn_site
 
 SCHEMA = Schema(
@@ -198,7 +198,7 @@ def test_what_is_wrong_is_said() -> None:
 
 
 def test_a_page_that_shows_too_much_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(finding, "MAX_ROWS", 100)
+    monkeypatch.setattr(survey, "MAX_ROWS", 100)
     learned = learn_site([page_of("list", range(10, 30), "1")], labels_of((14, 15)), SCHEMA)
     assert learned.needs_labels == ["c1"]
     assert [problem.startswith("1: page shows ") for problem in learned.problems] == [True]

@@ -63,7 +63,7 @@ def knowledge_option(help: str, required: bool = False) -> Callable[[Command], C
 )
 @click.option(
     "--method",
-    type=click.Choice(["seed", "segments", "anchors"]),
+    type=click.Choice(["seed", "segments", "anchors", "hcrf"]),
     help='As the knowledge was trained if not given; "segments" corrects what seed sites taught by site knowledge.',
 )
 @click.option(

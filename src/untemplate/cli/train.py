@@ -35,11 +35,11 @@ __all__ = ["command"]
 )
 @click.option(
     "--method",
-    type=click.Choice(["best", "paper", "segments", "anchors"]),
+    type=click.Choice(["best", "paper", "segments", "anchors", "hcrf"]),
     default="best",
     show_default=True,
     help='"paper" is "From One Tree to a Forest" as published, "segments" learns nodes for site knowledge, "anchors" '
-    "how to score extractors of a whole site; it needs two sites or more.",
+    'how to score extractors of a whole site, of two sites or more, "hcrf" labels all blocks of a page together.',
 )
 @click.option(
     "-o",

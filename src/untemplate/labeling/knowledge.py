@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -17,6 +17,8 @@ from untemplate.labeling.ground.examples import Examples, find_examples, presume
 from untemplate.labeling.ground.nodes import Ints
 from untemplate.labeling.ground.several import all_values
 from untemplate.labeling.label import Label
+from untemplate.labeling.records.hcrf.details import find_details, read_details
+from untemplate.labeling.records.hcrf.vertical import BlockModels, learn_blocks
 from untemplate.labeling.seed.models import AttributeModel, learn_attribute
 from untemplate.labeling.seed.paper import PaperSite, SeedSite, Step, adapt, learn_seed
 from untemplate.labeling.seed.ranking import Rankers, ready_made
@@ -29,8 +31,8 @@ from untemplate.schema import Schema
 
 __all__ = ["Knowledge", "Method", "Way", "train"]
 
-Method = Literal["best", "paper", "segments", "anchors"]
-Way = Literal["seed", "segments", "anchors"]
+Method = Literal["best", "paper", "segments", "anchors", "hcrf"]
+Way = Literal["seed", "segments", "anchors", "hcrf"]
 
 # Below this chance to be right an attribute counts as not found on a site. On SWDE with one seed site, and rankers
 # that saw other verticals only, 99 % of what is right is surer, and 79 % of what is wrong; of attributes that a site
@@ -52,7 +54,7 @@ class Knowledge:
 
     `models` are those of our method, its `rankers` know no vertical; `seeds` are those of the paper's, "From One Tree
     to a Forest", which goes up to a `step`; `nodes` is the node classifier of site knowledge;
-    `anchors` choose and score extractors of a whole site, by the models.
+    `anchors` choose and score extractors of a whole site, by the models; `blocks` label those of a page together.
     """
 
     schema: Schema
@@ -62,9 +64,12 @@ class Knowledge:
     nodes: NodeCRF | None = None
     rankers: Rankers = field(default_factory=ready_made, repr=False)
     anchors: Anchors | None = None
+    blocks: BlockModels | None = None
 
     @property
     def method(self) -> Method:
+        if self.blocks:
+            return "hcrf"
         if self.anchors:
             return "anchors"
         return "segments" if self.nodes else "paper" if self.seeds else "best"
@@ -84,18 +89,24 @@ class Knowledge:
             raise KnowledgeError("this knowledge scores no extractors; train it anew with --method anchors")
         if way == "seed" and self.nodes:
             raise KnowledgeError("this knowledge is of nodes only; train it anew without --method segments")
+        if way == "hcrf" and not self.blocks:
+            raise KnowledgeError("this knowledge labels no blocks; train it anew with --method hcrf")
+        if way == "seed" and self.blocks:
+            raise KnowledgeError("this knowledge is of blocks only; train it anew without --method hcrf")
         if way == "segments" or self.nodes:
             return SegmentLabeler(self.schema, self.nodes or FromLabels(self)).find(own)
         if self.seeds:
             return self._find_as_paper(own)
-        return self._find(own, None if way == "seed" else self.anchors)
+        if self.blocks:
+            return self._find(own, self._find_blocks)
+        return self._find(own, self._find_by_anchors if self.anchors and way != "seed" else self._find_on)
 
-    def _find(self, pages: list[Page], anchors: Anchors | None) -> list[Finding]:
+    def _find(self, pages: list[Page], find_on: Callable[[list[Page]], Iterable[Finding]]) -> list[Finding]:
         """Find on all pages; then, as long as many are not done, on those as a template by itself."""
         found: dict[str, list[Finding]] = {}
         rest, least = pages, max(MIN_TEMPLATE, MIN_TEMPLATE_SHARE * len(pages))
-        while len(rest) >= least:
-            findings = list(self._find_by_anchors(rest, anchors) if anchors else self._find_on(rest))
+        while rest:
+            findings = list(find_on(rest))
             done = self._done(findings)
             others = [page for page in rest if id(page) not in done]
             is_last = not done or len(others) < least
@@ -117,10 +128,15 @@ class Knowledge:
         for name, best in solve(survey, self.models, self.schema, self.rankers).items():
             yield self._finding(survey, name, survey.fields.rows_of(best.field), best.confidence)
 
-    def _find_by_anchors(self, pages: list[Page], anchors: Anchors) -> Iterator[Finding]:
+    def _find_by_anchors(self, pages: list[Page]) -> Iterator[Finding]:
+        assert self.anchors is not None
         survey = Survey(pages, self.schema)
-        for name, best in anchors.choose(survey, self.schema, self.models, self.rankers).items():
+        for name, best in self.anchors.choose(survey, self.schema, self.models, self.rankers).items():
             yield replace(self._finding(survey, name, best.rows, best.confidence), source="anchors")
+
+    def _find_blocks(self, pages: list[Page]) -> list[Finding]:
+        assert self.blocks is not None
+        return find_details(self.blocks.details, self.schema, read_details(pages))
 
     def _finding(self, survey: Survey, name: str, rows: Ints, confidence: float) -> Finding:
         ground = survey.ground
@@ -144,6 +160,8 @@ class Knowledge:
 
     def seed_sites(self, attribute: str) -> int:
         """How many seed sites taught an attribute."""
+        if self.blocks:
+            return self.blocks.taught.get(attribute, 0)
         if self.nodes:
             return self.nodes.taught.get(attribute, 0)
         if self.seeds:
@@ -152,13 +170,15 @@ class Knowledge:
 
     def save(self, folder: str | Path) -> None:
         """Write the knowledge as a folder of JSON and NumPy arrays."""
-        save_knowledge(Path(folder), self.schema, self.models, self.seeds, self.nodes, self.anchors)
+        save_knowledge(
+            Path(folder), self.schema, self.models, self.seeds, self.nodes, self.anchors, self.blocks
+        )
 
     @classmethod
     def load(cls, folder: str | Path) -> Knowledge:
         """Read a folder of knowledge; KnowledgeError says what is wrong with a broken or newer one."""
-        schema, models, seeds, nodes, anchors = load_knowledge(Path(folder))
-        return cls(schema, models, seeds, nodes=nodes, anchors=anchors)
+        schema, models, seeds, nodes, anchors, blocks = load_knowledge(Path(folder))
+        return cls(schema, models, seeds, nodes=nodes, anchors=anchors, blocks=blocks)
 
 
 def train(
@@ -177,6 +197,8 @@ def train(
     seeds = [(list(pages), list(labels)) for pages, labels in sites]
     if method == "segments":
         return Knowledge(schema, {}, nodes=learn_nodes(seeds, schema))
+    if method == "hcrf":
+        return Knowledge(schema, {}, blocks=learn_blocks(seeds, schema))
     if method == "anchors":
         lessons = learn_lessons(seeds, schema, rankers)
         return Knowledge(schema, lessons.models, rankers=rankers, anchors=lessons.fit())

@@ -17,6 +17,9 @@ from untemplate.errors import KnowledgeError, why
 from untemplate.labeling.anchors import FEATURES as FEATURE_SETS
 from untemplate.labeling.anchors import PAIR, Anchors, Features, Model, Scorer
 from untemplate.labeling.ground.bags import SIZE
+from untemplate.labeling.records.hcrf.labels import Labels
+from untemplate.labeling.records.hcrf.model import Hcrf, Weights
+from untemplate.labeling.records.hcrf.vertical import BlockModels
 from untemplate.labeling.seed.models import AttributeModel, PartModel
 from untemplate.labeling.seed.paper import FEATURES, SeedAttribute, SeedSite
 from untemplate.labeling.seed.survey import PARTS, PROFILE
@@ -29,7 +32,9 @@ VERSION = 1
 JSON, ARRAYS = "knowledge.json", "arrays.npz"
 
 _Arrays = dict[str, npt.NDArray[Any]]
-_Loaded = tuple[Schema, dict[str, AttributeModel], list[SeedSite], NodeCRF | None, Anchors | None]
+_Loaded = tuple[
+    Schema, dict[str, AttributeModel], list[SeedSite], NodeCRF | None, Anchors | None, BlockModels | None
+]
 
 
 def save_knowledge(
@@ -39,6 +44,7 @@ def save_knowledge(
     seeds: Sequence[SeedSite],
     nodes: NodeCRF | None,
     anchors: Anchors | None,
+    blocks: BlockModels | None,
 ) -> None:
     """Write a folder; each file appears when it is complete, the readable one last."""
     arrays: _Arrays = {}
@@ -53,6 +59,7 @@ def save_knowledge(
         "seeds": [_seed_out(f"seeds/{number}", seed, arrays) for number, seed in enumerate(seeds)],
         **({"nodes": _nodes_out(nodes, arrays)} if nodes else {}),
         **({"anchors": _anchors_out(anchors, arrays)} if anchors else {}),
+        **({"blocks": _blocks_out(blocks, arrays)} if blocks else {}),
     }
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -130,6 +137,16 @@ def _anchors_out(anchors: Anchors, arrays: _Arrays) -> dict[str, Any]:
         "thresholds": dict(anchors.thresholds),
         "orders": [[*pair, share] for pair, share in anchors.orders.items()],
     }
+
+
+def _blocks_out(blocks: BlockModels, arrays: _Arrays) -> dict[str, Any]:
+    return {"details": _hcrf_out("blocks/details", blocks.details, arrays), "taught": dict(blocks.taught)}
+
+
+def _hcrf_out(key: str, model: Hcrf, arrays: _Arrays) -> dict[str, Any]:
+    for name, part in model.weights.rounded().items():
+        arrays[f"{key}/{name}"] = part
+    return asdict(model.labels)
 
 
 class _Reader:
@@ -255,6 +272,27 @@ class _Anchors(_Strict):
         return Anchors(self.thresholds, orders, Scorer(self.model, weights, bias, out), self.features)
 
 
+class _Hcrf(_Strict):
+    attributes: tuple[str, ...]
+    combinations: tuple[tuple[str, ...], ...]
+
+    def build(self, key: str, reader: _Reader) -> Hcrf:
+        labels = Labels(self.attributes, self.combinations)
+        like = Weights.zeros(len(labels))
+        parts = {
+            name: reader.get(f"{key}/{name}", np.float16, one.shape) for name, one in like._asdict().items()
+        }
+        return Hcrf(labels, Weights(**{name: part.astype(np.float64) for name, part in parts.items()}))
+
+
+class _Blocks(_Strict):
+    details: _Hcrf
+    taught: dict[str, int]
+
+    def build(self, reader: _Reader) -> BlockModels:
+        return BlockModels(self.details.build("blocks/details", reader), self.taught)
+
+
 class _File(_Strict):
     untemplate: int
     schema_: _Schema = Field(alias="schema")
@@ -262,15 +300,19 @@ class _File(_Strict):
     seeds: list[_Seed]
     nodes: _Nodes | None = None
     anchors: _Anchors | None = None
+    blocks: _Blocks | None = None
 
     def build(self, reader: _Reader) -> _Loaded:
         schema = self.schema_.build()
-        for name in (*self.models, *(name for seed in self.seeds for name in seed.attributes)):
+        of_blocks = self.blocks.details.attributes if self.blocks else ()
+        of_seeds = (name for seed in self.seeds for name in seed.attributes)
+        for name in (*self.models, *of_seeds, *of_blocks):
             if name not in schema.attributes:
                 raise ValueError(f"{name!r} is none of the schema's attributes")
-        if not self.models and not self.seeds and not self.nodes:
+        if not self.models and not self.seeds and not self.nodes and not self.blocks:
             raise ValueError("neither models nor seeds")
         models = {name: model.build(f"models/{name}", reader) for name, model in self.models.items()}
         seeds = [seed.build(f"seeds/{n}", reader) for n, seed in enumerate(self.seeds)]
         nodes = self.nodes.build(reader) if self.nodes else None
-        return schema, models, seeds, nodes, self.anchors.build(reader) if self.anchors else None
+        anchors = self.anchors.build(reader) if self.anchors else None
+        return schema, models, seeds, nodes, anchors, self.blocks.build(reader) if self.blocks else None

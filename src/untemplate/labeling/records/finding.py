@@ -26,9 +26,8 @@ from untemplate.labeling.records.hcrf.reading import IMAGE, read
 from untemplate.labeling.records.paging import next_page
 from untemplate.labeling.records.paths import Paths
 from untemplate.labeling.records.row import Row, Rows
-from untemplate.labeling.records.shapes import Shapes
-from untemplate.labeling.records.survey import Survey
-from untemplate.labeling.records.tree import Floats, read_tree
+from untemplate.labeling.records.survey import survey_page
+from untemplate.labeling.records.tree import Floats
 from untemplate.layout import EstimatedLayout, Layout
 from untemplate.page import Page, squeeze, visible_text
 
@@ -45,9 +44,6 @@ MUTE = frozenset(string.punctuation + " ·•–—»›«‹…") - {"$"}
 # A column that is named as hidden is left out if so many of its records say the same: what differs is mostly shown.
 # From 0.2 to 0.9 cell F1 on the 222 pages of `lists` is the same within 0.003.
 SAME = 0.5
-# Time and memory are linear in what a page shows: so much takes some 10 s and 0.4 GB. Real pages have a few thousand.
-MAX_ROWS = 300_000
-TOO_LARGE = "page shows {:,} elements and texts: records are looked for among {:,} at most"
 UNSURE = "nothing that repeats looks like records (the most likely has confidence {:.2f})"
 
 
@@ -72,13 +68,8 @@ class ListPage:
     """A page and the groups on it that might be its records."""
 
     def __init__(self, page: Page, layout: Layout, model: Hcrf | None = None) -> None:
-        self.tree = read_tree(page)
-        if not len(self.tree):
-            raise PageError("page shows nothing")
-        if len(self.tree) > MAX_ROWS:
-            raise PageError(TOO_LARGE.format(len(self.tree), MAX_ROWS))
-        self.shapes = Shapes(self.tree)
-        self.survey = Survey(self.tree, self.shapes, layout.boxes([page])[0])
+        self.survey = survey_page(page, layout)
+        self.tree, self.shapes = self.survey.tree, self.survey.shapes
         self.groups = most_prominent(self.survey, find_groups(self.tree, self.shapes))
         self.features: Floats = describe(self.survey, self.groups)
         self.join_weights = np.array([joins.WEIGHTS[name] for name in joins.FEATURES])

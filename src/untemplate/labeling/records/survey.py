@@ -9,11 +9,13 @@ import numpy as np
 import numpy.typing as npt
 from lxml import etree
 
+from untemplate.errors import PageError
 from untemplate.labeling.records.shapes import Shapes
-from untemplate.labeling.records.tree import TEXT, Floats, Ints, Tree
-from untemplate.layout import Boxes
+from untemplate.labeling.records.tree import TEXT, Floats, Ints, Tree, read_tree
+from untemplate.layout import Boxes, Layout
+from untemplate.page import Page
 
-__all__ = ["ITEMS", "Survey"]
+__all__ = ["ITEMS", "MAX_ROWS", "Survey", "survey_page"]
 
 # What words in tags, classes and ids say of what is inside.
 ASIDE = frozenset(
@@ -44,6 +46,9 @@ CONCEALED = frozenset(
 )
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 ITEMS = frozenset({"li", "tr", "article", "dt"})
+# Time and memory are linear in what a page shows: so much takes some 10 s and 0.4 GB. Real pages have a few thousand.
+MAX_ROWS = 300_000
+TOO_LARGE = "page shows {:,} elements and texts: records are looked for among {:,} at most"
 _BITS = (1 << 64) - 1
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 
@@ -128,6 +133,16 @@ class Survey:
         for row, (item, parent) in enumerate(zip(self.tree.items, self.tree.parent.tolist(), strict=True)):
             rows[row] = rows[parent] if isinstance(item, str) else numbers[item]
         return rows
+
+
+def survey_page(page: Page, layout: Layout) -> Survey:
+    """The survey of a page. Raises PageError when the page cannot be read, shows nothing or too much."""
+    tree = read_tree(page)
+    if not len(tree):
+        raise PageError("page shows nothing")
+    if len(tree) > MAX_ROWS:
+        raise PageError(TOO_LARGE.format(len(tree), MAX_ROWS))
+    return Survey(tree, Shapes(tree), layout.boxes([page])[0])
 
 
 def _text_nodes(boxes: Boxes) -> list[int]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from untemplate.labeling.records.hcrf.distances import BITS, KINDS, TRIANGLES
 from untemplate.labeling.records.hcrf.features import SLOTS, Observed
@@ -40,6 +41,10 @@ class Weights(NamedTuple):
             np.zeros((KINDS + BITS, *pair)),
             np.zeros((KINDS, labels, *pair)),
         )
+
+    def rounded(self) -> dict[str, npt.NDArray[np.float16]]:
+        """The weights by name in half precision, which is enough."""
+        return {name: part.astype(np.float16) for name, part in self._asdict().items()}
 
     def tables(self) -> tuple[Floats, Floats]:
         """The potentials of first children and of triangles, by type."""
@@ -100,14 +105,10 @@ class Hcrf:
         return marginals(forest, self.potentials(forest, pages))
 
     def save(self, path: Path) -> None:
-        """Write the model as plain arrays. Half precision is enough for weights."""
-        vertex, down, across, triangle = (part.astype(np.float16) for part in self.weights)
+        """Write the model as plain arrays."""
         np.savez_compressed(
             path,
-            vertex=vertex,
-            down=down,
-            across=across,
-            triangle=triangle,
+            **self.weights.rounded(),  # type: ignore[arg-type]
             attributes=np.array(self.labels.attributes, np.str_),
             combinations=np.array([",".join(names) for names in self.labels.combinations], np.str_),
         )

@@ -1,0 +1,173 @@
+"""Detail pages: a page is one record, and its blocks are labelled by the same model as those of lists.
+
+The pages of a site are read together, which the paper does not: an attribute is in the place whose leaves are
+likeliest to hold it, the mean over pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import exp, log
+from operator import mul
+from typing import NamedTuple
+
+from untemplate.errors import PageError
+from untemplate.labeling.finding import Finding
+from untemplate.labeling.records.hcrf.features import Observed, observe
+from untemplate.labeling.records.hcrf.model import Hcrf
+from untemplate.labeling.records.hcrf.places import Place, find_places, site_texts, tell
+from untemplate.labeling.records.hcrf.scene import Scene, read_scene
+from untemplate.labeling.records.survey import survey_page
+from untemplate.labeling.records.tree import TEXT, Floats
+from untemplate.labeling.records.vision import see
+from untemplate.layout import EstimatedLayout
+from untemplate.page import Node, Page
+from untemplate.patterns import find_typed
+from untemplate.schema import Schema, Type
+
+__all__ = ["Choice", "Detail", "choose_places", "find_details", "read_details"]
+
+SOURCE = "hcrf"
+# A leaf that is so likely holds an attribute, wherever it stands.
+LIKELY = 0.3
+# In places of an attribute with a type so many of the texts have values of it, as fields of seed sites do.
+ANY_TEXT: frozenset[Type] = frozenset({"text", "url", "image"})
+TYPED = 0.1
+# How the evidence of a place becomes a chance to be right, fitted on the restaurants of SWDE by `benchmarks.details
+# --choose`, as many attributes there as taken off the pages.
+OFFSET = 0.4
+SLOPES = (0.8, 0.75)
+LEAST = 1e-6
+# Below this chance an attribute counts as not found.
+MIN_CONFIDENCE = 0.3
+
+
+@dataclass(frozen=True, eq=False)
+class Detail:
+    """A detail page as the model sees it, and where its leaves stand among those of its site."""
+
+    page: Page
+    scene: Scene
+    observed: Observed
+    places: dict[Place, int]
+
+    @cached_property
+    def nodes(self) -> dict[int, Node]:
+        """The node of each leaf with a text."""
+        rows = (row for row, tag in enumerate(self.scene.survey.tree.tags) if tag == TEXT)
+        nodes = (node for node in self.page.nodes if node.is_text and "/head/" not in node.path)
+        by_row = dict(zip(rows, nodes, strict=True))
+        leaves = self.places.values()
+        return {leaf: by_row[self.scene.vision.rows[leaf][0]] for leaf in leaves}
+
+
+def read_details(pages: Iterable[Page]) -> list[Detail]:
+    """The pages of a site, those left out that cannot be read or show no text."""
+    seen: list[tuple[Page, Scene]] = []
+    for page in pages:
+        try:
+            survey = survey_page(page, EstimatedLayout())
+        except PageError:
+            continue
+        # A page is one record, so that colored words are leaves of their own.
+        scene = read_scene(survey, see(survey, [(0,)]))
+        if any(scene.texts):
+            seen.append((page, scene))
+    scenes = [scene for _, scene in seen]
+    titles = [page.title for page, _ in seen]
+    common = site_texts(scenes)
+    places = find_places(scenes, common)
+    told = tell(scenes, places, titles, common) if len(scenes) > 1 else [{} for _ in scenes]
+    return [
+        Detail(page, scene, observe(title, scene, told=known), own)
+        for (page, scene), title, own, known in zip(seen, titles, places, told, strict=True)
+    ]
+
+
+def find_details(model: Hcrf, schema: Schema, details: Sequence[Detail]) -> list[Finding]:
+    """Where the attributes of a model stand on detail pages of one site that were read together."""
+    shares = [model.marginals(one.observed).vertex for one in details]
+    chosen = choose_places(model, schema, details, shares)
+    findings: list[Finding] = []
+    for number, name in enumerate(model.labels.attributes):
+        if name not in chosen:
+            continue
+        choice = chosen[name]
+        nodes: list[tuple[Page, Node]] = []
+        for one, own in zip(details, shares, strict=True):
+            leaves = _leaves(one, own[:, number], choice.place, schema.attributes[name].many)
+            nodes += [(one.page, one.nodes[leaf]) for leaf in leaves]
+        coverage = len({id(page) for page, _ in nodes}) / len(details)
+        sure = choice.confidence
+        findings.append(Finding(name, sure, nodes, coverage, sure >= MIN_CONFIDENCE, SOURCE))
+    return findings
+
+
+class Choice(NamedTuple):
+    """The place of an attribute on a site, and how likely its leaves hold it, the mean over pages."""
+
+    place: Place
+    vote: float
+    #: that of the likeliest other place
+    rival: float
+
+    @property
+    def evidence(self) -> tuple[float, float]:
+        """How likely it is, and how much likelier than elsewhere."""
+        vote, rival = (log(max(one, LEAST)) for one in (self.vote, self.rival))
+        return vote, vote - rival
+
+    @property
+    def confidence(self) -> float:
+        """The chance to be right."""
+        return 1 / (1 + exp(-OFFSET - sum(map(mul, SLOPES, self.evidence))))
+
+
+def choose_places(
+    model: Hcrf, schema: Schema, details: Sequence[Detail], shares: Sequence[Floats]
+) -> dict[str, Choice]:
+    """The place of each attribute on a site: the surest first, and no place twice."""
+    votes: dict[Place, Floats] = {}
+    texts: dict[Place, list[str]] = {}
+    for one, own in zip(details, shares, strict=True):
+        for place, leaf in one.places.items():
+            votes[place] = votes.get(place, 0.0) + own[leaf] / len(details)
+            texts.setdefault(place, []).append(one.scene.texts[leaf])
+    names = model.labels.attributes
+    pairs = [
+        (float(vote[number]), number, place) for place, vote in votes.items() for number in range(len(names))
+    ]
+    chosen: dict[str, Choice] = {}
+    taken: set[Place] = set()
+    for vote, number, place in sorted(pairs, key=lambda pair: -pair[0]):
+        attribute = schema.attributes[names[number]]
+        if attribute.name not in chosen and place not in taken and _is_typed(texts[place], attribute.type):
+            others = (float(own[number]) for other, own in votes.items() if other != place)
+            chosen[attribute.name] = Choice(place, vote, max(others, default=0.0))
+            taken.add(place)
+    return chosen
+
+
+def _is_typed(texts: Sequence[str], type: Type) -> bool:
+    """Whether a place may hold values of a type."""
+    if type in ANY_TEXT:
+        return True
+    return sum(find_typed(text, type) is not None for text in texts) >= TYPED * len(texts)
+
+
+def _leaves(detail: Detail, likely: Floats, place: Place, many: bool) -> list[int]:
+    """The leaves of a page that hold an attribute: that in its place, else the likeliest if it is likely enough."""
+    leaf = detail.places.get(place)
+    if leaf is None:
+        best = max(detail.places.values(), key=lambda one: float(likely[one]))
+        return [best] if likely[best] >= LIKELY else []
+    if not many:
+        return [leaf]
+    beside = (
+        other
+        for at, other in detail.places.items()
+        if at[:2] == place[:2] and at.number != place.number and likely[other] >= LIKELY
+    )
+    return sorted({leaf, *beside})
