@@ -25,8 +25,8 @@ from benchmarks.lists import FOLDS, Floats, Sheet, choose, folds, hits, letters,
 from benchmarks.swde import Score
 from untemplate.labeling.records.groups import Group, Run
 from untemplate.labeling.records.hcrf.features import Observed
-from untemplate.labeling.records.hcrf.labels import NOTE, RECORD, Labels, label_blocks, value_sets
-from untemplate.labeling.records.hcrf.model import Hcrf
+from untemplate.labeling.records.hcrf.labels import NOTE, RECORD, Labels, label_blocks
+from untemplate.labeling.records.hcrf.naming import choose_labels, learn_names
 from untemplate.labeling.records.hcrf.reading import Reading
 from untemplate.labeling.records.hcrf.training import train
 
@@ -81,30 +81,6 @@ def score(one: Lesson, runs: Sequence[Run]) -> Score:
     return Score(len(hits(texts, one.sheet.records)), len(texts), len(one.sheet.records))
 
 
-def label_space(lessons: Sequence[Lesson]) -> Labels:
-    """The kinds, with the combinations that stand together in parts of records."""
-    seen: list[frozenset[str]] = []
-    for one in lessons:
-        vision = one.scene.vision
-        sets = value_sets(vision, one.values)
-        for record in one.records:
-            inside = range(record + 1, int(vision.end[record]))
-            seen += [sets[block] for block in inside if vision.children[block]]
-    return Labels.choose(KINDS, seen)
-
-
-def train_namer(labels: Labels, lessons: Sequence[Lesson], pages: Sequence[Observed]) -> Hcrf:
-    """A model of what is in records."""
-    parts, within = [], []
-    for one, page in zip(lessons, pages, strict=True):
-        truth = true_labels(one, labels)
-        for record in one.records:
-            end = int(one.scene.vision.end[record])
-            parts.append(page.part(record, end))
-            within.append(truth[record:end])
-    return train(labels, parts, within)
-
-
 def record_shares(labels: Labels, one: Lesson, shares: Floats) -> Floats:
     """How likely each block is a record."""
     is_inner = np.array([bool(children) for children in one.scene.vision.children], np.float64)
@@ -122,7 +98,7 @@ class Joint:
 
     def __init__(self, lessons: Sequence[Lesson], is_global: bool) -> None:
         self._is_global = is_global
-        self.labels = label_space(lessons)
+        self.labels = choose_labels(KINDS, [one.within(self._observed(one)) for one in lessons])
         truth = [true_labels(one, self.labels) for one in lessons]
         self.model = train(self.labels, [self._observed(one) for one in lessons], truth)
 
@@ -151,14 +127,15 @@ class Separate:
 
     def __init__(self, lessons: Sequence[Lesson], is_global: bool) -> None:
         self._is_global = is_global
-        self.labels = label_space(lessons)
         observed = [self._observed(one) for one in lessons]
         truth = [
             label_blocks(DETECTION, one.sheet.found.survey, one.scene.vision, one.records, {})
             for one in lessons
         ]
         self._detector = train(DETECTION, observed, truth)
-        self.namer = train_namer(self.labels, lessons, observed)
+        within = [one.within(page) for one, page in zip(lessons, observed, strict=True)]
+        self.namer = learn_names(KINDS, within)
+        self.labels = self.namer.labels
 
     def _observed(self, one: Lesson) -> Observed:
         return one.observed if self._is_global else one.local
@@ -214,8 +191,8 @@ def leaf_kinds(one: Lesson, group: Group, reading: Reading) -> dict[int, str]:
         if kind:
             leaves = {int(one.scene.leaf[line[0]]) for row in lines if (line := row[number])}
             found |= dict.fromkeys(leaves - {-1}, kind)
-    images = [reading.image(run) for run in group.runs]
-    return found | {leaf: "image" for leaf in images if leaf is not None}
+    images = ((leaf, kind) for run in group.runs for kind, leaf in reading.images(run).items())
+    return dict(images) | found
 
 
 def teaching(lessons: Sequence[Lesson]) -> list[Lesson]:
@@ -306,7 +283,7 @@ def main() -> None:
     if options.ship:
         joins = choose_joins(map(evidence, every))
         known = teaching([lesson(sheet, shipped(), joins) for sheet in every])
-        train_namer(label_space(known), known, [one.observed for one in known]).save(SHIPPED)
+        learn_names(KINDS, [one.within(one.observed) for one in known]).save(SHIPPED)
     else:
         measure(Console(width=160), every, options.variant or [*VARIANTS])
 

@@ -8,7 +8,6 @@ links. Its image is the largest, if most records have one of their own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +18,7 @@ from untemplate.labeling.records.cells import Cells, Line
 from untemplate.labeling.records.groups import Group
 from untemplate.labeling.records.hcrf.features import MAX_GROUPS, Observed, observe
 from untemplate.labeling.records.hcrf.labels import Labels, label_blocks
+from untemplate.labeling.records.hcrf.naming import ListLesson, locate_cells
 from untemplate.labeling.records.hcrf.scene import MOST, Scene, look
 from untemplate.labeling.records.joins import find_joins
 from untemplate.labeling.records.tree import Ints
@@ -49,6 +49,12 @@ class Lesson:
     def is_clear(self) -> bool:
         """Whether its true records are where a group is."""
         return bool(self.records and self.sheet.f1.max(initial=0) >= CLEAR)
+
+    def within(self, page: Observed) -> ListLesson:
+        """Its records alone, seen as on this page."""
+        end = self.scene.vision.end
+        parts = {record: page.part(record, int(end[record])) for record in self.records}
+        return ListLesson(self.scene, parts, self.values)
 
     def lines(self, group: Group) -> list[list[Line | None]]:
         """The cells of a group's records, aligned."""
@@ -83,10 +89,9 @@ def _values(sheet: Sheet, scene: Scene, group: Group, join_weights: Floats) -> d
     known: set[int] = set()
     true: set[int] = set()
     for number, record in right.items():
-        spans = [range(row, int(tree.end[row])) for row in group.runs[number]]
-        leaves = sorted({int(scene.leaf[row]) for span in spans for row in span} - {-1})
+        leaves = scene.leaves(group.runs[number])
         known.update(leaves)
-        true |= _locate(scene, leaves, sheet.records[record])
+        true |= locate_cells(scene, leaves, sheet.records[record])
     columns = scene.columns_of(_lines(sheet, group, join_weights))
     values: dict[int, str] = {}
     for column in columns:
@@ -106,26 +111,6 @@ def _lines(sheet: Sheet, group: Group, join_weights: Floats) -> list[list[Line |
     survey = sheet.found.survey
     cells = Cells(survey.tree, find_joins(survey, group.runs, join_weights))
     return align(survey.tree, survey.shapes, cells, group.runs)
-
-
-def _locate(scene: Scene, leaves: Sequence[int], cells: Sequence[str]) -> set[int]:
-    """The leaves of a record that hold its cells."""
-    said = {leaf: text for leaf in leaves if (text := letters(scene.texts[leaf]))}
-    spoken = list(said)
-    places = np.cumsum([0, *map(len, said.values())]).tolist()
-    starts = {place: index for index, place in enumerate(places)}
-    whole = "".join(said.values())
-    found: set[int] = set()
-    for cell in cells:
-        place = whole.find(cell)
-        while place >= 0 and not (place in starts and place + len(cell) in starts):
-            place = whole.find(cell, place + 1)
-        if place >= 0:
-            found.update(spoken[starts[place] : starts[place + len(cell)]])
-        else:
-            part = [leaf for leaf, text in said.items() if cell in text and 2 * len(cell) >= len(text)]
-            found.update(part[:1])
-    return found
 
 
 def true_labels(lesson: Lesson, labels: Labels) -> Ints:

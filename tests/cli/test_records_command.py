@@ -138,3 +138,29 @@ def test_columns_with_names(run: Run, lists: Path, tmp_path: Path) -> None:
         "title"
     ].to_pylist()
     assert any(row["title"] for row in rows)
+
+
+def test_columns_named_by_knowledge(run: Run, site: Site, tmp_path: Path) -> None:
+    pages = [page for page in site.pages if page.id in site.rows][:2]
+    folder, labels, knowledge = tmp_path / "pages", tmp_path / "labels.jsonl", tmp_path / "knowledge"
+    folder.mkdir()
+    for page in pages:
+        (folder / Path(page.id).name).write_bytes(page.html)
+    first = Path(pages[0].id).name
+    labels.write_text(json.dumps({"page": first, "records": site.rows[pages[0].id]}), "utf-8")
+    trained = run(
+        *("train", f"{folder}:{labels}", "--schema", site.vertical, "--method", "hcrf", "-o", knowledge)
+    )
+    assert trained.returncode == 0, trained.stderr
+    done = run("records", folder, "--knowledge", knowledge)
+    assert done.returncode == 0, done.stderr
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    second = [row["name"] for row in rows if row["page"] == Path(pages[1].id).name]
+    assert second == [row["name"] for row in site.rows[pages[1].id]]
+    for arguments, said in (
+        (("--knowledge", knowledge, "--names"), "give --names or --knowledge, not both"),
+        (("--knowledge", tmp_path / "nowhere"), "cannot read the knowledge"),
+    ):
+        wrong = run("records", folder, *arguments)
+        assert wrong.returncode == 2
+        assert said in wrong.stderr

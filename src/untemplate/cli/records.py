@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from untemplate.cli.label import knowledge_option
 from untemplate.cli.shell import (
     counted,
     examples,
@@ -38,6 +39,7 @@ SHORT = 40
     epilog=examples(
         "untemplate records results/ -o rows.csv",
         "untemplate records results/ | jq .cells",
+        "untemplate records results/ --knowledge knowledge/ -o rows.csv",
         "untemplate records results/ --all-lists -o everything.jsonl",
         "untemplate records results/7.html -o rows.csv --show 7.png",
     )
@@ -49,6 +51,9 @@ SHORT = 40
     "is_named",
     is_flag=True,
     help="Columns for titles, links, images, prices and dates too.",
+)
+@knowledge_option(
+    "Columns for the attributes of a vertical too: a folder that untemplate train --method hcrf wrote."
 )
 @click.option("--all-lists", is_flag=True, help="Every list of a page, also navigation and the like.")
 @click.option(
@@ -63,6 +68,7 @@ def command(
     html_column: str,
     output: str,
     is_named: bool,
+    knowledge_folder: Path | None,
     all_lists: bool,
     picture: Path | None,
 ) -> None:
@@ -71,10 +77,15 @@ def command(
     Nothing needs to be labelled or learnt. PAGES is any source of pages; see untemplate cluster --help.
     """
     from untemplate.extraction.rows import write_rows
+    from untemplate.labeling import Knowledge
     from untemplate.labeling.records import find_records, list_model
 
+    if is_named and knowledge_folder:
+        raise click.UsageError("give --names or --knowledge, not both.")
     draw = _drawing() if picture else None
     model = list_model() if is_named else None
+    if knowledge_folder:
+        model = Knowledge.load(knowledge_folder).list_model
     counts: Counter[str] = Counter()
     known: set[str] = set()
     linked: list[str] = []

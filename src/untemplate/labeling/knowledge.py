@@ -18,6 +18,7 @@ from untemplate.labeling.ground.nodes import Ints
 from untemplate.labeling.ground.several import all_values
 from untemplate.labeling.label import Label
 from untemplate.labeling.records.hcrf.details import find_details, read_details
+from untemplate.labeling.records.hcrf.model import Hcrf
 from untemplate.labeling.records.hcrf.vertical import BlockModels, learn_blocks
 from untemplate.labeling.seed.models import AttributeModel, learn_attribute
 from untemplate.labeling.seed.paper import PaperSite, SeedSite, Step, adapt, learn_seed
@@ -65,6 +66,15 @@ class Knowledge:
     rankers: Rankers = field(default_factory=ready_made, repr=False)
     anchors: Anchors | None = None
     blocks: BlockModels | None = None
+
+    @property
+    def list_model(self) -> Hcrf:
+        """The model that names the columns of lists, for `find_records`."""
+        if not self.blocks or not self.blocks.lists:
+            raise KnowledgeError(
+                "this knowledge names no columns; train it anew with --method hcrf and labels of records"
+            )
+        return self.blocks.lists
 
     @property
     def method(self) -> Method:
@@ -135,7 +145,8 @@ class Knowledge:
             yield replace(self._finding(survey, name, best.rows, best.confidence), source="anchors")
 
     def _find_blocks(self, pages: list[Page]) -> list[Finding]:
-        assert self.blocks is not None
+        if not self.blocks or not self.blocks.details:
+            raise KnowledgeError("this knowledge is of lists only; to train it for pages, label pages too")
         return find_details(self.blocks.details, self.schema, read_details(pages))
 
     def _finding(self, survey: Survey, name: str, rows: Ints, confidence: float) -> Finding:

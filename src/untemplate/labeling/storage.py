@@ -140,7 +140,9 @@ def _anchors_out(anchors: Anchors, arrays: _Arrays) -> dict[str, Any]:
 
 
 def _blocks_out(blocks: BlockModels, arrays: _Arrays) -> dict[str, Any]:
-    return {"details": _hcrf_out("blocks/details", blocks.details, arrays), "taught": dict(blocks.taught)}
+    models = {"details": blocks.details, "lists": blocks.lists}
+    written = {name: _hcrf_out(f"blocks/{name}", model, arrays) for name, model in models.items() if model}
+    return {**written, "taught": dict(blocks.taught)}
 
 
 def _hcrf_out(key: str, model: Hcrf, arrays: _Arrays) -> dict[str, Any]:
@@ -286,11 +288,20 @@ class _Hcrf(_Strict):
 
 
 class _Blocks(_Strict):
-    details: _Hcrf
+    details: _Hcrf | None = None
+    lists: _Hcrf | None = None
     taught: dict[str, int]
 
+    @property
+    def attributes(self) -> set[str]:
+        return {name for model in (self.details, self.lists) if model for name in model.attributes}
+
     def build(self, reader: _Reader) -> BlockModels:
-        return BlockModels(self.details.build("blocks/details", reader), self.taught)
+        return BlockModels(
+            self.details.build("blocks/details", reader) if self.details else None,
+            self.lists.build("blocks/lists", reader) if self.lists else None,
+            self.taught,
+        )
 
 
 class _File(_Strict):
@@ -304,7 +315,7 @@ class _File(_Strict):
 
     def build(self, reader: _Reader) -> _Loaded:
         schema = self.schema_.build()
-        of_blocks = self.blocks.details.attributes if self.blocks else ()
+        of_blocks = self.blocks.attributes if self.blocks else ()
         of_seeds = (name for seed in self.seeds for name in seed.attributes)
         for name in (*self.models, *of_seeds, *of_blocks):
             if name not in schema.attributes:

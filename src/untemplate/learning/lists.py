@@ -17,9 +17,9 @@ from untemplate.errors import PageError
 from untemplate.extraction.parts import Part, cut
 from untemplate.extraction.rule import RecordRule, Rule, Selector
 from untemplate.labeling import Label
+from untemplate.labeling.records.locating import Located, locate
 from untemplate.labeling.records.paths import Paths
 from untemplate.learning.features import node_features
-from untemplate.learning.locating import Located, locate
 from untemplate.learning.search import Search, disjunctions
 from untemplate.learning.selectors import MAX_COMMITTEE, places_of
 from untemplate.learning.table import Table

@@ -22,7 +22,7 @@ from untemplate.labeling.records.cells import Cells, Line
 from untemplate.labeling.records.choosing import confidence, lists_apart, most_prominent, score
 from untemplate.labeling.records.groups import Group, Run, find_groups
 from untemplate.labeling.records.hcrf.model import Hcrf
-from untemplate.labeling.records.hcrf.reading import IMAGE, read
+from untemplate.labeling.records.hcrf.reading import read
 from untemplate.labeling.records.paging import next_page
 from untemplate.labeling.records.paths import Paths
 from untemplate.labeling.records.row import Row, Rows
@@ -99,6 +99,17 @@ class ListPage:
 
     def rows(self, group: Group, confidence: float, list_id: int = 0) -> list[Row]:
         """The records of a group as rows of the same columns."""
+        lines, texts = self.table(group)
+        named: list[dict[str, str]] = [{} for _ in lines]
+        if self._model is not None and list_id == 0:
+            named = self._name(self._model, group, lines, texts)
+        return [
+            Row(self._text(run), row, self._xpath(run), confidence, list_id, values)
+            for run, row, values in zip(group.runs, texts, named, strict=True)
+        ]
+
+    def table(self, group: Group) -> tuple[list[list[Line | None]], list[list[str | None]]]:
+        """The cells of a group's records, aligned, and their texts; columns that say nothing are left out."""
         cells = Cells(self.tree, joins.find_joins(self.survey, group.runs, self.join_weights))
         lines = align(self.tree, self.shapes, cells, group.runs)
         texts = [
@@ -114,16 +125,10 @@ class ListPage:
                 and _is_the_same([row[number] for row in texts])
             )
         ]
-        shown = [[row[number] for number in columns] for row in texts]
-        named: list[dict[str, str]] = [{} for _ in lines]
-        if self._model is not None and list_id == 0:
-            named = self._name(
-                self._model, group, [[row[number] for number in columns] for row in lines], shown
-            )
-        return [
-            Row(self._text(run), row, self._xpath(run), confidence, list_id, values)
-            for run, row, values in zip(group.runs, shown, named, strict=True)
-        ]
+        return (
+            [[row[number] for number in columns] for row in lines],
+            [[row[number] for number in columns] for row in texts],
+        )
 
     def _name(
         self,
@@ -132,14 +137,13 @@ class ListPage:
         lines: Sequence[Sequence[Line | None]],
         texts: Sequence[Sequence[str | None]],
     ) -> list[dict[str, str]]:
-        """The cells of each record by the names that a model gives to columns, and its image."""
+        """The cells of each record by the names that a model gives to columns, and its images."""
         title = self._page.tree.findtext(".//title") or ""
         reading = read(model, title, self.survey, group, lines)
         found: list[dict[str, str]] = []
         for run, row, names in zip(group.runs, texts, reading.names(lines), strict=True):
-            source = reading.source(run)
             own = {name: text for name, number in names.items() if (text := row[number])}
-            found.append(own | ({IMAGE: source} if source else {}))
+            found.append(reading.sources(run) | own)
         return found
 
     def _is_concealed(self, runs: Sequence[Run], lines: Sequence[Line | None]) -> bool:

@@ -11,6 +11,7 @@ import pytest
 from restaurants import SCHEMA, make_labels, make_pages, values_of
 
 from untemplate import Finding, Knowledge, KnowledgeError, LabelError, Page, learn, train
+from untemplate.labeling.records.hcrf.details import MIN_CONFIDENCE
 
 NEW = 3
 
@@ -70,7 +71,7 @@ def test_pages_that_cannot_be_read_are_left_out(knowledge: Knowledge) -> None:
 
 def test_one_page_alone(knowledge: Knowledge) -> None:
     for finding in knowledge.find(make_pages(NEW, 1)):
-        assert finding.found == (f"{NEW}-0" in texts(finding) and finding.confidence >= 0.3)
+        assert finding.found == (f"{NEW}-0" in texts(finding) and finding.confidence >= MIN_CONFIDENCE)
         assert all(text in values_of(NEW, 0).values() for text in texts(finding).values() if finding.found)
 
 

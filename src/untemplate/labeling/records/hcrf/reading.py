@@ -17,10 +17,8 @@ from untemplate.labeling.records.hcrf.scene import HALF, Scene, look
 from untemplate.labeling.records.survey import Survey
 from untemplate.labeling.records.tree import Floats
 
-__all__ = ["IMAGE", "Reading", "list_model", "read"]
+__all__ = ["Reading", "list_model", "read"]
 
-# The attribute that is no text.
-IMAGE = "image"
 SHIPPED = Path(__file__).with_name("lists.npz")
 
 
@@ -58,20 +56,20 @@ class Reading:
             found.append(own)
         return found
 
-    def image(self, run: Run) -> int | None:
-        """The leaf that is the image of a record, if it has one."""
-        if IMAGE not in self._labels.attributes:
-            return None
-        number, end = self._labels.attributes.index(IMAGE), self._scene.survey.tree.end
-        leaves = {int(leaf) for row in run for leaf in self._scene.leaf[row : end[row]]} - {-1}
-        likely = [leaf for leaf in sorted(leaves) if not self._scene.texts[leaf]]
-        best = max(likely, key=lambda leaf: float(self._shares[leaf, number]), default=None)
-        return best if best is not None and self._shares[best, number] >= HALF else None
+    def images(self, run: Run) -> dict[str, int]:
+        """The leaves of a record that are images, by attribute."""
+        pictures = [leaf for leaf in self._scene.leaves(run) if not self._scene.texts[leaf]]
+        if not pictures:
+            return {}
+        names = self._labels.attributes
+        likely = self._shares[pictures, : len(names)]
+        best = zip(names, likely.argmax(axis=0).tolist(), likely.max(axis=0).tolist(), strict=True)
+        return {name: pictures[place] for name, place, share in best if share >= HALF}
 
-    def source(self, run: Run) -> str | None:
-        """The address of the image of a record."""
-        leaf = self.image(run)
-        return None if leaf is None else self._scene.source(leaf) or None
+    def sources(self, run: Run) -> dict[str, str]:
+        """The addresses of the images of a record, by attribute."""
+        leaves = self.images(run).items()
+        return {name: source for name, leaf in leaves if (source := self._scene.source(leaf))}
 
     def _name(self, shares: Floats) -> list[str | None]:
         names = (*self._labels.attributes, None)

@@ -154,13 +154,17 @@ class Scene:
 
     def images(self, runs: Sequence[Run]) -> list[int]:
         """The largest image of each record that has one."""
-        end, found = self.survey.tree.end, []
+        found = []
         for run in runs:
-            leaves = {int(leaf) for row in run for leaf in self.leaf[row : end[row]]} - {-1}
-            images = [leaf for leaf in sorted(leaves) if not self.texts[leaf]]
+            images = [leaf for leaf in self.leaves(run) if not self.texts[leaf]]
             if images:
                 found.append(max(images, key=self.area))
         return found
+
+    def leaves(self, run: Run) -> list[int]:
+        """The leaves of a record, in page order."""
+        end = self.survey.tree.end
+        return sorted({int(leaf) for row in run for leaf in self.leaf[row : end[row]]} - {-1})
 
     def standing(self, leaf: int) -> tuple[bool, bool]:
         """Whether a leaf is in a link, and whether in a heading."""

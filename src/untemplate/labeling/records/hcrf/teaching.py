@@ -15,7 +15,7 @@ from untemplate.labeling.records.hcrf.details import Detail, read_details
 from untemplate.labeling.records.hcrf.labels import Labels, label_blocks, value_sets
 from untemplate.labeling.records.hcrf.model import Hcrf
 from untemplate.labeling.records.hcrf.places import Place
-from untemplate.labeling.records.hcrf.training import train
+from untemplate.labeling.records.hcrf.training import ONE_VERTICAL, train
 from untemplate.page import Page, squeeze
 from untemplate.schema import Schema
 
@@ -29,10 +29,6 @@ MOSTLY = 0.5
 # A text that is a label's value here and there by chance teaches nothing: of the leaves of its place that are on
 # labelled pages at least this share must hold the attribute.
 CONSISTENT = 0.5
-# The variance of the weights of words and of telling features: sites of one vertical share more words than lists of
-# any kind. Of 0.02 and 20, 0.2 and 5, 0.3 and 5 the best on four sites each of auto and restaurant of SWDE.
-OF_WORDS = 0.2
-OF_TELLING = 5.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,4 +149,4 @@ def learn_details(sites: Sequence[Sequence[Lesson]], schema: Schema) -> Hcrf:
         for one in lessons
     ]
     observed = [one.detail.observed for one in lessons]
-    return train(labels, observed, truth, of_words=OF_WORDS, of_telling=OF_TELLING)
+    return train(labels, observed, truth, ONE_VERTICAL)

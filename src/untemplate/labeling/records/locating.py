@@ -14,14 +14,14 @@ from math import inf
 
 from lxml import etree
 
-from untemplate.labeling import Label
+from untemplate.labeling.label import Label
 from untemplate.labeling.records.choosing import score
 from untemplate.labeling.records.finding import ListPage
 from untemplate.labeling.records.groups import Run
 from untemplate.layout import EstimatedLayout
 from untemplate.page import Page
 
-__all__ = ["Located", "locate"]
+__all__ = ["Located", "letters", "locate", "locate_runs"]
 
 # A value that stands in more places does not tell where its record is; so many records are looked for to tell groups
 # apart: more would only take longer.
@@ -46,26 +46,32 @@ def locate(page: Page, labels: Iterable[Label]) -> list[Located]:
 
     Raises PageError when the page cannot be read, shows nothing or too much.
     """
+    found = ListPage(page, EstimatedLayout())
+    runs = ((_elements(found, run), own) for run, own in locate_runs(page, found, labels))
+    return [Located(elements, own) for elements, own in runs if elements]
+
+
+def locate_runs(page: Page, found: ListPage, labels: Iterable[Label]) -> list[tuple[Run, list[Label]]]:
+    """The records of a page in their order, each with its labels, if any; none if no labelled one is found."""
     by_record: dict[str, list[Label]] = {}
     for label in labels:
         if label.record is not None:
             by_record.setdefault(label.record, []).append(label)
-    return _Locator(page).locate(by_record)
+    return _Locator(page, found).locate(by_record)
 
 
 class _Locator:
-    def __init__(self, page: Page) -> None:
-        self._page = page
-        self._list = ListPage(page, EstimatedLayout())
+    def __init__(self, page: Page, found: ListPage) -> None:
+        self._page, self._list = page, found
         self._tree = self._list.tree
         self._row_of = {item: row for row, item in enumerate(self._tree.items) if not isinstance(item, str)}
-        texts = [_letters(item) if isinstance(item, str) else "" for item in self._tree.items]
+        texts = [letters(item) if isinstance(item, str) else "" for item in self._tree.items]
         self._letters = "".join(texts)
         self._offsets = [0]
         for text in texts:
             self._offsets.append(self._offsets[-1] + len(text))
 
-    def locate(self, by_record: dict[str, list[Label]]) -> list[Located]:
+    def locate(self, by_record: dict[str, list[Label]]) -> list[tuple[Run, list[Label]]]:
         wanted = [(self._head(record), self._places(labels)) for record, labels in by_record.items()]
         groups = [group.runs for group in self._list.groups]
         scores = score(self._list.features).tolist()
@@ -78,8 +84,7 @@ class _Locator:
             return []
         labels = list(by_record.values())
         of_run = {run: labels[number] for number, run in self._pair(groups[best], wanted).items()}
-        runs = ((self._elements(run), of_run.get(number, [])) for number, run in enumerate(groups[best]))
-        return [Located(elements, own) for elements, own in runs if elements]
+        return [(run, of_run.get(number, [])) for number, run in enumerate(groups[best])]
 
     def _apart(self, rows: Sequence[int]) -> tuple[Run, ...]:
         """The rows, in their order, that hold no other."""
@@ -136,7 +141,7 @@ class _Locator:
                 row = self._row_of.get(self._element_at(label.xpath), -1)
                 places = [(row, row)] if row >= 0 else []
             else:
-                places = list(self._occurrences(_letters(label.value or "")))
+                places = list(self._occurrences(letters(label.value or "")))
             if 0 < len(places) <= MAX_PLACES:
                 found.append(places)
         return found
@@ -174,15 +179,16 @@ class _Locator:
     def _first_element(self, run: Run) -> int:
         return next((row for row in run if not isinstance(self._tree.items[row], str)), -2)
 
-    def _elements(self, run: Run) -> list[etree._Element]:
-        """The siblings from the first element of a run to its last, those that show nothing too."""
-        shown = [item for row in run if not isinstance(item := self._tree.items[row], str)]
-        elements = shown[:1]
-        while elements and elements[-1] is not shown[-1]:
-            elements.append(next(elements[-1].itersiblings("*")))
-        return elements
+
+def _elements(found: ListPage, run: Run) -> list[etree._Element]:
+    """The siblings from the first element of a run to its last, those that show nothing too."""
+    shown = [item for row in run if not isinstance(item := found.tree.items[row], str)]
+    elements = shown[:1]
+    while elements and elements[-1] is not shown[-1]:
+        elements.append(next(elements[-1].itersiblings("*")))
+    return elements
 
 
-def _letters(text: str) -> str:
+def letters(text: str) -> str:
     """Letters and digits in small letters: how texts are compared."""
     return _OTHER.sub("", text.lower())
