@@ -109,7 +109,7 @@ def _values(sheet: Sheet, scene: Scene, group: Group, join_weights: Floats) -> d
 
 def _lines(sheet: Sheet, group: Group, join_weights: Floats) -> list[list[Line | None]]:
     survey = sheet.found.survey
-    cells = Cells(survey.tree, find_joins(survey, group.runs, join_weights))
+    cells = Cells(survey.tree, find_joins(survey, group.runs, join_weights), survey.shown)
     return align(survey.tree, survey.shapes, cells, group.runs)
 
 

@@ -30,6 +30,7 @@ from untemplate.labeling.records import Row, choosing
 from untemplate.labeling.records.appearance import FEATURES
 from untemplate.labeling.records.finding import LIKELY, ListPage
 from untemplate.labeling.records.groups import Group
+from untemplate.labeling.records.members import settle
 from untemplate.labeling.records.vision import see
 from untemplate.layout import EstimatedLayout
 from untemplate.page import element_xpath, visible_text
@@ -42,8 +43,9 @@ PRIOR = 5.0
 SHARPNESS = 10.0
 # The strength of the prior of doubt. Of 1, 3, 5, 10, 30 and 100 the best likelihood, five folds over sites.
 DOUBT_PRIOR = 10.0
-# Features that depend on how many records a page has; whether it has any must not.
-OF_SIZE = {
+# Features that depend on how many records a page has: whether it has any must not. And what all chosen groups are.
+NOT_ASKED = {
+    "shown",
     "number",
     "two",
     "variety",
@@ -99,17 +101,18 @@ class Sheet:
 
     def chosen(self, weights: Floats) -> Floats:
         """The features of the group that is chosen with these weights."""
-        own: Floats = self.found.features[int(np.argmax(self.found.features @ weights))]
+        own: Floats = self.found.features[int(np.argmax(choosing.score(self.found.features, weights)))]
         return own
 
     def rows(self, weights: Floats) -> list[Row]:
         """What is found with these weights."""
-        chosen = int(np.argmax(self.found.features @ weights))
+        chosen = int(np.argmax(choosing.score(self.found.features, weights)))
         return self.found.rows(self.found.groups[chosen], 1.0)
 
     def _score(self, group: Group, texts: Sequence[str]) -> Score:
         end = self.found.tree.end
-        found = ["".join("".join(texts[row : end[row]]) for row in run) for run in group.runs]
+        runs = settle(self.found.survey, group).runs
+        found = ["".join("".join(texts[row : end[row]]) for row in run) for run in runs]
         return Score(len(hits(found, self.records)), len(found), len(self.records))
 
 
@@ -180,16 +183,16 @@ def doubt(training: Sequence[Sheet], weights: Floats) -> tuple[float, Floats]:
     rows: list[Floats] = []
     truth: list[float] = []
     for sheet in training:
-        chosen = int(np.argmax(sheet.found.features @ weights))
+        chosen = int(np.argmax(choosing.score(sheet.found.features, weights)))
         if sheet.f1[chosen] > 0.5:
             rows.append(sheet.found.features[chosen])
             truth.append(1.0)
             if len(sheet.emptied):
-                rows.append(sheet.emptied[int(np.argmax(sheet.emptied @ weights))])
+                rows.append(sheet.emptied[int(np.argmax(choosing.score(sheet.emptied, weights)))])
                 truth.append(0.0)
     features, sign = np.array(rows), 2 * np.array(truth) - 1
     scale = features.std(axis=0) + 1e-9
-    used = np.array([name not in OF_SIZE for name in FEATURES])
+    used = np.array([name not in NOT_ASKED for name in FEATURES])
     normal = features / scale * used
 
     def loss(values: Floats) -> tuple[float, Floats]:
@@ -292,7 +295,7 @@ def print_choice(console: Console, every: Sequence[Sheet]) -> None:
         console.print(f'    "{name}": {weight:.3f},')
     console.print(f"}}\nBIAS = {bias:.3f}\nPLAUSIBLE = {{")
     for name, weight in zip(FEATURES, plausible, strict=True):
-        if name not in OF_SIZE:
+        if name not in NOT_ASKED:
             console.print(f'    "{name}": {weight:.3f},')
     console.print("}")
 

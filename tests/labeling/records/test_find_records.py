@@ -69,6 +69,14 @@ SHAPES = {
     "table with headers among its rows": many(
         "<tr><td>{title}</td><td>{text}</td><td>{number} km</td></tr>"
     ).join(("<table><tr><th>Name</th><th>What</th><th>Far</th></tr>", "</table>")),
+    "table with a first row in bold": many(
+        "<tr><td>{title}</td><td>{text}</td><td><b>{number} km</b></td></tr>"
+    ).join(
+        ("<table><tr><td><b>Name</b></td><td><b>What</b></td><td><strong>Far</strong></td></tr>", "</table>")
+    ),
+    "table all in bold": many("<tr><td><b>{title}</b></td><td><b>{text}</b></td></tr>").join(
+        ("<table>", "</table>")
+    ),
     "table of header cells": many("<tr><th>{title}</th><th>{text}</th></tr>").join(("<table>", "</table>")),
     "definitions": many("<dt><a href='/{number}'>{title}</a></dt><dd>{text}</dd>").join(("<dl>", "</dl>")),
     "definitions of several": many("<dt>{title}</dt><dd><p>{text}</p></dd><dd>{number} km</dd>").join(
@@ -169,6 +177,81 @@ def test_what_is_named_hidden_is_a_cell_if_records_differ_in_it() -> None:
     hidden = "<p class='tooltip'>Save</p><p class='tooltip'>since {number}</p>"
     rows = find_records(page_of(many(f"<div><p>{{title}}</p><p>{{text}}</p>{hidden}</div>")))
     assert [row.cells for row in rows][1] == [title(1), sentence(1), "since 1"]
+
+
+def test_what_is_not_shown_of_a_cell_is_left_out() -> None:
+    hidden = "<span class='sr-only'>Title: </span>"
+    rows = find_records(page_of(many(f"<div><p>{hidden}{{title}}</p><p>{{text}}</p></div>")))
+    assert [row.cells for row in rows][1] == [title(1), sentence(1)]
+    assert "Title:" in rows[1].text
+
+
+@pytest.mark.parametrize("classes", ["hidden md:block", "d-none d-md-block", "overflow-hidden"])
+def test_what_is_hidden_on_small_screens_only_is_shown(classes: str) -> None:
+    rows = find_records(page_of(many(f"<div><p>{{title}}</p><p class='{classes}'>Sold</p></div>")))
+    assert [row.cells for row in rows][1] == [title(1), "Sold"]
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        "<div style='display: none'>{}</div>",
+        "<div class='no-display'>{}</div>",
+        "<div class='d-none'>{}</div>",
+    ],
+)
+def test_hidden_ones_are_left_out_if_others_are_shown(around: str) -> None:
+    shown = many("<div class='hit'>{card}</div>", 5)
+    more = "".join(f"<div class='hit'>{card(number)}</div>" for number in range(5, 20))
+    rows = find_records(page_of(f"<div>{shown}</div>{around.format(more)}"))
+    assert [title(number) in row.text for number, row in enumerate(rows)] == [True] * 5
+
+
+def test_records_that_a_script_will_show_are_found_with_their_cells() -> None:
+    hidden = many("<li class='hit'>{card}</li>")
+    page = page_of(f"<ul class='results' style='display: none'>{hidden}</ul>")
+    rows = find_records(page)
+    assert [row.cells[:2] for row in rows] == [[title(number), sentence(number)] for number in range(8)]
+    every = find_records(page, all_lists=True)
+    assert [row.text for row in every if row.list_id == 0] == [row.text for row in rows]
+
+
+def test_closed_tabs_are_not_shown() -> None:
+    opened = many("<a class='thumb' href='/{number}'><b>{title}</b><p>{text}</p></a>")
+    closed = many("<li class='result'><h3>{title}</h3><p>{text}</p><p>{number} km</p><i>player</i></li>", 24)
+    tabs = "<ul class='tabs'><li class='tab'>Players</li><li class='tab active'>News</li></ul>"
+    rows = find_records(
+        page_of(f"{tabs}<ul class='resultTab'>{closed}</ul><div class='resultTab active'>{opened}</div>")
+    )
+    assert len(rows) == 8
+    assert all("player" not in row.text for row in rows)
+
+
+def test_those_listed_aside_are_left_out() -> None:
+    hits = many("<div class='hit'>{card}</div>", 6)
+    related = "".join(f"<div class='hit'>{card(number)}</div>" for number in range(6, 9))
+    page = page_of(f"<div>{hits}</div><div id='relatedVideos'><h2>Videos</h2>{related}</div>")
+    rows = find_records(page)
+    assert [title(number) in row.text for number, row in enumerate(rows)] == [True] * 6
+    every = find_records(page, all_lists=True)
+    assert any(title(7) in row.text for row in every if row.list_id > 0)
+
+
+def test_a_record_in_a_part_of_its_own_is_kept_whatever_that_is_called() -> None:
+    own = "".join(
+        f"<div class='{'promo' if number == 2 else 'cell'}'><div class='hit'>{card(number)}</div></div>"
+        for number in range(8)
+    )
+    rows = find_records(page_of(f"<div>{own}</div>"))
+    assert [title(number) in row.text for number, row in enumerate(rows)] == [True] * 8
+
+
+def test_what_is_there_twice_is_one_row_if_it_links_to_the_same() -> None:
+    numbers = [0, 1, 2, 3, 0, 1, 4, 5]
+    rows = find_records(page_of("".join(f"<div class='hit'>{card(number)}</div>" for number in numbers)))
+    assert [title(number) in row.text for number, row in enumerate(rows)] == [True] * 6
+    cells = "".join(f"<tr><td>{number} km</td><td>{title(number)}</td></tr>" for number in numbers)
+    assert len(find_records(page_of(f"<table>{cells}</table>"))) == 8
 
 
 def test_two_lists_side_by_side() -> None:

@@ -25,12 +25,12 @@ class Unit(NamedTuple):
 
 
 class Cells:
-    """Where the cells of a tree are, given which rows are one text with those before them."""
+    """Where the cells of a tree are, given which rows are one text with those before them, and which are shown."""
 
-    def __init__(self, tree: Tree, joined: npt.NDArray[np.bool_]) -> None:
-        self._tree = tree
-        said = np.array([isinstance(item, str) and speaks(item) for item in tree.items], np.float64)
-        self._speaks: list[bool] = (tree.total(said) > 0).tolist()
+    def __init__(self, tree: Tree, joined: npt.NDArray[np.bool_], shown: npt.NDArray[np.bool_]) -> None:
+        self._tree, self._shown = tree, shown
+        said = np.array([isinstance(item, str) and speaks(item) for item in tree.items]) & shown
+        self._speaks: list[bool] = (tree.total(said.astype(np.float64)) > 0).tolist()
         self._joined: list[bool] = joined.tolist()
         #: of each row, whether all in it is one text
         self._whole = [True] * len(tree)
@@ -56,7 +56,7 @@ class Cells:
         return [Unit(tuple(line), len(line) > 1 or self._tree.tags[line[0]] == TEXT) for line in lines]
 
     def text(self, rows: tuple[int, ...]) -> str:
-        """The text of a line; blocks and line breaks part words."""
+        """What is shown of the text of a line; blocks and line breaks part words."""
         parts: list[str] = []
         ends: set[int] = set()
         for row in (inside for top in rows for inside in range(top, int(self._tree.end[top]))):
@@ -64,7 +64,7 @@ class Cells:
                 parts.append(" ")
             item = self._tree.items[row]
             if isinstance(item, str):
-                parts.append(item)
+                parts.append(item if self._shown[row] else "")
             elif item.tag not in INLINE_TAGS:
                 parts.append(" ")
                 ends.add(int(self._tree.end[row]))

@@ -19,10 +19,11 @@ from untemplate.labeling.records import joins
 from untemplate.labeling.records.alignment import align
 from untemplate.labeling.records.appearance import describe
 from untemplate.labeling.records.cells import Cells, Line
-from untemplate.labeling.records.choosing import confidence, lists_apart, most_prominent, score
+from untemplate.labeling.records.choosing import confidence, is_hidden, lists_apart, most_prominent, score
 from untemplate.labeling.records.groups import Group, Run, find_groups
 from untemplate.labeling.records.hcrf.model import Hcrf
 from untemplate.labeling.records.hcrf.reading import read
+from untemplate.labeling.records.members import settle
 from untemplate.labeling.records.paging import next_page
 from untemplate.labeling.records.paths import Paths
 from untemplate.labeling.records.row import Row, Rows
@@ -79,26 +80,38 @@ class ListPage:
 
     def main_list(self) -> Rows:
         """The rows of the most likely group, if it is likely enough, else of a record that is alone."""
-        sure = 0.0
-        if len(self.scores):
-            best = int(np.argmax(self.scores))
-            sure = confidence(self.features[best])
-            if sure >= LIKELY:
-                return Rows(self.rows(self.groups[best], sure))
+        best, sure = self._main()
+        if sure >= LIKELY:
+            return Rows(self.rows(self.groups[best], sure))
         alone = self.survey.find_alone()
         if alone is not None:
             return Rows(self.rows(Group(((alone,),)), ALONE))
         return Rows(reason=UNSURE.format(sure) if len(self.scores) else NOTHING)
 
     def all_lists(self) -> Rows:
-        """The rows of all groups that share nothing, the most likely first."""
+        """The rows of all groups that share nothing, the main one first, then the most likely."""
         rows = Rows(reason=None if len(self.scores) else NOTHING)
-        for list_id, number in enumerate(lists_apart(self.survey, self.groups, self.scores)):
-            rows += self.rows(self.groups[number], confidence(self.features[number]), list_id)
+        scores = self.scores.copy()
+        if len(scores):
+            scores[self._main()[0]] = np.inf
+        apart = lists_apart(self.survey, self.groups, scores)
+        for list_id, (group, features) in enumerate(zip(apart, describe(self.survey, apart), strict=True)):
+            rows += self.rows(group, confidence(features), list_id)
         return rows
+
+    def _main(self) -> tuple[int, float]:
+        """The number of the most likely group and how sure it is; one that is hidden only if no other will do."""
+        found: list[tuple[int, float]] = []
+        hidden = is_hidden(self.features)
+        for asked in (np.flatnonzero(~hidden), np.flatnonzero(hidden)):
+            if len(asked):
+                best = int(asked[np.argmax(self.scores[asked])])
+                found.append((best, confidence(self.features[best])))
+        return next((one for one in found if one[1] >= LIKELY), found[0] if found else (-1, 0.0))
 
     def rows(self, group: Group, confidence: float, list_id: int = 0) -> list[Row]:
         """The records of a group as rows of the same columns."""
+        group = settle(self.survey, group)
         lines, texts = self.table(group)
         named: list[dict[str, str]] = [{} for _ in lines]
         if self._model is not None and list_id == 0:
@@ -110,12 +123,12 @@ class ListPage:
 
     def table(self, group: Group) -> tuple[list[list[Line | None]], list[list[str | None]]]:
         """The cells of a group's records, aligned, and their texts; columns that say nothing are left out."""
-        cells = Cells(self.tree, joins.find_joins(self.survey, group.runs, self.join_weights))
+        survey = self.survey
+        if not survey.shown[[run[0] for run in group.runs]].any():
+            survey = survey.revealed()
+        cells = Cells(self.tree, joins.find_joins(survey, group.runs, self.join_weights), survey.shown)
         lines = align(self.tree, self.shapes, cells, group.runs)
-        texts = [
-            [None if line is None or not self.survey.shown[line[0]] else cells.text(line) for line in row]
-            for row in lines
-        ]
+        texts = [[cells.text(line) or None if line else None for line in row] for row in lines]
         columns = [
             number
             for number in range(len(texts[0]))

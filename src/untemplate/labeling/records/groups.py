@@ -34,6 +34,7 @@ RUN_LIKENESS = 0.6
 _NEVER = frozenset(
     {"html", "body", "head", "option", "optgroup", "br", "thead", "tfoot", "tbody", "colgroup"}
 )
+_BOLD = frozenset({"th", "b", "strong"})
 
 
 @dataclass(frozen=True)
@@ -83,14 +84,20 @@ def _usable(tree: Tree) -> list[bool]:
 
 
 def _headers(tree: Tree) -> Iterator[int]:
-    """Table rows of header cells only, beside rows that have other cells."""
-    cells: dict[int, dict[int, set[str]]] = {}
+    """Table rows of header cells only, beside rows that have other cells, and a first row that alone is all bold."""
+    texts = np.array([tag == TEXT for tag in tree.tags])
+    bold = tree.depth(np.array([tag in _BOLD for tag in tree.tags])) > 0
+    plain = tree.total((texts & ~bold).astype(np.float64))
+    tables: dict[int, dict[int, set[str]]] = {}
     for row, (tag, parent) in enumerate(zip(tree.tags, tree.parent.tolist(), strict=True)):
         if tag == "tr":
-            cells.setdefault(parent, {})[row] = {tree.tags[child] for child in tree.children[row]}
-    for rows in cells.values():
+            tables.setdefault(parent, {})[row] = {tree.tags[child] for child in tree.children[row]}
+    for rows in tables.values():
         if any("td" in tags for tags in rows.values()):
             yield from (row for row, tags in rows.items() if tags == {"th"})
+        first, *others = rows
+        if len(tree.children[first]) > 1 and not plain[first] and all(plain[row] for row in others):
+            yield first
 
 
 def _by_place(tree: Tree, usable: Sequence[bool]) -> Iterable[list[int]]:

@@ -50,30 +50,30 @@ FEATURES = {
 # cells of the 222 pages of `lists` tell whether they are one. Chosen from some 80 features by cross-validation over
 # sites.
 WEIGHTS = {
-    "always": -0.337,
-    "blocks": -1.434,
-    "down": -3.018,
-    "left_text": 2.686,
-    "right_span": -1.149,
-    "same_tag": -1.146,
-    "link_text": -3.310,
-    "text_class": -2.383,
-    "class_text": -3.153,
-    "last_text": 2.541,
-    "bare": -2.745,
-    "small": -1.722,
-    "one_word": 1.475,
-    "same_text": 3.026,
-    "colon": 2.882,
-    "dash": 5.149,
-    "lower": 1.436,
-    "digit": -2.107,
-    "long": -1.929,
-    "share": -1.726,
-    "own": 4.269,
-    "often": 2.387,
-    "often_elements": -1.319,
-    "break": -2.708,
+    "always": -0.334,
+    "blocks": -1.281,
+    "down": -3.600,
+    "left_text": 2.701,
+    "right_span": -0.843,
+    "same_tag": -1.036,
+    "link_text": -3.246,
+    "text_class": -2.232,
+    "class_text": -3.073,
+    "last_text": 2.537,
+    "bare": -2.906,
+    "small": -1.656,
+    "one_word": 1.363,
+    "same_text": 4.346,
+    "colon": 2.644,
+    "dash": 4.791,
+    "lower": 1.345,
+    "digit": -1.953,
+    "long": -1.677,
+    "share": -1.653,
+    "own": 4.144,
+    "often": 2.227,
+    "often_elements": -1.291,
+    "break": -2.841,
 }
 # Tags that color words of a text.
 COLORS = frozenset({"b", "strong", "em", "i", "u", "mark", "font", "big", "tt"})
@@ -114,7 +114,7 @@ def find_seams(survey: Survey, runs: Sequence[Run]) -> Seams:
     """Where the texts of these records meet; not where a separator parts them."""
     tree = survey.tree
     tags, end, parent = tree.tags, tree.end.tolist(), tree.parent.tolist()
-    said = np.array([isinstance(item, str) and speaks(item) for item in tree.items])
+    said = np.array([isinstance(item, str) and speaks(item) for item in tree.items]) & survey.shown
     rows = np.arange(len(tree))
     last = np.maximum.accumulate(np.where(said, rows, -1)).tolist()
     following = np.minimum.accumulate(np.where(said, rows, len(tree))[::-1])[::-1].tolist()

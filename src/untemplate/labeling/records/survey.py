@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from copy import copy
 
 import numpy as np
 import numpy.typing as npt
@@ -44,12 +45,29 @@ CONCEALED = frozenset(
         *("collapsed", "expandable", "hover"),
     }
 )
+# What the contents of a tab are called, and those of the open one; and the handles of tabs, which are called so too.
+TABS = frozenset({"tab", "tabpanel"})
+OPEN = frozenset({"active", "selected", "current"})
+_HANDLES = frozenset({"li", "a", "button", "span", "dt"})
+# Classes by which the style sheets of Bootstrap, Tailwind, Foundation, Bulma, Angular, Magento, WordPress, Drupal and
+# HTML5 Boilerplate hide an element, or keep it for screen readers.
+UNSEEN = frozenset(
+    {
+        *("hidden", "hide", "d-none", "is-hidden", "ng-hide", "no-display", "nodisplay", "display-none"),
+        *("sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text", "show-for-sr", "offscreen"),
+        *("element-invisible", "element-hidden", "invisible"),
+    }
+)
+# Classes by which Bootstrap and Tailwind show an element again on screens of some size.
+_ON_SCREENS = re.compile(r"(?<!\S)(d-(sm|md|lg|xl|xxl)-|(sm|md|lg|xl|2xl):)(block|inline|flex|grid|table)")
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 ITEMS = frozenset({"li", "tr", "article", "dt"})
 # Time and memory are linear in what a page shows: so much takes some 10 s and 0.4 GB. Real pages have a few thousand.
 MAX_ROWS = 300_000
 TOO_LARGE = "page shows {:,} elements and texts: records are looked for among {:,} at most"
 _BITS = (1 << 64) - 1
+# A class that cuts off what is too wide, and hides nothing.
+_CLIPPED = re.compile(r"overflow-?hidden", re.IGNORECASE)
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 
 
@@ -80,15 +98,23 @@ class Survey:
         self.classes = _classes(tree)
         self.repeats = np.minimum(1.0, tree.total(self._twins()) / np.maximum(self.chars, 1))
         #: in how many elements that are named so each row stands, itself counted
-        self.concealed = tree.depth(np.array([not own.isdisjoint(CONCEALED) for own in words]))
+        self.concealed = tree.depth(
+            np.array([not own.isdisjoint(CONCEALED) for own in words]) & ~self._at_times()
+        )
         elements = self._element_numbers(boxes)
         self.boxes = boxes.elements[elements].astype(np.float64)
         self.boxes[_is(tree, {TEXT}) > 0] = boxes.nodes[_text_nodes(boxes)]
         self.font_size, self.font_weight = boxes.font_size[elements], boxes.font_weight[elements]
-        self.shown: npt.NDArray[np.bool_] = boxes.visible[elements]
+        self.shown: npt.NDArray[np.bool_] = boxes.visible[elements] & (tree.depth(self._unseen()) == 0)
         right, bottom = (self.boxes[:, axis] + self.boxes[:, axis + 2] for axis in (0, 1))
         self.height = max(float(bottom.max()), 1.0)
         self.area = max(float(right.max()), 1.0) * self.height
+
+    def revealed(self) -> Survey:
+        """The same as if all of the page were shown."""
+        revealed = copy(self)
+        revealed.shown = np.ones_like(self.shown)
+        return revealed
 
     def find_alone(self) -> int | None:
         """The row of a record that is the only one on its page: an item with several texts among what is named so."""
@@ -126,6 +152,28 @@ class Survey:
                         by_shape.setdefault(self.shapes.codes[child], []).append(child)
                 found[parent] = sum(self.chars[twins].sum() for twins in by_shape.values() if len(twins) > 1)
         return found
+
+    def _at_times(self) -> npt.NDArray[np.bool_]:
+        """Which rows have a class that shows them where there is room for it."""
+        classes = ("" if isinstance(item, str) else item.get("class", "") for item in self.tree.items)
+        return np.array([bool(_ON_SCREENS.search(names)) for names in classes])
+
+    def _unseen(self) -> npt.NDArray[np.bool_]:
+        """Which rows style sheets hide: by their class, or as contents of a tab while that beside it is open."""
+        tree, words = self.tree, self.words
+        classes = (
+            () if isinstance(item, str) else item.get("class", "").lower().split() for item in tree.items
+        )
+        unseen = np.array([not UNSEEN.isdisjoint(names) for names in classes]) & ~self._at_times()
+        tabs: dict[int, list[int]] = {}
+        for row, (own, tag) in enumerate(zip(words, tree.tags, strict=True)):
+            if not own.isdisjoint(TABS) and tag not in _HANDLES:
+                tabs.setdefault(int(tree.parent[row]), []).append(row)
+        for rows in tabs.values():
+            closed = [row for row in rows if words[row].isdisjoint(OPEN)]
+            if len(closed) == len(rows) - 1:
+                unseen[closed] = True
+        return unseen
 
     def _element_numbers(self, boxes: Boxes) -> Ints:
         """Which box is that of each row; of texts that of their element."""
@@ -166,5 +214,5 @@ def _words(item: etree._Element | str) -> Iterator[str]:
     """The words in an element's tag, class, id and role, in small letters."""
     if not isinstance(item, str):
         for text in (item.tag, item.get("class"), item.get("id"), item.get("role")):
-            for word in _WORDS.findall(text or ""):
+            for word in _WORDS.findall(_CLIPPED.sub("", text or "")):
                 yield word.lower()

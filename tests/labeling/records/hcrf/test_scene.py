@@ -33,7 +33,7 @@ def seen(items: str) -> tuple[ListPage, Group, Scene, list[list[Line | None]]]:
     found = ListPage(Page(html=f"<h1>Things</h1><ul class=results>{items}</ul>"), EstimatedLayout())
     group = found.groups[int(np.argmax(found.scores))]
     joined = find_joins(found.survey, group.runs, np.array([WEIGHTS[name] for name in FEATURES]))
-    lines = align(found.tree, found.shapes, Cells(found.tree, joined), group.runs)
+    lines = align(found.tree, found.shapes, Cells(found.tree, joined, found.survey.shown), group.runs)
     return found, group, look(found.survey, group.runs, lines), lines
 
 
