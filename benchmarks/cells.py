@@ -7,7 +7,7 @@ python -m benchmarks.cells --choose   prints the weights of seams that are shipp
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +17,8 @@ from rich.table import Table
 from scipy.optimize import minimize
 
 from benchmarks.lists import Floats, Sheet, choose, folds, hits, letters, score_rows, sheets
+from benchmarks.swde import Score
+from untemplate.labeling.records import Row
 from untemplate.labeling.records.joins import FEATURES, find_seams
 
 # Of the weights: the strength of the prior. Of 0.3, 3 and 30 the best, five folds over sites.
@@ -103,6 +105,19 @@ def reachable(sheet: Sheet) -> float:
     return sum(map(stands, cells)) / len(cells)
 
 
+def excuse(rows: Sequence[Row], sheet: Sheet) -> Score:
+    """Cells of right rows, were each true one that is nowhere on the page, as it is written, one of ours too many."""
+    hit = got = want = 0
+    for number, true in hits([letters(row.text) for row in rows], sheet.records).items():
+        own = {text for cell in rows[number].cells if cell and (text := letters(cell))}
+        known = set(sheet.records[true])
+        excused = min(sheet.otherwise[true], len(own - known))
+        hit += len(own & known) + excused
+        got += len(own)
+        want += len(known) + excused
+    return Score(hit, got, want)
+
+
 def measure(console: Console, every: list[Sheet]) -> None:
     known = {sheet.page.id: evidence(sheet) for sheet in every}
     scores = []
@@ -111,9 +126,16 @@ def measure(console: Console, every: list[Sheet]) -> None:
         joins = choose_joins(known[sheet.page.id] for sheet in training)
         for sheet in test:
             sheet.found.join_weights = joins
-            scores.append(score_rows(sheet.rows(weights), sheet.records))
-    table = Table("record F1", "cell F1", "cell F1 in right rows", "true cells that are whole texts")
-    means = [np.mean([score[kind].f1 for score in scores]) for kind in range(3)]
+            rows = sheet.rows(weights)
+            scores.append((*score_rows(rows, sheet.records), excuse(rows, sheet)))
+    table = Table(
+        "record F1",
+        "cell F1",
+        "cell F1 in right rows",
+        "those written otherwise excused",
+        "true cells that are whole texts",
+    )
+    means = [np.mean([score[kind].f1 for score in scores]) for kind in range(4)]
     table.add_row(*(f"{mean:.3f}" for mean in means), f"{np.mean([reachable(sheet) for sheet in every]):.3f}")
     console.print(table)
 

@@ -76,6 +76,8 @@ class Sheet:
     records: list[list[str]]
     #: the records as they are given, cell by cell
     given: list[list[str]]
+    #: of each record how many of its cells are left out
+    otherwise: list[int]
 
     @cached_property
     def found(self) -> ListPage:
@@ -126,8 +128,10 @@ def sheets(sites: Sequence[str] = ()) -> Iterator[Sheet]:
         text = letters(visible_text(page.tree))
         with path.with_suffix(".csv").open(encoding="utf-8", errors="replace", newline="") as file:
             given = list(csv.reader(file))
-        rows = [[cell for raw in row if (cell := letters(raw)) and cell in text] for row in given]
-        yield Sheet(site, page, [row for row in rows if row], given)
+        cells = [[cell for raw in row if (cell := letters(raw))] for row in given]
+        rows = [([cell for cell in row if cell in text], len(row)) for row in cells]
+        known = [(row, count - len(row)) for row, count in rows if row]
+        yield Sheet(site, page, [row for row, _ in known], given, [missing for _, missing in known])
 
 
 def hits(found: Sequence[str], records: Sequence[Sequence[str]]) -> dict[int, int]:

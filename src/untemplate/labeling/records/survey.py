@@ -97,15 +97,15 @@ class Survey:
         self.near_aside = self._nearest(self.own_main - own_aside) < 0
         self.classes = _classes(tree)
         self.repeats = np.minimum(1.0, tree.total(self._twins()) / np.maximum(self.chars, 1))
+        at_times = self._at_times()
         #: in how many elements that are named so each row stands, itself counted
-        self.concealed = tree.depth(
-            np.array([not own.isdisjoint(CONCEALED) for own in words]) & ~self._at_times()
-        )
+        self.concealed = tree.depth(np.array([not own.isdisjoint(CONCEALED) for own in words]) & ~at_times)
         elements = self._element_numbers(boxes)
         self.boxes = boxes.elements[elements].astype(np.float64)
         self.boxes[_is(tree, {TEXT}) > 0] = boxes.nodes[_text_nodes(boxes)]
         self.font_size, self.font_weight = boxes.font_size[elements], boxes.font_weight[elements]
-        self.shown: npt.NDArray[np.bool_] = boxes.visible[elements] & (tree.depth(self._unseen()) == 0)
+        hidden = tree.depth(self._unseen() & ~at_times) > 0
+        self.shown: npt.NDArray[np.bool_] = boxes.visible[elements] & ~hidden
         right, bottom = (self.boxes[:, axis] + self.boxes[:, axis + 2] for axis in (0, 1))
         self.height = max(float(bottom.max()), 1.0)
         self.area = max(float(right.max()), 1.0) * self.height
@@ -164,7 +164,7 @@ class Survey:
         classes = (
             () if isinstance(item, str) else item.get("class", "").lower().split() for item in tree.items
         )
-        unseen = np.array([not UNSEEN.isdisjoint(names) for names in classes]) & ~self._at_times()
+        unseen = np.array([not UNSEEN.isdisjoint(names) for names in classes])
         tabs: dict[int, list[int]] = {}
         for row, (own, tag) in enumerate(zip(words, tree.tags, strict=True)):
             if not own.isdisjoint(TABS) and tag not in _HANDLES:
