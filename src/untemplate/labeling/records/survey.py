@@ -54,7 +54,7 @@ _HANDLES = frozenset({"li", "a", "button", "span", "dt"})
 UNSEEN = frozenset(
     {
         *("hidden", "hide", "d-none", "is-hidden", "ng-hide", "no-display", "nodisplay", "display-none"),
-        *("sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text", "show-for-sr", "offscreen"),
+        *("sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text", "show-for-sr"),
         *("element-invisible", "element-hidden", "invisible"),
     }
 )
