@@ -3,6 +3,7 @@
 python -m benchmarks.labelers                             all of them, all verticals
 python -m benchmarks.labelers --vertical book --every 2   a quick look
 python -m benchmarks.labelers --labeler seed "segments, ED" -v    two of them, with what is missed
+python -m benchmarks.labelers --made-up                   whole made-up sites, their list pages and all
 """
 
 from __future__ import annotations
@@ -21,17 +22,19 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from benchmarks import made_up
+from benchmarks.made_up import MadeUp, made_up_sites
 from benchmarks.rankers import held_out
 from benchmarks.seed import GOOD, Target
 from benchmarks.segments import PageCRF
-from benchmarks.swde import VERTICALS, Score, chosen_sites, labels_of, schema_of
+from benchmarks.swde import VERTICALS, Score, Site, chosen_sites, labels_of, schema_of
 from untemplate import Knowledge, Label, Page, Schema, train
 from untemplate.labeling.anchors import Lessons, learn_lessons
 from untemplate.labeling.anchors.scoring import Model
 from untemplate.labeling.finding import Finding
 from untemplate.labeling.finding import labels_of as labels_found
-from untemplate.labeling.ground import Ground
 from untemplate.labeling.knowledge import Method
+from untemplate.labeling.seed.ranking import Rankers, ready_made
 from untemplate.labeling.segments import FromLabels, SegmentLabeler
 from untemplate.labeling.segments.classifying import NodeClassifier, leaf_labels
 from untemplate.labeling.segments.segmenting import Segmented
@@ -52,6 +55,7 @@ class Training:
 
     vertical: str
     sites: Sequence[tuple[Sequence[Page], Sequence[Label]]]
+    rankers: Rankers
     _known: dict[Method, Knowledge] = field(default_factory=dict)
 
     @property
@@ -60,16 +64,16 @@ class Training:
 
     def knowledge(self, method: Method) -> Knowledge:
         if method not in self._known:
-            self._known[method] = train(self.sites, self.schema, method, rankers=held_out(self.vertical))
+            self._known[method] = train(self.sites, self.schema, method, rankers=self.rankers)
         return self._known[method]
 
     def scored(self, model: Model) -> Knowledge:
-        rankers, lessons = held_out(self.vertical), self.lessons
-        return Knowledge(self.schema, lessons.models, rankers=rankers, anchors=lessons.fit(model))
+        lessons = self.lessons
+        return Knowledge(self.schema, lessons.models, rankers=self.rankers, anchors=lessons.fit(model))
 
     @cached_property
     def lessons(self) -> Lessons:
-        return learn_lessons(self.sites, self.schema, held_out(self.vertical))
+        return learn_lessons(self.sites, self.schema, self.rankers)
 
     def nodes(self) -> NodeClassifier:
         nodes = self.knowledge("segments").nodes
@@ -77,7 +81,7 @@ class Training:
         return nodes
 
     def whole_pages(self) -> NodeClassifier:
-        sites = [(Segmented(Ground(pages)), labels) for pages, labels in self.sites]
+        sites = [(Segmented(pages), labels) for pages, labels in self.sites]
         return PageCRF.learn((site, leaf_labels(site, labels, self.schema)) for site, labels in sites)
 
 
@@ -116,13 +120,15 @@ def evaluate(
     answers: Answers,
     seconds: Mapping[str, list[float]],
     tested: int,
+    rankers: Rankers,
 ) -> Iterator[str]:
     """So many sites, evenly spread, each labelled by what the four after it taught."""
-    seeds = [(t.labelled, labels_of([page.id for page in t.labelled], t.truth)) for t in targets]
+    seeds = [(one.labelled, labels_of(records_among(one), one.truth)) for one in targets]
     for turn in range(min(tested, len(targets))):
         number = turn * len(targets) // tested
         target = targets[number]
-        training = Training(vertical, [seeds[(number + n) % len(targets)] for n in range(1, TRAINED + 1)])
+        sites = [seeds[(number + n) % len(targets)] for n in range(1, TRAINED + 1)]
+        training = Training(vertical, sites, rankers)
         for name in labelers:
             labeler = LABELERS[name](training)
             started = process_time()
@@ -132,6 +138,11 @@ def evaluate(
             for attribute, tally in target.score(labels_found(findings)).items():
                 answers[vertical, name, target.site.name, attribute] = Answer(sure.get(attribute, 0.0), tally)
             yield name
+
+
+def records_among(target: Target) -> list[str]:
+    """The pages to be labelled that have any value."""
+    return [page.id for page in target.labelled if any(target.truth[page.id].values())]
 
 
 def precision_at(answers: Sequence[Answer], share: float) -> float | None:
@@ -167,28 +178,37 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.labelers", description=(__doc__ or "").partition("\n")[0]
     )
-    parser.add_argument("--vertical", nargs="+", choices=VERTICALS, default=VERTICALS, help="only these")
+    parser.add_argument("--made-up", action="store_true", help="whole made-up sites, not those of SWDE")
+    parser.add_argument("--vertical", nargs="+", help="only these")
     parser.add_argument("--labeler", nargs="+", choices=LABELERS, default=list(LABELERS), help="only these")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="of N pages only one: a quick look")
     parser.add_argument("--tested", type=int, default=10, metavar="N", help="sites to be labelled, of 10")
     parser.add_argument("-v", "--verbose", action="store_true", help="list what is missed")
     options = parser.parse_args(arguments)
+    known = made_up.VERTICALS if options.made_up else VERTICALS
+    verticals = options.vertical or list(known)
+    if unknown := set(verticals).difference(known):
+        parser.error(f"no vertical {', '.join(sorted(unknown))}; there are {', '.join(known)}")
     console = Console(width=None if sys.stdout.isatty() else 160)
     answers: Answers = {}
     seconds: dict[str, list[float]] = {name: [] for name in options.labeler}
-    for vertical in options.vertical:
-        try:
-            sites = chosen_sites([vertical], (), options.every)
-        except FileNotFoundError as missing:
-            console.print(f"skipped: {missing}")
-            return 0
+    for vertical in verticals:
+        sites: Sequence[Site | MadeUp]
+        if options.made_up:
+            sites, rankers = made_up_sites(vertical), ready_made()
+        else:
+            try:
+                sites, rankers = chosen_sites([vertical], (), options.every), held_out(vertical)
+            except FileNotFoundError as missing:
+                console.print(f"skipped: {missing}")
+                return 0
         with Progress(console=Console(stderr=True), transient=True) as bar:
             targets = [Target(site) for site in bar.track(sites, description="reading")]
             total = min(options.tested, len(targets)) * len(options.labeler)
             task = bar.add_task(vertical, total=total)
-            for _ in evaluate(vertical, targets, options.labeler, answers, seconds, options.tested):
+            for _ in evaluate(vertical, targets, options.labeler, answers, seconds, options.tested, rankers):
                 bar.advance(task)
-    show(console, answers, options.vertical, {name: mean(own) for name, own in seconds.items()})
+    show(console, answers, verticals, {name: mean(own) for name, own in seconds.items()})
     if options.verbose:
         for (vertical, name, site, attribute), answer in answers.items():
             if answer.score.f1 < GOOD:

@@ -108,7 +108,11 @@ def made_up(vertical: str, number: int) -> Place:
     site = make_site(vertical, number, PAGES)
 
     def holds(node: Node, value: str) -> bool:
-        return node.parent.get(DECOY) is None and value in node.text and len(node.text) <= 2 * len(value) + 20
+        if node.parent.get(DECOY) is not None:
+            return False
+        return node.text == value or (
+            node.is_text and value in node.text and len(node.text) <= 2 * len(value) + 20
+        )
 
     return place(with_decoys(site), site.schema, site.labels, site.truth, holds)
 
@@ -212,7 +216,9 @@ def _from_seeds(
     for target in targets:
         names = [name for name in models if name in target.f1]
         attributes = {name: schema.attributes[name] for name in names}
-        candidates = {n: target.survey.candidates(one) for n, one in attributes.items()}
+        candidates = {
+            n: target.survey.candidates(one, models[n].spans_nodes) for n, one in attributes.items()
+        }
         evidence = {n: gather(target.survey, candidates[n], attributes[n], models[n]) for n in names}
         f1 = {name: target.f1[name][candidates[name]] for name in names}
         yield Trial(vertical, attributes, target.survey, candidates, evidence, f1)

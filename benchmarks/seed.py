@@ -20,6 +20,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
+from benchmarks.made_up import MadeUp
 from benchmarks.rankers import held_out
 from benchmarks.swde import VERTICALS, Score, Site, chosen_sites, labels_of, schema_of, score
 from untemplate import Knowledge, Label, Page, learn, train
@@ -71,7 +72,7 @@ class Outcomes:
 class Target:
     """A site to be labelled; what rules make of the same labels is remembered, since many seeds say the same."""
 
-    def __init__(self, site: Site, labels_only: bool = False) -> None:
+    def __init__(self, site: Site | MadeUp, labels_only: bool = False) -> None:
         self.site = site
         self.labels_only = labels_only
         self.pages = site.pages()

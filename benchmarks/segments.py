@@ -22,7 +22,6 @@ from rich.progress import Progress
 from rich.table import Table
 
 from benchmarks.swde import VERTICALS, Site, chosen_sites, labels_of, schema_of
-from untemplate.labeling.ground import Ground
 from untemplate.labeling.segments.classifying import leaf_labels, learn_node_crf, majority, words_of
 from untemplate.labeling.segments.correcting import NOISE
 from untemplate.labeling.segments.crf import CRF, Words, learn_crf
@@ -88,7 +87,7 @@ class Target:
         pages, self.truth = site.pages(), site.truth()
         chosen = pages[:: max(1, len(pages) // PAGES)][:PAGES]
         started = process_time()
-        self.segmented = Segmented(Ground(chosen))
+        self.segmented = Segmented(chosen)
         self.seconds = process_time() - started
         self.labels = leaf_labels(self.segmented, labels_of([page.id for page in chosen], self.truth), schema)
 

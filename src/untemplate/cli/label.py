@@ -115,7 +115,7 @@ def command(
             ]
         )
     else:
-        _show(findings, counted(len(chosen), "page"))
+        _show(findings, counted(len(chosen), "page"), len(chosen))
     say(f"Labels are in {output}.")
     if not all(finding.found for finding in findings):
         context.exit(1)
@@ -128,7 +128,7 @@ def label_pages(knowledge: Knowledge, pages: Pages, known: Sequence[Label]) -> l
     chosen = _spread(progress(pages, "Reading pages", pages.total), PAGES)
     given = {label.attribute for label in known}
     findings = [one for one in knowledge.find(chosen) if one.attribute not in given]
-    _show(findings, f"Labels by knowledge of {knowledge.schema.name}", err=True)
+    _show(findings, f"Labels by knowledge of {knowledge.schema.name}", len(chosen), err=True)
     return labels_of(findings)
 
 
@@ -150,8 +150,8 @@ def _spread(pages: Iterable[Page], k: int) -> list[Page]:
     return [kept[number * len(kept) // k] for number in range(k)] if len(kept) > k else kept
 
 
-def _show(findings: Sequence[Finding], title: str, err: bool = False) -> None:
-    """A table of what was found, and a line about what was not."""
+def _show(findings: Sequence[Finding], title: str, pages: int, err: bool = False) -> None:
+    """A table of what was found, and lines about what was not, and on which share of the pages nothing was."""
     show(
         title,
         ("attribute", "confidence", "coverage", "examples"),
@@ -170,3 +170,9 @@ def _show(findings: Sequence[Finding], title: str, err: bool = False) -> None:
     missing = [finding.attribute for finding in findings if not finding.found]
     if missing:
         click.echo(f"Not found, so not labelled: {', '.join(missing)}.", err=err)
+    labelled = {id(page) for finding in findings if finding.found for page, _ in finding.places}
+    if without := pages - len(labelled):
+        click.echo(
+            f"{without} of {counted(pages, 'page')} got no label: nothing was found, or they list many records.",
+            err=err,
+        )

@@ -20,13 +20,15 @@ from untemplate.labeling.label import Label
 from untemplate.labeling.records.hcrf.details import find_details, read_details
 from untemplate.labeling.records.hcrf.model import Hcrf
 from untemplate.labeling.records.hcrf.vertical import BlockModels, learn_blocks
+from untemplate.labeling.seed.evidence import EVIDENCE, gather
 from untemplate.labeling.seed.models import AttributeModel, learn_attribute
 from untemplate.labeling.seed.paper import PaperSite, SeedSite, Step, adapt, learn_seed
 from untemplate.labeling.seed.ranking import Rankers, ready_made
-from untemplate.labeling.seed.solution import solve
+from untemplate.labeling.seed.solution import elsewhere, solve, together
 from untemplate.labeling.seed.survey import Survey
 from untemplate.labeling.segments import FromLabels, NodeCRF, SegmentLabeler, learn_nodes
 from untemplate.labeling.storage import load_knowledge, save_knowledge
+from untemplate.labeling.templates import MIN_TEMPLATE, MIN_TEMPLATE_SHARE, split, with_labels, without_lists
 from untemplate.page import Page
 from untemplate.schema import Schema
 
@@ -43,10 +45,8 @@ MIN_CONFIDENCE = 0.2
 SURE = 0.7
 # As above, for the paper's method, whose relevance is no chance: the classifier takes it for an example.
 RELEVANT = 0.5
-# Pages without anything that is clearly found, or without what is mandatory, are a template of their own, if so many
-# and such a share of all.
+# Pages without anything that is clearly found, or without what is mandatory, are a template of their own, if enough.
 CLEAR = 0.5
-MIN_TEMPLATE, MIN_TEMPLATE_SHARE = 5, 0.1
 
 
 @dataclass(frozen=True)
@@ -91,10 +91,10 @@ class Knowledge:
     def find(self, pages: Iterable[Page], way: Way | None = None) -> list[Finding]:
         """Where each attribute of the schema stands on pages of one site, as far as it is known.
 
-        The way is that of the method it was trained by. What fields of a seed site taught can also be corrected by
-        site knowledge, `way="segments"`.
+        Pages of each template are looked at by themselves, and those that list many records left out. The way is
+        that of the method it was trained by. What fields of a seed site taught can also be corrected by site
+        knowledge, `way="segments"`.
         """
-        own = list(pages)
         if way == "anchors" and not self.anchors:
             raise KnowledgeError("this knowledge scores no extractors; train it anew with --method anchors")
         if way == "seed" and self.nodes:
@@ -103,20 +103,32 @@ class Knowledge:
             raise KnowledgeError("this knowledge labels no blocks; train it anew with --method hcrf")
         if way == "seed" and self.blocks:
             raise KnowledgeError("this knowledge is of blocks only; train it anew without --method hcrf")
-        if way == "segments" or self.nodes:
-            return SegmentLabeler(self.schema, self.nodes or FromLabels(self)).find(own)
-        if self.seeds:
-            return self._find_as_paper(own)
-        if self.blocks:
-            return self._find(own, self._find_blocks)
-        return self._find(own, self._find_by_anchors if self.anchors and way != "seed" else self._find_on)
+        templates = split(list(pages))
+        found = [self._find_on(template, way) for template in templates]
+        kept = without_lists(found, self.schema)
+        count = sum(len(templates[number]) for number in kept)
+        same = zip(*(found[number] for number in kept), strict=True)
+        return self._in_order([merge(findings, count) for findings in same])
 
-    def _find(self, pages: list[Page], find_on: Callable[[list[Page]], Iterable[Finding]]) -> list[Finding]:
+    def _find_on(self, pages: Sequence[Page], way: Way | None) -> list[Finding]:
+        """Find on pages of one template."""
+        if way == "segments" or self.nodes:
+            return SegmentLabeler(self.schema, self.nodes or FromLabels(self)).find(pages)
+        if self.seeds:
+            return self._find_as_paper(pages)
+        if self.blocks:
+            return self._find_again(pages, self._find_blocks)
+        by_anchors = self.anchors and way != "seed"
+        return self._find_again(pages, self._find_by_anchors if by_anchors else self._find_by_evidence)
+
+    def _find_again(
+        self, pages: Sequence[Page], find: Callable[[Sequence[Page]], Iterable[Finding]]
+    ) -> list[Finding]:
         """Find on all pages; then, as long as many are not done, on those as a template by itself."""
         found: dict[str, list[Finding]] = {}
         rest, least = pages, max(MIN_TEMPLATE, MIN_TEMPLATE_SHARE * len(pages))
         while rest:
-            findings = list(find_on(rest))
+            findings = list(find(rest))
             done = self._done(findings)
             others = [page for page in rest if id(page) not in done]
             is_last = not done or len(others) < least
@@ -133,18 +145,24 @@ class Knowledge:
                 done &= {id(page) for page, _ in one.places}
         return done
 
-    def _find_on(self, pages: list[Page]) -> Iterator[Finding]:
+    def _find_by_evidence(self, pages: Sequence[Page]) -> Iterator[Finding]:
         survey = Survey(pages, self.schema)
         for name, best in solve(survey, self.models, self.schema, self.rankers).items():
-            yield self._finding(survey, name, survey.fields.rows_of(best.field), best.confidence)
+            yield self._finding(survey, name, best.rows, best.confidence)
 
-    def _find_by_anchors(self, pages: list[Page]) -> Iterator[Finding]:
+    def _find_by_anchors(self, pages: Sequence[Page]) -> Iterator[Finding]:
         assert self.anchors is not None
         survey = Survey(pages, self.schema)
         for name, best in self.anchors.choose(survey, self.schema, self.models, self.rankers).items():
-            yield replace(self._finding(survey, name, best.rows, best.confidence), source="anchors")
+            attribute, model = self.schema.attributes[name], self.models[name]
+            fields = survey.candidates(attribute, model.spans_nodes)
+            evidence = gather(survey, fields, attribute, model)
+            score = self.rankers.score(evidence, EVIDENCE)
+            others = elsewhere(survey, fields, evidence, score, best.rows, self.rankers)
+            rows, confidence = together([(best.rows, best.confidence), *others])
+            yield replace(self._finding(survey, name, rows, confidence), source="anchors")
 
-    def _find_blocks(self, pages: list[Page]) -> list[Finding]:
+    def _find_blocks(self, pages: Sequence[Page]) -> list[Finding]:
         if not self.blocks or not self.blocks.details:
             raise KnowledgeError("this knowledge is of lists only; to train it for pages, label pages too")
         return find_details(self.blocks.details, self.schema, read_details(pages))
@@ -155,7 +173,7 @@ class Knowledge:
             rows = all_values(ground, rows)
         return _finding(ground, name, rows, confidence, confidence >= MIN_CONFIDENCE)
 
-    def _find_as_paper(self, pages: list[Page]) -> list[Finding]:
+    def _find_as_paper(self, pages: Sequence[Page]) -> list[Finding]:
         site = PaperSite(pages)
         adapted = adapt(site, self.seeds, self.step)
         return self._in_order(
@@ -205,7 +223,7 @@ def train(
     if it were labelled. Other rankers than those of the package are for benchmarks, which hold sites back.
     """
     rankers = rankers or ready_made()
-    seeds = [(list(pages), list(labels)) for pages, labels in sites]
+    seeds = [(with_labels(list(pages), own), own) for pages, labels in sites for own in [list(labels)]]
     if method == "segments":
         return Knowledge(schema, {}, nodes=learn_nodes(seeds, schema))
     if method == "hcrf":

@@ -13,7 +13,7 @@ from untemplate.schema import Hints, Like
 
 def marked(annotator: Annotator, survey: Survey) -> set[str]:
     ground = survey.ground
-    return {ground.rows[row].text for row in annotator.marks(survey).nonzero()[0]}
+    return {ground.rows[row].text for row in (annotator.marks(survey) & ground.is_text).nonzero()[0]}
 
 
 def texts_survey(*texts: str) -> Survey:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from untemplate import Page
-from untemplate.labeling.ground import Ground
 from untemplate.labeling.segments.correcting import NOISE
 from untemplate.labeling.segments.segmenting import Segmented
 
@@ -33,7 +32,7 @@ def yelp() -> Segmented:
         Page(id=f"p{number}", html=PAGE.format(**dict(zip(KEYS, values, strict=True))))
         for number, values in enumerate(RESTAURANTS, 1)
     ]
-    return Segmented(Ground(pages))
+    return Segmented(pages)
 
 
 def texts_of(site: Segmented, page: int) -> dict[str, list[str]]:

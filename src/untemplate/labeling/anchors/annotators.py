@@ -86,7 +86,7 @@ class Pattern:
     def marks(self, survey: Survey) -> Bools:
         ground = survey.ground
         found = np.array([len(one) <= MAX_TEXT and bool(self.finds(one)) for one in ground.texts], np.bool_)
-        return found[ground.text] & ground.is_text
+        return found[ground.text] & ground.may_be(["text()"])
 
 
 @dataclass(frozen=True)
@@ -96,9 +96,7 @@ class NodeKind:
     attribute: Attribute
 
     def marks(self, survey: Survey) -> Bools:
-        kinds = kinds_of(self.attribute)
-        right = np.array([path.endswith(kinds) for path in survey.ground.paths], np.bool_)
-        return right[survey.ground.path]
+        return survey.ground.may_be(kinds_of(self.attribute))
 
 
 class Dictionary:
@@ -151,7 +149,7 @@ def annotators_of(attribute: Attribute, hints: Hints, model: AttributeModel | No
 
 
 def annotate(survey: Survey, schema: Schema, models: Mapping[str, AttributeModel]) -> dict[str, Bools]:
-    """Of each attribute that has any annotator, the rows that are marked."""
+    """Of each attribute that has any annotator, the rows that are marked; of one with a type no more than that."""
     marks = {}
     for name, attribute in schema.attributes.items():
         found = [
@@ -159,5 +157,6 @@ def annotate(survey: Survey, schema: Schema, models: Mapping[str, AttributeModel
             for one in annotators_of(attribute, schema.hints.get(name, Hints()), models.get(name))
         ]
         if found:
-            marks[name] = np.any(found, axis=0)
+            marked = np.any(found, axis=0)
+            marks[name] = marked if attribute.type == "text" else survey.ground.by_itself(marked)
     return marks

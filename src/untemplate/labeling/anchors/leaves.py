@@ -12,6 +12,7 @@ __all__ = ["Leaves"]
 
 class Leaves:
     """Rows of a ground as leaves: `of[row]` is its leaf, −1 if it has none, `row[leaf]` the first of its rows.
+    A whole element stands where its first text does.
 
     Text nodes that follow each other at the same place are one value, such as the paragraphs of a description, if
     their number differs from page to page; a fixed number of them are several attributes.
@@ -24,6 +25,7 @@ class Leaves:
         self.page: Ints = ground.page[self.row]
         self.of: Ints = np.full(len(ground), -1, np.int32)
         self.of[inside] = np.cumsum(starts, dtype=np.int32) - 1
+        self.of = self.of[ground.first]
 
     def __len__(self) -> int:
         return len(self.row)

@@ -13,7 +13,7 @@ from untemplate.labeling.anchors.candidates import OFFSET, XPATHS, Extractors, c
 from untemplate.labeling.anchors.features import PAIR, Doubles, FeatureSet, measure, measure_pair
 from untemplate.labeling.anchors.leaves import Leaves
 from untemplate.labeling.ground.nodes import Floats, Ints
-from untemplate.labeling.seed.models import AttributeModel
+from untemplate.labeling.seed.models import NAME_ONLY, AttributeModel
 from untemplate.labeling.seed.ranking import Rankers
 from untemplate.labeling.seed.survey import Survey
 from untemplate.schema import Hints, Schema
@@ -73,7 +73,7 @@ def find_options(
     base, leaves = survey.fields, Leaves(survey.ground)
     xpaths: dict[str, Ints] = {}
     for name, marked in marks.items():
-        own = survey.candidates(schema.attributes[name])
+        own = survey.candidates(schema.attributes[name], models.get(name, NAME_ONLY).spans_nodes)
         xpaths[name] = choose_xpaths(base, marked, own, thresholds.get(name, UNKNOWN))
     anchors = {name: found[:XPATHS].tolist() for name, found in xpaths.items()}
     extractors = Extractors(base, leaves, sorted({one for found in anchors.values() for one in found}))

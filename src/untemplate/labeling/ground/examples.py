@@ -30,7 +30,7 @@ class Examples:
     """Of one attribute on one seed site."""
 
     positive: Bools  # rows that hold it
-    negative: Bools  # rows of labelled pages that do not, and could
+    negative: Bools  # rows of labelled pages that do not, and could; no whole elements if none holds it
     weight: Floats  # of each field, how well it holds the attribute
 
 
@@ -47,8 +47,7 @@ def find_examples(fields: Fields, labels: Iterable[Label], attribute: Attribute)
     for label in labels:
         if label.attribute == attribute.name and label.page in named:
             given.setdefault(named[label.page], []).append(label)
-    right = np.array([path.endswith(kinds_of(attribute)) for path in ground.paths], np.bool_)
-    eligible = right[ground.path] & ~ground.is_barred if len(ground) else np.zeros(0, np.bool_)
+    eligible = ground.may_be(kinds_of(attribute)) & ~ground.is_barred
     held, judged = np.zeros(len(ground), np.bool_), np.zeros(len(ground), np.bool_)
     for page, found in given.items():
         start, stop = int(ground.starts[page]), int(ground.starts[page + 1])
@@ -63,7 +62,7 @@ def find_examples(fields: Fields, labels: Iterable[Label], attribute: Attribute)
     positive = held & consistent
     if not positive.any():
         return None
-    negative = judged & eligible & ~held & ~ground.is_static
+    negative = _others(ground, positive, judged & eligible & ~held)
     weight = np.where(good, precision * share, 0)
     return Examples(positive, negative, (weight / weight.sum()).astype(np.float32))
 
@@ -74,11 +73,17 @@ def presume_examples(fields: Fields, field: int) -> Examples:
     positive = np.zeros(len(ground), np.bool_)
     positive[fields.rows_of(field)] = True
     texts = ground.page.astype(np.int64) * len(ground.texts) + ground.text
-    negative = ground.is_text & ~ground.is_barred & ~ground.is_static & ~np.isin(texts, texts[positive])
-    negative &= np.isin(ground.page, ground.page[positive])
+    on_page = np.isin(ground.page, ground.page[positive]) & ~np.isin(texts, texts[positive])
+    negative = _others(ground, positive, ground.may_be(["text()"]) & ~ground.is_barred & on_page)
     weight = np.zeros(len(fields), np.float32)
     weight[field] = 1
     return Examples(positive, negative, weight)
+
+
+def _others(ground: Ground, positive: Bools, among: Bools) -> Bools:
+    """What of these rows does not hold an attribute, and could."""
+    spans_nodes = (positive & ground.is_whole).any()
+    return among & ~ground.is_static & (spans_nodes | ~ground.is_whole)
 
 
 def _mean_over(fields: Fields, column: Bools, among: Bools) -> Floats:
@@ -90,7 +95,9 @@ def _mean_over(fields: Fields, column: Bools, among: Bools) -> Floats:
 
 
 def _rows_of(ground: Ground, start: int, stop: int, labels: list[Label], eligible: Bools) -> list[int]:
-    """The rows of a page that its labels mean: the pinned node, all with the same text, else the shortest around."""
+    """The rows of a page that its labels mean: the pinned node, all texts that are the value, else whole elements,
+    else the shortest row around it.
+    """
     rows = [row for row in range(start, stop) if eligible[row]]
     found: list[int] = []
     for label in labels:
@@ -101,7 +108,8 @@ def _rows_of(ground: Ground, start: int, stop: int, labels: list[Label], eligibl
             texts = [(row, ground.rows[row].text) for row in rows]
             same = [row for row, text in texts if text == value]
             around = [(len(text), row) for row, text in texts if value in text] if not same else []
-            found += same or [row for _, row in sorted(around)[:1]]
+            single = [row for row in same if not ground.is_whole[row]]
+            found += single or same or [row for _, row in sorted(around)[:1]]
     return found
 
 
@@ -118,8 +126,10 @@ def _pinned(ground: Ground, rows: list[int], xpath: str) -> list[int]:
     found = []
     for result in results:
         if isinstance(result, etree._Element):
-            inside = set(result.iter())
-            found += [row for row in rows if ground.rows[row].parent in inside][:1]
+            elements = set(result.iter())
+            inside = [row for row in rows if ground.rows[row].parent in elements]
+            wholes = [row for row in inside if ground.is_whole[row]]
+            found += sorted(wholes, key=lambda row: -len(ground.rows[row].text))[:1] or inside[:1]
         elif isinstance(result, str):
             kind = f"@{result.attrname}" if result.is_attribute else "tail" if result.is_tail else "text"  # type: ignore[attr-defined]
             row = by_node.get((result.getparent(), kind))  # type: ignore[attr-defined]

@@ -6,7 +6,7 @@ class names) is kept once, and rows hold its number, so that work is done per di
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Iterator
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
 from math import log
 from typing import Generic, TypeVar
@@ -17,9 +17,10 @@ from lxml import etree
 
 from untemplate.errors import PageError
 from untemplate.labeling.ground.surroundings import OUTSIDE, Headers, Surroundings, words_of
+from untemplate.labeling.ground.wholes import find_wholes
 from untemplate.page import Node, Page
 
-__all__ = ["Bools", "Floats", "Ground", "Ints", "Numbered", "group", "ordinals"]
+__all__ = ["WHOLE", "Bools", "Floats", "Ground", "Ints", "Numbered", "group", "ordinals"]
 
 Ints = npt.NDArray[np.int32]
 Bools = npt.NDArray[np.bool_]
@@ -34,6 +35,9 @@ MIN_VARIANTS = 4
 MAX_LABEL = 80
 # Words of a node that are compared with the page's title.
 MAX_WORDS = 40
+
+# The kind of whole elements.
+WHOLE = "element"
 
 # Texts inside these elements are no values of the page.
 BARRED = ("/title/", "/option/", "/textarea/")
@@ -59,9 +63,11 @@ class Numbered(Generic[T]):
 
 
 class Ground:
-    """The text nodes of pages as columns, and besides them those attributes that are asked for, such as `@src`."""
+    """The text nodes of pages as columns, and besides them the kinds that are asked for: attributes such as `@src`,
+    and `element`, which are whole elements that hold several texts. These come after all others of their page.
+    """
 
-    def __init__(self, pages: Iterable[Page], attributes: Collection[str] = ()) -> None:
+    def __init__(self, pages: Iterable[Page], kinds: Collection[str] = ()) -> None:
         self.pages: list[Page] = []
         self.rows: list[Node] = []
         self._texts: Numbered[str] = Numbered()
@@ -70,7 +76,8 @@ class Ground:
         self._headers: Numbered[str] = Numbered()
         self._counts: list[int] = []
         self._columns: list[tuple[int, int, int, int]] = []
-        self._attributes = frozenset(attributes)
+        self._kinds = frozenset(kinds)
+        self._spans: dict[int, tuple[int, int]] = {}
         for page in pages:
             self._add(page)
         columns = np.array(self._columns, np.int32).reshape(-1, 4)
@@ -82,13 +89,21 @@ class Ground:
 
     def takes(self, node: Node) -> bool:
         """Whether a node of a page is a row."""
-        return node.is_text or node.kind in self._attributes
+        return node.is_text or node.kind in self._kinds
 
     def _add(self, page: Page) -> None:
         try:
             nodes = list(filter(self.takes, page.nodes))
         except PageError:
             return
+        if WHOLE in self._kinds:
+            start = len(self.rows)
+            wholes = find_wholes(nodes)
+            self._spans.update(
+                (start + row, (start + first, start + last))
+                for row, (_, first, last) in enumerate(wholes, len(nodes))
+            )
+            nodes += [node for node, _, _ in wholes]
         self.pages.append(page)
         self._counts.append(len(nodes))
         self.rows += nodes
@@ -120,15 +135,67 @@ class Ground:
 
     @cached_property
     def is_text(self) -> Bools:
-        """Whether each row is a text node, not an attribute."""
-        text = np.array([path.endswith("text()") for path in self.paths], np.bool_)
-        return text[self.path] if len(self) else np.zeros(0, np.bool_)
+        """Whether each row is a text node, no attribute and no whole element."""
+        return self._ends_with("text()")
+
+    def _ends_with(self, *tests: str) -> Bools:
+        right = np.array([path.endswith(tests) for path in self.paths], np.bool_)
+        return right[self.path] if len(self) else np.zeros(0, np.bool_)
+
+    @cached_property
+    def is_whole(self) -> Bools:
+        """Whether each row is a whole element."""
+        whole = np.zeros(len(self), np.bool_)
+        whole[list(self._spans)] = True
+        return whole
+
+    def may_be(self, kinds: Collection[str]) -> Bools:
+        """Whether each row is of these kinds (`text()`, `@src` …); a whole element is one of texts."""
+        right = self._ends_with(*kinds)
+        return right | self.is_whole if "text()" in kinds else right
+
+    @cached_property
+    def first(self) -> Ints:
+        """Of a whole element the row of its first text; of other rows the row itself."""
+        return self._edges(0)
+
+    @cached_property
+    def last(self) -> Ints:
+        """Of a whole element the row of its last text; of other rows the row itself."""
+        return self._edges(1)
+
+    def _edges(self, which: int) -> Ints:
+        edges = np.arange(len(self), dtype=np.int32)
+        edges[list(self._spans)] = [span[which] for span in self._spans.values()]
+        return edges
 
     @cached_property
     def is_barred(self) -> Bools:
         """Whether each row is where no value is looked for: the title element, the choices of a form."""
         barred = np.array([any(tag in path for tag in BARRED) for path in self.paths], np.bool_)
-        return barred[self.path] if len(self) else np.zeros(0, np.bool_)
+        return barred[self.path][self.first] if len(self) else np.zeros(0, np.bool_)
+
+    def by_itself(self, column: Bools) -> Bools:
+        """The column, but for whole elements with a text of which it is true already: that is enough of them."""
+        counts = np.concatenate([[0], np.cumsum(column & self.is_text)])
+        return column & ~(self.is_whole & (counts[self.last + 1] > counts[self.first]))
+
+    def join(self, texts: Sequence[int]) -> list[int]:
+        """Rows of texts in page order, those that are all of a whole element as that: a value that spans nodes."""
+        spans: dict[int, list[tuple[int, int]]] = {}
+        for row, (first, last) in self._spans.items():
+            spans.setdefault(first, []).append((last, row))
+        given, joined, beyond = set(texts), list[int](), -1
+        for text in texts:
+            if text > beyond:
+                fitting = [
+                    span
+                    for span in spans.get(text, ())
+                    if all(row in given for row in range(text, span[0] + 1) if self.is_text[row])
+                ]
+                beyond, row = max(fitting, default=(text, text))
+                joined.append(row)
+        return joined
 
     # Redundancy, and the template's own words
 
@@ -142,7 +209,7 @@ class Ground:
     @cached_property
     def is_static(self) -> Bools:
         """Whether each row is the template's own: its text stands at its path on most pages, or is a recurring
-        `Label:`."""
+        `Label:`. Whole elements are as their first text is."""
         places = group(self.path, self.text)
         pairs = np.unique(places.astype(np.int64) * max(1, len(self.pages)) + self.page)
         counts = np.bincount(pairs // max(1, len(self.pages)))
@@ -151,7 +218,8 @@ class Ground:
             return np.zeros(0, np.bool_)
         enough = counts[places] >= max(2.0, STATIC_SHARE * len(self.pages))
         enough &= colon[self.text] | ~self._varies_after_label(enough)
-        return self.is_text & (enough | ((counts[places] > 1) & colon[self.text]))
+        static: Bools = self.is_text & (enough | ((counts[places] > 1) & colon[self.text]))
+        return static[self.first]
 
     def _varies_after_label(self, recurring: Bools) -> Bools:
         """Whether each row follows a recurring text, as others at the same path do that differ from it: most players
@@ -181,8 +249,9 @@ class Ground:
         latest = np.maximum.accumulate(np.where(self._is_label, rows, -1)) if len(self) else rows
         previous = np.concatenate([[-1], latest[:-1]]) if len(self) else rows
         previous = np.where(previous >= self.starts[self.page], previous, -1)
-        label = np.where(previous >= 0, self.text[previous], -1)
-        return label.astype(np.int32), np.where(previous >= 0, rows - previous, len(self)).astype(np.int32)
+        label = np.where(previous >= 0, self.text[previous], -1).astype(np.int32)
+        distance = np.where(previous >= 0, rows - previous, len(self)).astype(np.int32)
+        return label[self.first], distance[self.first]
 
     @cached_property
     def after(self) -> Ints:
@@ -190,12 +259,12 @@ class Ground:
         following = np.full(len(self), -1, np.int32)
         same = self._is_label[1:] & (self.page[1:] == self.page[:-1])
         following[:-1][same] = self.text[1:][same]
-        return following
+        return following[self.last]
 
     @cached_property
     def _is_label(self) -> Bools:
         short = np.array([len(t) <= MAX_LABEL and any(map(str.isalpha, t)) for t in self.texts], np.bool_)
-        return self.is_static & short[self.text] if len(self) else np.zeros(0, np.bool_)
+        return self.is_static & self.is_text & short[self.text] if len(self) else np.zeros(0, np.bool_)
 
     @cached_property
     def header(self) -> Ints:
@@ -211,8 +280,8 @@ class Ground:
     @cached_property
     def order(self) -> Floats:
         """How far down its page each row stands, from 0 to 1."""
-        counts = np.diff(self.starts)[self.page]
-        return ((np.arange(len(self)) - self.starts[self.page]) / np.maximum(1, counts)).astype(np.float32)
+        counts = np.bincount(self.page[~self.is_whole], minlength=len(self.pages))[self.page]
+        return ((self.first - self.starts[self.page]) / np.maximum(1, counts)).astype(np.float32)
 
     @cached_property
     def place(self) -> Ints:

@@ -14,7 +14,7 @@ UNKNOWN = (0, 0, 0, 0, 1, 0, 400)
 
 
 class Screen:
-    """The layout of a ground's pages as columns, a row each row of the ground."""
+    """The layout of a ground's pages as columns, a row each row of the ground; wholes have their first text's."""
 
     def __init__(self, ground: Ground, layout: Layout) -> None:
         boxes = layout.boxes(ground.pages)
@@ -30,17 +30,18 @@ class Screen:
 
 
 def _columns(ground: Ground, number: int, boxes: Boxes) -> Floats:
-    count = int(ground.starts[number + 1] - ground.starts[number])
-    if boxes.reason is not None or not count:
-        return np.tile(np.array(UNKNOWN, np.float32), (count, 1))
+    start, stop = int(ground.starts[number]), int(ground.starts[number + 1])
+    if boxes.reason is not None or start == stop:
+        return np.tile(np.array(UNKNOWN, np.float32), (stop - start, 1))
     picked = np.flatnonzero([ground.takes(node) for node in boxes.page.nodes])
     elements = boxes.node_elements[picked]
     size = np.maximum(boxes.font_size[elements], 1)
-    return np.column_stack(
+    columns = np.column_stack(
         [
             boxes.nodes[picked],
             boxes.visible[elements],
             np.log(size / np.median(size)),
             boxes.font_weight[elements],
         ]
-    ).astype(np.float32)
+    )
+    return columns[ground.first[start:stop] - start].astype(np.float32)

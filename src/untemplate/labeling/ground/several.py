@@ -44,4 +44,5 @@ def _block(node: Node) -> etree._Element:
 
 def _are_listed(ground: Ground, one: int, other: int) -> bool:
     """Whether nothing but a comma or an `and` stands between two rows."""
-    return all(len(ground.texts[ground.text[row]]) <= SEPARATOR for row in range(one + 1, other))
+    between = range(ground.last[one] + 1, ground.first[other])
+    return all(len(ground.texts[ground.text[row]]) <= SEPARATOR for row in between)

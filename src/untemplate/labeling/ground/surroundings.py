@@ -22,7 +22,8 @@ MAX_NAMES = 12
 # Characters of a header that are read; longer ones are content.
 MAX_HEADER = 80
 
-_DIGITS = re.compile(r"\d+")
+# `12`, and words such as `k5dfc0`, which differ from page to page as numbers do.
+_NUMBERS = re.compile(r"[^\W_]*\d[^\W\d_][^\W_]*|\d+")
 _WORDS = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
 
 
@@ -35,7 +36,7 @@ def words_of(text: str) -> list[str]:
 class Surroundings:
     """What an element and those around it say about the text inside."""
 
-    marks: tuple[str, ...] = ()  # the two nearest classes or ids, digits made alike
+    marks: tuple[str, ...] = ()  # the two nearest classes or ids, numbers and codes made alike
     names: tuple[str, ...] = ()  # the words of classes, ids and item properties, the nearest first
     heading: bool = False
     main_heading: bool = False
@@ -50,7 +51,7 @@ class Surroundings:
             return self
         marks, names = self.marks, self.names
         if own:
-            marks = (_DIGITS.sub("0", own), *marks[:1])
+            marks = (_NUMBERS.sub("0", own), *marks[:1])
             names = (*words_of(own)[:MAX_NAMES], *names)[:MAX_NAMES]
         return Surroundings(
             marks,

@@ -54,7 +54,7 @@ def gather_jointly(
 ) -> dict[str, Floats]:
     """The evidence of each attribute's candidates, a column each as `JOINT` names them."""
     fields, ground = survey.fields, survey.ground
-    position = fields.mean(np.arange(len(ground)) - ground.starts[ground.page])
+    position = fields.mean(ground.first - ground.starts[ground.page])
     likely = {name: chances(values) for name, values in current.items()}
     taken, distances = {}, {}
     for name, chance in likely.items():

@@ -61,6 +61,11 @@ class AttributeModel:
     values: Hashes  # of its values
     others: Hashes  # of values of anything else
 
+    @property
+    def spans_nodes(self) -> bool:
+        """Whether on some seed site most of its values are whole elements."""
+        return bool(self.profiles[:, PROFILE.index("whole")].max(initial=0) > 0.5)
+
 
 _NOTHING = PartModel(np.zeros(0, np.int32), np.zeros(0, np.float32), 0.0, 0.0, 1.0)
 NAME_ONLY = AttributeModel(
@@ -173,7 +178,7 @@ def _reliability(model: PartModel, part: str, survey: Survey, examples: Examples
     """How far below the right rows a part puts the wrong field that it likes best, on a site: 0 to 1."""
     bags, numbers = survey.parts[part]
     fields = survey.fields
-    wrong = fields.is_candidate & (fields.mean(examples.positive) == 0)
+    wrong = fields.is_candidate & (fields.mean(examples.positive) == 0) & (fields.mean(examples.negative) > 0)
     if not wrong.any():
         return 0.0
     scores = model.score(bags)[numbers]

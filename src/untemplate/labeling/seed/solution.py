@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,7 @@ from untemplate.labeling.seed.ranking import Doubles, Rankers, chances
 from untemplate.labeling.seed.survey import Survey
 from untemplate.schema import Schema
 
-__all__ = ["JUDGED", "JUDGE_SIGNS", "Solved", "judged", "solve"]
+__all__ = ["JUDGED", "JUDGE_SIGNS", "Solved", "elsewhere", "judged", "solve", "together"]
 
 # What the judge of the best field looks at besides its chance: evidence that means something without comparison.
 _ABSOLUTE = (
@@ -41,11 +41,20 @@ _PICKED = [EVIDENCE.index(name) for name in _ABSOLUTE]
 _NAMED = [EVIDENCE.index("named"), EVIDENCE.index("named mark")]
 
 
+# Fields of an attribute at most, and the chance to be right of those after the first. From 0.05 to 0.3 the F1 of
+# labels is the same within 0.006 on made-up sites of each of three verticals, where these fields are worth 0.1 and
+# more, and within 0.001 on each vertical of SWDE, where they are worth up to 0.01.
+MAX_FIELDS, MIN_CHANCE = 5, 0.2
+# Of its pages, the share that a field may have in common with those before it: that is chance.
+SHARED = 0.1
+
+
 @dataclass(frozen=True)
 class Solved:
-    """The best field of an attribute, and the chance that it is right."""
+    """The best field of an attribute, all rows that hold it, and the chance that they do."""
 
     field: int
+    rows: Ints
     confidence: float
 
 
@@ -56,10 +65,11 @@ def solve(
     candidates: dict[str, Ints] = {}
     evidence: dict[str, Floats] = {}
     for name, attribute in schema.attributes.items():
-        own = survey.candidates(attribute)
+        model = models.get(name, NAME_ONLY)
+        own = survey.candidates(attribute, model.spans_nodes)
         if not len(own):
             continue
-        columns = gather(survey, own, attribute, models.get(name, NAME_ONLY))
+        columns = gather(survey, own, attribute, model)
         if name not in models:
             named = columns[:, _NAMED].max(axis=1) > 0
             own, columns = own[named], columns[named]
@@ -71,8 +81,43 @@ def solve(
     for name, score in scores.items():
         best = int(np.argmax(score))
         columns = judged(survey, candidates[name], evidence[name], score, best)
-        found[name] = Solved(int(candidates[name][best]), rankers.confidence(columns, JUDGED))
+        field, confidence = int(candidates[name][best]), rankers.confidence(columns, JUDGED)
+        parts = [(survey.fields.rows_of(field), confidence)]
+        if confidence >= MIN_CHANCE:
+            parts += elsewhere(survey, candidates[name], evidence[name], score, parts[0][0], rankers)
+        found[name] = Solved(field, *together(parts))
     return found
+
+
+def elsewhere(
+    survey: Survey, candidates: Ints, evidence: Floats, score: Doubles, rows: Ints, rankers: Rankers
+) -> Iterator[tuple[Ints, float]]:
+    """The likeliest fields of pages on which an attribute has no row yet, and their chances to be right.
+
+    A template puts a value here or there: as a link or not, before or after what is optional.
+    """
+    fields, ground = survey.fields, survey.ground
+    covered = np.zeros(len(ground.pages), np.bool_)
+    for _ in range(MAX_FIELDS - 1):
+        covered[ground.page[rows]] = True
+        others = np.flatnonzero(fields.mean(covered[ground.page])[candidates] <= SHARED)
+        if not len(others):
+            break
+        best = int(np.argmax(score[others]))
+        columns = judged(survey, candidates[others], evidence[others], score[others], best)
+        confidence = rankers.confidence(columns, JUDGED)
+        if confidence < MIN_CHANCE:
+            break
+        rows = fields.rows_of(int(candidates[others[best]]))
+        rows = rows[~covered[ground.page[rows]]]
+        yield rows, confidence
+
+
+def together(parts: Sequence[tuple[Ints, float]]) -> tuple[Ints, float]:
+    """All rows in page order, and their mean chance to be right."""
+    sizes = [len(rows) for rows, _ in parts]
+    confidence = float(np.average([chance for _, chance in parts], weights=sizes))
+    return np.sort(np.concatenate([rows for rows, _ in parts])), confidence
 
 
 def judged(survey: Survey, candidates: Ints, evidence: Floats, score: Doubles, best: int) -> Floats:

@@ -21,7 +21,7 @@ from untemplate.labeling.ground.bags import (
     word_features,
 )
 from untemplate.labeling.ground.examples import kinds_of
-from untemplate.labeling.ground.nodes import Bools, Floats, Ints, group
+from untemplate.labeling.ground.nodes import WHOLE, Bools, Floats, Ints, group
 from untemplate.layout import VIEWPORT, EstimatedLayout, Layout
 from untemplate.page import Page
 from untemplate.patterns import find_typed
@@ -55,6 +55,7 @@ PROFILE = (
     "bold",
     "left",
     "top",
+    "whole",
 )
 """How a field appears on its site, as numbers that can be compared between sites."""
 
@@ -76,7 +77,7 @@ class Survey:
 
     def __init__(self, pages: Iterable[Page], schema: Schema, layout: Layout | None = None) -> None:
         kinds = {kind for attribute in schema.attributes.values() for kind in kinds_of(attribute)}
-        self.ground = Ground(pages, kinds - {"text()"})
+        self.ground = Ground(pages, {*kinds, WHOLE})
         self.screen = Screen(self.ground, layout or EstimatedLayout())
         self.fields = Fields(self.ground)
         self._typed: dict[Type, Floats] = {}
@@ -164,6 +165,7 @@ class Survey:
             "left": fields.mean(self.screen.boxes[:, 0] / VIEWPORT),
             "top": fields.mean(np.log1p(self.screen.boxes[:, 1] / VIEWPORT)),
             "suffixed": self._suffixed,
+            "whole": fields.mean(ground.is_whole),
             **{name: fields.mean(flag) for name, flag in flags.items()},
             **{name: fields.mean(column[fields.value]) for name, column in of_values.items()},
         }
@@ -214,19 +216,23 @@ class Survey:
         """
         ground = self.ground
         heading = np.array([one.heading + one.main_heading for one in ground.surroundings], np.float32)
-        likely = np.where(
-            ground.is_barred | ground.is_static, -1, ground.in_title + heading[ground.around] / 4
-        )
+        unlikely = ground.is_barred | ground.is_static | ground.is_whole
+        likely = np.where(unlikely, -1, ground.in_title + heading[ground.around] / 4)
         offset = np.zeros(len(ground), np.int32)
         for start, stop in zip(ground.starts[:-1].tolist(), ground.starts[1:].tolist(), strict=True):
             if stop > start:
-                offset[start:stop] = np.arange(stop - start) - int(np.argmax(likely[start:stop]))
+                offset[start:stop] = ground.first[start:stop] - start - int(np.argmax(likely[start:stop]))
         return offset
 
-    def candidates(self, attribute: Attribute) -> Ints:
-        """The fields that may hold an attribute: of its kind of nodes and its type, and shown on screen."""
+    def candidates(self, attribute: Attribute, spans_nodes: bool = False) -> Ints:
+        """The fields that may hold an attribute: of its kind of nodes and its type, and shown on screen.
+
+        Whole elements are among them only if it is known to span nodes: more text around a value looks as good.
+        """
         own = self.fields.candidates(kinds_of(attribute))
         own = own[self.fields.mean(self.screen.is_shown)[own] > 0.5]
+        if not spans_nodes:
+            own = own[self.fields.mean(self.ground.is_whole)[own] < 0.5]
         if attribute.type in ANY_TEXT:
             return own
         typed = self.fields.mean(self._typed_shares(attribute.type) > 0)
@@ -238,7 +244,7 @@ class Survey:
 
     def _typed_shares(self, type: Type) -> Floats:
         """How much of each row's value looks like one of a type; of its whole text if that does, such as `$ 12` where
-        all begin with `$`.
+        all begin with `$`. An element around such a text is nothing more.
         """
         if type not in self._typed:
             values, texts = (
@@ -248,7 +254,7 @@ class Survey:
                 for many in (self.fields.values, self.ground.texts)
             )
             shares = np.maximum(values[self.fields.value], texts[self.ground.text])
-            self._typed[type] = shares.astype(np.float32)
+            self._typed[type] = np.where(self.ground.by_itself(shares > 0), shares, 0).astype(np.float32)
         return self._typed[type]
 
 

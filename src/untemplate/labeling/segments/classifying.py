@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from untemplate.errors import LabelError
-from untemplate.labeling.ground import Fields, Ground
+from untemplate.labeling.ground import Fields
 from untemplate.labeling.ground.examples import find_examples
 from untemplate.labeling.ground.nodes import Ints, Numbered
 from untemplate.labeling.label import Label, Labeler
@@ -70,17 +70,19 @@ class FromLabels:
     labeler: Labeler
 
     def classify(self, site: Segmented) -> list[str]:
-        pages = {page.id: number for number, page in enumerate(site.ground.pages)}
+        ground = site.ground
+        pages = {page.id: number for number, page in enumerate(ground.pages)}
         labelled: dict[tuple[int, str], dict[str, str]] = {}
-        for label in self.labeler.label(site.ground.pages):
+        for label in self.labeler.label(ground.pages):
             if label.value is not None and label.xpath is not None:
                 labelled.setdefault((pages[label.page], label.value), {})[label.xpath] = label.attribute
-        labels = [NOISE] * len(site)
-        for leaf in np.flatnonzero(~site.is_static).tolist():
-            node = site.ground.rows[site.row[leaf]]
-            by_xpath = labelled.get((int(site.page[leaf]), node.text))
-            labels[leaf] = by_xpath.get(node.xpath, NOISE) if by_xpath else NOISE
-        return labels
+        rows = [NOISE] * len(ground)
+        for row, node in enumerate(ground.rows):
+            by_xpath = labelled.get((int(ground.page[row]), node.text))
+            if by_xpath and (name := by_xpath.get(node.xpath)):
+                own = range(ground.first[row], ground.last[row] + 1)
+                rows[own.start : own.stop] = [name] * len(own)
+        return [NOISE if static else rows[row] for row, static in zip(site.row, site.is_static, strict=True)]
 
 
 def learn_node_crf(sites: Sequence[tuple[Segmented, Sequence[str | None]]]) -> NodeCRF:
@@ -99,7 +101,7 @@ def learn_node_crf(sites: Sequence[tuple[Segmented, Sequence[str | None]]]) -> N
 
 def learn_nodes(sites: Sequence[tuple[Sequence[Page], Sequence[Label]]], schema: Schema) -> NodeCRF:
     """A node classifier from the pages and labels of seed sites."""
-    segmented = [(Segmented(Ground(pages)), labels) for pages, labels in sites]
+    segmented = [(Segmented(pages), labels) for pages, labels in sites]
     examples = [(site, leaf_labels(site, labels, schema)) for site, labels in segmented]
     if not any(name for _, labels in examples for name in labels):
         raise LabelError(f"no label of schema {schema.name!r} is found on the pages of its seed site")
@@ -107,9 +109,9 @@ def learn_nodes(sites: Sequence[tuple[Sequence[Page], Sequence[Label]]], schema:
 
 
 def leaf_labels(site: Segmented, labels: Sequence[Label], schema: Schema) -> list[str | None]:
-    """What labels of pages say about each leaf; None where they say nothing."""
-    fields = Fields(site.ground)
-    rows: list[str | None] = [None] * len(site.ground)
+    """What labels of pages say about each leaf; None where they say nothing. A value may span several of them."""
+    ground, fields = site.ground, Fields(site.ground)
+    rows: list[str | None] = [None] * len(ground)
     found = {name: find_examples(fields, labels, one) for name, one in schema.attributes.items()}
     known = {name: examples for name, examples in found.items() if examples is not None}
     noise = np.all([one.negative for one in known.values()], axis=0) & bool(known)
@@ -117,7 +119,8 @@ def leaf_labels(site: Segmented, labels: Sequence[Label], schema: Schema) -> lis
         rows[row] = NOISE
     for name, examples in known.items():
         for row in np.flatnonzero(examples.positive).tolist():
-            rows[row] = name
+            own = range(ground.first[row], ground.last[row] + 1)
+            rows[own.start : own.stop] = [name] * len(own)
     return [rows[row] for row in site.row]
 
 

@@ -13,7 +13,6 @@ from typing import Literal
 import numpy as np
 
 from untemplate.labeling.finding import Finding, labels_of
-from untemplate.labeling.ground import Ground
 from untemplate.labeling.label import Label
 from untemplate.labeling.segments.classifying import NodeClassifier
 from untemplate.labeling.segments.correcting import NOISE, correct_labels
@@ -60,7 +59,7 @@ class SegmentLabeler:
 
     def find(self, pages: Iterable[Page]) -> list[Finding]:
         """Where each attribute of the schema stands on pages of one site, as far as it is known."""
-        site = Segmented(Ground(pages))
+        site = Segmented(pages)
         given = self.classifier.classify(site)
         many = frozenset(name for name, one in self.schema.attributes.items() if one.many)
         refined = refine(site, given, many, self.step, self.exact, self.measure)
@@ -69,7 +68,10 @@ class SegmentLabeler:
     def _finding(self, site: Segmented, name: str, given: Sequence[str], refined: Sequence[str]) -> Finding:
         leaves = [leaf for leaf, label in enumerate(refined) if label == name]
         confidence = sum(given[leaf] == name for leaf in leaves) / max(1, len(leaves))
-        places = [(site.ground.pages[site.page[leaf]], site.ground.rows[site.row[leaf]]) for leaf in leaves]
+        rows = list(dict.fromkeys(site.row[leaves].tolist()))
+        if not self.schema.attributes[name].many:
+            rows = site.ground.join(rows)
+        places = [(site.ground.pages[site.ground.page[row]], site.ground.rows[row]) for row in rows]
         share = len(np.unique(site.page[leaves])) / max(1, len(site.ground.pages))
         return Finding(name, confidence, places, share, bool(leaves) and confidence >= MIN_CONFIDENCE, SOURCE)
 

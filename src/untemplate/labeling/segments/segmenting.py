@@ -6,14 +6,15 @@ A leaf is a text node, or a part of one: static text at the start of a node, suc
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from untemplate.labeling.ground import Ground
-from untemplate.labeling.ground.nodes import Bools, Ints, Numbered
+from untemplate.labeling.ground.nodes import WHOLE, Bools, Ints, Numbered
+from untemplate.page import Page
 
 __all__ = ["ALPHA", "NodeId", "Segment", "Segmented"]
 
@@ -47,15 +48,15 @@ class Segment:
 class Segmented:
     """The leaves of a site's pages as columns, and the segments between those that are static."""
 
-    def __init__(self, ground: Ground, alpha: float = ALPHA) -> None:
-        self.ground = ground
+    def __init__(self, pages: Iterable[Page], alpha: float = ALPHA) -> None:
+        self.ground = ground = Ground(pages, {WHOLE})
         static = _static_rows(ground, alpha)
         prefix = _static_prefixes(ground, static, alpha)
         texts = Numbered[str]()
         rows: list[int] = []
         numbers: list[int] = []
         flags: list[bool] = []
-        for row in np.flatnonzero(~ground.is_barred).tolist():
+        for row in np.flatnonzero(ground.is_text & ~ground.is_barred).tolist():
             text = ground.texts[ground.text[row]]
             if row in prefix:
                 rows += (row, row)
@@ -121,7 +122,7 @@ def _static_prefixes(ground: Ground, static: Bools, alpha: float) -> dict[int, s
     """Of rows that begin with a label which rows of their path begin with on enough pages: the longest such label."""
     starts: dict[int, list[str]] = {}
     pages: dict[tuple[int, str], set[int]] = {}
-    rows = np.flatnonzero(~static & ~ground.is_barred).tolist()
+    rows = np.flatnonzero(ground.is_text & ~static & ~ground.is_barred).tolist()
     for row in rows:
         number = int(ground.text[row])
         if number not in starts:
