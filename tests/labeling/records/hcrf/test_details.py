@@ -59,6 +59,7 @@ def test_what_a_site_lacks_is_not_found(knowledge: Knowledge, lacking: str) -> N
 def test_pages_that_cannot_be_read_are_left_out(knowledge: Knowledge) -> None:
     odd = [Page(html=b"", id="empty"), Page(html="<p hidden>x", id="hidden"), Page(html="<img>", id="image")]
     odd.append(Page(html="<div>" * 3000 + "deep", id="deep"))
+    odd.append(Page(html="<b>a</b>" * 20_000, id="large"))
     findings = knowledge.find([*odd, *make_pages(NEW)])
     assert {one.attribute: texts(one) for one in findings} == {
         one.attribute: texts(one) for one in knowledge.find(make_pages(NEW))

@@ -30,6 +30,8 @@ from untemplate.schema import Schema, Type
 __all__ = ["Choice", "Detail", "choose_places", "find_details", "read_details"]
 
 SOURCE = "hcrf"
+# Pages that show more elements and texts are left out: so many take some 5 s, and pages of one record have few.
+MAX_ROWS = 30_000
 # A leaf that is so likely holds an attribute, wherever it stands.
 LIKELY = 0.3
 # In places of an attribute with a type so many of the texts have values of it, as fields of seed sites do.
@@ -64,12 +66,14 @@ class Detail:
 
 
 def read_details(pages: Iterable[Page]) -> list[Detail]:
-    """The pages of a site, those left out that cannot be read or show no text."""
+    """The pages of a site, those left out that cannot be read, show no text or far too much."""
     seen: list[tuple[Page, Scene]] = []
     for page in pages:
         try:
             survey = survey_page(page, EstimatedLayout())
         except PageError:
+            continue
+        if len(survey.tree) > MAX_ROWS:
             continue
         # A page is one record, so that colored words are leaves of their own.
         scene = read_scene(survey, see(survey, [(0,)]))
