@@ -33,7 +33,7 @@ SCORED = 12
 # An attribute of a site is right from this F1 on.
 RIGHT = 0.5
 # The evidence of an attribute for which no place may be.
-NOTHING = (log(LEAST), 0.0)
+NOTHING = (log(LEAST), 0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Answer:
     attribute: str
     confidence: float
     #: what confidence is made of
-    evidence: tuple[float, float]
+    evidence: tuple[float, float, float, float]
     is_found: bool
     #: page hits of what is found, and of what would be if confidence had no limit
     score: Score
@@ -148,7 +148,7 @@ def measure(vertical: str, teachers: int, is_alone: bool, console: Console) -> I
 
 def choose(answers: Sequence[Answer]) -> str:
     """The constants under which confidence is the chance to be right."""
-    fit = LogisticRegression(C=1e3).fit([one.evidence for one in answers], [one.is_right for one in answers])
+    fit = LogisticRegression().fit([one.evidence for one in answers], [one.is_right for one in answers])
     slopes = ", ".join(f"{slope:.2f}" for slope in fit.coef_[0])
     return f"OFFSET = {fit.intercept_[0]:.2f}, SLOPES = ({slopes})"
 
