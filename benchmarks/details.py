@@ -105,15 +105,22 @@ class Answer:
 
 
 def answer(
-    model: Hcrf, one: Subject, pages: Sequence[Page], is_alone: bool = False, is_gone: bool = False
+    model: Hcrf,
+    one: Subject,
+    pages: Sequence[Page],
+    is_alone: bool = False,
+    is_gone: bool = False,
+    with_evidence: bool = False,
 ) -> Iterator[Answer]:
     """What a model says of each attribute of pages of a site, read together or each by itself."""
     schema = schema_of(one.site.vertical)
     parts = [read_details(part) for part in ([[page] for page in pages] if is_alone else [pages])]
-    choices = choose_places(
-        model, schema, parts[0], [model.marginals(page.observed).vertex for page in parts[0]]
-    )
     findings = [finding for part in parts for finding in find_details(model, schema, part)]
+    evidence = {}
+    if with_evidence:
+        shares = [model.marginals(page.observed).vertex for page in parts[0]]
+        chosen = choose_places(model, schema, parts[0], shares)
+        evidence = {name: choice.evidence for name, choice in chosen.items()}
     for name in one.attributes:
         own = [finding for finding in findings if finding.attribute == name]
         found = [finding for finding in own if finding.found]
@@ -125,7 +132,7 @@ def answer(
             one.site.vertical,
             name,
             mean(finding.confidence for finding in own) if own else 0.0,
-            choices[name].evidence if name in choices else NOTHING,
+            evidence.get(name, NOTHING),
             bool(found),
             one.score(name, values),
             one.score(name, every),
@@ -133,17 +140,20 @@ def answer(
         )
 
 
-def measure(vertical: str, teachers: int, is_alone: bool, console: Console) -> Iterator[Answer]:
+def measure(
+    vertical: str, teachers: int, is_alone: bool, with_evidence: bool, console: Console
+) -> Iterator[Answer]:
     """The answers about each site of a vertical, by a model of others: as it is, and with attributes taken off."""
     schema, own = schema_of(vertical), sites(vertical)
     subjects = [read_subject(site, schema, is_alone) for site in track(own, vertical, console=console)]
     for number, one in enumerate(track(subjects, "sites", console=console)):
         others = [subjects[(number + step) % len(subjects)] for step in range(1, teachers + 1)]
         model = learn_details([other.lessons for other in others], schema)
-        yield from answer(model, one, one.pages, is_alone)
+        yield from answer(model, one, one.pages, is_alone, False, with_evidence)
         for name in () if is_alone else one.attributes:
-            pages = [without(page, one.truth[page.id].get(name, [])) for page in one.pages]
-            yield from (found for found in answer(model, one, pages, is_gone=True) if found.attribute == name)
+            pages = [without(page, one.truth[page.id].get(name, [])) for page in one.pages[::2]]
+            answers = answer(model, one, pages, False, True, with_evidence)
+            yield from (found for found in answers if found.attribute == name)
 
 
 def choose(answers: Sequence[Answer]) -> str:
@@ -177,7 +187,7 @@ def main() -> None:
     started = process_time()
     answers: list[Answer] = []
     for vertical in options.vertical:
-        answers += measure(vertical, options.sites, options.alone, progress)
+        answers += measure(vertical, options.sites, options.alone, options.choose, progress)
     columns = ("vertical", "attribute", "precision", "recall", "F1", "F1, no limit", "found", "found if gone")
     table, means = Table(*columns), []
     for vertical in options.vertical:

@@ -10,7 +10,18 @@ import numpy as np
 import pytest
 from restaurants import SCHEMA, make_labels, make_pages, values_of
 
-from untemplate import Finding, Knowledge, KnowledgeError, LabelError, Page, learn, train
+from untemplate import (
+    Attribute,
+    Finding,
+    Knowledge,
+    KnowledgeError,
+    Label,
+    LabelError,
+    Page,
+    Schema,
+    learn,
+    train,
+)
 from untemplate.labeling.records.hcrf.details import MIN_CONFIDENCE
 
 NEW = 3
@@ -135,3 +146,21 @@ def test_other_ways_need_other_knowledge(knowledge: Knowledge) -> None:
     other = train([(make_pages(0), make_labels(0))], SCHEMA)
     with pytest.raises(KnowledgeError, match="with --method hcrf"):
         other.find(make_pages(NEW), "hcrf")
+
+
+def test_all_values_of_an_attribute_that_has_many() -> None:
+    schema = Schema("book", {name: Attribute(name, many=name == "author") for name in ("title", "author")})
+    people = ("Ann Lee", "Bob Ray", "Cid Fox", "Dan Orr", "Eva Zorn")
+
+    def book(number: int) -> tuple[Page, list[Label]]:
+        authors = [f"{people[(number + n) % 5]} {number}{n}" for n in range(1 + number % 3)]
+        links = ", ".join(f"<a>{author}</a>" for author in authors)
+        html = f"<h1>Book {number}</h1><p>Authors: {links}</p><div>Sold here since {1990 + number}</div>"
+        labels = [Label(f"{number}", "author", author) for author in authors]
+        return Page(html=html, id=f"{number}"), [Label(f"{number}", "title", f"Book {number}"), *labels]
+
+    seed, new = [book(number) for number in range(9)], [book(number) for number in range(20, 29)]
+    knowledge = train([([page for page, _ in seed], [one for _, own in seed for one in own])], schema, "hcrf")
+    found = next(one for one in knowledge.find([page for page, _ in new]) if one.attribute == "author")
+    true = [label.value for _, own in new for label in own if label.attribute == "author"]
+    assert [node.text for _, node in found.places] == true

@@ -175,9 +175,7 @@ def _leaves(detail: Detail, likely: Floats, place: Place, many: bool) -> list[in
         return [best] if likely[best] >= LIKELY else []
     if not many:
         return [leaf]
-    beside = (
-        other
-        for at, other in detail.places.items()
-        if at[:2] == place[:2] and at.number != place.number and likely[other] >= LIKELY
+    alike = (
+        other for at, other in detail.places.items() if at.path == place.path and likely[other] >= LIKELY
     )
-    return sorted({leaf, *beside})
+    return sorted({leaf, *alike})
