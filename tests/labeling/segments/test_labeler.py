@@ -54,6 +54,8 @@ def test_what_the_classifier_did_not_say_lowers_the_confidence() -> None:
     assert (round(address.confidence, 3), phone.confidence, address.coverage) == (0.667, 1, 1)
     assert address.found
     assert not hours.found
+    whole = ["460 Gw St NY 10013", "166 1st Ave NY 10009", "606 9th Ave NY 10036"]
+    assert [node.text for _, node in address.places] == whole
     labels = SegmentLabeler(schema, ByText(LABELS)).label(pages)
     assert {label.source for label in labels} == {"segments"}
     assert Label("p1", "Phone", "(212) 219-0500", "/html/body/span/text()[1]", "segments", 1.0) in labels

@@ -1,0 +1,52 @@
+"""A template that puts a value here or there: fields that stand where the best one does not."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import untemplate as ut
+from untemplate import Attribute, Label, Page, Schema
+from untemplate.labeling.seed.solution import together
+
+SCHEMA = Schema(
+    "shop", {"name": Attribute("name", mandatory=True), "phone": Attribute("phone", type="phone")}
+)
+
+
+def shop(number: int, phone: str) -> Page:
+    return Page(
+        id=str(number),
+        html=f"<html><head><title>Shop {number}a</title></head><body><h1>Shop {number}a</h1>"
+        f"<p>Opening hours on request, day {number}</p>{phone}<p>Parking in row {number}</p></body></html>",
+    )
+
+
+def number_of(number: int) -> str:
+    return f"(212) 555-01{number:02}"
+
+
+def test_what_is_a_link_on_some_pages_is_found_on_all() -> None:
+    seeds = [shop(number, f"<div class='tel'>Tel: {number_of(number)}</div>") for number in range(20)]
+    labels = [Label(page.id, "phone", number_of(int(page.id))) for page in seeds]
+    labels += [Label(page.id, "name", f"Shop {page.id}a") for page in seeds]
+    knowledge = ut.train([(seeds, labels)], SCHEMA)
+    new = [
+        shop(
+            number,
+            f"<div class='call'>Tel: {number_of(number)}</div>"
+            if number % 2
+            else f"<p class='call'><a>Tel: {number_of(number)}</a></p>",
+        )
+        for number in range(40, 60)
+    ]
+    (_, phone) = knowledge.find(new)
+    assert phone.found
+    assert phone.coverage == 1
+    assert [node.text for _, node in phone.places] == [f"Tel: {number_of(n)}" for n in range(40, 60)]
+
+
+def test_rows_together_are_as_sure_as_most_of_them() -> None:
+    parts = [(np.array([5, 9, 12], np.int32), 0.9), (np.array([7], np.int32), 0.5)]
+    rows, confidence = together(parts)
+    assert rows.tolist() == [5, 7, 9, 12]
+    assert np.isclose(confidence, 0.8)
