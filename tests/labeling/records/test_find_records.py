@@ -207,9 +207,12 @@ def test_hidden_ones_are_left_out_if_others_are_shown(around: str) -> None:
     assert [title(number) in row.text for number, row in enumerate(rows)] == [True] * 5
 
 
-def test_records_that_a_script_will_show_are_found_with_their_cells() -> None:
+@pytest.mark.parametrize(
+    ("topic", "how"), [("", "style='display: none'"), ("<li><a>{title}</a> ({number})</li>", "class='hide'")]
+)
+def test_records_that_a_script_will_show_are_found_with_their_cells(topic: str, how: str) -> None:
     hidden = many("<li class='hit'>{card}</li>")
-    page = page_of(f"<ul class='results' style='display: none'>{hidden}</ul>")
+    page = page_of(f"<ul>{many(topic)}</ul><div {how}><ul class='results'>{hidden}</ul></div>")
     rows = find_records(page)
     assert [row.cells[:2] for row in rows] == [[title(number), sentence(number)] for number in range(8)]
     every = find_records(page, all_lists=True)
@@ -225,6 +228,15 @@ def test_closed_tabs_are_not_shown() -> None:
     )
     assert len(rows) == 8
     assert all("player" not in row.text for row in rows)
+
+
+def test_what_stands_beside_the_handles_of_tabs_is_shown() -> None:
+    hits = many("<div class='hit'>{card}</div>")
+    handles = "<div class='tab-handles active'><b>News</b> <b>Players</b></div>"
+    rows = find_records(
+        page_of(f"{handles}<div class='tab-content'>{hits}</div>{many('<p>{title} and more</p>')}")
+    )
+    assert [row.cells[0] for row in rows] == [title(number) for number in range(8)]
 
 
 def test_those_listed_aside_are_left_out() -> None:

@@ -131,7 +131,7 @@ class _Batch:
             "area": self._sum(boxes[:, 2] * boxes[:, 3]) / survey.area,
             "center": self._mean(np.abs(boxes[:, 0] + boxes[:, 2] / 2 - VIEWPORT / 2)) / VIEWPORT,
             "top": self._mean(boxes[:, 1]) / survey.height,
-            "shown": self._mean(survey.shown[first]),
+            "shown": self._mean(survey.displayed[first]),
             "columns": np.log(self._different(np.round(boxes[:, 0] / 20))),
         }
         return np.stack([np.asarray(values[name], np.float64) for name in FEATURES], axis=1)

@@ -100,14 +100,15 @@ class ListPage:
         return rows
 
     def _main(self) -> tuple[int, float]:
-        """The number of the most likely group and how sure it is; one that is hidden only if no other will do."""
+        """The number of the main group and how sure it is; one that is hidden only if no other will do."""
         found: list[tuple[int, float]] = []
         hidden = is_hidden(self.features)
         for asked in (np.flatnonzero(~hidden), np.flatnonzero(hidden)):
             if len(asked):
                 best = int(asked[np.argmax(self.scores[asked])])
                 found.append((best, confidence(self.features[best])))
-        return next((one for one in found if one[1] >= LIKELY), found[0] if found else (-1, 0.0))
+        likely = (one for least in (LIKELY, 0.0) for one in found if one[1] >= least)
+        return next(likely, (-1, 0.0))
 
     def rows(self, group: Group, confidence: float, list_id: int = 0) -> list[Row]:
         """The records of a group as rows of the same columns."""

@@ -104,8 +104,9 @@ class Survey:
         self.boxes = boxes.elements[elements].astype(np.float64)
         self.boxes[_is(tree, {TEXT}) > 0] = boxes.nodes[_text_nodes(boxes)]
         self.font_size, self.font_weight = boxes.font_size[elements], boxes.font_weight[elements]
-        hidden = tree.depth(self._unseen() & ~at_times) > 0
-        self.shown: npt.NDArray[np.bool_] = boxes.visible[elements] & ~hidden
+        #: what is there to see; of that what no class hides, by its name
+        self.displayed: npt.NDArray[np.bool_] = boxes.visible[elements] & (tree.depth(self._closed()) == 0)
+        self.shown: npt.NDArray[np.bool_] = self.displayed & (tree.depth(self._unseen() & ~at_times) == 0)
         right, bottom = (self.boxes[:, axis] + self.boxes[:, axis + 2] for axis in (0, 1))
         self.height = max(float(bottom.max()), 1.0)
         self.area = max(float(right.max()), 1.0) * self.height
@@ -159,21 +160,26 @@ class Survey:
         return np.array([bool(_ON_SCREENS.search(names)) for names in classes])
 
     def _unseen(self) -> npt.NDArray[np.bool_]:
-        """Which rows style sheets hide: by their class, or as contents of a tab while that beside it is open."""
+        """Which rows have a class by which style sheets hide them."""
+        items = self.tree.items
+        classes = (() if isinstance(item, str) else item.get("class", "").lower().split() for item in items)
+        return np.array([not UNSEEN.isdisjoint(names) for names in classes])
+
+    def _closed(self) -> npt.NDArray[np.bool_]:
+        """Which rows are the contents of a tab while one beside them, that is called the same, is open."""
         tree, words = self.tree, self.words
-        classes = (
-            () if isinstance(item, str) else item.get("class", "").lower().split() for item in tree.items
-        )
-        unseen = np.array([not UNSEEN.isdisjoint(names) for names in classes])
-        tabs: dict[int, list[int]] = {}
-        for row, (own, tag) in enumerate(zip(words, tree.tags, strict=True)):
-            if not own.isdisjoint(TABS) and tag not in _HANDLES:
-                tabs.setdefault(int(tree.parent[row]), []).append(row)
+        closed = np.zeros(len(tree), np.bool_)
+        tabs: dict[tuple[int, str], list[int]] = {}
+        for row, (item, tag) in enumerate(zip(tree.items, tree.tags, strict=True)):
+            if not isinstance(item, str) and not words[row].isdisjoint(TABS) and tag not in _HANDLES:
+                names = (item.get("class", "") + " " + item.get("role", "")).split()
+                for name in (name for name in names if not TABS.isdisjoint(_split(name))):
+                    tabs.setdefault((int(tree.parent[row]), name), []).append(row)
         for rows in tabs.values():
-            closed = [row for row in rows if words[row].isdisjoint(OPEN)]
-            if len(closed) == len(rows) - 1:
-                unseen[closed] = True
-        return unseen
+            others = [row for row in rows if words[row].isdisjoint(OPEN)]
+            if len(others) == len(rows) - 1:
+                closed[others] = True
+        return closed
 
     def _element_numbers(self, boxes: Boxes) -> Ints:
         """Which box is that of each row; of texts that of their element."""
@@ -214,5 +220,8 @@ def _words(item: etree._Element | str) -> Iterator[str]:
     """The words in an element's tag, class, id and role, in small letters."""
     if not isinstance(item, str):
         for text in (item.tag, item.get("class"), item.get("id"), item.get("role")):
-            for word in _WORDS.findall(_CLIPPED.sub("", text or "")):
-                yield word.lower()
+            yield from _split(_CLIPPED.sub("", text or ""))
+
+
+def _split(name: str) -> list[str]:
+    return [word.lower() for word in _WORDS.findall(name)]
