@@ -157,6 +157,10 @@ class Node:
         """The element that contains it."""
         return self.element.getparent() if self.kind == "tail" else self.element
 
+    def with_text(self, text: str) -> Node:
+        """The same node for a part of its text."""
+        return Node(self.element, self.kind, text, self._path)
+
     @property
     def is_attribute(self) -> bool:
         return self.kind[0] == "@"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+import pytest
 
 import untemplate as ut
-from untemplate import Attribute, Label, Page, Schema
+from untemplate import Attribute, Knowledge, Label, Page, Schema
 from untemplate.labeling.seed.solution import together
 
 SCHEMA = Schema(
@@ -25,24 +28,48 @@ def number_of(number: int) -> str:
     return f"(212) 555-01{number:02}"
 
 
-def test_what_is_a_link_on_some_pages_is_found_on_all() -> None:
+def knowledge_of(written: str) -> Knowledge:
+    """Seed pages that print `Tel:` before each number; how these are labelled."""
     seeds = [shop(number, f"<div class='tel'>Tel: {number_of(number)}</div>") for number in range(20)]
-    labels = [Label(page.id, "phone", number_of(int(page.id))) for page in seeds]
+    labels = [Label(page.id, "phone", written.format(number_of(int(page.id)))) for page in seeds]
     labels += [Label(page.id, "name", f"Shop {page.id}a") for page in seeds]
-    knowledge = ut.train([(seeds, labels)], SCHEMA)
-    new = [
-        shop(
-            number,
-            f"<div class='call'>Tel: {number_of(number)}</div>"
-            if number % 2
-            else f"<p class='call'><a>Tel: {number_of(number)}</a></p>",
-        )
-        for number in range(40, 60)
-    ]
-    (_, phone) = knowledge.find(new)
+    return ut.train([(seeds, labels)], SCHEMA)
+
+
+NEW = [
+    shop(
+        number,
+        f"<div class='call'>Tel: {number_of(number)}</div>"
+        if number % 2
+        else f"<p class='call'><a>Tel: {number_of(number)}</a></p>",
+    )
+    for number in range(40, 60)
+]
+
+
+@pytest.mark.parametrize("written", ["{}", "Tel: {}"])
+def test_what_is_a_link_on_some_pages_is_found_on_all(written: str) -> None:
+    """And labelled as on seed sites: with the label in its text or without."""
+    (_, phone) = knowledge_of(written).find(NEW)
     assert phone.found
     assert phone.coverage == 1
-    assert [node.text for _, node in phone.places] == [f"Tel: {number_of(n)}" for n in range(40, 60)]
+    assert [node.text for _, node in phone.places] == [written.format(number_of(n)) for n in range(40, 60)]
+
+
+def test_labels_in_texts_are_left_out_after_loading_too(tmp_path: Path) -> None:
+    knowledge = knowledge_of("{}")
+    knowledge.save(tmp_path)
+    assert Knowledge.load(tmp_path).label(NEW) == knowledge.label(NEW)
+
+
+def test_rules_leave_out_what_labels_leave_out() -> None:
+    rules = ut.learn(NEW, knowledge_of("{}").label(NEW), SCHEMA)
+    assert rules.extract_one(NEW[0])["phone"] == number_of(40)
+
+
+def test_site_knowledge_corrects_labels_of_parts_of_texts() -> None:
+    labels = knowledge_of("{}").label(NEW, "segments")
+    assert {label.page for label in labels if label.attribute == "phone"} == {page.id for page in NEW}
 
 
 def test_rows_together_are_as_sure_as_most_of_them() -> None:

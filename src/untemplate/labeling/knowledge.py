@@ -21,7 +21,7 @@ from untemplate.labeling.records.hcrf.details import find_details, read_details
 from untemplate.labeling.records.hcrf.model import Hcrf
 from untemplate.labeling.records.hcrf.vertical import BlockModels, learn_blocks
 from untemplate.labeling.seed.evidence import EVIDENCE, gather
-from untemplate.labeling.seed.models import AttributeModel, learn_attribute
+from untemplate.labeling.seed.models import NAME_ONLY, AttributeModel, learn_attribute
 from untemplate.labeling.seed.paper import PaperSite, SeedSite, Step, adapt, learn_seed
 from untemplate.labeling.seed.ranking import Rankers, ready_made
 from untemplate.labeling.seed.solution import elsewhere, solve, together
@@ -171,7 +171,19 @@ class Knowledge:
         ground = survey.ground
         if self.schema.attributes[name].many:
             rows = all_values(ground, rows)
-        return _finding(ground, name, rows, confidence, confidence >= MIN_CONFIDENCE)
+        found = _finding(ground, name, rows, confidence, confidence >= MIN_CONFIDENCE)
+        if not self._leaves_out_labels(name):
+            return found
+        type = self.schema.attributes[name].type
+        texts = [survey.fields.bare(row, type) for row in rows.tolist()]
+        cut = [(page, node.with_text(text)) for (page, node), text in zip(found.places, texts, strict=True)]
+        return replace(found, places=cut)
+
+    def _leaves_out_labels(self, name: str) -> bool:
+        """Whether who labelled the seed sites left out labels that stand in the text of a value, such as `Tel:`."""
+        own = self.models.get(name, NAME_ONLY)
+        asked = [own] if own.bare + own.full else self.models.values()
+        return sum(model.bare for model in asked) > sum(model.full for model in asked)
 
     def _find_as_paper(self, pages: Sequence[Page]) -> list[Finding]:
         site = PaperSite(pages)

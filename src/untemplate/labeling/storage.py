@@ -105,7 +105,7 @@ def _model_out(key: str, model: AttributeModel, arrays: _Arrays) -> dict[str, An
     for name, part in model.parts.items():
         arrays[f"{key}/{name}/indices"], arrays[f"{key}/{name}/weights"] = part.indices, part.weights
         parts[name] = {one: getattr(part, one) for one in ("intercept", "low", "high", "reliability")}
-    return {"parts": parts}
+    return {"parts": parts, "bare": model.bare, "full": model.full}
 
 
 def _seed_out(key: str, seed: SeedSite, arrays: _Arrays) -> dict[str, Any]:
@@ -205,6 +205,8 @@ class _Part(_Strict):
 
 class _Model(_Strict):
     parts: dict[str, _Part]
+    bare: int
+    full: int
 
     def build(self, key: str, reader: _Reader) -> AttributeModel:
         if set(self.parts) != set(PARTS):
@@ -219,7 +221,10 @@ class _Model(_Strict):
         return AttributeModel(
             parts,
             reader.get(f"{key}/profiles", np.float32, (None, len(PROFILE))),
-            *(reader.get(f"{key}/{name}", np.uint64, (None,)) for name in ("values", "others")),
+            reader.get(f"{key}/values", np.uint64, (None,)),
+            reader.get(f"{key}/others", np.uint64, (None,)),
+            self.bare,
+            self.full,
         )
 
 

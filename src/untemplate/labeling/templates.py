@@ -66,8 +66,9 @@ def are_of_lists(findings: Sequence[Finding], schema: Schema) -> bool:
     for finding in findings:
         if finding.found and not schema.attributes[finding.attribute].many:
             for page, node in finding.places:
-                pages[id(page)] = page
-                found.setdefault(id(page), []).append((node, finding.confidence))
+                if not node.is_attribute:
+                    pages[id(page)] = page
+                    found.setdefault(id(page), []).append((node, finding.confidence))
     richest = sorted(found, key=lambda number: -len(found[number]))[:LOOKED_AT]
     lists = [_is_of_a_list(pages[number], found[number]) for number in richest]
     return bool(lists) and sum(lists) * 2 > len(lists)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,7 @@ from untemplate.labeling.label import Label
 from untemplate.page import squeeze
 from untemplate.schema import Attribute, Type
 
-__all__ = ["Examples", "find_examples", "kinds_of", "presume_examples"]
+__all__ = ["Examples", "find_examples", "kinds_of", "pinned", "presume_examples"]
 
 # A text that is a label's value here and there by chance is no example: of the rows of its field at least this share
 # must hold the attribute, on at least this share of the labelled pages.
@@ -32,6 +32,8 @@ class Examples:
     positive: Bools  # rows that hold it
     negative: Bools  # rows of labelled pages that do not, and could; no whole elements if none holds it
     weight: Floats  # of each field, how well it holds the attribute
+    bare: int = 0  # texts with a label in them, such as `Tel: 555`, that are labelled without it
+    full: int = 0  # and as a whole
 
 
 def kinds_of(attribute: Attribute) -> tuple[str, ...]:
@@ -49,10 +51,17 @@ def find_examples(fields: Fields, labels: Iterable[Label], attribute: Attribute)
             given.setdefault(named[label.page], []).append(label)
     eligible = ground.may_be(kinds_of(attribute)) & ~ground.is_barred
     held, judged = np.zeros(len(ground), np.bool_), np.zeros(len(ground), np.bool_)
+    bare = full = 0
     for page, found in given.items():
         start, stop = int(ground.starts[page]), int(ground.starts[page + 1])
         judged[start:stop] = True
-        held[_rows_of(ground, start, stop, found, eligible)] = True
+        rows = _rows_of(ground, start, stop, found, eligible)
+        held[rows] = True
+        values = {_plain(label.value) for label in found if label.value is not None}
+        for row in rows:
+            text, inside = ground.rows[row].text, fields.bare(row, attribute.type)
+            bare += text != inside and inside in values
+            full += text != inside and text in values
     labelled = sum(any(not label.is_gap for label in found) for found in given.values())
     precision = _mean_over(fields, held, judged)
     share = np.bincount(fields.field, weights=held[fields.row], minlength=len(fields)) / max(1, labelled)
@@ -64,7 +73,7 @@ def find_examples(fields: Fields, labels: Iterable[Label], attribute: Attribute)
         return None
     negative = _others(ground, positive, judged & eligible & ~held)
     weight = np.where(good, precision * share, 0)
-    return Examples(positive, negative, (weight / weight.sum()).astype(np.float32))
+    return Examples(positive, negative, (weight / weight.sum()).astype(np.float32), bare, full)
 
 
 def presume_examples(fields: Fields, field: int) -> Examples:
@@ -102,9 +111,9 @@ def _rows_of(ground: Ground, start: int, stop: int, labels: list[Label], eligibl
     found: list[int] = []
     for label in labels:
         if label.xpath is not None:
-            found += _pinned(ground, rows, label.xpath)
+            found += pinned(ground, rows, label.xpath)
         elif label.value is not None:
-            value = squeeze(html.unescape(label.value))
+            value = _plain(label.value)
             texts = [(row, ground.rows[row].text) for row in rows]
             same = [row for row, text in texts if text == value]
             around = [(len(text), row) for row, text in texts if value in text] if not same else []
@@ -113,11 +122,18 @@ def _rows_of(ground: Ground, start: int, stop: int, labels: list[Label], eligibl
     return found
 
 
-def _pinned(ground: Ground, rows: list[int], xpath: str) -> list[int]:
+def _plain(value: str) -> str:
+    return squeeze(html.unescape(value))
+
+
+def pinned(ground: Ground, rows: Sequence[int], xpath: str) -> list[int]:
+    """Those of the rows of a page that an XPath means."""
     if not rows:
         return []
     try:
-        results = ground.pages[ground.page[rows[0]]].tree.xpath(xpath, smart_strings=True)
+        # The page may have been parsed anew since, so it is asked of the tree of its rows.
+        root = ground.rows[rows[0]].parent.getroottree().getroot()
+        results = root.xpath(xpath, smart_strings=True)
     except etree.XPathError:
         return []
     if not isinstance(results, list):

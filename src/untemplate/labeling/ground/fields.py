@@ -15,8 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from untemplate.labeling.ground.nodes import Bools, Floats, Ground, Ints, Numbered, group, ordinals
+from untemplate.patterns import find_typed
+from untemplate.schema import Type
 
-__all__ = ["NEAR", "Fields"]
+__all__ = ["ANY_TEXT", "NEAR", "Fields"]
 
 # A label is near if at most so many rows stand between it and the row.
 NEAR = 3
@@ -27,6 +29,8 @@ MIN_COVERAGE = 0.08
 # Of rows alike in place and label, so many on a page are told apart by their order; what follows in a long list is
 # no field.
 MAX_ORDINAL = 40
+# Types whose values any text, or any node of the right kind, may be.
+ANY_TEXT: frozenset[Type] = frozenset({"text", "url", "image"})
 # A prefix is shared by this share of a field's distinct texts; a `Label: ` by this share of the pages.
 PREFIX_SHARE = 0.6
 COLON_SHARE = 0.2
@@ -177,6 +181,16 @@ class Fields:
     @property
     def prefixes(self) -> list[str]:
         return self._stripped[3]
+
+    def bare(self, row: int, type: Type) -> str:
+        """The text of a row without a label that is part of it, `Tel:` or `by`; of a type, what is found of it.
+
+        First words that many names share stay.
+        """
+        prefix: str = self.prefixes[self.prefix[row]] if self.prefix[row] >= 0 else ""
+        is_label = prefix.endswith(":") or prefix.rpartition(" ")[2].islower()
+        text: str = self.values[self.value[row]] if is_label else self.ground.texts[self.ground.text[row]]
+        return text if type in ANY_TEXT else find_typed(text, type) or text
 
     @cached_property
     def label(self) -> Ints:

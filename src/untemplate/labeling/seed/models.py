@@ -60,6 +60,8 @@ class AttributeModel:
     profiles: Floats  # of the attribute's fields, a row each seed site
     values: Hashes  # of its values
     others: Hashes  # of values of anything else
+    bare: int = 0  # texts of seed sites with a label in them, labelled without it
+    full: int = 0  # and as a whole
 
     @property
     def spans_nodes(self) -> bool:
@@ -69,7 +71,10 @@ class AttributeModel:
 
 _NOTHING = PartModel(np.zeros(0, np.int32), np.zeros(0, np.float32), 0.0, 0.0, 1.0)
 NAME_ONLY = AttributeModel(
-    dict.fromkeys(PARTS, _NOTHING), np.zeros((0, len(PROFILE)), np.float32), *[np.zeros(0, np.uint64)] * 2
+    dict.fromkeys(PARTS, _NOTHING),
+    np.zeros((0, len(PROFILE)), np.float32),
+    values=np.zeros(0, np.uint64),
+    others=np.zeros(0, np.uint64),
 )
 """An attribute that no seed site has: only its name and type are known."""
 
@@ -80,7 +85,9 @@ def learn_attribute(seeds: Sequence[tuple[Survey, Examples]]) -> AttributeModel:
     profiles = [examples.weight @ survey.profile for survey, examples in seeds]
     positive = np.concatenate([s.value_hashes[s.fields.value[e.positive]] for s, e in seeds])
     negative = np.concatenate([s.value_hashes[s.fields.value[e.negative]] for s, e in seeds])
-    return AttributeModel(parts, np.array(profiles, np.float32), *_told_apart(positive, negative))
+    bare, full = (sum(getattr(examples, name) for _, examples in seeds) for name in ("bare", "full"))
+    values, others = _told_apart(positive, negative)
+    return AttributeModel(parts, np.array(profiles, np.float32), values, others, bare, full)
 
 
 def _told_apart(positive: Hashes, negative: Hashes) -> tuple[Hashes, Hashes]:

@@ -21,6 +21,7 @@ from untemplate.labeling.ground.bags import (
     word_features,
 )
 from untemplate.labeling.ground.examples import kinds_of
+from untemplate.labeling.ground.fields import ANY_TEXT
 from untemplate.labeling.ground.nodes import WHOLE, Bools, Floats, Ints, group
 from untemplate.layout import VIEWPORT, EstimatedLayout, Layout
 from untemplate.page import Page
@@ -64,9 +65,8 @@ SUFFIX_SHARE = 0.9
 
 # Rows from the heading, logarithmic: what is farther away is no less likely, since pages differ in length.
 FAR = 2.0
-# Types whose values any text, or any node of the right kind, may be; fields of others have values of the type in at
-# least this share of their texts. It is all of them for the typed attributes of SWDE's sites.
-ANY_TEXT: frozenset[Type] = frozenset({"text", "url", "image"})
+# Fields of an attribute with a type have values of it in at least this share of their texts. It is all of them for
+# the typed attributes of SWDE's sites.
 TYPED = 0.1
 # Fonts that weigh more are bold.
 NORMAL_WEIGHT = 500

@@ -11,7 +11,7 @@ import numpy as np
 
 from untemplate.errors import LabelError
 from untemplate.labeling.ground import Fields
-from untemplate.labeling.ground.examples import find_examples
+from untemplate.labeling.ground.examples import find_examples, pinned
 from untemplate.labeling.ground.nodes import Ints, Numbered
 from untemplate.labeling.label import Label, Labeler
 from untemplate.labeling.segments.correcting import NOISE
@@ -72,16 +72,14 @@ class FromLabels:
     def classify(self, site: Segmented) -> list[str]:
         ground = site.ground
         pages = {page.id: number for number, page in enumerate(ground.pages)}
-        labelled: dict[tuple[int, str], dict[str, str]] = {}
-        for label in self.labeler.label(ground.pages):
-            if label.value is not None and label.xpath is not None:
-                labelled.setdefault((pages[label.page], label.value), {})[label.xpath] = label.attribute
         rows = [NOISE] * len(ground)
-        for row, node in enumerate(ground.rows):
-            by_xpath = labelled.get((int(ground.page[row]), node.text))
-            if by_xpath and (name := by_xpath.get(node.xpath)):
+        for label in self.labeler.label(ground.pages):
+            if label.xpath is None:
+                continue
+            page = pages[label.page]
+            for row in pinned(ground, range(ground.starts[page], ground.starts[page + 1]), label.xpath):
                 own = range(ground.first[row], ground.last[row] + 1)
-                rows[own.start : own.stop] = [name] * len(own)
+                rows[own.start : own.stop] = [label.attribute] * len(own)
         return [NOISE if static else rows[row] for row, static in zip(site.row, site.is_static, strict=True)]
 
 

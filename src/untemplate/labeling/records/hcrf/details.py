@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from untemplate.errors import PageError
 from untemplate.labeling.finding import Finding
+from untemplate.labeling.ground.fields import ANY_TEXT
 from untemplate.labeling.records.hcrf.features import Observed, observe
 from untemplate.labeling.records.hcrf.model import Hcrf
 from untemplate.labeling.records.hcrf.places import Place, find_places, site_texts, tell
@@ -35,7 +36,6 @@ MAX_ROWS = 30_000
 # A leaf that is so likely holds an attribute, wherever it stands.
 LIKELY = 0.3
 # In places of an attribute with a type so many of the texts have values of it, as fields of seed sites do.
-ANY_TEXT: frozenset[Type] = frozenset({"text", "url", "image"})
 TYPED = 0.1
 # How the evidence of a place becomes a chance to be right, chosen by `benchmarks.details --vertical auto restaurant
 # --choose`: half of the attributes as the sites of SWDE have them, half taken off their pages before.
