@@ -20,7 +20,7 @@ from w3lib.encoding import html_body_declared_encoding, read_bom, resolve_encodi
 
 from untemplate.errors import PageError
 
-__all__ = ["Limits", "Node", "Page", "squeeze", "static_text", "visible_text"]
+__all__ = ["Limits", "Node", "Page", "nodes_at", "squeeze", "static_text", "visible_text"]
 
 # Elements whose content nobody sees.
 HIDDEN_TAGS = frozenset({"script", "style", "template", "iframe", "noframes", "noembed"})
@@ -216,6 +216,22 @@ def element_xpath(element: etree._Element) -> str:
             steps.append(f"*[{before + 1}]")
         element = element.getparent()
     return "/" + "/".join(reversed(steps))
+
+
+def nodes_at(root: etree._Element, xpath: str) -> list[tuple[etree._Element, str]]:
+    """The element and the kind of each node that an XPath selects; none if it is no XPath of nodes."""
+    try:
+        results = root.xpath(xpath, smart_strings=True)
+    except etree.XPathError:
+        return []
+    found: list[tuple[etree._Element, str]] = []
+    for result in results if isinstance(results, list) else []:
+        if isinstance(result, etree._Element):
+            found.append((result, "element"))
+        elif isinstance(result, etree._ElementUnicodeResult):
+            kind = f"@{result.attrname}" if result.is_attribute else "tail" if result.is_tail else "text"
+            found.append((result.getparent(), kind))
+    return found
 
 
 class Page:

@@ -166,6 +166,8 @@ def damage(folder: Path, change: str) -> None:
             return
         case "foreign":
             content = {"a": 1}
+        case "older":
+            content["untemplate"] = 1
         case "newer":
             content["untemplate"] = 99
         case "part":
@@ -196,6 +198,7 @@ def damage(folder: Path, change: str) -> None:
         ("cut", "cannot read the knowledge"),
         ("foreign", "holds no knowledge"),
         ("newer", "newer untemplate"),
+        ("older", "older untemplate .* train it anew"),
         ("part", "expected the parts"),
         ("word", "models.title.extra"),
         ("attribute", "none of the schema's attributes"),

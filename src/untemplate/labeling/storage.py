@@ -28,7 +28,7 @@ from untemplate.schema import Attribute, Hints, HintsFile, Schema, Type, check_h
 
 __all__ = ["VERSION", "load_knowledge", "save_knowledge"]
 
-VERSION = 1
+VERSION = 2
 JSON, ARRAYS = "knowledge.json", "arrays.npz"
 
 _Arrays = dict[str, npt.NDArray[Any]]
@@ -87,6 +87,8 @@ def load_knowledge(folder: Path) -> _Loaded:
         raise KnowledgeError(f"{folder}: holds no knowledge; write some with `untemplate train`")
     if version > VERSION:
         raise KnowledgeError(f"{folder}: written by a newer untemplate (format {version}); upgrade this one")
+    if version < VERSION:
+        raise KnowledgeError(f"{folder}: written by an older untemplate (format {version}); train it anew")
     try:
         file_content = _File.model_validate(content)
         return file_content.build(_Reader(arrays))

@@ -12,14 +12,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import islice
-from typing import Any
 from urllib.parse import urljoin
 
 from lxml import etree
 
 from untemplate.labeling import Label
 from untemplate.learning.table import Table
-from untemplate.page import squeeze
+from untemplate.page import nodes_at, squeeze
 from untemplate.schema import Attribute
 
 __all__ = ["MAX_PLACES", "Place", "closest_text", "find_elements", "find_places"]
@@ -120,23 +119,15 @@ def _parts(table: Table, texts: Sequence[int], value: str) -> Iterator[Place]:
 
 
 def _places_by_xpath(table: Table, page: int, label: Label) -> Iterator[Place]:
-    for result in _results_at(table.pages[page].tree, label.xpath or ""):
-        if isinstance(result, etree._Element):
-            yield from _element_place(table, page, result, label)
-        elif isinstance(result, str):
-            yield from _text_place(table, page, result, label)
+    for element, kind in nodes_at(table.pages[page].tree, label.xpath or ""):
+        if kind == "element":
+            yield from _element_place(table, page, element, label)
+        else:
+            yield from _text_place(table, page, element, kind, label)
 
 
 def _elements_at(tree: etree._Element, xpath: str) -> Iterator[etree._Element]:
-    return (result for result in _results_at(tree, xpath) if isinstance(result, etree._Element))
-
-
-def _results_at(tree: etree._Element, xpath: str) -> list[Any]:
-    try:
-        results = tree.xpath(xpath, smart_strings=True)
-    except etree.XPathError:
-        return []
-    return results if isinstance(results, list) else []
+    return (element for element, kind in nodes_at(tree, xpath) if kind == "element")
 
 
 def _element_place(table: Table, page: int, element: etree._Element, label: Label) -> Iterator[Place]:
@@ -162,12 +153,11 @@ def _element_place(table: Table, page: int, element: etree._Element, label: Labe
         yield Place(rows[0], "span", text, nodes=len(rows))
 
 
-def _text_place(table: Table, page: int, result: str, label: Label) -> Iterator[Place]:
+def _text_place(table: Table, page: int, element: etree._Element, kind: str, label: Label) -> Iterator[Place]:
     """A pinned text node or attribute."""
     for row in range(table.starts[page], table.starts[page + 1]):
         node = table.rows[row]
-        kind = f"@{result.attrname}" if result.is_attribute else "tail" if result.is_tail else "text"  # type: ignore[attr-defined]
-        if node.element is result.getparent() and node.kind == kind:  # type: ignore[attr-defined]
+        if node.element is element and node.kind == kind:
             value = node.text if label.value is None else squeeze(label.value)
             if node.is_attribute:
                 yield Place(row, "attribute", value)

@@ -7,12 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from lxml import etree
 
 from untemplate.labeling.ground import Fields, Ground
 from untemplate.labeling.ground.nodes import Bools, Floats
 from untemplate.labeling.label import Label
-from untemplate.page import squeeze
+from untemplate.page import nodes_at, squeeze
 from untemplate.schema import Attribute, Type
 
 __all__ = ["Examples", "find_examples", "kinds_of", "pinned", "presume_examples"]
@@ -130,24 +129,16 @@ def pinned(ground: Ground, rows: Sequence[int], xpath: str) -> list[int]:
     """Those of the rows of a page that an XPath means."""
     if not rows:
         return []
-    try:
-        # The page may have been parsed anew since, so it is asked of the tree of its rows.
-        root = ground.rows[rows[0]].parent.getroottree().getroot()
-        results = root.xpath(xpath, smart_strings=True)
-    except etree.XPathError:
-        return []
-    if not isinstance(results, list):
-        return []
+    # The page may have been parsed anew since, so it is asked of the tree of its rows.
+    root = ground.rows[rows[0]].parent.getroottree().getroot()
     by_node = {(ground.rows[row].element, ground.rows[row].kind): row for row in rows}
-    found = []
-    for result in results:
-        if isinstance(result, etree._Element):
-            elements = set(result.iter())
+    found: list[int] = []
+    for element, kind in nodes_at(root, xpath):
+        if kind == "element":
+            elements = set(element.iter())
             inside = [row for row in rows if ground.rows[row].parent in elements]
             wholes = [row for row in inside if ground.is_whole[row]]
             found += sorted(wholes, key=lambda row: -len(ground.rows[row].text))[:1] or inside[:1]
-        elif isinstance(result, str):
-            kind = f"@{result.attrname}" if result.is_attribute else "tail" if result.is_tail else "text"  # type: ignore[attr-defined]
-            row = by_node.get((result.getparent(), kind))  # type: ignore[attr-defined]
-            found += [row] if row is not None else []
+        elif (element, kind) in by_node:
+            found.append(by_node[element, kind])
     return found

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from lxml import etree
 
 from untemplate.errors import PageError
 from untemplate.labeling.label import Label
@@ -21,7 +20,7 @@ from untemplate.labeling.records.hcrf.scene import Scene, look
 from untemplate.labeling.records.hcrf.training import ANY_PAGES, ONE_VERTICAL, Prior, train
 from untemplate.labeling.records.locating import letters, locate_runs
 from untemplate.layout import EstimatedLayout
-from untemplate.page import Page
+from untemplate.page import Page, nodes_at
 from untemplate.schema import Schema
 
 __all__ = ["ListLesson", "choose_labels", "learn_lists", "learn_names", "locate_cells", "teach_lists"]
@@ -92,18 +91,14 @@ class _Marks:
 
     def _pinned(self, leaves: Sequence[int], xpath: str) -> list[int]:
         """The leaves that show what an XPath selects."""
-        try:
-            results = self._page.tree.xpath(xpath, smart_strings=True)
-        except etree.XPathError:
-            return []
         tree, found = self._scene.survey.tree, set()
-        for result in results if isinstance(results, list) else []:
-            if isinstance(result, str) and not result.is_attribute:  # type: ignore[attr-defined]
-                found |= locate_cells(self._scene, leaves, [letters(result)])
-                continue
-            top = result.getparent() if isinstance(result, str) else result  # type: ignore[attr-defined]
-            rows = (row for row, item in enumerate(tree.items) if item is top)
-            found |= {leaf for row in rows for leaf in self._scene.leaves((row,))}
+        for element, kind in nodes_at(self._page.tree, xpath):
+            if kind in ("text", "tail"):
+                text = element.tail if kind == "tail" else element.text
+                found |= locate_cells(self._scene, leaves, [letters(text or "")])
+            else:
+                rows = (row for row, item in enumerate(tree.items) if item is element)
+                found |= {leaf for row in rows for leaf in self._scene.leaves((row,))}
         return sorted(found.intersection(leaves))
 
     def name(self, leaves: Iterable[int]) -> str | None:

@@ -8,15 +8,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from lxml import etree
-
 from untemplate.labeling.label import Label
 from untemplate.labeling.records.hcrf.details import Detail, read_details
 from untemplate.labeling.records.hcrf.labels import Labels, label_blocks, value_sets
 from untemplate.labeling.records.hcrf.model import Hcrf
 from untemplate.labeling.records.hcrf.places import Place
 from untemplate.labeling.records.hcrf.training import ONE_VERTICAL, train
-from untemplate.page import Page, squeeze
+from untemplate.page import Page, nodes_at, squeeze
 from untemplate.schema import Schema
 
 __all__ = ["Lesson", "learn_details", "teach"]
@@ -96,21 +94,14 @@ def _locate(detail: Detail, labels: Iterable[Label]) -> dict[int, str]:
 
 def _pinned(detail: Detail, xpath: str) -> list[int]:
     """The leaves of the nodes that an XPath selects, or of the first text in elements."""
-    try:
-        results = detail.page.tree.xpath(xpath, smart_strings=True)
-    except etree.XPathError:
-        return []
     found: list[int] = []
-    for result in results if isinstance(results, list) else []:
-        if isinstance(result, etree._Element):
-            inside = set(result.iter())
+    for element, kind in nodes_at(detail.page.tree, xpath):
+        if kind == "element":
+            inside = set(element.iter())
             found += [leaf for leaf, node in detail.nodes.items() if node.parent in inside][:1]
-        elif isinstance(result, str):
-            kind = "tail" if result.is_tail else "text"  # type: ignore[attr-defined]
-            element = result.getparent()  # type: ignore[attr-defined]
-            found += [
-                leaf for leaf, node in detail.nodes.items() if node.element is element and node.kind == kind
-            ]
+        else:
+            own = ((leaf, node) for leaf, node in detail.nodes.items() if node.kind == kind)
+            found += [leaf for leaf, node in own if node.element is element]
     return found
 
 
