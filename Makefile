@@ -28,7 +28,7 @@ bench: $(READY)  ## accuracy and speed; some need the data sets
 	@$(BIN)/python -m benchmarks
 
 profile: $(READY)  ## where the time of extraction goes; needs SWDE
-	@$(BIN)/python -m benchmarks.profile
+	@$(BIN)/python -m benchmarks.measure.profile
 
 clean:
 	@rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,7 +1,8 @@
 """Runs every benchmark, or those named: `python -m benchmarks [--list] [NAME ...]`.
 
-A benchmark is a module of this package that can be run, `python -m benchmarks.clustering`: its docstring says
-what it measures, it prints its figures, and it skips with a reason where its data does not exist.
+A benchmark is a module of `benchmarks.measure` that can be run, such as
+`python -m benchmarks.measure.clustering`. Its docstring says what it measures, it prints its
+figures, and it skips with a reason where its data does not exist.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).parent / "measure"
 
 
 def main() -> int:
@@ -27,7 +28,7 @@ def main() -> int:
     for name in options.names or known:
         print(f"{name}: {known[name]}" if options.list else f"== {name}: {known[name]}", flush=True)
         if not options.list:
-            failed |= subprocess.run([sys.executable, "-m", f"benchmarks.{name}"]).returncode != 0
+            failed |= subprocess.run([sys.executable, "-m", f"benchmarks.measure.{name}"]).returncode != 0
     return int(failed)
 
 

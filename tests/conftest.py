@@ -16,7 +16,7 @@ settings.load_profile("untimed")
 @pytest.fixture(scope="session")
 def real_pages() -> list[Path]:
     """One page of each SWDE site; skips where the data does not exist."""
-    from benchmarks import swde
+    from benchmarks.data import swde
 
     try:
         sites = [site for vertical in swde.VERTICALS for site in swde.sites(vertical)]

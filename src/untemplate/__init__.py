@@ -18,11 +18,12 @@ if TYPE_CHECKING:
         SourceError,
         UntemplateError,
     )
-    from untemplate.extraction import Rules, write_records
+    from untemplate.extraction import Rules
     from untemplate.labeling import Finding, Knowledge, Label, Labeler, read_labels, train, write_labels
-    from untemplate.labeling.records import Row, Rows, find_records, list_model
+    from untemplate.lists import Row, Rows, find_records, list_model
+    from untemplate.output import write_records
     from untemplate.page import Limits, Node, Page, static_text
-    from untemplate.patterns import Price
+    from untemplate.page.typed_values import Price
     from untemplate.pipeline import learn
     from untemplate.record import Reason, Record, Value
     from untemplate.sampling import sample
@@ -94,11 +95,12 @@ _HOMES = {
         "SourceError",
         "UntemplateError",
     ),
-    "extraction": ("Rules", "write_records"),
+    "extraction": ("Rules",),
     "labeling": ("Finding", "Knowledge", "Label", "Labeler", "read_labels", "train", "write_labels"),
-    "labeling.records": ("Row", "Rows", "find_records", "list_model"),
+    "lists": ("Row", "Rows", "find_records", "list_model"),
+    "output": ("write_records",),
     "page": ("Limits", "Node", "Page", "static_text"),
-    "patterns": ("Price",),
+    "page.typed_values": ("Price",),
     "pipeline": ("learn",),
     "record": ("Reason", "Record", "Value"),
     "sampling": ("sample",),

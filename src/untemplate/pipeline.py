@@ -13,12 +13,14 @@ from typing import Any
 
 from untemplate.clustering import Cluster, cluster
 from untemplate.errors import LabelError, PageError
-from untemplate.extraction import Rules, Wrapper
-from untemplate.extraction.explain import explain_rule
+from untemplate.extraction import Rules
 from untemplate.labeling import Label
-from untemplate.labeling.records import Row, labels_of_rows
+from untemplate.labeling.list_labels import labels_of_rows
 from untemplate.learning import AttributeReport, Table, learn_list, learn_rules
+from untemplate.lists import Row
 from untemplate.page import Page
+from untemplate.rules import Wrapper
+from untemplate.rules.explain import explain_rule
 from untemplate.sampling import sample
 from untemplate.schema import Attribute, Schema
 from untemplate.watching import POOL, remember

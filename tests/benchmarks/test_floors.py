@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import changes, rules, swde
+from benchmarks.data import swde
+from benchmarks.measure import changes, rules
 
 # One site of each vertical, every fourth page, two of them labelled: (F1, precision).
 SWDE_EVERY = 4

@@ -5,9 +5,9 @@ import hashlib
 import numpy as np
 import pytest
 
-from benchmarks import hcrf, kinds, lists
+from benchmarks.measure import hcrf, kinds, lists
 from untemplate import list_model
-from untemplate.labeling.records.hcrf.reading import read
+from untemplate.lists.hcrf.reading import read
 
 # The first page of each site, with the weights that are shipped.
 SITES = (

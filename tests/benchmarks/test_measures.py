@@ -3,9 +3,9 @@
 import pytest
 from lxml import html
 
-from benchmarks.changes import _absolute_xpath, plain
+from benchmarks.data.swde import Score
+from benchmarks.measure.changes import _absolute_xpath, plain
 from benchmarks.peers.reading import Example, choose_places, find_places
-from benchmarks.swde import Score
 from untemplate import Page
 
 LIST = "<html><body><h1>Soup</h1><ul><li>1 onion</li><li><b>Salt</b></li><li>2 <i>carrots</i></li></ul></body></html>"

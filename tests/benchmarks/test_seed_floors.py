@@ -6,7 +6,8 @@ from statistics import mean
 
 import pytest
 
-from benchmarks import seed, swde
+from benchmarks.data import swde
+from benchmarks.measure import seed
 from untemplate import Page, learn, train
 from untemplate.demo import Site, make_site
 

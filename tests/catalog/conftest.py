@@ -7,8 +7,8 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from postgres_server import programs, serving, url_of_new_schema
 
+from tests.catalog.postgres_server import programs, serving, url_of_new_schema
 from untemplate import Catalog, Rules, learn
 from untemplate.demo import Site, make_site
 

@@ -14,9 +14,9 @@ import time
 from itertools import count
 
 from untemplate import Attribute, Catalog, Label, Page, Rules, Schema
-from untemplate.clustering import Signature
-from untemplate.extraction import Bellwether, Rule, Selector, Wrapper
-from untemplate.extraction.feature import Feature
+from untemplate.page import Signature
+from untemplate.rules import Bellwether, Rule, Selector, Wrapper
+from untemplate.rules.feature import Feature
 from untemplate.watching import Alarm
 
 SITE = "books.example"

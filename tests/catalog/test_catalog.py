@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from untemplate import Attribute, Catalog, CatalogError, Label, Page, Rules, Schema, learn
-from untemplate.clustering import Signature
 from untemplate.demo import Site, make_site
-from untemplate.extraction import Bellwether, Profile, Rule, Selector, Wrapper
-from untemplate.extraction.feature import Feature
+from untemplate.page import Signature
+from untemplate.rules import Bellwether, Profile, Rule, Selector, Wrapper
+from untemplate.rules.feature import Feature
 from untemplate.watching import Alarm
 
 SITE = "books.example"

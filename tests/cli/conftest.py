@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from running import Done, Run
 
+from tests.cli.running import Done, Run
 from untemplate.cli import main
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import click
 import pytest
-from running import Run
 
+from tests.cli.running import Run
 from untemplate.cli import COMMANDS, cli
 from untemplate.demo import Site
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from lxml import etree
-from running import Run
 
+from tests.cli.running import Run
 from untemplate import Label, Rules, learn, read_labels, read_pages, write_labels
 from untemplate.demo import Site
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from running import Run
 
+from tests.cli.running import Run
 from untemplate.demo import Site
 
 MENU = """<html><body><nav class='menu'><ul><li><a>One</a></li><li><a>Two</a></li></ul></nav>

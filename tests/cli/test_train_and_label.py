@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from running import Run
 
+from tests.cli.running import Run
 from untemplate import read_labels
 from untemplate.demo import make_site, write_site
 

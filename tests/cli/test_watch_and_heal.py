@@ -11,11 +11,11 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from running import Run
 
+from tests.cli.running import Run
 from untemplate import Catalog, Page, Rules, learn, sources, write_labels
 from untemplate.demo import Site, write_site
-from untemplate.extraction import Wrapper
+from untemplate.rules import Wrapper
 from untemplate.sources import Politeness
 
 SITE = "www.zenguide2.example"

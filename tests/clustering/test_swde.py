@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.clustering import evaluate, ours, swde_mixture
+from benchmarks.measure.clustering import evaluate, ours, swde_mixture
 
 
 @pytest.mark.parametrize("vertical", ["restaurant"])

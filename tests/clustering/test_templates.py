@@ -1,7 +1,8 @@
 import pytest
 
 from untemplate import Page
-from untemplate.clustering import Clustering, Signature, cluster, signature, url_matches
+from untemplate.clustering import Clustering, cluster
+from untemplate.page import Signature, signature, url_matches
 
 
 def detail(number, reviews=3):

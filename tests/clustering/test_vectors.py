@@ -1,8 +1,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from untemplate.clustering import Signature, cluster_vectors
+from untemplate.clustering import cluster_vectors
 from untemplate.clustering.vectors import assign_vectors, count_masked, settle_counts
+from untemplate.page import Signature
 
 # Example 3.1 of the paper. Its story holds when mv_1 and mv_2 are swapped: <0,0,0,0,0,*,2,*> covers v_1, v_3.
 V1, V2, V3 = (0, 0, 0, 0, 0, 1, 2, 4), (0, 0, 0, 0, 0, 1, 5, 3), (0, 0, 0, 0, 0, 6, 2, 3)

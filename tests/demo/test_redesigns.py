@@ -6,8 +6,8 @@ from dataclasses import replace
 from statistics import mean
 
 import pytest
-from silence import quiet
 
+from tests.demo.silence import quiet
 from untemplate.demo import VERTICALS, Site, make_site
 
 STRENGTHS = (0.0, 0.1, 0.3, 0.5, 0.8, 1.0)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from silence import quiet
-
+from tests.demo.silence import quiet
 from untemplate.demo import Site, make_site
 from untemplate.page import Page
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from person import Person
 from playwright.sync_api import Browser, expect, sync_playwright
 
+from tests.e2e.person import Person
 from untemplate.catalog import Catalog
 from untemplate.clustering import cluster
 from untemplate.demo import Site

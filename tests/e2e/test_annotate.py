@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from person import TEXTS, Person
 from playwright.sync_api import Browser, expect
 
+from tests.e2e.person import TEXTS, Person
 from untemplate.demo import Site
 
 SELECT = (

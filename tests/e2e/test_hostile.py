@@ -8,9 +8,9 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from person import Person
 from playwright.sync_api import Browser
 
+from tests.e2e.person import Person
 from untemplate.catalog import Catalog
 from untemplate.clustering import cluster
 from untemplate.schema import Schema

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
-from person import Person
 from playwright.sync_api import expect
 
+from tests.e2e.person import Person
 from untemplate.demo import Site, write_site
 from untemplate.page import Page
 from untemplate.web.drafts import save

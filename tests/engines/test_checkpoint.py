@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from untemplate import InputError, Schema
 from untemplate.engines import checkpoint as module
 from untemplate.engines.checkpoint import Checkpoint, Progress
-from untemplate.engines.tally import Tally
 from untemplate.engines.worker import Result
+from untemplate.output.tally import Tally
 from untemplate.sources import Skipped
 
 SCHEMA = Schema.load("restaurant")

@@ -13,9 +13,9 @@ from untemplate import Limits, Page, Rules, SourceError, UntemplateError
 from untemplate.demo import Site
 from untemplate.engines import pool as module
 from untemplate.engines.batch import extract_batch, page_batch
-from untemplate.engines.formats import encode
 from untemplate.engines.pool import AHEAD, WINDOW, Pool, Task
 from untemplate.engines.worker import PageLimits, Settings
+from untemplate.output.encoding import encode
 from untemplate.sources.pages import InMemory
 from untemplate.sources.parquet import ParquetReader
 from untemplate.sources.rows import Columns

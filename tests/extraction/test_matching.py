@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from untemplate.clustering import Signature
-from untemplate.extraction import Wrapper
 from untemplate.extraction.matching import Matcher
+from untemplate.page import Signature
+from untemplate.rules import Wrapper
 
 # Few different bytes and pieces, so that many things match.
 VALUES = st.sampled_from([0, 0, 0, 7, 255])

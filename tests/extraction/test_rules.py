@@ -8,14 +8,14 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from trees import html_trees
 
+from tests.rules.trees import html_trees
 from untemplate import Attribute, Limits, Page, Reason, Record, Rules, Schema, learn
-from untemplate.clustering import Signature, signature
 from untemplate.demo import make_site
-from untemplate.extraction import Rule, Selector, Wrapper
-from untemplate.extraction.classifier import Classifier
-from untemplate.extraction.feature import Feature
+from untemplate.page import Signature, signature
+from untemplate.rules import Rule, Selector, Wrapper
+from untemplate.rules.classifier import Classifier
+from untemplate.rules.feature import Feature
 
 ANY = Signature((None,) * 8)
 

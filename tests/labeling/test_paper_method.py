@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from untemplate import Page
-from untemplate.labeling.ground.nodes import Bools
+from untemplate.labeling.nodes.node_table import Bools
 from untemplate.labeling.seed.context import best_match
 from untemplate.labeling.seed.paper import PaperSite, SeedSite, Step, adapt, learn_seed
 

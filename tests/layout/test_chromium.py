@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from lxml import etree
 
-from benchmarks.layout import compare, texts
+from benchmarks.measure.layout import compare, texts
 from untemplate import InputError, MissingExtra, Page
 from untemplate.demo import make_site
 from untemplate.layout import ChromiumLayout, EstimatedLayout
@@ -106,7 +106,7 @@ def test_it_can_be_used_where_a_loop_is_running() -> None:
 
 @needs_chromium
 def test_the_estimate_agrees() -> None:
-    """A floor on made-up sites, whose looks vary; `python -m benchmarks.layout` measures real ones."""
+    """A floor on made-up sites, whose looks vary; `python -m benchmarks.measure.layout` measures real ones."""
     pages = [page for seed in range(4) for page in make_site("restaurant", seed, pages=3).pages]
     found = [
         compare(texts(estimated), texts(real))

@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 
 import pytest
-from lessons import labels_of, learn_from, schema_of, site, texts
 
+from tests.learning.lessons import labels_of, learn_from, schema_of, site, texts
 from untemplate import Label, Page, learn
 
 SMALL, LARGE = 400, 4000

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from untemplate.extraction.ranges import Range
-from untemplate.learning.ranges import learn_range
+from untemplate.learning.range_pruner import learn_range
+from untemplate.rules.ranges import Range
 from untemplate.schema import Type
 
 

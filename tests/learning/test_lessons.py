@@ -6,8 +6,8 @@ from datetime import date
 from decimal import Decimal
 
 import pytest
-from lessons import HOST, extract, labels_of, learn_from, schema_of, site, texts
 
+from tests.learning.lessons import HOST, extract, labels_of, learn_from, schema_of, site, texts
 from untemplate import Label, Price, Reason, learn
 from untemplate.pipeline import learn_site
 

@@ -9,11 +9,11 @@ import pytest
 
 from untemplate import Attribute, Label, LabelError, Page, Reason, Record, Rules, Schema, find_records, learn
 from untemplate.errors import RulesError
-from untemplate.extraction.candidates import MAX_CANDIDATES
-from untemplate.extraction.explain import explain_records
-from untemplate.extraction.parts import cut
-from untemplate.labeling.records import survey
+from untemplate.lists import survey
 from untemplate.pipeline import learn_site
+from untemplate.rules.candidates import MAX_CANDIDATES
+from untemplate.rules.explain import explain_records
+from untemplate.rules.parts import cut
 
 SCHEMA = Schema(
     "tea",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from untemplate import Attribute, Label, Page, Schema
-from untemplate.extraction import Selector
-from untemplate.extraction.apply import select
-from untemplate.extraction.feature import Feature
 from untemplate.learning import Table, learn_rules
 from untemplate.learning.features import node_features
 from untemplate.learning.search import Candidate, Search, disjunctions
+from untemplate.rules import Selector
+from untemplate.rules.apply import select
+from untemplate.rules.feature import Feature
 
 
 def pages_of(bodies: Sequence[str]) -> list[Page]:

@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from shops import SCHEMA, SHOP, extracted, rules_of
 
+from tests.watching.shops import SCHEMA, SHOP, extracted, rules_of
 from untemplate import Page, Reason, Rules, heal, learn, watch
 from untemplate.demo import VERTICALS, make_site
 from untemplate.watching import heal_site

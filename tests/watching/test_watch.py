@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from shops import COUNT, SCHEMA, SHOP, Shop, rules_of
 
+from tests.watching.shops import COUNT, SCHEMA, SHOP, Shop, rules_of
 from untemplate import Alarm, Attribute, Page, Report, Rules, Schema, learn, watch
 from untemplate.demo import VERTICALS, make_site
 from untemplate.watching import BELLWETHERS

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 import pytest
 
 from untemplate.errors import LabelError
-from untemplate.extraction import Wrapper
 from untemplate.labeling import Label
 from untemplate.page import Page
 from untemplate.pipeline import learn
+from untemplate.rules import Wrapper
 from untemplate.schema import Attribute, Schema
 from untemplate.web.bench import Bench
 from untemplate.web.doubts import find_doubts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from untemplate.cli.remembered import open_catalog, site_name, site_option
+from untemplate.cli.catalog_options import open_catalog, site_name, site_option
 from untemplate.cli.serve import serve, server_options
 from untemplate.cli.shell import (
     counted,

@@ -167,7 +167,7 @@ def _learn(site: Site, labels: list[Label]) -> Learned:
 
 
 def _extract(rules: Rules, site: Site) -> list[Record]:
-    from untemplate.engines.tally import Tally
+    from untemplate.output.tally import Tally
 
     tally = Tally()
     records = list(tally.count(rules.extract(progress(site.pages, "Extracting", len(site.pages)))))
@@ -200,7 +200,7 @@ def _heal(rules: Rules, later: Site) -> Rules:
 
 
 def _list(site: Site) -> None:
-    from untemplate.labeling.records import find_records
+    from untemplate.lists import find_records
     from untemplate.pipeline import learn
 
     pages = [page for page in site.pages if page.id in site.rows]
@@ -226,7 +226,7 @@ def _list(site: Site) -> None:
 
 
 def _score(records: list[Record], labels: list[Label], site: Site) -> None:
-    from untemplate.extraction.scoring import score_records
+    from untemplate.output.scoring import score_records
 
     labelled = {label.page for label in labels}
     others = [record for record in records if record.page_id in site.truth and record.page_id not in labelled]

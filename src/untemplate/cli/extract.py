@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from untemplate.cli.remembered import open_memory, rules_options
+from untemplate.cli.catalog_options import open_memory, rules_options
 from untemplate.cli.shell import (
     count_pages,
     counted,
@@ -22,8 +22,8 @@ from untemplate.cli.shell import (
 
 if TYPE_CHECKING:
     from untemplate.engines.checkpoint import Progress
-    from untemplate.engines.tally import Tally
     from untemplate.engines.worker import Result
+    from untemplate.output.tally import Tally
 
 __all__ = ["command", "show_tally"]
 

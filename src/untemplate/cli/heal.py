@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from untemplate.cli.remembered import (
+from untemplate.cli.catalog_options import (
     UNKNOWN_PAGES,
     Memory,
     fresh_pages,
@@ -23,7 +23,7 @@ from untemplate.errors import SourceError
 
 if TYPE_CHECKING:
     from untemplate.extraction import Rules
-    from untemplate.extraction.diff import Change
+    from untemplate.rules.diff import Change
     from untemplate.sources import Pages
     from untemplate.watching import Healed
 
@@ -99,7 +99,7 @@ def show_healed(healed: Healed) -> None:
 
 
 def _heal(rules: Rules, pages: Pages) -> tuple[Healed, list[Change]]:
-    from untemplate.extraction.diff import compare_rules
+    from untemplate.rules.diff import compare_rules
     from untemplate.watching import heal_site
 
     healed = heal_site(rules, progress(pages, "Reading pages", pages.total))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from untemplate.cli.catalog_options import Memory, catalog_option, open_catalog, site_name, user
 from untemplate.cli.label import knowledge_option, label_pages
-from untemplate.cli.remembered import Memory, catalog_option, open_catalog, site_name, user
 from untemplate.cli.shell import (
     examples,
     json_option,
@@ -166,7 +166,7 @@ def _learn_and_remember(
 
 def show_learned(learned: Learned) -> None:
     """A table of the rules of each labelled cluster, and which clusters have no rules of their own."""
-    from untemplate.extraction.explain import explain_records, explain_rule
+    from untemplate.rules.explain import explain_records, explain_rule
 
     wrappers = {wrapper.cluster: wrapper for wrapper in learned.rules.wrappers}
     for cluster, reports in learned.reports.items():

@@ -9,12 +9,12 @@ from warnings import catch_warnings, simplefilter
 from lxml import etree
 
 from untemplate.errors import InputError, MissingExtra, why
-from untemplate.labeling.records import Row, Rows
-from untemplate.labeling.records.shapes import Shapes
-from untemplate.labeling.records.survey import Survey
-from untemplate.labeling.records.tree import read_tree
-from untemplate.labeling.records.vision import see
 from untemplate.layout import VIEWPORT, Boxes, EstimatedLayout, Layout
+from untemplate.lists import Row, Rows
+from untemplate.lists.shapes import Shapes
+from untemplate.lists.survey import Survey
+from untemplate.lists.tree import read_tree
+from untemplate.lists.vision import see
 from untemplate.page import Page, visible_text
 
 try:

@@ -22,7 +22,7 @@ from untemplate.cli.shell import (
 )
 
 if TYPE_CHECKING:
-    from untemplate.labeling.records import Rows
+    from untemplate.lists import Rows
     from untemplate.page import Page
 
 __all__ = ["command", "show_rows"]
@@ -76,9 +76,9 @@ def command(
 
     Nothing needs to be labelled or learnt. PAGES is any source of pages; see untemplate cluster --help.
     """
-    from untemplate.extraction.rows import write_rows
     from untemplate.labeling import Knowledge
-    from untemplate.labeling.records import find_records, list_model
+    from untemplate.lists import find_records, list_model
+    from untemplate.output.row_files import write_rows
 
     if is_named and knowledge_folder:
         raise click.UsageError("give --names or --knowledge, not both.")

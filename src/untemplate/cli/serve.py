@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from untemplate.cli.remembered import DEFAULT, catalog_option, open_catalog
+from untemplate.cli.catalog_options import DEFAULT, catalog_option, open_catalog
 from untemplate.cli.shell import examples, say
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from untemplate.cli.remembered import (
+from untemplate.cli.catalog_options import (
     UNKNOWN_PAGES,
     Memory,
     fresh_pages,

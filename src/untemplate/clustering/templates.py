@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from untemplate.clustering.paths import PathIndex, link, tag_paths
-from untemplate.clustering.signatures import NO_TAGS, Signature, signature
-from untemplate.clustering.urls import learn_url_pattern
 from untemplate.clustering.vectors import assign_vectors, cluster_vectors
 from untemplate.page import Page
+from untemplate.page.signature import NO_TAGS, Signature, signature
+from untemplate.page.url_patterns import learn_url_pattern
 
 __all__ = ["Cluster", "Clustering", "cluster"]
 
@@ -39,7 +39,7 @@ MIN_SAMPLE, MAX_SAMPLE = 10_000, 20_000
 THRESHOLD = 20
 PAGES_PER_THRESHOLD = 100
 
-# Chosen by `python -m benchmarks.clustering --choose`, which leaves out one of four SWDE verticals or the
+# Chosen by `python -m benchmarks.measure.clustering --choose`, which leaves out one of four SWDE verticals or the
 # made-up sites (seeds 0 to 9) at a time. The SWDE mixtures alone would be served by 0.3 too; made-up sites,
 # whose templates share a frame as those of real sites do, need 0.45 or more.
 MIN_SIMILARITY = 0.5

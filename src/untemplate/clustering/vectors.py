@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
 
-from untemplate.clustering.signatures import LENGTH, Signature
+from untemplate.page.signature import LENGTH, Signature
 
 __all__ = ["assign_vectors", "cluster_vectors", "count_masked", "settle_counts"]
 

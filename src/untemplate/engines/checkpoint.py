@@ -19,11 +19,11 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, BinaryIO
 
-from untemplate.engines.formats import finish, header
-from untemplate.engines.tally import Tally
 from untemplate.engines.worker import Result
 from untemplate.errors import InputError
-from untemplate.extraction.output import record_format
+from untemplate.output.encoding import finish, header
+from untemplate.output.record_files import record_format
+from untemplate.output.tally import Tally
 from untemplate.schema import Schema
 from untemplate.sources.pages import Skipped
 

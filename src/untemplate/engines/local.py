@@ -14,12 +14,12 @@ from typing import Protocol
 
 from untemplate.engines.batch import page_batch
 from untemplate.engines.checkpoint import Checkpoint, Progress
-from untemplate.engines.formats import header
 from untemplate.engines.pool import Pool, Task
 from untemplate.engines.worker import PageLimits, Result, Settings, batches
 from untemplate.errors import InputError
 from untemplate.extraction import Rules
-from untemplate.extraction.output import record_format
+from untemplate.output.encoding import header
+from untemplate.output.record_files import record_format
 from untemplate.sources import Pages, Skipped
 
 __all__ = ["available_cores", "extract"]

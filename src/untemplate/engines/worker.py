@@ -19,10 +19,10 @@ from typing import TypeAlias
 import pyarrow as pa
 
 from untemplate.engines.batch import extract_batch, page_batch
-from untemplate.engines.formats import encode
-from untemplate.engines.tally import Tally
 from untemplate.errors import UntemplateError
 from untemplate.extraction import Rules
+from untemplate.output.encoding import encode
+from untemplate.output.tally import Tally
 from untemplate.page import DEFAULT_LIMITS, Limits, Page
 from untemplate.schema import Schema
 from untemplate.sources.pages import Reader, Skipped

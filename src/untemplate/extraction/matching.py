@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from untemplate.clustering import Signature, url_matches
-from untemplate.clustering.signatures import LENGTH
-from untemplate.extraction.rule import Wrapper
+from untemplate.page import Signature, url_matches
+from untemplate.page.signature import LENGTH
+from untemplate.rules.rule import Wrapper
 
 __all__ = ["Matcher"]
 

@@ -7,18 +7,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from untemplate.clustering import signature
+from untemplate.atomic_file import complete_file
 from untemplate.errors import PageError, RulesError, why
-from untemplate.extraction.apply import Found, apply_rules, apply_wrapper
-from untemplate.extraction.format import format_rules, parse_rules
 from untemplate.extraction.matching import Matcher
-from untemplate.extraction.output import complete_file
-from untemplate.extraction.parts import Part, cut
-from untemplate.extraction.reading import Reading
-from untemplate.extraction.rule import Wrapper
-from untemplate.page import Page
-from untemplate.patterns import parse_typed
+from untemplate.page import Page, signature
+from untemplate.page.typed_values import parse_typed
 from untemplate.record import Reason, Record, Value
+from untemplate.rules.apply import Found, apply_rules, apply_wrapper
+from untemplate.rules.file_format import format_rules, parse_rules
+from untemplate.rules.parts import Part, cut
+from untemplate.rules.reading import Reading
+from untemplate.rules.rule import Wrapper
 from untemplate.schema import Attribute, Schema
 
 __all__ = ["Rules"]

@@ -16,8 +16,8 @@ from urllib.parse import urljoin
 from untemplate.errors import PageError
 from untemplate.labeling.label import Label
 from untemplate.page import Node, Page
-from untemplate.patterns import find_all_typed
-from untemplate.sameness import find_quantities, find_words, fold, meanings, same_value, words_of
+from untemplate.page.sameness import find_quantities, find_words, fold, meanings, same_value, words_of
+from untemplate.page.typed_values import find_all_typed
 from untemplate.schema import Attribute, Schema, Type
 
 __all__ = ["Golden", "GoldenLabeler", "Sighting", "Sightings"]

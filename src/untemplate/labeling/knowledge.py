@@ -12,14 +12,13 @@ import numpy as np
 from untemplate.errors import KnowledgeError, LabelError
 from untemplate.labeling.anchors import Anchors, learn_lessons
 from untemplate.labeling.finding import Finding, labels_of, merge
-from untemplate.labeling.ground import Fields, Ground
-from untemplate.labeling.ground.examples import Examples, find_examples, presume_examples
-from untemplate.labeling.ground.nodes import Ints
-from untemplate.labeling.ground.several import all_values
+from untemplate.labeling.hcrf.details import find_details, read_details
+from untemplate.labeling.hcrf.vertical import BlockModels, learn_blocks
 from untemplate.labeling.label import Label
-from untemplate.labeling.records.hcrf.details import find_details, read_details
-from untemplate.labeling.records.hcrf.model import Hcrf
-from untemplate.labeling.records.hcrf.vertical import BlockModels, learn_blocks
+from untemplate.labeling.nodes import Fields, Ground
+from untemplate.labeling.nodes.examples import Examples, find_examples, presume_examples
+from untemplate.labeling.nodes.node_table import Ints
+from untemplate.labeling.nodes.several import all_values
 from untemplate.labeling.seed.evidence import EVIDENCE, gather
 from untemplate.labeling.seed.models import NAME_ONLY, AttributeModel, learn_attribute
 from untemplate.labeling.seed.paper import PaperSite, SeedSite, Step, adapt, learn_seed
@@ -29,6 +28,7 @@ from untemplate.labeling.seed.survey import Survey
 from untemplate.labeling.segments import FromLabels, NodeCRF, SegmentLabeler, learn_nodes
 from untemplate.labeling.storage import load_knowledge, save_knowledge
 from untemplate.labeling.templates import MIN_TEMPLATE, MIN_TEMPLATE_SHARE, split, with_labels, without_lists
+from untemplate.lists.hcrf.model import Hcrf
 from untemplate.page import Page
 from untemplate.schema import Schema
 

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from untemplate.page import Page
 
-__all__ = ["Label", "Labeler", "cell_names"]
+__all__ = ["Label", "Labeler"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,3 @@ class Labeler(Protocol):
     """Anything that labels pages; the learner never knows who did."""
 
     def label(self, pages: Sequence[Page]) -> list[Label]: ...
-
-
-def cell_names(count: int) -> list[str]:
-    """What the columns of a list are called that nobody named."""
-    return [f"cell_{number}" for number in range(1, count + 1)]

@@ -16,14 +16,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from untemplate.errors import KnowledgeError, why
 from untemplate.labeling.anchors import FEATURES as FEATURE_SETS
 from untemplate.labeling.anchors import PAIR, Anchors, Features, Model, Scorer
-from untemplate.labeling.ground.bags import SIZE
-from untemplate.labeling.records.hcrf.labels import Labels
-from untemplate.labeling.records.hcrf.model import Hcrf, Weights
-from untemplate.labeling.records.hcrf.vertical import BlockModels
+from untemplate.labeling.hcrf.vertical import BlockModels
+from untemplate.labeling.nodes.bags import SIZE
 from untemplate.labeling.seed.models import AttributeModel, PartModel
 from untemplate.labeling.seed.paper import FEATURES, SeedAttribute, SeedSite
 from untemplate.labeling.seed.survey import PARTS, PROFILE
 from untemplate.labeling.segments import CRF, NodeCRF
+from untemplate.lists.hcrf.labels import Labels
+from untemplate.lists.hcrf.model import Hcrf, Weights
 from untemplate.schema import Attribute, Hints, HintsFile, Schema, Type, check_hints
 
 __all__ = ["VERSION", "load_knowledge", "save_knowledge"]

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from untemplate.clustering import cluster
 from untemplate.labeling.finding import Finding
 from untemplate.labeling.label import Label
-from untemplate.labeling.records.finding import find_records
-from untemplate.labeling.records.row import Rows
+from untemplate.lists.finding import find_records
+from untemplate.lists.row import Rows
 from untemplate.page import Node, Page
 from untemplate.schema import Schema
 

@@ -19,7 +19,7 @@ __all__ = ["VIEWPORT", "Box", "Boxes", "Layout"]
 # CSS pixels: the width of the window that pages are laid out in.
 VIEWPORT = 1280
 # An image whose size the page does not tell. Images are not loaded, so something must stand for them: about the
-# median of the sizes that are told on SWDE's sites, `python -m benchmarks.layout --choose`.
+# median of the sizes that are told on SWDE's sites, `python -m benchmarks.measure.layout --choose`.
 IMAGE = (80.0, 36.0)
 
 Floats = npt.NDArray[np.float32]

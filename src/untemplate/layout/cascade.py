@@ -11,7 +11,7 @@ __all__ = ["Cascade"]
 
 Attributes = tuple[tuple[str, str], ...]
 
-# So much wider are letters when they are bold; `python -m benchmarks.layout --choose`.
+# So much wider are letters when they are bold; `python -m benchmarks.measure.layout --choose`.
 BOLD = 1.06
 # So many styles are remembered; pages of a site have a few hundred.
 MAX_STYLES = 20_000

@@ -76,7 +76,7 @@ _LENGTH = re.compile(r"([+-]?(?:\d{1,6}\.?\d{0,6}|\.\d{1,6}))(px|pt|pc|em|rem|ex
 _DECLARATION = re.compile(r"([a-z][a-z-]{2,20})\s{0,9}:\s{0,9}([^;]{1,200})")
 
 # How much wider than those of Times New Roman the letters of other families are, as measured on SWDE's sites:
-# `python -m benchmarks.layout --choose`.
+# `python -m benchmarks.measure.layout --choose`.
 _FAMILIES = {
     **dict.fromkeys(("courier", "monospace"), 1.32),
     "verdana": 1.2,

@@ -10,15 +10,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, groupby
 
-from untemplate.extraction.feature import Feature
 from untemplate.learning.features import inside_feature, label_feature, names, node_features, tag_path
+from untemplate.learning.sample_table import Table
 from untemplate.learning.search import Search, disjunctions
-from untemplate.learning.table import Table
+from untemplate.rules.feature import Feature
 
 __all__ = ["Task", "Variant", "find_variants"]
 
 # The constants below were set while looking at misses on SWDE and on made-up sites, then swept on made-up sites not
-# seen before (`python -m benchmarks.constants`): no value tried is better there by more than 0.001.
+# seen before (`python -m benchmarks.measure.constants`): no value tried is better there by more than 0.001.
 
 # Features that make a description precise must keep this share of the pages on which it selects something.
 KEPT_SUPPORT = 0.8

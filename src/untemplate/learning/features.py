@@ -11,9 +11,9 @@ from collections.abc import Iterator
 
 from lxml import etree
 
-from untemplate.extraction.feature import Feature, element_values
-from untemplate.extraction.neighbors import MAX_LABEL
-from untemplate.learning.table import Table
+from untemplate.learning.sample_table import Table
+from untemplate.page.captions import MAX_LABEL
+from untemplate.rules.feature import Feature, element_values
 
 __all__ = ["inside_feature", "label_feature", "names", "node_features", "tag_path"]
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from untemplate.extraction.feature import Feature
-from untemplate.learning.table import Table, bits_of
+from untemplate.learning.sample_table import Table, bits_of
+from untemplate.rules.feature import Feature
 
 __all__ = ["Candidate", "Search", "disjunctions"]
 
-# Beam and ambiguity were swept with `python -m benchmarks.constants`: twice as much of either is not better.
+# Beam and ambiguity were swept with `python -m benchmarks.measure.constants`: twice as much of either is not better.
 MAX_FEATURES = 4
 BEAM = 60
 MAX_DISJUNCTION = 3

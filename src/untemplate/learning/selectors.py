@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from untemplate.extraction.feature import Feature
-from untemplate.extraction.rule import Selector
 from untemplate.learning.descriptions import Task, Variant
 from untemplate.learning.features import node_features
 from untemplate.learning.search import Search, disjunctions
+from untemplate.rules.feature import Feature
+from untemplate.rules.rule import Selector
 
 __all__ = [
     "MAX_COMMITTEE",
@@ -30,7 +30,7 @@ __all__ = [
 MAX_VARIANTS = 4
 MAX_COMMITTEE = 3
 # A coarser selector must find what the specific ones find on this share of the pages where both find something.
-# Swept with `python -m benchmarks.constants`: 0.75 to 1 are alike.
+# Swept with `python -m benchmarks.measure.constants`: 0.75 to 1 are alike.
 AGREEMENT = 0.9
 
 

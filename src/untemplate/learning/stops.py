@@ -8,10 +8,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from untemplate.errors import PageError
-from untemplate.extraction.apply import apply_rules
-from untemplate.extraction.reading import Unread, read_beginning
-from untemplate.extraction.rule import Wrapper
 from untemplate.page import Page
+from untemplate.rules.apply import apply_rules
+from untemplate.rules.reading import Unread, read_beginning
+from untemplate.rules.rule import Wrapper
 from untemplate.schema import Schema
 
 __all__ = ["learn_stops"]

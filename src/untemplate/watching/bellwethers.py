@@ -16,15 +16,14 @@ from statistics import median
 
 from lxml import etree
 
-from untemplate.clustering import signature
 from untemplate.errors import PageError
-from untemplate.extraction import Bellwether, Profile, Wrapper
-from untemplate.extraction.apply import apply_wrapper
-from untemplate.extraction.neighbors import Labels as StaticLabels
-from untemplate.extraction.neighbors import text_before
 from untemplate.labeling import Label
 from untemplate.learning import learn_stops
-from untemplate.page import Page, squeeze
+from untemplate.page import Page, signature, squeeze
+from untemplate.page.captions import Labels as StaticLabels
+from untemplate.page.captions import text_before
+from untemplate.rules import Bellwether, Profile, Wrapper
+from untemplate.rules.apply import apply_wrapper
 from untemplate.schema import Schema
 
 __all__ = ["BELLWETHERS", "POOL", "Labels", "names_around", "remember"]

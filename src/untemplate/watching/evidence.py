@@ -6,13 +6,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from untemplate.clustering import signature
 from untemplate.errors import PageError
-from untemplate.extraction import Bellwether, Wrapper
-from untemplate.extraction.apply import Found, apply_wrapper
 from untemplate.labeling.golden import Golden, Sightings
-from untemplate.page import Page
-from untemplate.sameness import same_values
+from untemplate.page import Page, signature
+from untemplate.page.sameness import same_values
+from untemplate.rules import Bellwether, Wrapper
+from untemplate.rules.apply import Found, apply_wrapper
 from untemplate.schema import Schema
 
 __all__ = ["Comparison", "Evidence", "Pair", "by_name", "gather", "pair"]

@@ -15,12 +15,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from untemplate.clustering import Cluster, cluster, signature
-from untemplate.extraction import Rules, Wrapper
+from untemplate.clustering import Cluster, cluster
+from untemplate.extraction import Rules
 from untemplate.labeling import Label
 from untemplate.labeling.golden import GoldenLabeler
 from untemplate.learning import Table, learn_rules
-from untemplate.page import Page
+from untemplate.page import Page, signature
+from untemplate.rules import Wrapper
 from untemplate.sampling import sample
 from untemplate.schema import Schema
 from untemplate.watching.alarm import Alarm

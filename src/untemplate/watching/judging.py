@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import islice
 from math import sqrt
 
-from untemplate.extraction import Wrapper
+from untemplate.rules import Wrapper
 from untemplate.schema import Attribute, Schema
 from untemplate.watching.alarm import Alarm
 from untemplate.watching.evidence import Comparison, Evidence

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from untemplate.clustering import Cluster
-from untemplate.extraction import Rules, Wrapper
+from untemplate.extraction import Rules
 from untemplate.page import Page
 from untemplate.record import Record
+from untemplate.rules import Wrapper
 from untemplate.watching.alarm import Alarm, ClusterReport
 from untemplate.watching.judging import SHINGLE_SHARE
 

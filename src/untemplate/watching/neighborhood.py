@@ -11,12 +11,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from untemplate.errors import PageError
-from untemplate.extraction import Profile
-from untemplate.extraction.neighbors import text_before
 from untemplate.labeling import Label
 from untemplate.page import Node, Page
-from untemplate.patterns import find_typed
-from untemplate.sameness import words_of
+from untemplate.page.captions import text_before
+from untemplate.page.sameness import words_of
+from untemplate.page.typed_values import find_typed
+from untemplate.rules import Profile
 from untemplate.schema import Attribute
 from untemplate.watching.bellwethers import names_around
 from untemplate.watching.shape import Shape

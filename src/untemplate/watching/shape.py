@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from untemplate.patterns import find_typed, looks_typed
-from untemplate.sameness import words_of
+from untemplate.page.sameness import words_of
+from untemplate.page.typed_values import find_typed, looks_typed
 from untemplate.schema import Type
 
 __all__ = ["Shape"]

@@ -13,11 +13,11 @@ from functools import cached_property
 from threading import RLock
 
 from untemplate.errors import PageError
-from untemplate.extraction import Rule, Wrapper
-from untemplate.extraction.apply import Found, apply_rule
 from untemplate.labeling import Label
 from untemplate.learning import AttributeReport, Table, learn_rules
 from untemplate.page import Page
+from untemplate.rules import Rule, Wrapper
+from untemplate.rules.apply import Found, apply_rule
 from untemplate.schema import Schema
 
 __all__ = ["Bench"]

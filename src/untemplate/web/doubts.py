@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from untemplate.errors import PageError
-from untemplate.extraction import Rule
-from untemplate.extraction.apply import Found, apply_rule
 from untemplate.page import Page
-from untemplate.patterns import looks_typed
+from untemplate.page.typed_values import looks_typed
+from untemplate.rules import Rule
+from untemplate.rules.apply import Found, apply_rule
 from untemplate.web.bench import Bench
 from untemplate.web.progress import SURE
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from untemplate.clustering import Cluster
-from untemplate.extraction import Rules, Wrapper
+from untemplate.extraction import Rules
 from untemplate.labeling import Label
 from untemplate.pipeline import Learned, borrow, watchable
+from untemplate.rules import Wrapper
 from untemplate.watching import remember
 from untemplate.web.sites import SAMPLE, OpenSite
 

@@ -10,9 +10,10 @@ from typing import Any
 
 from untemplate.catalog import Catalog
 from untemplate.clustering import Cluster
-from untemplate.extraction import Rules, Wrapper
+from untemplate.extraction import Rules
 from untemplate.page import Page
 from untemplate.pipeline import learning_sample
+from untemplate.rules import Wrapper
 from untemplate.schema import Schema
 from untemplate.sources import Pages
 

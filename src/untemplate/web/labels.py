@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from untemplate.errors import CatalogError, LabelError
-from untemplate.extraction.apply import Found
 from untemplate.labeling import Label
+from untemplate.rules.apply import Found
 from untemplate.web.bench import Bench
 from untemplate.web.marks import Click, label_at
 from untemplate.web.sites import OpenSite

@@ -9,13 +9,13 @@ from itertools import islice
 from lxml import etree
 
 from untemplate.errors import LabelError
-from untemplate.extraction import Rule
-from untemplate.extraction.apply import Found
-from untemplate.extraction.neighbors import nodes_after
 from untemplate.labeling import Label
 from untemplate.learning import Table
-from untemplate.learning.places import MAX_SPAN, Place, find_elements, find_places
+from untemplate.learning.occurrences import MAX_SPAN, Place, find_elements, find_places
 from untemplate.page import Node, Page, element_xpath, squeeze
+from untemplate.page.captions import nodes_after
+from untemplate.rules import Rule
+from untemplate.rules.apply import Found
 from untemplate.schema import Attribute
 from untemplate.web.rendering import Rendering
 

@@ -10,8 +10,9 @@ from urllib.parse import urlencode, urljoin
 
 from untemplate.catalog import Catalog, GivenLabel, Version
 from untemplate.errors import CatalogError
-from untemplate.extraction import Rules, Wrapper
+from untemplate.extraction import Rules
 from untemplate.page import Page
+from untemplate.rules import Wrapper
 from untemplate.schema import Schema
 from untemplate.web.assets import Assets, find_assets
 from untemplate.web.bench import Bench

@@ -20,8 +20,8 @@ from untemplate.labeling.anchors.candidates import (
     threshold,
 )
 from untemplate.labeling.anchors.leaves import Leaves
-from untemplate.labeling.ground import Ground
-from untemplate.labeling.ground.nodes import Ints
+from untemplate.labeling.nodes import Ground
+from untemplate.labeling.nodes.node_table import Ints
 from untemplate.labeling.seed.survey import Survey
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from untemplate.cli.remembered import show_changes
+from untemplate.cli.catalog_options import show_changes
 from untemplate.cli.shell import (
     counted,
     examples,
@@ -28,8 +28,9 @@ from untemplate.cli.shell import (
 from untemplate.errors import InputError, LabelError
 
 if TYPE_CHECKING:
-    from untemplate.extraction import Rule, Rules, Selector, Wrapper
-    from untemplate.extraction.scoring import Score
+    from untemplate.extraction import Rules
+    from untemplate.output.scoring import Score
+    from untemplate.rules import Rule, Selector, Wrapper
 
 __all__ = ["diff_command", "show_command", "show_scores", "test_command", "xslt_command"]
 
@@ -70,7 +71,7 @@ def xslt_command(rules_file: Path, output: Path) -> None:
     out, and told here and in the stylesheet.
     """
     from untemplate.extraction import Rules
-    from untemplate.extraction.xslt import not_exportable, wrapper_xslt
+    from untemplate.rules.xslt import not_exportable, wrapper_xslt
 
     rules = Rules.load(rules_file)
     try:
@@ -115,8 +116,8 @@ def test_command(
     Exit code 1: something was missed.
     """
     from untemplate.extraction import Rules
-    from untemplate.extraction.scoring import score_records, true_values
     from untemplate.labeling import read_labels
+    from untemplate.output.scoring import score_records, true_values
 
     rules = Rules.load(rules_file)
     truth = true_values(label for path in label_files for label in read_labels(path))
@@ -148,7 +149,7 @@ def test_command(
 def diff_command(old_file: Path, new_file: Path, as_json: bool) -> None:
     """Say in words how the rules of two files differ."""
     from untemplate.extraction import Rules
-    from untemplate.extraction.diff import compare_rules
+    from untemplate.rules.diff import compare_rules
 
     changes = compare_rules(Rules.load(old_file), Rules.load(new_file))
     if as_json:
@@ -197,7 +198,7 @@ def _score_as_json(score: Score) -> dict[str, Any]:
 
 
 def _explained(rules: Rules) -> Iterator[str]:
-    from untemplate.extraction.explain import explain_records, explain_rule
+    from untemplate.rules.explain import explain_records, explain_rule
 
     yield f"Rules for {rules.schema.name}, {counted(len(rules.wrappers), 'cluster')}"
     for wrapper in rules.wrappers:
@@ -218,7 +219,7 @@ def _explained(rules: Rules) -> Iterator[str]:
 
 
 def _listed(selectors: Sequence[Selector]) -> Iterator[str]:
-    from untemplate.extraction.explain import explain_selector
+    from untemplate.rules.explain import explain_selector
 
     for number, selector in enumerate(selectors, 1):
         yield f"    {number}. {selector.support:4.0%}  {explain_selector(selector)}"
@@ -226,7 +227,7 @@ def _listed(selectors: Sequence[Selector]) -> Iterator[str]:
 
 
 def _as_json(wrapper: Wrapper) -> dict[str, Any]:
-    from untemplate.extraction.explain import explain_records
+    from untemplate.rules.explain import explain_records
 
     content = {
         "cluster": wrapper.cluster,
@@ -242,7 +243,7 @@ def _as_json(wrapper: Wrapper) -> dict[str, Any]:
 
 
 def _rule_as_json(rule: Rule) -> dict[str, Any]:
-    from untemplate.extraction.explain import explain_rule
+    from untemplate.rules.explain import explain_rule
 
     return {
         "words": explain_rule(rule),
@@ -252,7 +253,7 @@ def _rule_as_json(rule: Rule) -> dict[str, Any]:
 
 
 def _selectors_as_json(selectors: Sequence[Selector]) -> list[dict[str, Any]]:
-    from untemplate.extraction.explain import explain_selector
+    from untemplate.rules.explain import explain_selector
 
     return [
         {"words": explain_selector(one), "xpath": one.xpath, "support": round(one.support, 3)}

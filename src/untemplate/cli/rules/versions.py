@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from untemplate.cli.remembered import (
+from untemplate.cli.catalog_options import (
     DEFAULT,
     catalog_option,
     open_catalog,
@@ -108,7 +108,7 @@ def _show_sites(catalog: Catalog, as_json: bool) -> None:
 
 
 def _show_versions(catalog: Catalog, site: str, verbose: bool, as_json: bool) -> None:
-    from untemplate.extraction.diff import compare_rules
+    from untemplate.rules.diff import compare_rules
 
     history = catalog.history(site)
     if as_json:

@@ -24,16 +24,17 @@ from pyspark.core.broadcast import Broadcast
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from untemplate.atomic_file import complete_file
 from untemplate.engines.batch import extract_batch
-from untemplate.engines.formats import encode, finish, header
 from untemplate.engines.pool import Pool, Task
 from untemplate.engines.spark.reading import Input, PageReader, open_input
 from untemplate.engines.spark.session import LINE_ROWS, PAGE_ROWS, run
-from untemplate.engines.tally import Tally
 from untemplate.engines.worker import PageLimits, Result, Settings, batches
 from untemplate.errors import InputError, SourceError
 from untemplate.extraction import Rules
-from untemplate.extraction.output import arrow_schema, complete_file, record_format
+from untemplate.output.encoding import encode, finish, header
+from untemplate.output.record_files import arrow_schema, record_format
+from untemplate.output.tally import Tally
 from untemplate.schema import Schema
 from untemplate.sources.rows import Columns
 

@@ -14,11 +14,11 @@ from typing import Protocol, cast
 import numpy as np
 import re2
 
-from untemplate.labeling.ground.examples import kinds_of
-from untemplate.labeling.ground.nodes import Bools
+from untemplate.labeling.nodes.examples import kinds_of
+from untemplate.labeling.nodes.node_table import Bools
 from untemplate.labeling.seed.models import AttributeModel
 from untemplate.labeling.seed.survey import Survey, hash_of
-from untemplate.patterns import find_typed
+from untemplate.page.typed_values import find_typed
 from untemplate.schema import Attribute, Hints, Like, Schema, Type
 
 __all__ = [

@@ -12,8 +12,8 @@ from functools import cached_property
 import numpy as np
 
 from untemplate.labeling.anchors.leaves import Leaves
-from untemplate.labeling.ground import Fields
-from untemplate.labeling.ground.nodes import Bools, Floats, Ints
+from untemplate.labeling.nodes import Fields
+from untemplate.labeling.nodes.node_table import Bools, Floats, Ints
 
 __all__ = ["OFFSET", "WINDOW", "XPATHS", "Extractors", "choose_xpaths", "threshold"]
 

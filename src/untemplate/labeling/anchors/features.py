@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from untemplate.labeling.anchors.candidates import OFFSET, WINDOW, Extractors
-from untemplate.labeling.ground.nodes import Bools, Floats, Ints, group
+from untemplate.labeling.nodes.node_table import Bools, Floats, Ints, group
 from untemplate.labeling.seed.evidence import EVIDENCE, gather
 from untemplate.labeling.seed.models import AttributeModel
 from untemplate.labeling.seed.ranking import Rankers

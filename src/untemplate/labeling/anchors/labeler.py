@@ -19,9 +19,9 @@ from untemplate.labeling.anchors.candidates import threshold
 from untemplate.labeling.anchors.features import FEATURES, Doubles, Features
 from untemplate.labeling.anchors.problem import Options, Orders, find_options, pose
 from untemplate.labeling.anchors.scoring import GOOD, Model, Scorer, learn_scorer, solve
-from untemplate.labeling.ground.examples import Examples, find_examples
-from untemplate.labeling.ground.nodes import Floats, Ints
 from untemplate.labeling.label import Label
+from untemplate.labeling.nodes.examples import Examples, find_examples
+from untemplate.labeling.nodes.node_table import Floats, Ints
 from untemplate.labeling.seed.models import AttributeModel, learn_attribute
 from untemplate.labeling.seed.ranking import Rankers
 from untemplate.labeling.seed.survey import Survey

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from untemplate.labeling.ground import Ground
-from untemplate.labeling.ground.nodes import Bools, Ints, group
+from untemplate.labeling.nodes import Ground
+from untemplate.labeling.nodes.node_table import Bools, Ints, group
 
 __all__ = ["Leaves"]
 

@@ -16,7 +16,7 @@ import numpy as np
 from untemplate.errors import MissingExtra
 from untemplate.labeling.anchors.features import PAIR, Doubles
 from untemplate.labeling.anchors.problem import Problem
-from untemplate.labeling.ground.nodes import Ints
+from untemplate.labeling.nodes.node_table import Ints
 
 __all__ = ["GOOD", "MODELS", "Model", "Scorer", "Solved", "learn_scorer", "solve"]
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from untemplate.labeling.ground import Ground
-from untemplate.labeling.ground.nodes import Bools, Floats, Ints, Numbered, group
+from untemplate.labeling.nodes import Ground
+from untemplate.labeling.nodes.node_table import Bools, Floats, Ints, Numbered, group
 
 __all__ = ["REDUNDANT", "Context", "best_match", "context_of", "page_shares", "visual_distance"]
 

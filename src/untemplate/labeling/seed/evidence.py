@@ -9,8 +9,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from untemplate.labeling.ground import words_of
-from untemplate.labeling.ground.nodes import Floats, Ints
+from untemplate.labeling.nodes import words_of
+from untemplate.labeling.nodes.node_table import Floats, Ints
 from untemplate.labeling.seed.models import AttributeModel
 from untemplate.labeling.seed.survey import PARTS, PROFILE, Survey
 from untemplate.schema import Attribute

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from untemplate.labeling.ground.nodes import Bools, Floats, Ints
+from untemplate.labeling.nodes.node_table import Bools, Floats, Ints
 from untemplate.labeling.seed.ranking import Doubles, Rankers, chances
 from untemplate.labeling.seed.survey import Survey
 from untemplate.schema import Attribute

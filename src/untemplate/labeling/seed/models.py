@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from untemplate.errors import MissingExtra
-from untemplate.labeling.ground import Bags
-from untemplate.labeling.ground.bags import SIZE
-from untemplate.labeling.ground.examples import Examples
-from untemplate.labeling.ground.nodes import Bools, Floats, Ints
+from untemplate.labeling.nodes import Bags
+from untemplate.labeling.nodes.bags import SIZE
+from untemplate.labeling.nodes.examples import Examples
+from untemplate.labeling.nodes.node_table import Bools, Floats, Ints
 from untemplate.labeling.seed.survey import PARTS, PROFILE, Survey
 
 __all__ = ["NAME_ONLY", "AttributeModel", "PartModel", "learn_attribute"]

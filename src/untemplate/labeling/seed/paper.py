@@ -24,8 +24,8 @@ import numpy as np
 import numpy.typing as npt
 
 from untemplate.errors import MissingExtra
-from untemplate.labeling.ground import Ground, Screen
-from untemplate.labeling.ground.nodes import Bools, Floats, Ints, group
+from untemplate.labeling.nodes import Ground, Screen
+from untemplate.labeling.nodes.node_table import Bools, Floats, Ints, group
 from untemplate.labeling.seed.context import (
     REDUNDANT,
     Context,

@@ -15,7 +15,7 @@ from importlib import resources
 import numpy as np
 import numpy.typing as npt
 
-from untemplate.labeling.ground.nodes import Floats
+from untemplate.labeling.nodes.node_table import Floats
 
 __all__ = ["Choice", "Doubles", "Rankers", "chances", "fit_chooser", "fit_judge", "ready_made"]
 
@@ -27,7 +27,7 @@ FILE = "rankers.json"
 @dataclass(frozen=True)
 class Rankers:
     """Weights that know no vertical: of evidence for a field, of attributes together, and of the best field's chance
-    to be right. They come with the package, trained on the made-up web by `python -m benchmarks.rankers`.
+    to be right. They come with the package, trained on the made-up web by `python -m benchmarks.train.rankers`.
     """
 
     evidence: dict[str, float]

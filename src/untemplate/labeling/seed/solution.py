@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from untemplate.labeling.ground.nodes import Floats, Ints
+from untemplate.labeling.nodes.node_table import Floats, Ints
 from untemplate.labeling.seed.evidence import EVIDENCE, gather
 from untemplate.labeling.seed.joint import rank_jointly
 from untemplate.labeling.seed.models import NAME_ONLY, AttributeModel

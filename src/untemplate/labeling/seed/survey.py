@@ -11,8 +11,8 @@ from hashlib import blake2b
 import numpy as np
 import numpy.typing as npt
 
-from untemplate.labeling.ground import Fields, Ground, Screen, words_of
-from untemplate.labeling.ground.bags import (
+from untemplate.labeling.nodes import Fields, Ground, Screen, words_of
+from untemplate.labeling.nodes.bags import (
     Bags,
     label_features,
     name_features,
@@ -20,12 +20,12 @@ from untemplate.labeling.ground.bags import (
     topic_features,
     word_features,
 )
-from untemplate.labeling.ground.examples import kinds_of
-from untemplate.labeling.ground.fields import ANY_TEXT
-from untemplate.labeling.ground.nodes import WHOLE, Bools, Floats, Ints, group
+from untemplate.labeling.nodes.examples import kinds_of
+from untemplate.labeling.nodes.fields import ANY_TEXT
+from untemplate.labeling.nodes.node_table import WHOLE, Bools, Floats, Ints, group
 from untemplate.layout import VIEWPORT, EstimatedLayout, Layout
 from untemplate.page import Page
-from untemplate.patterns import find_typed
+from untemplate.page.typed_values import find_typed
 from untemplate.schema import Attribute, Schema, Type
 
 __all__ = ["PARTS", "PROFILE", "Survey"]

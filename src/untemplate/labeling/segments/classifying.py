@@ -10,10 +10,10 @@ from typing import Protocol
 import numpy as np
 
 from untemplate.errors import LabelError
-from untemplate.labeling.ground import Fields
-from untemplate.labeling.ground.examples import find_examples, pinned
-from untemplate.labeling.ground.nodes import Ints, Numbered
 from untemplate.labeling.label import Label, Labeler
+from untemplate.labeling.nodes import Fields
+from untemplate.labeling.nodes.examples import find_examples, pinned
+from untemplate.labeling.nodes.node_table import Ints, Numbered
 from untemplate.labeling.segments.correcting import NOISE
 from untemplate.labeling.segments.crf import CRF, Words, learn_crf
 from untemplate.labeling.segments.features import node_features, split_words

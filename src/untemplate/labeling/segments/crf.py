@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from untemplate.errors import MissingExtra
-from untemplate.labeling.ground.nodes import Floats, Ints, Numbered
+from untemplate.labeling.nodes.node_table import Floats, Ints, Numbered
 from untemplate.labeling.segments.features import word_features
 
 __all__ = ["CRF", "Words", "learn_crf"]

@@ -12,8 +12,8 @@ from functools import cached_property
 
 import numpy as np
 
-from untemplate.labeling.ground import Ground
-from untemplate.labeling.ground.nodes import WHOLE, Bools, Ints, Numbered
+from untemplate.labeling.nodes import Ground
+from untemplate.labeling.nodes.node_table import WHOLE, Bools, Ints, Numbered
 from untemplate.page import Page
 
 __all__ = ["ALPHA", "NodeId", "Segment", "Segmented"]

@@ -8,10 +8,10 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 
-from untemplate.extraction import Rule
-from untemplate.extraction.apply import Found
-from untemplate.extraction.explain import explain_rule
 from untemplate.learning import Table
+from untemplate.rules import Rule
+from untemplate.rules.apply import Found
+from untemplate.rules.explain import explain_rule
 from untemplate.web.api.common import PROBLEMS, DeskOf, Given, Name, SiteOf, Text
 from untemplate.web.bench import Bench
 from untemplate.web.labels import Change, change_labels, confirm, set_labels

@@ -11,8 +11,8 @@ from fastapi.responses import FileResponse
 from pydantic import BaseModel, Field
 
 from untemplate.errors import CatalogError
-from untemplate.extraction import write_records
 from untemplate.labeling import write_labels
+from untemplate.output import write_records
 from untemplate.sources import Pages, read_pages
 from untemplate.web.api.common import PROBLEMS, DeskOf, Given, SiteOf, Text
 from untemplate.web.jobs import Job

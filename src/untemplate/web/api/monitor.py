@@ -10,9 +10,9 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from untemplate.errors import CatalogError
-from untemplate.extraction import Wrapper
-from untemplate.extraction.apply import apply_rule
 from untemplate.page import Page
+from untemplate.rules import Wrapper
+from untemplate.rules.apply import apply_rule
 from untemplate.web.api.annotate import MarkView, PageView, mark_of_found
 from untemplate.web.api.common import PROBLEMS, DeskOf, Given, Name, SiteOf, Text
 from untemplate.web.api.export import JobView, job_view

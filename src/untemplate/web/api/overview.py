@@ -7,7 +7,7 @@ from datetime import datetime
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
-from untemplate.extraction import Wrapper
+from untemplate.rules import Wrapper
 from untemplate.web.api.common import PROBLEMS, DeskOf, Given, SiteOf
 from untemplate.web.progress import measure
 from untemplate.web.sites import Desk, OpenSite

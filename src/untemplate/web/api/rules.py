@@ -11,10 +11,11 @@ from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
 
 from untemplate.errors import RulesError
-from untemplate.extraction import Rule, Rules, Selector, Wrapper
-from untemplate.extraction.diff import compare_rules
-from untemplate.extraction.explain import explain_records, explain_rule, explain_selector
-from untemplate.extraction.xslt import OF_LISTS, not_exportable, wrapper_xslt
+from untemplate.extraction import Rules
+from untemplate.rules import Rule, Selector, Wrapper
+from untemplate.rules.diff import compare_rules
+from untemplate.rules.explain import explain_records, explain_rule, explain_selector
+from untemplate.rules.xslt import OF_LISTS, not_exportable, wrapper_xslt
 from untemplate.web.api.common import PROBLEMS, DeskOf, Given, Name, SiteOf, Text
 from untemplate.web.drafts import draft, is_saved, save
 

@@ -1,0 +1,162 @@
+"""How well the cells of records are found on list pages: nothing is chosen on the site that is scored.
+
+python -m benchmarks.measure.cells            means over pages, five folds over sites
+python -m benchmarks.measure.cells --choose   prints the weights of seams that are shipped, chosen on all sites
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+from scipy.optimize import minimize
+
+from benchmarks.data.swde import Score
+from benchmarks.measure.lists import Floats, Sheet, choose, folds, hits, letters, score_rows, sheets
+from untemplate.lists import Row
+from untemplate.lists.joins import FEATURES, find_seams
+
+# Of the weights: the strength of the prior. Of 0.3, 3 and 30 the best, five folds over sites.
+PRIOR = 3.0
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Of each kind of seam: its features, and the share of records where it joins texts of a cell or parts cells."""
+
+    features: Floats
+    joins: Floats
+    parts: Floats
+
+
+def evidence(sheet: Sheet) -> Evidence:
+    """What the true cells of a page say about the seams of its best group."""
+    tree, group = sheet.found.tree, sheet.found.groups[int(sheet.f1.argmax())]
+    seams = find_seams(sheet.found.survey, group.runs)
+    numbers = {(one, other): number for number, (one, other) in enumerate(seams.texts.tolist())}
+    verdict = np.full(len(seams.kind), -1)
+    texts = [letters(item) if isinstance(item, str) else "" for item in tree.items]
+    inside = [
+        [row for top in run for row in range(top, int(tree.end[top])) if texts[row]] for run in group.runs
+    ]
+    for number, true in hits(["".join(texts[row] for row in rows) for rows in inside], sheet.records).items():
+        rows = inside[number]
+        starts = {
+            place: index for index, place in enumerate(np.cumsum([0, *(len(texts[row]) for row in rows)]))
+        }
+        whole = "".join(texts[row] for row in rows)
+        for cell in sorted(set(sheet.records[true]), key=len, reverse=True):
+            place = whole.find(cell)
+            while place >= 0 and not (place in starts and place + len(cell) in starts):
+                place = whole.find(cell, place + 1)
+            if place < 0:
+                continue
+            first, end = starts[place], starts[place + len(cell)]
+            for index in range(max(first - 1, 0), min(end, len(rows) - 1)):
+                seam = numbers.get((rows[index], rows[index + 1]))
+                if seam is not None:
+                    is_within = first <= index < end - 1
+                    verdict[seam] = is_within and verdict[seam] != 0
+    kinds = len(seams.features)
+    joins, parts = (np.bincount(seams.kind, verdict == value, kinds) / len(group) for value in (1, 0))
+    return Evidence(seams.features, np.minimum(joins, 1), np.minimum(parts, 1))
+
+
+def choose_joins(known: Iterable[Evidence]) -> Floats:
+    """The weights of a logistic regression that tells seams that join from those that part."""
+    pages = list(known)
+    features = np.concatenate([page.features for page in pages])
+    joins, parts = (np.concatenate([getattr(page, name) for page in pages]) for name in ("joins", "parts"))
+    scale = np.where(features.std(axis=0) > 0, features.std(axis=0), 1.0)
+    normal = features / scale
+
+    def loss(weights: Floats) -> tuple[float, Floats]:
+        margins = normal @ weights
+        likely = 1 / (1 + np.exp(-margins))
+        total = (
+            joins @ np.logaddexp(0, -margins)
+            + parts @ np.logaddexp(0, margins)
+            + PRIOR * weights @ weights / 2
+        )
+        return float(total), normal.T @ (parts * likely - joins * (1 - likely)) + PRIOR * weights
+
+    weights: Floats = minimize(loss, np.zeros(len(FEATURES)), jac=True, method="L-BFGS-B").x
+    return weights / scale
+
+
+def reachable(sheet: Sheet) -> float:
+    """The share of a page's true cells that are the letters of whole texts on it, side by side."""
+    texts = [text for item in sheet.found.tree.items if isinstance(item, str) and (text := letters(item))]
+    starts = set(np.cumsum([0, *map(len, texts)]).tolist())
+    whole = "".join(texts)
+    cells = {cell for record in sheet.records for cell in record}
+
+    def stands(cell: str) -> bool:
+        place = whole.find(cell)
+        while place >= 0 and not (place in starts and place + len(cell) in starts):
+            place = whole.find(cell, place + 1)
+        return place >= 0
+
+    return sum(map(stands, cells)) / len(cells)
+
+
+def excuse(rows: Sequence[Row], sheet: Sheet) -> Score:
+    """Cells of right rows, were each true one that is nowhere on the page, as it is written, one of ours too many."""
+    hit = got = want = 0
+    for number, true in hits([letters(row.text) for row in rows], sheet.records).items():
+        own = {text for cell in rows[number].cells if cell and (text := letters(cell))}
+        known = set(sheet.records[true])
+        excused = min(sheet.otherwise[true], len(own - known))
+        hit += len(own & known) + excused
+        got += len(own)
+        want += len(known) + excused
+    return Score(hit, got, want)
+
+
+def measure(console: Console, every: list[Sheet]) -> None:
+    known = {sheet.page.id: evidence(sheet) for sheet in every}
+    scores = []
+    for training, test in folds(every):
+        weights = choose(training)
+        joins = choose_joins(known[sheet.page.id] for sheet in training)
+        for sheet in test:
+            sheet.found.join_weights = joins
+            rows = sheet.rows(weights)
+            scores.append((*score_rows(rows, sheet.records), excuse(rows, sheet)))
+    table = Table(
+        "record F1",
+        "cell F1",
+        "cell F1 in right rows",
+        "those written otherwise excused",
+        "true cells that are whole texts",
+    )
+    means = [np.mean([score[kind].f1 for score in scores]) for kind in range(4)]
+    table.add_row(*(f"{mean:.3f}" for mean in means), f"{np.mean([reachable(sheet) for sheet in every]):.3f}")
+    console.print(table)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--choose", action="store_true", help="choose the weights anew")
+    options = parser.parse_args()
+    console = Console(width=160)
+    every: list[Sheet] = []
+    for sheet in track(sheets(), console=Console(stderr=True), description="Lists"):
+        assert len(sheet.f1) == len(sheet.found.groups)
+        every.append(sheet)
+    if options.choose:
+        for name, weight in zip(FEATURES, choose_joins(map(evidence, every)), strict=True):
+            console.print(f'    "{name}": {weight:.3f},')
+    else:
+        measure(console, every)
+
+
+if __name__ == "__main__":
+    main()

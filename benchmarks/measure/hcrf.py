@@ -1,0 +1,301 @@
+"""How well the HCRF finds records and names what is in them on list pages, and what each of its parts is worth.
+
+python -m benchmarks.measure.hcrf          five folds over sites, all variants
+python -m benchmarks.measure.hcrf --quick  the same with one page of each site
+python -m benchmarks.measure.hcrf --ship   trains the model that is shipped, on all sites
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import process_time
+
+import numpy as np
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from benchmarks.data.swde import Score
+from benchmarks.measure.cells import choose_joins, evidence
+from benchmarks.measure.kinds import KINDS, Lesson, lesson, true_labels
+from benchmarks.measure.lists import FOLDS, Floats, Sheet, choose, folds, hits, letters, sheets, shipped
+from untemplate.labeling.hcrf.naming import choose_labels, learn_names
+from untemplate.lists.groups import Group, Run
+from untemplate.lists.hcrf.features import Observed
+from untemplate.lists.hcrf.labels import NOTE, RECORD, Labels, label_blocks
+from untemplate.lists.hcrf.reading import Reading
+from untemplate.lists.hcrf.training import train
+
+SHIPPED = Path(__file__).parents[2] / "src/untemplate/lists/hcrf/lists.npz"
+# Labels of blocks when records are detected without a look at what is in them.
+DETECTION = Labels(())
+# Of each site so many pages train a model: more of a template teach little.
+PAGES = 1
+# What a model that is sure of a group may add to the score of the ground, and of how many groups, the best ones.
+CLOSE = 8
+WEIGHTS = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0)
+
+
+@dataclass
+class Tally:
+    """What a variant got right: records page by page, and leaves by their kind."""
+
+    records: list[Score] = field(default_factory=list)
+    right: Counter[str] = field(default_factory=Counter)
+    found: Counter[str] = field(default_factory=Counter)
+    true: Counter[str] = field(default_factory=Counter)
+
+    def add(self, one: Lesson, runs: Sequence[Run], kinds: dict[int, str]) -> None:
+        self.records.append(score(one, runs))
+        if one.is_clear:
+            self.found.update(kinds.values())
+            self.true.update(one.values.values())
+            self.right.update(kind for leaf, kind in kinds.items() if one.values.get(leaf) == kind)
+
+    def row(self) -> list[str]:
+        means = [
+            np.mean([getattr(page, name) for page in self.records]) for name in ("precision", "recall", "f1")
+        ]
+        kinds = self.kinds()
+        figures = [*means, *kinds, np.mean(kinds)] if self.found else means
+        return [f"{figure:.3f}" for figure in figures]
+
+    def kinds(self) -> list[float]:
+        """The F1 of each kind."""
+        return [2 * self.right[kind] / max(self.found[kind] + self.true[kind], 1) for kind in KINDS]
+
+
+def score(one: Lesson, runs: Sequence[Run]) -> Score:
+    """How many of these records are right."""
+    tree = one.sheet.found.tree
+    texts = [
+        letters(
+            "".join(item for row in run for item in tree.items[row : tree.end[row]] if isinstance(item, str))
+        )
+        for run in runs
+    ]
+    return Score(len(hits(texts, one.sheet.records)), len(texts), len(one.sheet.records))
+
+
+def record_shares(labels: Labels, one: Lesson, shares: Floats) -> Floats:
+    """How likely each block is a record."""
+    is_inner = np.array([bool(children) for children in one.scene.vision.children], np.float64)
+    return shares[:, labels.inner.index(RECORD)] * is_inner
+
+
+def likelihood(one: Lesson, group: Group, expected: Floats) -> float:
+    """How well a group is what a model expects to be records, from 0 to 1: an F1 measure."""
+    shares = [expected[block] for run in group.runs if (block := one.scene.vision.find(run)) is not None]
+    return float(2 * sum(shares) / (expected.sum() + len(group)))
+
+
+class Joint:
+    """Records and kinds by one model."""
+
+    def __init__(self, lessons: Sequence[Lesson], is_global: bool) -> None:
+        self._is_global = is_global
+        self.labels = choose_labels(KINDS, [one.within(self._observed(one)) for one in lessons])
+        truth = [true_labels(one, self.labels) for one in lessons]
+        self.model = train(self.labels, [self._observed(one) for one in lessons], truth)
+
+    def _observed(self, one: Lesson) -> Observed:
+        return one.observed if self._is_global else one.local
+
+    def detect(self, one: Lesson) -> Floats:
+        return record_shares(self.labels, one, self.model.marginals(self._observed(one)).vertex)
+
+    def name(self, one: Lesson, group: Group) -> Reading:
+        return Reading(self.labels, one.scene, self.model.marginals(self._observed(one)).vertex)
+
+    def decide(self, one: Lesson) -> tuple[list[Run], dict[int, str]]:
+        """The records and kinds of the most likely labels, whatever the groups are."""
+        vision = one.scene.vision
+        found = self.model.best(self._observed(one)).tolist()
+        record, leaf = self.labels.inner.index(RECORD), self.labels.leaf
+        blocks = list(enumerate(vision.children))
+        runs = [vision.rows[block] for block, inside in blocks if inside and found[block] == record]
+        names = {block: leaf[found[block]] for block, inside in blocks if not inside}
+        return runs, {block: name for block, name in names.items() if name != NOTE}
+
+
+class Separate:
+    """Records by one model, the kinds in each of them by another."""
+
+    def __init__(self, lessons: Sequence[Lesson], is_global: bool) -> None:
+        self._is_global = is_global
+        observed = [self._observed(one) for one in lessons]
+        truth = [
+            label_blocks(DETECTION, one.sheet.found.survey, one.scene.vision, one.records, {})
+            for one in lessons
+        ]
+        self._detector = train(DETECTION, observed, truth)
+        within = [one.within(page) for one, page in zip(lessons, observed, strict=True)]
+        self.namer = learn_names(KINDS, within)
+        self.labels = self.namer.labels
+
+    def _observed(self, one: Lesson) -> Observed:
+        return one.observed if self._is_global else one.local
+
+    def detect(self, one: Lesson) -> Floats:
+        return record_shares(DETECTION, one, self._detector.marginals(self._observed(one)).vertex)
+
+    def name(self, one: Lesson, group: Group) -> Reading:
+        vision, page = one.scene.vision, self._observed(one)
+        shares = np.zeros((len(vision), len(self.labels)))
+        blocks = [block for run in group.runs if (block := vision.find(run)) is not None]
+        if blocks:
+            parts = [page.part(block, int(vision.end[block])) for block in blocks]
+            inside = np.concatenate([np.arange(block, vision.end[block]) for block in blocks])
+            shares[inside] = self.namer.marginals(*parts).vertex
+        return Reading(self.labels, one.scene, shares)
+
+
+VARIANTS = {
+    "HCRF": (Joint, True),
+    "HCRF_NG": (Joint, False),
+    "HCRF_S": (Separate, True),
+    "HCRF_SNG": (Separate, False),
+}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a variant says about a page of sites that it does not know."""
+
+    fold: int
+    one: Lesson
+    variant: Joint | Separate
+    #: of the groups that look best how likely they are records
+    likely: Floats
+
+    def choice(self, weight: float) -> Group:
+        """The group that is chosen when the model has this weight."""
+        return self.one.groups[int(np.argmax(self.one.scores[: len(self.likely)] + weight * self.likely))]
+
+    def f1(self, weight: float) -> float:
+        return score(self.one, self.choice(weight).runs).f1
+
+    def kinds(self, group: Group) -> dict[int, str]:
+        return leaf_kinds(self.one, group, self.variant.name(self.one, group))
+
+
+def leaf_kinds(one: Lesson, group: Group, reading: Reading) -> dict[int, str]:
+    """The kinds of the leaves of the records of a group, column by column."""
+    lines = one.lines(group)
+    found: dict[int, str] = {}
+    for number, kind in enumerate(reading.columns(lines) if lines else ()):
+        if kind:
+            leaves = {int(one.scene.leaf[line[0]]) for row in lines if (line := row[number])}
+            found |= dict.fromkeys(leaves - {-1}, kind)
+    images = ((leaf, kind) for run in group.runs for kind, leaf in reading.images(run).items())
+    return dict(images) | found
+
+
+def teaching(lessons: Sequence[Lesson]) -> list[Lesson]:
+    """The pages to train with: the first clear ones of each site."""
+    taken: Counter[str] = Counter()
+    chosen: list[Lesson] = []
+    for one in lessons:
+        if one.is_clear and taken[one.sheet.site] < PAGES:
+            taken[one.sheet.site] += 1
+            chosen.append(one)
+    return chosen
+
+
+def prepare(every: Sequence[Sheet]) -> dict[str, Lesson]:
+    """All pages; what their likely records and joins are is learnt without their sites, in training as in test."""
+    known = {sheet.page.id: evidence(sheet) for sheet in every}
+    lessons: dict[str, Lesson] = {}
+    for training, test in folds(every):
+        weights, joins = choose(training), choose_joins(known[sheet.page.id] for sheet in training)
+        lessons |= {sheet.page.id: lesson(sheet, weights, joins) for sheet in test}
+    return lessons
+
+
+def answers(every: Sequence[Sheet], lessons: dict[str, Lesson], name: str) -> Iterator[Answer]:
+    """What a variant says about each page, trained on other sites."""
+    build, is_global = VARIANTS[name]
+    for fold, (training, test) in enumerate(folds(every)):
+        variant = build(teaching([lessons[sheet.page.id] for sheet in training]), is_global)
+        for sheet in test:
+            one = lessons[sheet.page.id]
+            expected = variant.detect(one)
+            likely = np.array([likelihood(one, group, expected) for group in one.groups[:CLOSE]])
+            yield Answer(fold, one, variant, likely)
+
+
+def best_weight(known: Sequence[Answer]) -> float:
+    """The weight of the model with which most records are found."""
+    return max(WEIGHTS, key=lambda weight: np.mean([answer.f1(weight) for answer in known]))
+
+
+def measure(console: Console, every: Sequence[Sheet], names: Sequence[str]) -> None:
+    lessons = prepare(every)
+    table = Table("variant", "precision", "recall", "record F1", *KINDS, "average")
+    ground = Tally([score(one, one.groups[0].runs) for one in lessons.values()])
+    table.add_row("MDR/DEPTA", *ground.row())
+    clear = sum(one.is_clear for one in lessons.values())
+    console.print(f"{len(lessons)} pages; of {clear} it is clear where the true kinds are")
+    for name in names:
+        started = process_time()
+        found = list(answers(every, lessons, name))
+        spent = process_time() - started
+        tally, alone, weights = Tally(), Tally(), []
+        for fold in range(FOLDS):
+            weights.append(best_weight([answer for answer in found if answer.fold != fold]))
+            for answer in found:
+                if answer.fold == fold:
+                    group = answer.choice(weights[-1])
+                    tally.add(answer.one, group.runs, answer.kinds(group))
+                    if isinstance(answer.variant, Joint):
+                        alone.add(answer.one, *answer.variant.decide(answer.one))
+        table.add_row(name, *tally.row())
+        if alone.records:
+            table.add_row(f"{name}, without the ground", *alone.row())
+        by_weight = {
+            weight: round(float(np.mean([answer.f1(weight) for answer in found])), 4) for weight in WEIGHTS
+        }
+        console.print(
+            f"{name}: {spent / FOLDS:.0f} s of CPU a fold; weights chosen {weights}; all {by_weight}"
+        )
+    console.print(table)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--ship", action="store_true", help="train the model that is shipped")
+    parser.add_argument("--quick", action="store_true", help="only the first page of each site")
+    parser.add_argument("--variant", action="append", choices=VARIANTS, help="only these")
+    options = parser.parse_args()
+    every = list(
+        track(
+            _read(options.ship or options.quick),
+            console=Console(stderr=True),
+            description="Lists",
+        )
+    )
+    if options.ship:
+        joins = choose_joins(map(evidence, every))
+        known = teaching([lesson(sheet, shipped(), joins) for sheet in every])
+        learn_names(KINDS, [one.within(one.observed) for one in known]).save(SHIPPED)
+    else:
+        measure(Console(width=160), every, options.variant or [*VARIANTS])
+
+
+def _read(only_first: bool) -> Iterator[Sheet]:
+    """List pages, of each site only the first one if so wished."""
+    for sheet in sheets():
+        if only_first and not sheet.page.id.endswith("/1.html"):
+            continue
+        assert len(sheet.f1) == len(sheet.found.groups)
+        yield sheet
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,118 @@
+"""The blocks of a list page with their true labels, derived from its true records and cells.
+
+A cell's text locates its leaves; a record is the block of the best group's record that holds its cells. The records
+are aligned, and what stands in a column is of one kind: link, price or date if most of it is by its content, else
+text if the truth has most of it. The title of a record is the first of its most prominent texts: headings, else
+links. Its image is the largest, if most records have one of their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from benchmarks.measure.lists import Floats, Sheet, hits, letters
+from untemplate.labeling.hcrf.naming import ListLesson, locate_cells
+from untemplate.lists.alignment import align
+from untemplate.lists.cells import Cells, Line
+from untemplate.lists.groups import Group
+from untemplate.lists.hcrf.features import MAX_GROUPS, Observed, observe
+from untemplate.lists.hcrf.labels import Labels, label_blocks
+from untemplate.lists.hcrf.scene import MOST, Scene, look
+from untemplate.lists.joins import find_joins
+from untemplate.lists.tree import Ints
+
+KINDS = ("title", "link", "image", "price", "date", "text")
+# A page whose best group has a lower score than this teaches nothing: what its records are is not clear.
+CLEAR = 0.8
+
+
+@dataclass(frozen=True, eq=False)
+class Lesson:
+    """A list page with its blocks, what the model sees of them, and what they are."""
+
+    sheet: Sheet
+    #: its groups, those that look best first
+    groups: list[Group]
+    scores: Floats
+    join_weights: Floats
+    scene: Scene
+    observed: Observed
+    #: the same without global features
+    local: Observed
+    records: list[int]
+    #: the kinds of leaves that hold values
+    values: dict[int, str]
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether its true records are where a group is."""
+        return bool(self.records and self.sheet.f1.max(initial=0) >= CLEAR)
+
+    def within(self, page: Observed) -> ListLesson:
+        """Its records alone, seen as on this page."""
+        end = self.scene.vision.end
+        parts = {record: page.part(record, int(end[record])) for record in self.records}
+        return ListLesson(self.scene, parts, self.values)
+
+    def lines(self, group: Group) -> list[list[Line | None]]:
+        """The cells of a group's records, aligned."""
+        return _lines(self.sheet, group, self.join_weights)
+
+
+def lesson(sheet: Sheet, weights: Floats, join_weights: Floats) -> Lesson:
+    """The page as the model sees it; likely records and joins are those of these weights."""
+    found = sheet.found
+    scores = found.features @ weights
+    order = np.argsort(-scores, kind="stable")
+    groups = [found.groups[number] for number in order.tolist()]
+    lines = _lines(sheet, groups[0], join_weights) if groups else []
+    scene = look(found.survey, groups[0].runs if groups else (), lines)
+    title = sheet.page.tree.findtext(".//title") or ""
+    observed, local = (observe(title, scene, groups[:MAX_GROUPS], is_global) for is_global in (True, False))
+    records: list[int] = []
+    values: dict[int, str] = {}
+    if sheet.f1.max(initial=0) > 0:
+        best = found.groups[int(sheet.f1.argmax())]
+        records = [block for run in best.runs if (block := scene.vision.find(run)) is not None]
+        values = _values(sheet, scene, best, join_weights)
+    return Lesson(sheet, groups, scores[order], join_weights, scene, observed, local, records, values)
+
+
+def _values(sheet: Sheet, scene: Scene, group: Group, join_weights: Floats) -> dict[int, str]:
+    """The kinds of the leaves of a group's records."""
+    tree = sheet.found.tree
+    texts = [letters(item) if isinstance(item, str) else "" for item in tree.items]
+    inside = ["".join("".join(texts[row : tree.end[row]]) for row in run) for run in group.runs]
+    right = hits(inside, sheet.records)
+    known: set[int] = set()
+    true: set[int] = set()
+    for number, record in right.items():
+        leaves = scene.leaves(group.runs[number])
+        known.update(leaves)
+        true |= locate_cells(scene, leaves, sheet.records[record])
+    columns = scene.columns_of(_lines(sheet, group, join_weights))
+    values: dict[int, str] = {}
+    for column in columns:
+        has = len(true.intersection(column.leaves)) * 2 > len(known.intersection(column.leaves))
+        if kind := column.kind or ("text" if has else None):
+            values |= dict.fromkeys(column.leaves, kind)
+    of_truth = [column for column in columns if not values.keys().isdisjoint(column.leaves)]
+    values |= dict.fromkeys(scene.titles(of_truth), "title")
+    images = scene.images(group.runs)
+    sources = {scene.source(leaf) for leaf in images}
+    if len(images) >= MOST * len(group) and len(sources) >= MOST * len(images):
+        values |= dict.fromkeys(images, "image")
+    return values
+
+
+def _lines(sheet: Sheet, group: Group, join_weights: Floats) -> list[list[Line | None]]:
+    survey = sheet.found.survey
+    cells = Cells(survey.tree, find_joins(survey, group.runs, join_weights), survey.shown)
+    return align(survey.tree, survey.shapes, cells, group.runs)
+
+
+def true_labels(lesson: Lesson, labels: Labels) -> Ints:
+    """The number of the true label of each block."""
+    return label_blocks(labels, lesson.sheet.found.survey, lesson.scene.vision, lesson.records, lesson.values)

@@ -1,0 +1,98 @@
+"""How good the pages are that an editor sees first: weighted greedy, plain greedy and random, on SWDE.
+
+python -m benchmarks.measure.sampling
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from random import Random
+from statistics import mean
+
+import numpy as np
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from benchmarks.data.swde import VERTICALS, Site, Truth, sites
+from untemplate.sampling.selection import XPaths, cover, read_xpaths
+
+RANDOM_ORDERS = 20
+HEAVY_SHARE = 0.95
+"""Share of the weight of all XPaths: what is left are oddities of single pages."""
+
+Order = list[int]
+"""rows of pages, in the order in which they are shown"""
+
+
+def orders(xpaths: XPaths) -> dict[str, list[Order]]:
+    """Each way to choose, with the orders it gives: one, or several for the random one."""
+    pages = list(range(len(xpaths.pages)))
+    shuffled = [Random(seed).sample(pages, len(pages)) for seed in range(RANDOM_ORDERS)]
+    return {
+        "weighted greedy": [cover(xpaths.present, xpaths.weights, len(pages))],
+        "greedy": [cover(xpaths.present, np.ones(xpaths.present.shape[1]), len(pages))],
+        "random": shuffled,
+    }
+
+
+def attributes_on_first(order: Order, xpaths: XPaths, truth: Truth) -> float:
+    """The share of the site's attributes that the first page has."""
+    attributes = {name for values in truth.values() for name, found in values.items() if found}
+    first = truth[xpaths.pages[order[0]].id]
+    return sum(bool(first.get(name)) for name in attributes) / len(attributes)
+
+
+def pages_to_cover(order: Order, xpaths: XPaths, share: float = 1.0) -> int:
+    """How many pages of the order show this share of the weight of all XPaths; with 1, all XPaths."""
+    weights = xpaths.weights if share < 1 else np.ones(xpaths.present.shape[1])
+    seen = np.logical_or.accumulate(xpaths.present[order], axis=0) @ weights
+    return int(np.searchsorted(seen, share * weights.sum() - 1e-6)) + 1
+
+
+def measure(site: Site) -> dict[str, tuple[float, float, float]]:
+    xpaths, truth = read_xpaths(site.pages()), site.truth()
+    return {
+        by: (
+            mean(attributes_on_first(order, xpaths, truth) for order in chosen),
+            mean(pages_to_cover(order, xpaths) for order in chosen),
+            mean(pages_to_cover(order, xpaths, HEAVY_SHARE) for order in chosen),
+        )
+        for by, chosen in orders(xpaths).items()
+    }
+
+
+def groups(console: Console) -> Iterator[tuple[str, list[dict[str, tuple[float, float, float]]]]]:
+    everything: list[dict[str, tuple[float, float, float]]] = []
+    for vertical in VERTICALS:
+        found = [measure(site) for site in track(sites(vertical), vertical, console=console, transient=True)]
+        everything += found
+        yield vertical, found
+    yield "all", everything
+
+
+def main(arguments: Sequence[str]) -> None:
+    argparse.ArgumentParser(prog="python -m benchmarks.measure.sampling", description=__doc__).parse_args(
+        arguments
+    )
+    console = Console(width=None if sys.stdout.isatty() else 140)
+    table = Table(
+        "vertical",
+        "sites",
+        "by",
+        "attributes on the first page",
+        "pages to cover all XPaths",
+        f"pages to cover {HEAVY_SHARE:.0%} of the weight",
+        title="Pages worth labelling, mean over sites of 200 pages",
+    )
+    for name, measured in groups(Console(stderr=True)):
+        for by in measured[0]:
+            first, all_xpaths, heavy = (mean(site[by][column] for site in measured) for column in range(3))
+            table.add_row(name, str(len(measured)), by, f"{first:.1%}", f"{all_xpaths:.1f}", f"{heavy:.1f}")
+    console.print(table)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

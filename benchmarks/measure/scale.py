@@ -1,0 +1,243 @@
+"""Extraction on one machine: two cores against one, memory, and cost against work, on SWDE pages repeated.
+
+python -m benchmarks.measure.scale                       all, with an archive of 5 GB; takes a quarter of an hour
+python -m benchmarks.measure.scale --archive 0.5 --pages 2000
+python -m benchmarks.measure.scale --only clusters
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import os
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import cycle, islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.data.swde import Site, chosen_sites, labelling_order, labels_of, schema_of
+from untemplate import Page, Rules, learn
+from untemplate.page import Signature
+from untemplate.rules import Wrapper
+
+VERTICAL = "book"
+LABELLED = 4
+COUNTS = (1, 2, 1000)
+PARTS = ("cores", "growth", "clusters")
+
+
+def learn_rules(sites: Sequence[Site]) -> Rules:
+    """One file of rules for all these sites."""
+    wrappers: list[Wrapper] = []
+    for site in sites:
+        labels = labels_of(labelling_order(site)[:LABELLED], site.truth())
+        rules = learn(site.pages(), labels, schema_of(VERTICAL))
+        wrappers += (replace(one, cluster=f"{site.name}-{one.cluster}") for one in rules.wrappers)
+    return Rules(schema_of(VERTICAL), tuple(wrappers))
+
+
+def repeated(sites: Sequence[Site], count: int | None = None) -> Iterator[Page]:
+    """The pages of all sites, shuffled, again and again."""
+    pages = [page for site in sites for page in site.pages()]
+    random.Random(1).shuffle(pages)
+    return islice(cycle(pages), count)
+
+
+def write_folder(pages: Iterator[Page], path: Path) -> None:
+    path.mkdir()
+    for number, page in enumerate(pages):
+        (path / f"{number:07}.htm").write_bytes(page.html)
+
+
+def write_parquet(pages: Iterator[Page], path: Path) -> None:
+    schema = pa.schema({"url": pa.string(), "html": pa.binary()})
+    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+        while rows := [{"url": page.url, "html": page.html} for page in islice(pages, 200)]:
+            writer.write_table(pa.Table.from_pylist(rows, schema))
+
+
+def write_warc(pages: Iterator[Page], path: Path, size: float = float("inf")) -> int:
+    """Write a WARC file, compressed by its name, of about so many bytes of pages; how many pages it has."""
+    count, written = 0, 0
+    with path.open("wb") as file:
+        for page in pages:
+            body = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + page.html
+            head = (
+                f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: {page.url}\r\n"
+                "WARC-Date: 2011-01-01T00:00:00Z\r\nContent-Type: application/http; msgtype=response\r\n"
+                f"WARC-Record-ID: <urn:uuid:{count:032x}>\r\nContent-Length: {len(body)}\r\n\r\n"
+            )
+            record = head.encode() + body + b"\r\n\r\n"
+            file.write(gzip.compress(record, 6) if path.suffix == ".gz" else record)
+            count += 1
+            written += len(record)
+            if written >= size:
+                break
+    return count
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of `untemplate extract`, everything included."""
+
+    seconds: float
+    processor_seconds: float
+    parent: float
+    worker: float
+    """peak memory in MB, of the worker that needs most"""
+
+
+def run(source: Path, rules: Path, cores: int = 2) -> Run:
+    """Extract on so many cores and no more, with as many workers."""
+    allowed = sorted(os.sched_getaffinity(0))[:cores]
+    program = "import sys; from untemplate.cli import main; sys.exit(main())"
+    output = source.with_suffix(".records.parquet")
+    command = ["extract", source, "--rules", rules, "-o", output, "--workers", cores, "--max-failed", 1]
+    started = time.perf_counter()
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, *map(str, command)],
+        preexec_fn=lambda: os.sched_setaffinity(0, allowed),
+        stderr=subprocess.DEVNULL,
+    )
+    parent, worker = 0.0, 0.0
+    while True:
+        pid, status, used = os.wait4(process.pid, os.WNOHANG)
+        if pid:
+            break
+        parent = max(parent, _peak(process.pid))
+        worker = max([worker, *map(_peak, _children(process.pid))])
+        time.sleep(0.02)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, process.args)
+    seconds = time.perf_counter() - started
+    output.unlink()
+    return Run(seconds, used.ru_utime + used.ru_stime, parent, worker)
+
+
+def _peak(process: int) -> float:
+    """The most memory that a process has had, in MB."""
+    with suppress(OSError):
+        for line in Path(f"/proc/{process}/status").read_text().splitlines():
+            if line.startswith("VmHWM"):
+                return int(line.split()[1]) / 1024
+    return 0.0
+
+
+def _children(process: int) -> list[int]:
+    with suppress(OSError):
+        return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+    return []
+
+
+def measure_cores(sites: Sequence[Site], rules: Path, pages: int, rounds: int, folder: Path) -> Table:
+    """One core and two in turn, from sources that workers read themselves and from one that only the parent can."""
+    sources = {"folder": write_folder, "pages.parquet": write_parquet, "pages.warc.gz": write_warc}
+    table = Table("source", "one core", "two cores", "ratio", "processor time, two / one")
+    table.title = f"Two cores against one: {pages:,} pages, pages a second, best of {rounds}"
+    for name, write in sources.items():
+        write(repeated(sites, pages), folder / name)
+        runs = [(run(folder / name, rules, 1), run(folder / name, rules, 2)) for _ in range(rounds)]
+        one, two = (min(runs_of, key=lambda one: one.seconds) for runs_of in zip(*runs, strict=True))
+        rates = [f"{pages / each.seconds:,.0f}" for each in (one, two)]
+        spent = two.processor_seconds / one.processor_seconds
+        table.add_row(name, *rates, f"{one.seconds / two.seconds:.2f}", f"{spent:.2f}")
+    return table
+
+
+def measure_growth(sites: Sequence[Site], rules: Path, gigabytes: float, folder: Path) -> Table:
+    """Memory and time of an archive, and of one with a tenth of its pages."""
+    table = Table("archive", "pages", "seconds", "processor seconds", "worker MB", "parent MB")
+    table.title = "Memory and time against the size of a WARC archive, two cores"
+    runs, counts = [], []
+    for size in (gigabytes / 10, gigabytes):
+        path = folder / f"{size:g}.warc"
+        counts.append(write_warc(repeated(sites), path, size * 1e9))
+        runs.append(one := run(path, rules))
+        figures = (one.seconds, one.processor_seconds, one.worker, one.parent)
+        table.add_row(f"{size:g} GB", f"{counts[-1]:,}", *(f"{figure:.0f}" for figure in figures))
+        path.unlink()
+    small, big = runs
+    ratios = (big.seconds / small.seconds, big.processor_seconds / small.processor_seconds)
+    table.add_row("ratio", f"{counts[1] / counts[0]:.2f}", *(f"{ratio:.2f}" for ratio in ratios))
+    return table
+
+
+def measure_clusters(site: Site, rounds: int) -> Table:
+    """The same pages with the rules of their cluster alone, beside one other, and among a thousand."""
+    pages, alone = site.pages(), learn_rules([site])
+    table = Table("the others have", *(f"{count:,}" for count in COUNTS), "last / first", "last / second")
+    table.title = (
+        f"Wrappers in the rules: ms a page of {site.vertical}-{site.name}, processor time, best of {rounds}"
+    )
+    for how in ("other hosts", "other paths", "the same URL pattern"):
+        others = list(_others(alone.wrappers[0], how))
+        rules = [Rules(alone.schema, (*alone.wrappers, *others[: count - 1])) for count in COUNTS]
+        times = [[_extract_seconds(some, pages) for some in rules] for _ in range(rounds)]
+        one, two, many = (1000 * min(each) / len(pages) for each in zip(*times, strict=True))
+        table.add_row(how, *(f"{value:.2f}" for value in (one, two, many, many / one, many / two)))
+    return table
+
+
+def _others(wrapper: Wrapper, how: str) -> Iterator[Wrapper]:
+    """Wrappers with the same rules that are not those of the page, by their URL patterns or their signatures."""
+    chance = random.Random(1)
+    host, _, path = wrapper.url_pattern.removeprefix("http://").partition("/")
+    for number in range(1, COUNTS[-1]):
+        pattern = {
+            "other hosts": f"http://{number}.{host}/{path}",
+            "other paths": f"http://{host}/{number}/{path}",
+            "the same URL pattern": wrapper.url_pattern,
+        }[how]
+        other = Signature(tuple(chance.randrange(256) for _ in range(8)))
+        yield replace(wrapper, cluster=f"other {number}", url_pattern=pattern, signatures=(other,))
+
+
+def _extract_seconds(rules: Rules, pages: Sequence[Page]) -> float:
+    for page in pages:
+        page.release()
+    started = time.process_time()
+    for _ in rules.extract(pages):
+        pass
+    return time.process_time() - started
+
+
+def main(arguments: Sequence[str]) -> int:
+    summary = (__doc__ or "").partition("\n")[0]
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.measure.scale", description=summary)
+    parser.add_argument("--pages", type=int, default=10_000, help="for two cores against one")
+    parser.add_argument("--archive", type=float, default=5.0, metavar="GB", help="size of the big archive")
+    parser.add_argument("--rounds", type=int, default=3, help="the best of so many counts")
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="only these")
+    options = parser.parse_args(arguments)
+    console = Console(width=None if sys.stdout.isatty() else 140)
+    try:
+        sites = chosen_sites([VERTICAL], ())
+    except FileNotFoundError as missing:
+        console.print(f"skipped: {missing}")
+        return 0
+    with TemporaryDirectory() as name:
+        rules = Path(name, "rules.json")
+        learn_rules(sites).save(rules)
+        if "cores" in options.only:
+            console.print(measure_cores(sites, rules, options.pages, options.rounds, Path(name)))
+        if "growth" in options.only:
+            console.print(measure_growth(sites, rules, options.archive, Path(name)))
+        if "clusters" in options.only:
+            console.print(measure_clusters(sites[0], options.rounds))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

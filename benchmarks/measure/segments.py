@@ -1,0 +1,265 @@
+"""Site knowledge: the rows CRF, NODE, SS and ED of the paper's table 1, each site labelled by the others, on SWDE.
+
+python -m benchmarks.measure.segments                           restaurants, as in the paper
+python -m benchmarks.measure.segments --vertical book auto      other verticals
+python -m benchmarks.measure.segments --row NODE SS ED -v       without the slow baseline, with what is missed
+python -m benchmarks.measure.segments --trained 4               from four sites instead of all others
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from statistics import mean
+from time import process_time
+
+import numpy as np
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from benchmarks.data.swde import VERTICALS, Site, chosen_sites, labels_of, schema_of
+from untemplate.labeling.segments.classifying import leaf_labels, learn_node_crf, majority, words_of
+from untemplate.labeling.segments.correcting import NOISE
+from untemplate.labeling.segments.crf import CRF, Words, learn_crf
+from untemplate.labeling.segments.labeler import Step, refine
+from untemplate.labeling.segments.segmenting import Segmented
+from untemplate.labeling.segments.selecting import Measure
+from untemplate.schema import Schema
+
+PAGES = 50
+"""Pages of each site, to learn from and to label; the paper learns from 71 to 100 of each."""
+GOOD = 0.9
+"""An attribute with a lower F1 is listed by -v."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """How labels come about: by words of whole pages, or of nodes; corrected up to a step."""
+
+    step: Step = "NODE"
+    exact: bool = False
+    measure: Measure = "segments"
+    whole: bool = False
+
+
+ROWS = {
+    "CRF": Row(whole=True),
+    "NODE": Row(),
+    "SS": Row("SS"),
+    "ED": Row("ED"),
+    "ED, hops": Row("ED", measure="hops"),
+    "ED, exact": Row("ED", exact=True),
+}
+
+
+@dataclass
+class Tally:
+    """Labelled nodes and those of them that are right; pages with the attribute and those with a right node."""
+
+    labelled: int = 0
+    right: int = 0
+    pages: int = 0
+    found: int = 0
+
+    @property
+    def precision(self) -> float:
+        return self.right / self.labelled if self.labelled else 0.0
+
+    @property
+    def recall(self) -> float:
+        return self.found / self.pages
+
+    @property
+    def f1(self) -> float:
+        both = self.precision + self.recall
+        return 2 * self.precision * self.recall / both if both else 0.0
+
+
+class Target:
+    """Some pages of a site, segmented, with what is true of each leaf."""
+
+    def __init__(self, site: Site, schema: Schema) -> None:
+        self.name = site.name
+        pages, self.truth = site.pages(), site.truth()
+        chosen = pages[:: max(1, len(pages) // PAGES)][:PAGES]
+        started = process_time()
+        self.segmented = Segmented(chosen)
+        self.seconds = process_time() - started
+        self.labels = leaf_labels(self.segmented, labels_of([page.id for page in chosen], self.truth), schema)
+
+    def score(self, labels: Sequence[str], schema: Schema) -> dict[str, Tally]:
+        """A label is right if the text of its node is one of the attribute's true values."""
+        site, ground = self.segmented, self.segmented.ground
+        tallies = {name: Tally() for name in schema.attributes}
+        for name, tally in tallies.items():
+            true = [self.truth[page.id].get(name, []) for page in ground.pages]
+            tally.pages = sum(map(bool, true))
+            leaves = [leaf for leaf, label in enumerate(labels) if label == name]
+            right = [leaf for leaf in leaves if ground.rows[site.row[leaf]].text in true[site.page[leaf]]]
+            tally.labelled, tally.right = len(leaves), len(right)
+            tally.found = len({int(site.page[leaf]) for leaf in right})
+        return {name: tally for name, tally in tallies.items() if tally.pages}
+
+
+@dataclass
+class Outcomes:
+    """Tallies of each row by site and attribute; CPU seconds to learn from sites, and to label one."""
+
+    tallies: dict[tuple[str, str, str], dict[str, Tally]] = field(default_factory=dict)
+    training: list[float] = field(default_factory=list)
+    labelling: list[float] = field(default_factory=list)
+    differ: int = 0
+    compared: int = 0
+
+
+@dataclass(frozen=True)
+class PageCRF:
+    """The paper's baseline: a CRF on the words of whole pages, whatever is static in them too; a node classifier."""
+
+    crf: CRF
+
+    @classmethod
+    def learn(cls, sites: Iterable[tuple[Segmented, Sequence[str | None]]]) -> PageCRF:
+        sequences: list[tuple[Words, list[str]]] = []
+        for site, labels in sites:
+            for leaves in leaves_of(site):
+                words = [words_of(site, leaf) for leaf in leaves]
+                own = [labels[leaf] or NOISE for leaf in leaves]
+                sequences.append(
+                    (
+                        [word for each in words for word in each],
+                        [label for each, label in zip(words, own, strict=True) for _ in each],
+                    )
+                )
+        return cls(learn_crf(sequences))
+
+    def classify(self, site: Segmented) -> list[str]:
+        """The majority label of each leaf's words."""
+        pages = [[words_of(site, leaf) for leaf in leaves] for leaves in leaves_of(site)]
+        tagged = self.crf.tag([[word for words in own for word in words] for own in pages])
+        labels: list[str] = []
+        for own, tags in zip(pages, tagged, strict=True):
+            start = 0
+            for words in own:
+                labels.append(majority(self.crf, tags[start : start + len(words)]))
+                start += len(words)
+        return labels
+
+
+def leaves_of(site: Segmented) -> Iterator[range]:
+    """The leaves of each page."""
+    bounds = np.searchsorted(site.page, np.arange(len(site.ground.pages) + 1)).tolist()
+    for start, stop in pairwise(bounds):
+        yield range(start, stop)
+
+
+def evaluate(
+    vertical: str, targets: Sequence[Target], rows: Sequence[str], trained: int, outcomes: Outcomes
+) -> Iterator[str]:
+    """Each site labelled by what those after it taught."""
+    schema = schema_of(vertical)
+    many = frozenset(name for name, one in schema.attributes.items() if one.many)
+    for number, target in enumerate(targets):
+        seeds = [*targets[number + 1 :], *targets[:number]][:trained]
+        given: dict[bool, tuple[list[str], float]] = {}
+        refined = {}
+        for name in rows:
+            row = ROWS[name]
+            if row.whole not in given:
+                given[row.whole] = classify(row, seeds, target, outcomes)
+            labels, seconds = given[row.whole]
+            started = process_time()
+            refined[name] = refine(target.segmented, labels, many, row.step, row.exact, row.measure)
+            if name == "ED":
+                outcomes.labelling.append(target.seconds + seconds + process_time() - started)
+            outcomes.tallies[vertical, name, target.name] = target.score(refined[name], schema)
+        if {"ED", "ED, exact"} <= refined.keys():
+            outcomes.compared += 1
+            outcomes.differ += refined["ED"] != refined["ED, exact"]
+        yield target.name
+
+
+def classify(
+    row: Row, seeds: Sequence[Target], target: Target, outcomes: Outcomes
+) -> tuple[list[str], float]:
+    """The labels of a target before any correction, and the seconds that they took."""
+    started = process_time()
+    sites = [(seed.segmented, seed.labels) for seed in seeds]
+    learnt = PageCRF.learn(sites) if row.whole else learn_node_crf(sites)
+    if not row.whole:
+        outcomes.training.append(process_time() - started)
+    started = process_time()
+    return learnt.classify(target.segmented), process_time() - started
+
+
+def show(console: Console, outcomes: Outcomes, vertical: str, rows: Sequence[str]) -> None:
+    table = Table(vertical, "attribute", *rows, title="Labels of a new site, mean over sites")
+    own = {key[1:]: found for key, found in outcomes.tallies.items() if key[0] == vertical}
+    names = list(dict.fromkeys(name for found in own.values() for name in found))
+    for measure in ("precision", "recall", "f1"):
+        for name in (*names, "overall"):
+            wanted = names if name == "overall" else [name]
+            table.add_row(
+                measure if name == names[0] else "",
+                name,
+                *(f"{average(own, row, wanted, measure):.3f}" for row in rows),
+                end_section=name == "overall",
+            )
+    console.print(table)
+
+
+def average(
+    tallies: Mapping[tuple[str, str], dict[str, Tally]], row: str, names: Sequence[str], measure: str
+) -> float:
+    return mean(
+        getattr(found[name], measure)
+        for (own, _), found in tallies.items()
+        for name in names
+        if own == row and name in found
+    )
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.measure.segments", description=(__doc__ or "").partition("\n")[0]
+    )
+    parser.add_argument("--vertical", nargs="+", choices=VERTICALS, default=["restaurant"], help="only these")
+    parser.add_argument("--row", nargs="+", choices=ROWS, default=list(ROWS), help="only these")
+    parser.add_argument("--trained", type=int, default=9, help="sites to learn from (default: 9, all others)")
+    parser.add_argument("-v", "--verbose", action="store_true", help="list what is missed")
+    options = parser.parse_args(arguments)
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    outcomes = Outcomes()
+    for vertical in options.vertical:
+        try:
+            sites = chosen_sites([vertical], ())
+        except FileNotFoundError as missing:
+            console.print(f"skipped: {missing}")
+            return 0
+        with Progress(console=Console(stderr=True), transient=True) as bar:
+            targets = [Target(site, schema_of(vertical)) for site in bar.track(sites, description="reading")]
+            task = bar.add_task(vertical, total=len(targets))
+            for _ in evaluate(vertical, targets, options.row, options.trained, outcomes):
+                bar.advance(task)
+        show(console, outcomes, vertical, options.row)
+    if outcomes.compared:
+        console.print(f"The exact selection differs on {outcomes.differ} of {outcomes.compared} sites.")
+    if outcomes.labelling:
+        console.print(
+            f"CPU seconds, mean: training {mean(outcomes.training):.1f}, "
+            f"labelling {mean(outcomes.labelling):.2f} a site of {PAGES} pages"
+        )
+    if options.verbose:
+        for (vertical, row, site), found in outcomes.tallies.items():
+            for name, tally in found.items():
+                if row == options.row[-1] and tally.f1 < GOOD:
+                    console.print(f"{row}, {vertical}-{site} {name}: F1 {tally.f1:.3f}", highlight=False)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

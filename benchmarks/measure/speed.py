@@ -1,0 +1,176 @@
+"""The time of extraction in multiples of the plain lxml parse of the same SWDE pages, peers beside ours; one core.
+
+python -m benchmarks.measure.speed                          all pages, peers included (the first run installs them)
+python -m benchmarks.measure.speed --every 10               of ten pages one
+python -m benchmarks.measure.speed --by untemplate          ours and the parsers alone
+python -m benchmarks.measure.speed --chart docs/images/speed.svg
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from statistics import mean, median
+from tempfile import TemporaryDirectory
+from time import process_time
+
+import lxml.html
+from lxml import etree
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+from selectolax.lexbor import LexborHTMLParser
+
+from benchmarks.data.shell import open_sites, site_parser
+from benchmarks.data.swde import Site, labelling_order, labels_of, schema_of
+from benchmarks.peers import PEERS, PeerFailed, Uninstallable, install, run_peer
+from untemplate import Page, Rules, learn
+from untemplate.output.record_files import open_records
+from untemplate.page import signature
+
+OURS = "untemplate"
+PARSE = "lxml parse"
+LABELLED = 4
+PASSES = 3
+"""Each way goes so often over the pages of a site; the least time of a page counts, as others use the machine."""
+
+XPATHS = [
+    etree.XPath(path)
+    for path in (
+        "//h1//text()",
+        "//title/text()",
+        "//a[@href]/@href",
+        '//*[@class="price"]/text()',
+        "//table//td/text()",
+    )
+]
+CSS = ("h1", "title", "a[href]", ".price", "table td")
+
+Way = Callable[[Page], object]
+Times = dict[str, list[float]]
+"""Way → CPU seconds per page."""
+Ratios = dict[str, list[float]]
+"""Way → times as multiples of the parse of the same page."""
+
+
+def _lxml_and_xpaths(page: Page) -> object:
+    tree = lxml.html.document_fromstring(page.html)
+    return [xpath(tree) for xpath in XPATHS]
+
+
+def _lexbor_and_css(page: Page) -> object:
+    tree = LexborHTMLParser(page.html)
+    return [tree.css(selector) for selector in CSS]
+
+
+PARSERS: dict[str, Way] = {
+    PARSE: lambda page: lxml.html.document_fromstring(page.html),
+    "lxml parse, five // XPaths": _lxml_and_xpaths,
+    "lexbor parse": lambda page: LexborHTMLParser(page.html),
+    "lexbor parse, five CSS selections": _lexbor_and_css,
+    "signature": lambda page: signature(page.html),
+}
+
+
+def measure(site: Site) -> Times:
+    """Every page of the site, all ways: parsers, the signature, and from HTML to a record in a JSONL file."""
+    pages = site.pages()
+    schema = schema_of(site.vertical)
+    rules: Rules = learn(pages, labels_of(labelling_order(site)[:LABELLED], site.truth()), schema)
+    with TemporaryDirectory() as folder, open_records(Path(folder) / "records.jsonl", schema) as write:
+
+        def extract(page: Page) -> None:
+            for record in rules.extract([page]):
+                write(record)
+
+        ways = PARSERS | {OURS: extract}
+        times = {way: [float("inf")] * len(pages) for way in ways}
+        for page in pages:
+            page.release()
+        for _ in range(PASSES):
+            for way, work in ways.items():
+                for number, page in enumerate(pages):
+                    started = process_time()
+                    work(page)
+                    times[way][number] = min(times[way][number], process_time() - started)
+    return times
+
+
+def measure_peer(peer: str, site: Site) -> list[float]:
+    """Ratios of a peer on the pages of a site, learnt from one labelled page; none if it fails."""
+    truth = site.truth()
+    values = {page: {name: true for name, true in truth[page].items() if true} for page in truth}
+    labelled = labelling_order(site)[0]
+    tested = {page.id: values[page.id] for page in site.pages() if page.id != labelled}
+    try:
+        return run_peer(peer, site.folder, {labelled: values[labelled]}, tested)[1]
+    except PeerFailed:
+        return []
+
+
+def show(console: Console, ratios: Ratios, parse: float, failed: Sequence[str]) -> None:
+    pages = len(ratios[PARSE])
+    title = f"{pages:,} pages, CPU time as a multiple of lxml.html.document_fromstring, {1000 * parse:.2f} ms a page"
+    table = Table("way", "mean", "median", "95 % below", "pages/s", title=title)
+    for way, own in ratios.items():
+        high = sorted(own)[int(0.95 * (len(own) - 1))]
+        cells = [f"{value:.2f}" for value in (mean(own), median(own), high)]
+        table.add_row(way, *cells, f"{1 / (mean(own) * parse):,.0f}")
+    console.print(table)
+    for line in failed:
+        console.print(line, markup=False)
+
+
+def draw(path: Path, ratios: Ratios, parse: float) -> None:
+    """A bar of throughput for each way."""
+    from matplotlib.figure import Figure
+
+    ways = sorted(ratios, key=lambda way: mean(ratios[way]))
+    rates = [1 / (mean(ratios[way]) * parse) for way in ways]
+    figure = Figure(figsize=(8, 0.35 * len(ways) + 1), layout="constrained")
+    axes = figure.subplots()
+    bars = axes.barh(ways, rates, color=["tab:orange" if way == OURS else "tab:blue" for way in ways])
+    axes.bar_label(bars, [f"{rate:,.0f}" for rate in rates], padding=3)
+    axes.invert_yaxis()
+    axes.set_xlabel("SWDE pages a second, one core")
+    axes.spines[["top", "right"]].set_visible(False)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = site_parser("speed", __doc__)
+    parser.add_argument("--by", nargs="+", choices=(OURS, *PEERS), default=(OURS, *PEERS), help="only these")
+    parser.add_argument("--chart", type=Path, metavar="FILE", help="draw the throughput too: .svg or .png")
+    options = parser.parse_args(arguments)
+    console, chosen = open_sites(options)
+    progress = Console(stderr=True)
+    times: Times = {way: [] for way in (*PARSERS, OURS)}
+    ratios: Ratios = {way: [] for way in times}
+    failed: list[str] = []
+    peers = [peer for peer in PEERS if peer in options.by]
+    for peer in list(peers):
+        try:
+            install(peer)
+        except Uninstallable as error:
+            failed.append(f"{peer}: does not install: {error}")
+            peers.remove(peer)
+    for site in track(chosen, "sites", console=progress, transient=True):
+        own = measure(site)
+        for way, seconds in own.items():
+            times[way] += seconds
+            ratios[way] += [one / parse for one, parse in zip(seconds, own[PARSE], strict=True)]
+        for peer in peers:
+            found = measure_peer(peer, site)
+            ratios.setdefault(peer, []).extend(found)
+            if not found:
+                failed.append(f"{peer}: fails on {site.vertical}-{site.name}, which is left out")
+    show(console, ratios, mean(times[PARSE]), failed)
+    if options.chart:
+        draw(options.chart, ratios, mean(times[PARSE]))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,1 @@
+"""What makes the models that the package ships: each module is a command."""

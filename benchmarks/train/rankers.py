@@ -1,0 +1,332 @@
+"""Trains the rankers of seed labelling on made-up and SWDE sites, and says how well they choose on other verticals.
+
+python -m benchmarks.train.rankers             how well, each vertical of SWDE with rankers trained on the others
+python -m benchmarks.train.rankers --write     and writes those of the package and of benchmarks
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from random import Random
+from statistics import mean
+
+import numpy as np
+from lxml.etree import Element, tostring
+from rich.console import Console
+from rich.progress import track
+
+from benchmarks.data import swde
+from benchmarks.data.swde import Truth
+from untemplate.demo import VERTICALS, Site, make_site
+from untemplate.labeling.label import Label
+from untemplate.labeling.nodes import Fields
+from untemplate.labeling.nodes.examples import Examples, find_examples
+from untemplate.labeling.nodes.node_table import Bools, Floats, Ints
+from untemplate.labeling.seed.evidence import EVIDENCE, SIGNS, gather
+from untemplate.labeling.seed.joint import JOINT_SIGNS, gather_jointly, rank_jointly
+from untemplate.labeling.seed.models import learn_attribute
+from untemplate.labeling.seed.ranking import Choice, Doubles, Rankers, fit_chooser, fit_judge
+from untemplate.labeling.seed.solution import JUDGE_SIGNS, judged
+from untemplate.labeling.seed.survey import Survey
+from untemplate.layout import Layout
+from untemplate.page import Node, Page
+from untemplate.schema import Attribute, Schema
+
+# Made-up sites of a vertical, and their pages.
+SITES, PAGES = 6, 60
+# Of the pages of a real site one of so many.
+EVERY = 3
+SEEDS = (1, 3)
+# New sites that are labelled by what each site and those after it taught.
+TARGETS = 3
+
+PACKAGED = Path("src/untemplate/labeling/seed/rankers.json")
+HELD_OUT = Path(__file__).parent / "held_out"
+
+# Penalties on squared weights. Of 30, 50, 100, 300 and 1000 for the first, 50 and 100 were best on the four verticals
+# of SWDE together, so figures on these are a little too good; the second matters little.
+PENALTY, JOINT_PENALTY = 100.0, 3.0
+# A field is right if it is nearly as good as the best, wrong if it is worse than so; those between teach nothing.
+RIGHT, WRONG = 0.95, 0.9
+# How often a site lacks an attribute, to how often it has it: what the judge of the best field expects.
+ABSENT = 0.1
+# An attribute whose best field is worse teaches nothing.
+WORTH = 0.3
+# Values in places where they are not meant: so many a site, what stands around them, in which element, how far down.
+DECOYS = 4
+AROUND = (
+    ("", "Reviews"),
+    ("Reviews of", ""),
+    ("New", ""),
+    ("", "Tickets"),
+    ("", "Photos"),
+    ("Buy", "today"),
+    ("About", ""),
+    ("More like", ""),
+    ("", "Alerts"),
+    ("", "at a glance"),
+    ("Compare", "with others"),
+    ("", "Home"),
+)
+SPOTS = (("h2", 0.2), ("h1", 0.0), ("div", 0.5), ("a", 0.8), ("div", 1.0), ("h3", 0.6), ("span", 0.1))
+DECOY = "data-decoy"
+# The share of sites that lose what names their elements: real ones often have no such names near their values.
+BARE = 0.5
+NAMES = ("class", "id", "itemprop", "property")
+# Fields that look likeliest, and others at random, that each choice is learnt from.
+CANDIDATES = 40
+
+
+@dataclass
+class Place:
+    """A surveyed site with its truth: per attribute the examples, and the F1 of each field."""
+
+    survey: Survey
+    examples: dict[str, Examples | None]
+    f1: dict[str, Floats]
+
+
+@dataclass
+class Trial:
+    """Some seed sites and a new one: the candidates of each attribute, the evidence for each, and which are right."""
+
+    vertical: str
+    attributes: Mapping[str, Attribute]
+    survey: Survey
+    candidates: dict[str, Ints]
+    evidence: dict[str, Floats]
+    f1: dict[str, Floats]
+
+
+def made_up(vertical: str, number: int) -> Place:
+    """A made-up site, its detail pages only."""
+    site = make_site(vertical, number, PAGES)
+
+    def holds(node: Node, value: str) -> bool:
+        if node.parent.get(DECOY) is not None:
+            return False
+        return node.text == value or (
+            node.is_text and value in node.text and len(node.text) <= 2 * len(value) + 20
+        )
+
+    return place(with_decoys(site), site.schema, site.labels, site.truth, holds)
+
+
+def real(site: swde.Site, layout: Layout | None = None) -> Place:
+    """A site of SWDE, whose true values are whole texts."""
+    pages, truth = site.pages(), site.truth()
+
+    def holds(node: Node, value: str) -> bool:
+        return swde.clean(node.text) == value
+
+    labels = swde.labels_of([page.id for page in pages], truth)
+    return place(pages, swde.schema_of(site.vertical), labels, truth, holds, layout)
+
+
+def place(
+    pages: Sequence[Page],
+    schema: Schema,
+    labels: Sequence[Label],
+    truth: Truth,
+    holds: Callable[[Node, str], bool],
+    layout: Layout | None = None,
+) -> Place:
+    """A site with its truth; `holds` says whether a node holds a value."""
+    survey = Survey(pages, schema, layout)
+    attributes = schema.attributes
+    examples = {name: find_examples(survey.fields, labels, one) for name, one in attributes.items()}
+    found = {
+        name: field_f1(survey.fields, held, true)
+        for name in attributes
+        for held, true in [truth_rows(survey.fields, truth, name, holds)]
+        if true
+    }
+    return Place(survey, examples, found)
+
+
+def with_decoys(site: Site) -> list[Page]:
+    """The detail pages, with values in places where they are not meant, as real pages have: `Reviews of …`."""
+    rng = Random(site.name)
+    attributes = [n for n, one in site.schema.attributes.items() if one.type in ("text", "price", "date")]
+    decoys = [
+        (rng.choice(attributes), *rng.choice(AROUND), rng.choice(SPOTS), rng.choice("abcd"))
+        for _ in range(DECOYS)
+    ]
+    is_bare = rng.random() < BARE
+    pages = []
+    for page in site.pages:
+        if page.id not in site.truth:
+            continue
+        body = page.tree.find("body")
+        for attribute, before, after, (tag, where), name in decoys if body is not None else ():
+            values = site.truth[page.id].get(attribute)
+            if values:
+                element = body.makeelement(tag, {"class": f"box-{name}", DECOY: ""})
+                element.text = f"{before} {values[0]} {after}".strip()
+                body.insert(int(where * len(body)), element)
+        for element in page.tree.iter(Element) if is_bare else ():
+            for name in NAMES:
+                element.attrib.pop(name, None)
+        pages.append(Page(page.url, tostring(page.tree, encoding="utf-8", method="html"), page.id))
+    return pages
+
+
+def truth_rows(
+    fields: Fields, truth: Truth, name: str, holds: Callable[[Node, str], bool]
+) -> tuple[Bools, int]:
+    """The rows that hold an attribute, and on how many pages it is."""
+    ground = fields.ground
+    held, true = np.zeros(len(ground), np.bool_), 0
+    for number, page in enumerate(ground.pages):
+        values = truth[page.id].get(name, [])
+        true += bool(values)
+        for row in range(ground.starts[number], ground.starts[number + 1]) if values else ():
+            held[row] = any(holds(ground.rows[row], value) for value in values)
+    return held, true
+
+
+def field_f1(fields: Fields, held: Bools, true: int) -> Floats:
+    """The F1 of each field as the one that holds an attribute."""
+    hits = np.bincount(fields.field, weights=held[fields.row], minlength=len(fields))
+    return (2 * hits / (fields.size + true)).astype(np.float32)
+
+
+def trials(vertical: str, schema: Schema, places: Sequence[Place]) -> Iterator[Trial]:
+    """Each site in turn, and those after it, teach others."""
+    for count in SEEDS:
+        for first in range(len(places)):
+            turned = [places[(first + n) % len(places)] for n in range(len(places))]
+            yield from _from_seeds(vertical, schema, turned[:count], turned[count : count + TARGETS])
+
+
+def _from_seeds(
+    vertical: str, schema: Schema, seeds: Sequence[Place], targets: Sequence[Place]
+) -> Iterator[Trial]:
+    models = {}
+    for name in schema.attributes:
+        found = [(seed.survey, seed.examples[name]) for seed in seeds]
+        examples = [(survey, example) for survey, example in found if example is not None]
+        if examples:
+            models[name] = learn_attribute(examples)
+    for target in targets:
+        names = [name for name in models if name in target.f1]
+        attributes = {name: schema.attributes[name] for name in names}
+        candidates = {
+            n: target.survey.candidates(one, models[n].spans_nodes) for n, one in attributes.items()
+        }
+        evidence = {n: gather(target.survey, candidates[n], attributes[n], models[n]) for n in names}
+        f1 = {name: target.f1[name][candidates[name]] for name in names}
+        yield Trial(vertical, attributes, target.survey, candidates, evidence, f1)
+
+
+def choice(f1: Floats, score: Doubles | Floats, evidence: Floats) -> Choice | None:
+    """What a ranker learns from one attribute of a trial."""
+    best = float(f1.max(initial=0))
+    if best < WORTH:
+        return None
+    right = f1 >= RIGHT * best
+    others = np.random.default_rng(0).permutation(len(f1))[:CANDIDATES]
+    picked = np.unique(np.concatenate([np.argsort(-score)[:CANDIDATES], others, np.flatnonzero(right)]))
+    picked = picked[right[picked] | (f1[picked] < WRONG * best)]
+    return Choice(evidence[picked], right[picked])
+
+
+def train_rankers(made_up: Sequence[Trial], real: Sequence[Trial]) -> Rankers:
+    """Fit the weights one after another: each stage sees what the one before makes of the trials.
+
+    Made-up sites do not teach how attributes stand to each other: that is too regular on them.
+    """
+    parts = EVIDENCE.index("parts")
+    found = [choice(one.f1[n], e[:, parts], e) for one in (*made_up, *real) for n, e in one.evidence.items()]
+    rankers = Rankers(fit_chooser([one for one in found if one], SIGNS, PENALTY), {}, {})
+    found = []
+    for one in real:
+        scores = {name: rankers.score(columns, EVIDENCE) for name, columns in one.evidence.items()}
+        joint = gather_jointly(one.survey, one.attributes, one.candidates, scores, scores)
+        found += [choice(one.f1[name], scores[name], columns) for name, columns in joint.items()]
+    weights = fit_chooser([one for one in found if one], JOINT_SIGNS, JOINT_PENALTY)
+    rankers = Rankers(rankers.evidence, weights, {})
+    judgements = [each for one in (*made_up, *real) for each in _judgements(one, rankers)]
+    return Rankers(rankers.evidence, rankers.joint, fit_judge(judgements, JUDGE_SIGNS, JOINT_PENALTY))
+
+
+def _judgements(trial: Trial, rankers: Rankers) -> Iterator[Choice]:
+    """The best field of each attribute; and the best of those that are wrong, as if the site had no right one."""
+    for name, score in _scores(trial, rankers).items():
+        f1 = trial.f1[name]
+        wrong = np.flatnonzero(f1 < WORTH * f1.max(initial=0))
+        for among in (np.arange(len(f1)), wrong):
+            if len(among):
+                best = int(np.argmax(score[among]))
+                columns = judged(
+                    trial.survey,
+                    trial.candidates[name][among],
+                    trial.evidence[name][among],
+                    score[among],
+                    best,
+                )
+                right = among is not wrong and bool(f1[best] >= RIGHT * f1.max())
+                yield Choice(columns[None], np.array([right]), ABSENT if among is wrong else 1.0)
+
+
+def _scores(trial: Trial, rankers: Rankers) -> dict[str, Doubles]:
+    scores = {name: rankers.score(columns, EVIDENCE) for name, columns in trial.evidence.items()}
+    return rank_jointly(trial.survey, trial.attributes, trial.candidates, scores, rankers)
+
+
+def chosen_f1(trial: Trial, rankers: Rankers) -> float:
+    """The F1 of the chosen fields as a share of the best fields'."""
+    shares = [
+        float(trial.f1[name][np.argmax(score)] / trial.f1[name].max())
+        for name, score in _scores(trial, rankers).items()
+        if trial.f1[name].max(initial=0) >= WORTH
+    ]
+    return mean(shares) if shares else 1.0
+
+
+def write(rankers: Rankers, path: Path) -> None:
+    rounded = {
+        stage: {name: float(f"{weight:.4g}") for name, weight in weights.items()}
+        for stage, weights in asdict(rankers).items()
+    }
+    path.write_text(json.dumps(rounded, indent=1) + "\n", "utf-8")
+
+
+def held_out(vertical: str) -> Rankers:
+    """The rankers that never saw a vertical of SWDE."""
+    return Rankers(**json.loads((HELD_OUT / f"rankers-without-{vertical}.json").read_text("utf-8")))
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.train.rankers", description=(__doc__ or "").partition("\n")[0]
+    )
+    parser.add_argument("--write", action="store_true", help=f"write {PACKAGED} and {HELD_OUT.name}/")
+    options = parser.parse_args(arguments)
+    console = Console(stderr=True)
+    made: list[Trial] = []
+    for vertical in track(VERTICALS, "made-up sites", console=console):
+        places = [made_up(vertical, number) for number in range(SITES)]
+        made += trials(vertical, Schema.load(vertical), places)
+    found: list[Trial] = []
+    for vertical in track(swde.VERTICALS, "SWDE", console=console):
+        places = [real(site) for site in swde.chosen_sites([vertical], (), EVERY)]
+        found += trials(vertical, swde.schema_of(vertical), places)
+    for vertical in swde.VERTICALS:
+        rankers = train_rankers(made, [one for one in found if one.vertical != vertical])
+        figure = mean(chosen_f1(one, rankers) for one in found if one.vertical == vertical)
+        print(f"{vertical}: {figure:.3f} of the best fields' F1, trained on other verticals", flush=True)
+        if options.write:
+            write(rankers, HELD_OUT / f"rankers-without-{vertical}.json")
+    if options.write:
+        write(train_rankers(made, found), PACKAGED)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

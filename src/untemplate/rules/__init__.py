@@ -1,0 +1,5 @@
+"""The language of rules: selectors, ranges, classifier, file format, rules in words, differences, XSLT."""
+
+from untemplate.rules.rule import Bellwether, Profile, RecordRule, Rule, Selector, Wrapper
+
+__all__ = ["Bellwether", "Profile", "RecordRule", "Rule", "Selector", "Wrapper"]

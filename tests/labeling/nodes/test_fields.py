@@ -1,0 +1,79 @@
+"""Data fields: the same role on different pages, in spite of what is missing, moved or labelled inside."""
+
+from __future__ import annotations
+
+from untemplate import Page
+from untemplate.labeling.nodes import Bags, Fields, Ground
+from untemplate.labeling.nodes.bags import shape_features, topic_features, word_features
+
+
+def fields_of(*bodies: str) -> Fields:
+    return Fields(
+        Ground(Page(id=str(n), html=f"<html><body>{body}</body></html>") for n, body in enumerate(bodies))
+    )
+
+
+def values_of(fields: Fields, way: int) -> list[set[str]]:
+    """What each field formed in a way holds."""
+    return [
+        {fields.ground.rows[row].text for row in fields.rows_of(number)}
+        for number in range(len(fields))
+        if fields.way[number] == way
+    ]
+
+
+def test_a_heading_is_one_field_whatever_stands_before_it() -> None:
+    fields = fields_of(*(f"<p>{'New' if n % 2 else 'Used'}</p><h1>Car {n}</h1>" for n in range(8)))
+    assert {f"Car {n}" for n in range(8)} in values_of(fields, 0)
+
+
+def test_cells_alike_are_told_apart_by_their_labels() -> None:
+    rows = (
+        "".join(
+            f"<tr><td>{name}:</td><td>{value}</td></tr>"
+            for name, value in (("Ht", f"6-{n}"), ("Wt", f"2{n}0"))
+        )
+        for n in range(8)
+    )
+    optional = [
+        f"<table>{row if n % 2 else '<tr><td>No:</td><td>7</td></tr>' + row}</table>"
+        for n, row in enumerate(rows)
+    ]
+    found = values_of(fields_of(*optional), 1)
+    assert {f"6-{n}" for n in range(8)} in found
+    assert {f"2{n}0" for n in range(8)} in found
+
+
+def test_a_label_inside_the_text_is_no_part_of_the_value() -> None:
+    fields = fields_of(
+        *(f"<p>Weight: 2{n}0 lbs</p><p>by {name}</p>" for n, name in enumerate(["Ann Lee", "Bo", "Cy"] * 3))
+    )
+    assert {"Weight:", "by"} == set(fields.prefixes)
+    assert {"210 lbs", "Ann Lee"} <= set(fields.values)
+
+
+def test_years_are_no_labels() -> None:
+    fields = fields_of(*(f"<p>2010 {name}</p>" for name in ("Ford Ka", "BMW M3", "Kia Rio", "Audi A4")))
+    assert not fields.prefixes
+
+
+def test_candidates_vary_and_are_of_the_right_kind() -> None:
+    fields = fields_of(*(f"<p>Static</p><h1>{n}</h1><select><option>{n}</option></select>" for n in range(6)))
+    texts = [fields.ground.rows[fields.rows_of(number)[0]].path for number in fields.candidates(["text()"])]
+    assert texts == ["html/body/h1/text()"]
+    assert len(fields.candidates(["@src"])) == 0
+
+
+def test_bags_weigh_alike_and_repeat() -> None:
+    bags = Bags([["a", "b"], ["a"], []])
+    scores = bags.score(bags.matrix().toarray()[1], 0.5)
+    assert scores[1] == 1.5
+    assert 1.2 < scores[0] < 1.21
+    assert scores[2] == 0.5
+
+
+def test_features_see_what_they_should() -> None:
+    assert "digits 13" in word_features("9780307269997")
+    assert "word 9780307269997" not in word_features("9780307269997")
+    assert shape_features("(404) 705-8870")[0] == shape_features("(212) 555-0100")[0]
+    assert set(topic_features("13", ["City (mpg)"])) == set(topic_features("13 mpg", ["City"]))

@@ -1,0 +1,144 @@
+"""Nodes as arrays: what is static, what labels what, and pages of every kind."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from untemplate import Limits, Page
+from untemplate.labeling.nodes import Fields, Ground, words_of
+from untemplate.labeling.nodes.node_table import group, ordinals
+
+
+def pages_of(*bodies: str, head: str = "") -> list[Page]:
+    return [
+        Page(id=str(number), html=f"<html><head>{head}</head><body>{body}</body></html>")
+        for number, body in enumerate(bodies)
+    ]
+
+
+def facts(name: str, weight: str) -> str:
+    return f"<h1>{name}</h1><dl><dt>Weight</dt><dd>{weight}</dd></dl><p>Team: {name} United</p>"
+
+
+PLAYERS = pages_of(
+    *(facts(f"Player {letter}", f"{number} lbs") for number, letter in enumerate("ABCDEFGH", 200))
+)
+
+
+def row_of(ground: Ground, text: str) -> int:
+    return next(row for row, node in enumerate(ground.rows) if node.text == text)
+
+
+def test_static_texts_label_what_follows() -> None:
+    ground = Ground(PLAYERS)
+    weight = row_of(ground, "200 lbs")
+    assert ground.is_static[row_of(ground, "Weight")]
+    assert not ground.is_static[weight]
+    assert ground.texts[ground.before[weight]] == "Weight"
+    assert ground.distance[weight] == 1
+    assert ground.headers[ground.header[weight]] == "Weight"
+    assert ground.before[row_of(ground, "Player A")] == -1
+
+
+def test_labels_do_not_reach_over_to_the_next_page() -> None:
+    ground = Ground(pages_of(*["<p>one</p><p>Label</p>"] * 3))
+    assert (ground.before[ground.starts[:-1]] == -1).all()
+
+
+def test_columns_of_a_table_have_headers() -> None:
+    rows = [
+        f"<table><tr><th>Ht</th><th>Wt</th></tr><tr><td>6-{n}</td><td>2{n}0</td></tr></table>"
+        for n in range(5)
+    ]
+    ground = Ground(pages_of(*rows))
+    assert ground.headers[ground.header[row_of(ground, "6-3")]] == "Ht"
+    assert ground.headers[ground.header[row_of(ground, "230")]] == "Wt"
+    assert ground.header[row_of(ground, "Wt")] == -1
+
+
+def test_values_of_the_first_row_are_no_headers() -> None:
+    rows = [
+        f"<table><tr><td>Ht</td><td>6-{n}</td></tr><tr><td>Wt</td><td>2{n}0</td></tr></table>"
+        for n in range(5)
+    ]
+    ground = Ground(pages_of(*rows))
+    assert ground.header[row_of(ground, "230")] == -1
+
+
+def test_agreement_with_the_title_counts_what_tells_pages_apart() -> None:
+    bodies = [f"<h1>{name}</h1><p>Great shop</p>" for name in ("Red shoe", "Blue hat", "Green coat")]
+    pages = [
+        Page(id=name, html=f"<title>{name} | Great shop</title>{body}")
+        for name, body in zip(("Red shoe", "Blue hat", "Green coat"), bodies, strict=True)
+    ]
+    ground = Ground(pages)
+    assert (
+        ground.in_title[row_of(ground, "Blue hat")]
+        > 0.7
+        > 0.5
+        > ground.in_title[row_of(ground, "Great shop")]
+    )
+
+
+def test_pages_that_cannot_be_read_are_left_out() -> None:
+    huge = Page(id="huge", html="<p>x</p>" * 10, limits=Limits(bytes=10))
+    ground = Ground([*PLAYERS, huge, Page(id="empty", html="")])
+    assert len(ground.pages) == len(PLAYERS)
+    assert len(Ground([huge])) == len(Ground([])) == 0
+    assert len(Fields(Ground([huge]))) == 0
+
+
+def test_attributes_only_if_asked_for() -> None:
+    pages = pages_of(*(f'<img src="{n}.png" alt="x"><p>{n}</p>' for n in range(3)))
+    assert len(Ground(pages)) == 3
+    ground = Ground(pages, {"@src"})
+    assert [node.kind for node in ground.rows[:2]] == ["@src", "text"]
+    assert not ground.is_text[0]
+
+
+def test_words_of_names() -> None:
+    assert words_of("productTitle_2 ISBN-13") == ["product", "title", "2", "isbn", "13"]
+
+
+@given(st.lists(st.tuples(st.integers(-1, 3), st.integers(0, 3)), min_size=1))
+def test_groups_are_equal_pairs(pairs: list[tuple[int, int]]) -> None:
+    one, other = (np.array(column, np.int32) for column in zip(*pairs, strict=True))
+    numbers = group(one, other)
+    for i, pair in enumerate(pairs):
+        assert [numbers[i] == number for number in numbers] == [pair == another for another in pairs]
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1))
+def test_ordinals_count_on_each_page(pairs: list[tuple[int, int]]) -> None:
+    pairs.sort()
+    page, kind = (np.array(column, np.int32) for column in zip(*pairs, strict=True))
+    assert ordinals(page, kind).tolist() == [pairs[:at].count(pair) for at, pair in enumerate(pairs)]
+
+
+TAGS = st.sampled_from(["p", "div", "td", "table", "tr", "dl", "dt", "dd", "h1", "a", "option", "title", "b"])
+HTML = st.recursive(
+    st.text("ab:1 ", max_size=8),
+    lambda inner: st.tuples(TAGS, st.lists(inner, max_size=4)).map(
+        lambda n: f"<{n[0]}>{''.join(n[1])}</{n[0]}>"
+    ),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(HTML, max_size=5))
+def test_any_pages_have_fields_with_one_row_a_page(bodies: list[str]) -> None:
+    ground = Ground(Page(id=str(n), html=body) for n, body in enumerate(bodies))
+    fields = Fields(ground)
+    pairs = list(zip(fields.field.tolist(), ground.page[fields.row].tolist(), strict=True))
+    assert len(pairs) == len(set(pairs))
+    assert (np.bincount(fields.field, minlength=len(fields)) == fields.size).all()
+    assert (fields.size >= 2).all()
+    for row in range(len(ground)):
+        text = ground.rows[row].text
+        prefix = fields.prefixes[fields.prefix[row]] if fields.prefix[row] >= 0 else ""
+        assert text.startswith(prefix)
+        assert text.endswith(fields.values[fields.value[row]])
+    assert all(0 <= agreement <= 1.0001 for agreement in ground.in_title)

@@ -1,0 +1,172 @@
+"""Records to JSONL, CSV and Parquet: the same rows in each, whole files or none."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from untemplate import InputError, Price, Reason, Record, Schema, Value
+from untemplate.output import record_files as output
+from untemplate.output.record_files import open_records, write_records
+
+
+def value(text: str, data: Any = None) -> Value:
+    return Value(text, text if data is None else data, "/html/p/text()[1]", "rule")
+
+
+RECORDS = [
+    Record(
+        "http://a/1",
+        "1.htm",
+        "c1",
+        {
+            "name": [value('Chez "Ü", \n漢')],
+            "cuisine": [value("French"), value("Bistro")],
+            "opened": [value("May 3, 2024", date(2024, 5, 3))],
+            "price": [value("$25.99", Price(Decimal("25.99"), "USD"))],
+        },
+        {"url": Reason.NO_RULE},
+    ),
+    Record("http://a/2", "2.htm", None, {"url": [value("http://b/")]}, {"name": Reason.NOT_ON_PAGE}),
+]
+
+ROWS = [
+    {
+        "url": "http://a/1",
+        "page": "1.htm",
+        "cluster": "c1",
+        "name": 'Chez "Ü", \n漢',
+        "cuisine": ["French", "Bistro"],
+        "opened": "May 3, 2024",
+        "price": "$25.99",
+        "url_": None,
+        "data": {"opened": "2024-05-03", "price": {"amount": 25.99, "currency": "USD"}},
+        "missing": {"url": "no rule for this attribute"},
+    },
+    {
+        "url": "http://a/2",
+        "page": "2.htm",
+        "cluster": None,
+        "name": None,
+        "cuisine": [],
+        "opened": None,
+        "price": None,
+        "url_": "http://b/",
+        "data": {},
+        "missing": {"name": "not on this page"},
+    },
+]
+
+
+@pytest.fixture
+def schema(tmp_path: Path) -> Schema:
+    path = tmp_path / "schema.toml"
+    path.write_text(
+        'name = "s"\n[attributes.name]\n[attributes.cuisine]\nmany = true\n'
+        '[attributes.opened]\ntype = "date"\n[attributes.price]\ntype = "price"\n[attributes.url]\n'
+    )
+    return Schema.load(path)
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    if path.suffix == ".jsonl":
+        return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    if path.suffix == ".csv":
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = [{name: cell or None for name, cell in row.items()} for row in csv.DictReader(file)]
+        in_json = ("cuisine", "data", "missing")
+        return [
+            {name: json.loads(cell) if name in in_json and cell else cell for name, cell in row.items()}
+            for row in rows
+        ]
+    table = pq.read_table(path).to_pylist()
+    return [row | {"data": json.loads(row["data"]), "missing": dict(row["missing"])} for row in table]
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".csv", ".parquet", ".JSONL"])
+def test_the_same_rows_in_each_format(tmp_path: Path, schema: Schema, ending: str) -> None:
+    path = tmp_path / f"records{ending}"
+    assert write_records(iter(RECORDS), path, schema) == 2
+    rows = read(path.rename(path.with_suffix(ending.lower())))
+    assert rows == ROWS
+    assert list(rows[0]) == list(ROWS[0])
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".csv", ".parquet"])
+def test_no_records_make_an_empty_file(tmp_path: Path, schema: Schema, ending: str) -> None:
+    path = tmp_path / f"records{ending}"
+    assert write_records([], path, schema) == 0
+    assert read(path) == []
+
+
+def test_jsonl_to_standard_output(schema: Schema, capsys: pytest.CaptureFixture[str]) -> None:
+    write_records(RECORDS, "-", schema)
+    assert [json.loads(line) for line in capsys.readouterr().out.splitlines()] == ROWS
+
+
+def test_parquet_is_written_in_batches(
+    tmp_path: Path, schema: Schema, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(output, "BATCH", 2)
+    path = tmp_path / "records.parquet"
+    write_records(RECORDS[:1] * 5, path, schema)
+    assert pq.ParquetFile(path).num_row_groups == 3
+    assert pq.read_metadata(path).num_rows == 5
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".csv", ".parquet"])
+def test_the_file_appears_only_when_complete(tmp_path: Path, schema: Schema, ending: str) -> None:
+    path = tmp_path / "out" / f"records{ending}"
+    path.parent.mkdir()
+    path.write_text("before")
+
+    def failing() -> Iterator[Record]:
+        yield RECORDS[0]
+        assert path.read_text() == "before"
+        raise RuntimeError("half-way")
+
+    with pytest.raises(RuntimeError, match="half-way"):
+        write_records(failing(), path, schema)
+    assert path.read_text() == "before"
+    assert [entry.name for entry in path.parent.iterdir()] == [path.name]
+
+
+def test_a_link_stays_a_link_and_a_device_a_device(tmp_path: Path, schema: Schema) -> None:
+    (tmp_path / "real.jsonl").touch()
+    (tmp_path / "link.jsonl").symlink_to(tmp_path / "real.jsonl")
+    write_records(RECORDS, tmp_path / "link.jsonl", schema)
+    assert (tmp_path / "link.jsonl").is_symlink()
+    assert read(tmp_path / "real.jsonl") == ROWS
+    (tmp_path / "null.jsonl").symlink_to("/dev/null")
+    write_records(RECORDS, tmp_path / "null.jsonl", schema)
+    assert Path("/dev/null").is_char_device()
+
+
+def test_names_that_are_not_unicode_are_written(tmp_path: Path, schema: Schema) -> None:
+    for ending in (".jsonl", ".csv", ".parquet"):
+        path = tmp_path / f"records{ending}"
+        write_records([Record("", "caf\udce9.htm", None)], path, schema)
+        assert read(path)[0]["page"] == "caf?.htm"
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("records.txt", "cannot tell the format; end the name in .jsonl, .csv, .parquet, or give -"),
+        ("records", "cannot tell the format"),
+        ("none/records.csv", "cannot write: No such file or directory"),
+        ("folder.csv", "is a folder"),
+    ],
+)
+def test_names_that_cannot_be_written(tmp_path: Path, schema: Schema, name: str, said: str) -> None:
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(InputError, match=said), open_records(tmp_path / name, schema):
+        pass

@@ -1,0 +1,101 @@
+"""The texts around a node: the same that the page's own list of nodes shows, found by short walks."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+
+from tests.rules.trees import html_trees
+from untemplate import Node, Page
+from untemplate.learning import Table
+from untemplate.page.captions import MAX_STEPS, Labels, text_after, text_before
+
+
+def node_of(page: Page, text: str) -> Node:
+    return next(node for node in page.nodes if node.text == text)
+
+
+def assert_neighbors(page: Page) -> None:
+    before = ""
+    seen: list[tuple[Node, str]] = []
+    for node in page.nodes:
+        assert text_before(node) == before, node
+        seen.append((node, before))
+        if not node.is_attribute:
+            before = node.text
+    after = ""
+    for node, _ in reversed(seen):
+        assert text_after(node) == after, node
+        if not node.is_attribute:
+            after = node.text
+
+
+@given(html_trees)
+@settings(max_examples=100, deadline=None)
+def test_neighbors_are_those_in_document_order(html: str) -> None:
+    assert_neighbors(Page(html=html))
+
+
+def test_neighbors_on_real_pages(real_pages: list[Path]) -> None:
+    for path in real_pages[::5]:
+        assert_neighbors(Page(html=path.read_bytes()))
+
+
+@pytest.mark.parametrize("hidden", ["script", "style", "template", "iframe"])
+def test_hidden_texts_are_passed_over(hidden: str) -> None:
+    page = Page(html=f"<p>Price:<{hidden}>x</{hidden}><!-- y --><b>$5</b><{hidden}>z</{hidden}> each</p>")
+    assert text_before(node_of(page, "$5")) == "Price:"
+    assert text_after(node_of(page, "$5")) == "each"
+
+
+def test_what_stands_inside_its_element_follows_an_attribute() -> None:
+    page = Page(html="<p>see</p><a href=/x>here</a><p>end</p>")
+    link = node_of(page, "/x")
+    assert (text_before(link), text_after(link)) == ("see", "here")
+
+
+def test_the_ends_of_a_page_have_no_neighbors() -> None:
+    page = Page(html="<p>only</p>")
+    [node] = page.nodes
+    assert (text_before(node), text_after(node)) == ("", "")
+
+
+def test_a_label_is_the_nearest_static_text() -> None:
+    def html(price: str) -> str:
+        return f"<dl><dt>Price</dt><dd><b>about</b> {price}</dd><dt>Stock</dt><dd>{len(price)}</dd></dl>"
+
+    prices = ("$5", "$17", "$125")
+    table = Table([Page(html=html(price).replace("about", f"about{price}"), id=price) for price in prices])
+    assert Labels(table.static).of(node_of(table.pages[0], "$5")) == "Price"
+    assert Labels(table.static).of(node_of(table.pages[2], "4")) == "Stock"
+    assert Labels(table.static).of(node_of(table.pages[0], "Price")) == ""
+
+
+def test_walks_stop_on_hostile_pages() -> None:
+    """A node without neighbors for a long way costs so many steps and no more."""
+
+    def cost(elements: int) -> float:
+        page = Page(html="<p>first</p>" + "<i></i>" * elements + "<b>last</b>")
+        last = page.nodes[-1]
+        started = time.perf_counter()
+        for _ in range(20):
+            assert text_before(last) == ""
+        return time.perf_counter() - started
+
+    assert cost(200 * MAX_STEPS) < 10 * cost(2 * MAX_STEPS) + 0.05
+
+
+def test_labels_of_a_long_page_take_linear_time() -> None:
+    """A table of so many rows after the last label: each row's label is as far away as its number."""
+
+    def cost(rows: int) -> float:
+        page = Page(html="<p>Price</p><table>" + "<tr><td>a</td><td>b</td></tr>" * rows + "</table>")
+        labels, nodes = Labels(frozenset({"2 p Price"})), page.nodes
+        started = time.process_time()
+        assert {labels.of(node) for node in nodes[1:]} == {"Price"}
+        return time.process_time() - started
+
+    assert min(cost(10_000) for _ in range(3)) < 40 * cost(1_000) + 0.05

@@ -1,0 +1,48 @@
+"""The range pruner applied: delimiters, token offsets, types."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from untemplate.rules.ranges import Range
+
+OUR_PRICE = "Our Price: $25.99"
+
+
+@pytest.mark.parametrize(
+    ("range_", "text", "value"),
+    [
+        (Range(start=2), OUR_PRICE, "$25.99"),
+        (Range(start=-1, stop=0), OUR_PRICE, "$25.99"),
+        (Range(type="price"), OUR_PRICE, "$25.99"),
+        (Range(after="Our Price: "), OUR_PRICE, "$25.99"),
+        (Range(after="Price: ", before=" (each)"), "Price: $25.99 (each)", "$25.99"),
+        (Range(before=" reviews"), "17 reviews", "17"),
+        (Range(start=1, stop=-1), "by Sam Smith (Editor)", "Sam Smith"),
+        (Range(start=0, stop=1), "17 of 20", "17"),
+        (Range(after="Price: "), "Sold out", None),
+        (Range(before=" reviews"), "no review", None),
+        (Range(after="Price:"), "Price:", None),
+        (Range(start=3), "too few", None),
+        (Range(start=1, stop=-1), "too few", None),
+        (Range(type="phone"), "no number", None),
+    ],
+)
+def test_what_is_cut_out(range_: Range, text: str, value: str | None) -> None:
+    assert range_.prune(text) == value
+
+
+texts = st.text("ab: $1.", max_size=12).map(lambda text: " ".join(text.split()))
+ranges = st.one_of(
+    st.builds(Range, after=texts, before=st.none() | texts),
+    st.builds(Range, start=st.integers(-3, 3), stop=st.integers(-3, 3)),
+    st.builds(Range, type=st.sampled_from(("price", "number", "date", "phone"))),
+)
+
+
+@given(ranges, texts)
+def test_a_part_of_the_text_or_nothing(range_: Range, text: str) -> None:
+    part = range_.prune(text)
+    assert part is None or (part and part in text)

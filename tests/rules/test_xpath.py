@@ -1,0 +1,100 @@
+"""Features as XPath: the paper's examples in our spelling, and texts that try to break out of it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import etree
+
+from untemplate.rules import Selector
+from untemplate.rules.feature import Feature
+from untemplate.rules.xpath import literal, structure_xpath, whole_xpath
+
+
+def test_the_paper_combines_features_of_three_levels() -> None:
+    features = (
+        Feature("tag", 3, ("div",)),
+        Feature("preceding-sibling-class-2", 3, ("c1", "c2")),
+        Feature("id", 1, ("i1",)),
+    )
+    assert Selector("text()", features).xpath == (
+        '//div[preceding-sibling::*[2]/self::*[@class="c1"] or preceding-sibling::*[2]/self::*[@class="c2"]]'
+        '/*/*[@id="i1"]/text()'
+    )
+
+
+@pytest.mark.parametrize(
+    ("node", "features", "xpath"),
+    [
+        ("text()", [], "//text()"),
+        ("text()", [("tag", 3, "div")], "//div/*/*/text()"),
+        ("text()", [("class", 1, "listprice")], '//*[@class="listprice"]/text()'),
+        ("text()", [("tag", 2, "td"), ("class", 2, "navbar")], '//td[@class="navbar"]/*/text()'),
+        (
+            "@src",
+            [("class", 2, "detailImage", "detailMain hackborder"), ("tag", 1, "img")],
+            '//*[@class="detailImage" or @class="detailMain hackborder"]/img/@src',
+        ),
+        ("text()", [("tag", 1, "td"), ("tag", 2, "html")], "/html/td/text()"),
+        ("text()", [("tag", 1, "td", "th")], "//*[self::td or self::th]/text()"),
+        ("text()", [("tag", 1, "o:p")], '//*[name()="o:p"]/text()'),
+        ("text()", [("@itemprop", 1, "name")], '//*[@itemprop="name"]/text()'),
+        ("text()", [("@data:x", 1, "y")], '//*[@*[name()="data:x"]="y"]/text()'),
+        (
+            "text()",
+            [("token", 1, "adr")],
+            '//*[contains(concat(" ", normalize-space(@class), " "), " adr ")]/text()',
+        ),
+        ("text()", [("following-sibling-tag-1", 0, "")], "//text()[not(following-sibling::*[1])]"),
+        (
+            "text()",
+            [("preceding-sibling-tag-1", 0, "br")],
+            "//text()[preceding-sibling::*[1]/self::*[self::br]]",
+        ),
+    ],
+)
+def test_how_features_are_written(node: str, features: list[tuple[str, int, str]], xpath: str) -> None:
+    made = [Feature(type_, level, tuple(values)) for type_, level, *values in features]
+    assert structure_xpath(node, made) == xpath
+
+
+def test_the_position_comes_last() -> None:
+    features = (Feature("tag", 1, ("td",)), Feature("inside-word", 0, ("each",)))
+    plain, first, last = (whole_xpath("text()", features, position) for position in (0, 1, -1))
+    assert first.startswith(f"({plain}")
+    assert first.endswith(")[1]")
+    assert last.endswith(")[last()]")
+
+
+def test_conditions_on_texts_are_no_part_of_the_structure() -> None:
+    features = (Feature("tag", 1, ("td",)), Feature("out-left-text", 0, ("Our Price:",)))
+    assert structure_xpath("text()", features) == "//td/text()"
+    assert '"Our Price:"' in whole_xpath("text()", features)
+    assert Selector("text()", features).text_features == features[1:]
+
+
+@given(st.text(st.characters(blacklist_categories=("Cs", "Cc")), max_size=20))
+def test_any_text_is_a_literal(text: str) -> None:
+    assert etree.XPath(literal(text))(etree.Element("a")) == text
+
+
+@pytest.mark.parametrize(
+    "value", ['x"] | //*[@y="', "x'] | //*[@y='", "']\"", 'document("file:///etc/passwd")']
+)
+@pytest.mark.parametrize(
+    "type_", ["class", "id", "token", "@name", "tag", "inside-word", "out-left-text", "label"]
+)
+def test_values_cannot_break_out(type_: str, value: str) -> None:
+    level = 0 if type_ in ("inside-word", "out-left-text", "label") else 1
+    tree = etree.fromstring("<html><body y='1'><p>secret</p></body></html>")
+    selector = Selector("text()", (Feature(type_, level, (value,)),))
+    assert tree.xpath(selector.xpath, static="") == []
+
+
+@pytest.mark.parametrize(
+    "type_", ["", "tags", "out-up-text", "preceding-sibling-class-3", "ancestor-class-1", "@"]
+)
+def test_other_feature_types_do_not_exist(type_: str) -> None:
+    with pytest.raises(ValueError, match="no such feature type"):
+        assert Feature(type_, 1, ("x",)).kind
