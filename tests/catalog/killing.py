@@ -50,7 +50,7 @@ def write(where: str, told: int) -> None:
             page = f"{os.getpid()}-{number}"
             catalog.save_page(SITE, Page(f"http://a/{page}", page * 1000, page))
             tell("page", page)
-            label = catalog.add_label(SITE, Label(page, "name", page), "Ada")
+            [label] = catalog.add_labels(SITE, [Label(page, "name", page)], "Ada")
             tell("label", label)
             catalog.remove_label(label, "Bob")
             tell("removed", label)

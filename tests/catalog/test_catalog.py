@@ -71,7 +71,7 @@ def test_any_rules_come_back_as_they_were(catalog: Catalog, saved: Rules) -> Non
 
 
 @pytest.mark.parametrize("vertical", ["restaurant", "recipe"])
-def test_learnt_rules_come_back_as_they_were(catalog: Catalog, vertical: str) -> None:
+def test_learned_rules_come_back_as_they_were(catalog: Catalog, vertical: str) -> None:
     site = make_site(vertical, 5, pages=20)
     labelled = list(site.truth)[:2]
     rules = learn(site.pages, [label for label in site.labels if label.page in labelled], site.schema)
@@ -90,7 +90,7 @@ def test_versions_are_added_and_never_changed(catalog: Catalog, rules: Rules) ->
     assert catalog.rules(SITE, 1) == catalog.rules(SITE) == rules
     assert catalog.rules(SITE, 2) == fewer
     first, second, third = catalog.history(SITE)
-    assert (first.number, first.reason, first.note, first.by) == (1, "learnt", "first", "")
+    assert (first.number, first.reason, first.note, first.by) == (1, "learned", "first", "")
     assert (second.number, second.reason, second.note, second.by) == (2, "healed", "price moved", "Ada")
     assert (third.number, third.reason, third.note, third.by) == (3, "rolled back", "to version 1", "Bob")
     assert [one.clusters for one in (first, second, third)] == [len(rules.wrappers), 1, len(rules.wrappers)]
@@ -101,7 +101,7 @@ def test_versions_are_added_and_never_changed(catalog: Catalog, rules: Rules) ->
 
 
 def test_what_is_not_there_is_said(catalog: Catalog, rules: Rules) -> None:
-    with pytest.raises(CatalogError, match=r"no site 'books.example' in the catalog; there is none yet"):
+    with pytest.raises(CatalogError, match=r"no site 'books.example' in the catalog, which has no sites yet"):
         catalog.rules(SITE)
     with pytest.raises(CatalogError, match="no site"):
         catalog.rollback(SITE, 1)
@@ -129,15 +129,15 @@ def test_what_a_person_should_label_belongs_to_a_version(catalog: Catalog, rules
     broken = replace(rules.wrappers[0], lost=("price",))
     cluster = broken.cluster
     catalog.save_rules(SITE, rules)
-    assert catalog.tasks(SITE) == []
+    assert catalog.pages_to_label(SITE) == []
     changed = Rules(rules.schema, (broken, *rules.wrappers[1:]))
     catalog.save_rules(SITE, changed, "healed", to_label={cluster: ["b.html", "a.html"]})
-    [task] = catalog.tasks(SITE)
-    assert (task.cluster, task.attributes, task.pages) == (cluster, ("price",), ("b.html", "a.html"))
+    [request] = catalog.pages_to_label(SITE)
+    assert (request.cluster, request.attributes, request.pages) == (cluster, ("price",), ("b.html", "a.html"))
     catalog.rollback(SITE, 1)
-    assert catalog.tasks(SITE) == []
+    assert catalog.pages_to_label(SITE) == []
     catalog.rollback(SITE, 2)
-    assert catalog.tasks(SITE) == [task]
+    assert catalog.pages_to_label(SITE) == [request]
 
 
 def test_pages_are_kept_in_all_their_states(catalog: Catalog, site: Site) -> None:
@@ -193,11 +193,11 @@ def test_labels_can_be_taken_back_and_given_again(catalog: Catalog) -> None:
     title = Label("1", "title", "Emma", "/html/body/h1/text()")
     none = Label("1", "price", None)
     guess = Label("2", "title", "Persuasion", source="model", confidence=0.25)
-    ids = [catalog.add_label(SITE, label, "Ada") for label in (title, none, guess)]
+    ids = catalog.add_labels(SITE, [title, none, guess], "Ada")
     assert [(one.id, one.label, one.by) for one in catalog.labels(SITE)] == [
         (id, label, "Ada") for id, label in zip(ids, (title, none, guess), strict=True)
     ]
-    assert catalog.add_label(SITE, title, "Ada") == ids[0]
+    assert catalog.add_labels(SITE, [title], "Ada") == ids[:1]
     [other] = catalog.add_labels(SITE, [title], "Bob")
     assert other not in ids
 
@@ -221,7 +221,7 @@ def test_labels_can_be_taken_back_and_given_again(catalog: Catalog) -> None:
     by=texts,
 )
 def test_any_label_comes_back_as_it_was(catalog: Catalog, label: Label, by: str) -> None:
-    id = catalog.add_label(SITE, label, by)
+    [id] = catalog.add_labels(SITE, [label], by)
     [given] = [one for one in catalog.labels(SITE) if one.id == id]
     assert (given.label, given.by) == (label, by)
 
@@ -256,9 +256,9 @@ def alarm(
 
 
 def test_alarms_are_raised_once_and_cleared(catalog: Catalog) -> None:
-    def watch(*alarms: Alarm, unseen: tuple[str, ...] = ()) -> None:
+    def watch(*alarms: Alarm, unchecked: tuple[str, ...] = ()) -> None:
         run = catalog.start_run(SITE, "watch")
-        catalog.record_alarms(SITE, run, alarms, unseen)
+        catalog.record_alarms(SITE, run, alarms, unchecked)
         catalog.finish_run(run, {})
 
     def open_alarms() -> list[tuple[str, str, str | None, str]]:
@@ -273,7 +273,7 @@ def test_alarms_are_raised_once_and_cleared(catalog: Catalog) -> None:
     assert open_alarms() == [("c1", "shingle", None, "less"), ("c2", "constant", "name", "nothing")]
     assert catalog.alarms(SITE)[0].raised == raised.raised
     assert catalog.alarms(SITE)[0].since == since
-    watch(unseen=("c1",))
+    watch(unchecked=("c1",))
     assert open_alarms() == [("c1", "shingle", None, "less")]
     watch()
     assert open_alarms() == []

@@ -12,9 +12,9 @@ import pytest
 from sqlalchemy import Connection, inspect, text
 
 from untemplate import Catalog, CatalogError, MissingExtra, Rules
-from untemplate.catalog import migrations
+from untemplate.catalog import database as database_module
 from untemplate.catalog.database import Database
-from untemplate.catalog.tables import metadata
+from untemplate.catalog.sql_tables import metadata
 
 SITE = "books.example"
 
@@ -32,7 +32,7 @@ def test_an_opened_catalog_has_all_tables_and_names(where: str) -> None:
     database = Database(where)
     with database.read() as connection:
         assert set(inspect(connection).get_table_names()) == set(metadata.tables)
-        assert applied(connection) == [migrations.FIRST]
+        assert applied(connection) == [database_module.FIRST_MIGRATION]
     database.close()
 
 
@@ -56,18 +56,18 @@ def test_an_older_catalog_gets_the_steps_it_lacks(
         connection.execute(text("ALTER TABLE sites ADD COLUMN color TEXT"))
         connection.execute(text("ALTER TABLE nowhere ADD COLUMN x TEXT"))
 
-    monkeypatch.setattr(migrations, "STEPS", {"sites have mottos": add_column, "bad": fail})
+    monkeypatch.setattr(database_module, "MIGRATIONS", {"sites have mottos": add_column, "bad": fail})
     assert "nowhere" in refused(where)
-    monkeypatch.setattr(migrations, "STEPS", {"sites have mottos": add_column})
+    monkeypatch.setattr(database_module, "MIGRATIONS", {"sites have mottos": add_column})
     with Catalog.open(where) as catalog:
         assert catalog.rules(SITE) == rules
         with catalog._database.read() as connection:
             assert connection.scalar(text("SELECT motto FROM sites")) == "read"
             assert "color" not in [column["name"] for column in inspect(connection).get_columns("sites")]
-            assert applied(connection) == [migrations.FIRST, "sites have mottos"]
+            assert applied(connection) == [database_module.FIRST_MIGRATION, "sites have mottos"]
     assert done == ["motto"]
 
-    monkeypatch.setattr(migrations, "STEPS", {})
+    monkeypatch.setattr(database_module, "MIGRATIONS", {})
     assert "written by a newer untemplate (sites have mottos); upgrade this one" in refused(where)
 
 
@@ -116,12 +116,12 @@ def test_what_is_no_catalog_is_refused(tmp_path: Path) -> None:
     assert "page.html: the catalog cannot be used: file is not a database" in refused(tmp_path / "page.html")
     assert "unable to open database file" in refused(tmp_path)
     assert "unable to open database file" in refused(tmp_path / "none" / "a.db")
-    assert refused(tmp_path / "a.db", create=False).endswith("a.db: no catalog there")
+    assert "a.db: no such catalog" in refused(tmp_path / "a.db", create=False)
     assert not (tmp_path / "a.db").exists()
     other = sqlite3.connect(tmp_path / "other.db")
     other.execute("CREATE TABLE cookies (name)")
     other.close()
-    assert "holds other tables, such as cookies" in refused(tmp_path / "other.db")
+    assert "contains other tables, such as cookies" in refused(tmp_path / "other.db")
     (tmp_path / "empty.db").touch()
     assert "not a catalog" in refused(tmp_path / "empty.db", create=False)
     assert "needs a file name" in refused("")

@@ -163,7 +163,7 @@ def test_what_cannot_be_healed_is_queued(
     assert "Lost" in done.stdout
     assert "+ no rule: the site changed" in done.stdout
     with Catalog.open(catalog) as opened:
-        [task] = opened.tasks(SITE)
+        [task] = opened.pages_to_label(SITE)
         assert task.attributes == ("phone",)
         assert f"Cluster {task.cluster} needs a person: label {', '.join(task.pages)}." in done.stdout
         assert all(opened.page(SITE, page).html == (fresh / page).read_bytes() for page in task.pages)
@@ -172,7 +172,7 @@ def test_what_cannot_be_healed_is_queued(
     again = run("heal", fresh, "--catalog", catalog)
     assert again.returncode == 1
     with Catalog.open(catalog) as opened:
-        assert opened.tasks(SITE) == [task]
+        assert opened.pages_to_label(SITE) == [task]
 
 
 @pytest.fixture
@@ -315,10 +315,10 @@ def test_what_cannot_be_done_is_one_line(
             ["learn", folder, "--schema", "restaurant", "--example", "0001.html", "name=x"],
             "Missing option '-o'",
         ),
-        (["rules", "history", "--catalog", "none.db"], "none.db: no catalog there"),
+        (["rules", "history", "--catalog", "none.db"], "none.db: no such catalog"),
         (
             ["rules", "history", "nope", "--catalog", catalog],
-            f"no site 'nope' in the catalog; there is {SITE}",
+            f"no site 'nope' in the catalog; it has {SITE}",
         ),
         (["rules", "rollback", SITE, "9", "--catalog", catalog], "has no version 9 of its rules"),
         (["rules", "import", bare, "--catalog", catalog], "no URLs that would name the site: give --site"),

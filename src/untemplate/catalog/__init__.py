@@ -1,6 +1,8 @@
-"""What is remembered between runs: SQLite by default, PostgreSQL for a team (Vertex II-C)."""
+"""What untemplate stores between runs: in a SQLite file by default, in PostgreSQL for a team (Vertex II-C)."""
 
-from untemplate.catalog.catalog import DEFAULT, Catalog
-from untemplate.catalog.stored import GivenLabel, RaisedAlarm, Run, Task, Version
+from untemplate.catalog.catalog import DEFAULT_CATALOG, Catalog
+from untemplate.catalog.rule_versions import PagesToLabel, Version
+from untemplate.catalog.runs import Run, StoredAlarm
+from untemplate.catalog.site_contents import StoredLabel
 
-__all__ = ["DEFAULT", "Catalog", "GivenLabel", "RaisedAlarm", "Run", "Task", "Version"]
+__all__ = ["DEFAULT_CATALOG", "Catalog", "PagesToLabel", "Run", "StoredAlarm", "StoredLabel", "Version"]

@@ -1,8 +1,4 @@
-"""The catalog: sites with their rules in all versions, pages, labels, runs and alarms.
-
-Every method that writes is one transaction. Several processes and threads may use one catalog at a time; those that
-write about the same site wait for each other.
-"""
+"""The catalog: the sites, and for each site all versions of its rules, its pages, labels, runs and alarms."""
 
 from __future__ import annotations
 
@@ -13,40 +9,67 @@ from datetime import datetime
 from types import TracebackType
 from typing import Any, Self
 
-from untemplate.catalog import labels, pages, runs, versions
-from untemplate.catalog.database import Database
-from untemplate.catalog.migrations import migrate
-from untemplate.catalog.rows import read_samples, read_version
-from untemplate.catalog.sites import known_site, locked_site, site_names
-from untemplate.catalog.stored import GivenLabel, RaisedAlarm, Run, Task, Version
+from untemplate.catalog import rule_versions, runs, site_contents
+from untemplate.catalog.database import Database, migrate
+from untemplate.catalog.rule_versions import PagesToLabel, Version
+from untemplate.catalog.runs import Run, StoredAlarm
+from untemplate.catalog.site_contents import StoredLabel, find_site, list_sites, lock_site
 from untemplate.errors import CatalogError
 from untemplate.extraction import Rules
 from untemplate.labeling import Label
 from untemplate.page import Page
 from untemplate.watching import Alarm
 
-__all__ = ["DEFAULT", "Catalog"]
+__all__ = ["DEFAULT_CATALOG", "Catalog"]
 
-DEFAULT = "untemplate.db"
-"""Where a catalog is if nobody says where."""
+DEFAULT_CATALOG = "untemplate.db"
+"""The file that `Catalog.open` uses if no location is given."""
 
 
 class Catalog:
-    """What is remembered between runs, in a SQLite file or a PostgreSQL database."""
+    """Everything that untemplate stores between runs, in a SQLite file or a PostgreSQL database.
+
+    Open one with `Catalog.open`, and use it in a `with` statement or call `close`. The first method that writes about
+    a site adds the site. Every method that writes is one transaction: it happens completely or not at all. Several
+    processes and threads may use one catalog at a time; writers of the same site wait for each other.
+
+    All methods raise `CatalogError` if the database cannot be used. Methods that read also raise it if the site, or
+    the version, page, label or run that they are given, is not in the catalog.
+
+    Example:
+        >>> from tempfile import TemporaryDirectory
+        >>> import untemplate as ut
+        >>> folder = TemporaryDirectory()
+        >>> with ut.Catalog.open(f"{folder.name}/untemplate.db") as catalog:
+        ...     version = catalog.save_rules("books.example", ut.Rules(ut.Schema.load("book"), ()))
+        ...     ids = catalog.add_labels("books.example", [ut.Label("1.html", "title", "Emma")], by="Ada")
+        ...     print(version, catalog.sites(), catalog.rules("books.example").schema.name)
+        ...     print([stored.label.value for stored in catalog.labels("books.example")])
+        1 ['books.example'] book
+        ['Emma']
+        >>> folder.cleanup()
+    """
 
     def __init__(self, database: Database) -> None:
-        """Use `Catalog.open`, which prepares the database."""
+        """Wrap a database whose tables are up to date; call `Catalog.open` instead, which prepares them."""
         self._database = database
 
     @classmethod
-    def open(cls, where: str | os.PathLike[str] = DEFAULT, *, create: bool = True) -> Self:
-        """Open the catalog in a SQLite file, or by a URL such as `postgresql://user@host/database`.
+    def open(cls, location: str | os.PathLike[str] = DEFAULT_CATALOG, *, create: bool = True) -> Self:
+        """Open a catalog, and upgrade it if an older untemplate wrote it.
 
-        One that is not there is made, unless told not to; one of an older untemplate is brought up to date.
+        Args:
+            location: The path of a SQLite file, or a URL such as `postgresql://user@host/database`.
+            create: Create the catalog if there is none at the location.
+
+        Raises:
+            CatalogError: The location has no catalog and `create` is False, contains other data, was written by a
+                newer untemplate, or cannot be reached.
+            MissingExtra: The location is in PostgreSQL, and its driver is not installed.
         """
-        database = Database(where)
+        database = Database(location)
         if database.file and not create and not database.file.exists():
-            raise CatalogError(f"{database.file}: no catalog there")
+            raise CatalogError(f"{database.file}: no such catalog; create one with `untemplate rules import`")
         try:
             migrate(database, create)
         except BaseException:
@@ -55,7 +78,7 @@ class Catalog:
         return cls(database)
 
     def close(self) -> None:
-        """Let go of the database; who uses the catalog afterwards connects again."""
+        """Close the connections to the database. A catalog that is used again connects again."""
         self._database.close()
 
     def __enter__(self) -> Self:
@@ -71,13 +94,13 @@ class Catalog:
 
     @property
     def name(self) -> str:
-        """Where it is, for people; without a password."""
+        """The location of the catalog as messages show it, without a password."""
         return self._database.name
 
     def sites(self) -> list[str]:
-        """The names of all sites, in the order in which they were added."""
+        """Return the names of all sites in the order in which they were added."""
         with self._database.read() as connection:
-            return site_names(connection)
+            return list_sites(connection)
 
     # Rules
 
@@ -85,143 +108,142 @@ class Catalog:
         self,
         site: str,
         rules: Rules,
-        reason: str = "learnt",
+        reason: str = "learned",
         note: str = "",
         by: str = "",
         to_label: Mapping[str, Sequence[str]] | None = None,
     ) -> int:
-        """Save rules as the newest version of a site, which is added if it is new; the version's number.
+        """Save rules as the newest version of a site, and return the number of the version.
 
-        `reason` is one of learnt, healed, imported, rolled back; `to_label` are pages of a cluster that a person
-        should label.
+        Args:
+            site: The name of the site, such as its host.
+            rules: The rules to save. Earlier versions stay as they are.
+            reason: Why there is a new version: learned, healed, imported or rolled back.
+            note: A note for people who read the history.
+            by: The person who saves them.
+            to_label: For each cluster, the pages that a person should label.
+
+        Raises:
+            CatalogError: The name of the site is empty or too long.
         """
         file = json.loads(rules.dumps())
         with self._database.write() as connection:
-            site_id = locked_site(connection, site)
-            return versions.add_version(connection, site_id, file, reason, note, by, to_label or {})
+            site_id = lock_site(connection, site)
+            return rule_versions.add_version(connection, site_id, file, reason, note, by, to_label or {})
 
     def rules(self, site: str, version: int | None = None) -> Rules:
-        """The newest rules of a site, or those of a version."""
+        """Return the newest rules of a site, or those of a version."""
         with self._database.read() as connection:
-            version_id = versions.find_version(connection, known_site(connection, site), site, version)
-            file = read_version(connection, version_id)
+            version_id = rule_versions.find_version(connection, find_site(connection, site), site, version)
+            file = rule_versions.read_rules_file(connection, version_id)
         return Rules.loads(json.dumps(file), f"rules of {site}")
 
     def history(self, site: str) -> list[Version]:
-        """All versions of a site's rules, the oldest first."""
+        """Return all versions of the rules of a site, the oldest first."""
         with self._database.read() as connection:
-            return versions.read_history(connection, known_site(connection, site))
+            return rule_versions.read_history(connection, find_site(connection, site))
 
     def rollback(self, site: str, version: int, by: str = "") -> int:
-        """Save a version again, as the newest one; its number."""
+        """Save a version again as the newest one, and return the new number. No version is lost."""
         with self._database.write() as connection:
-            known_site(connection, site)
-            site_id = locked_site(connection, site)
-            old_id = versions.find_version(connection, site_id, site, version)
-            file, to_label = read_version(connection, old_id), read_samples(connection, old_id)
+            find_site(connection, site)
+            site_id = lock_site(connection, site)
+            old_id = rule_versions.find_version(connection, site_id, site, version)
+            file = rule_versions.read_rules_file(connection, old_id)
+            to_label = rule_versions.read_samples(connection, old_id)
             note = f"to version {version}"
-            return versions.add_version(connection, site_id, file, "rolled back", note, by, to_label)
+            return rule_versions.add_version(connection, site_id, file, "rolled back", note, by, to_label)
 
-    def tasks(self, site: str) -> list[Task]:
-        """What a person should label, according to the newest rules."""
+    def pages_to_label(self, site: str) -> list[PagesToLabel]:
+        """Return the pages that a person should label, by cluster, as stored with the newest rules."""
         with self._database.read() as connection:
-            newest = versions.find_version(connection, known_site(connection, site), site)
-            file, to_label = read_version(connection, newest), read_samples(connection, newest)
-        return [
-            Task(
-                one["cluster"],
-                tuple(one["lost"] or file["schema"]["attributes"]),
-                tuple(to_label[one["cluster"]]),
-            )
-            for one in file["wrappers"]
-            if one["cluster"] in to_label
-        ]
+            newest = rule_versions.find_version(connection, find_site(connection, site), site)
+            return rule_versions.read_pages_to_label(connection, newest)
 
     # Pages
 
     def save_page(self, site: str, page: Page) -> None:
-        """Keep a page as it is now, beside what it was before; the site is added if it is new."""
+        """Store the current state of a page. Earlier states stay available."""
         self.save_pages(site, [page])
 
-    def save_pages(self, site: str, given: Iterable[Page]) -> None:
-        """Keep pages as they are now, all or none of them."""
+    def save_pages(self, site: str, pages: Iterable[Page]) -> None:
+        """Store the current states of pages, all or none of them."""
         with self._database.write() as connection:
-            site_id = locked_site(connection, site)
-            for page in given:
-                pages.write_page(connection, site_id, page)
+            site_id = lock_site(connection, site)
+            for page in pages:
+                site_contents.write_page(connection, site_id, page)
 
     def page(self, site: str, id: str, at: datetime | None = None) -> Page:
-        """A page as it was last kept, or as it was at some time."""
+        """Return a page in its last stored state, or in its state at a time."""
         with self._database.read() as connection:
-            row = pages.find_page(connection, known_site(connection, site), id, at)
+            row = site_contents.find_page(connection, find_site(connection, site), id, at)
             if row is None:
                 raise CatalogError(f"no page {id!r} of {site} in the catalog")
-            return pages.read_page(connection, row)
+            return site_contents.read_page(connection, row)
 
     def pages(self, site: str) -> Iterator[Page]:
-        """The pages of a site as they were last kept, one after the other."""
+        """Iterate over the pages of a site in their last stored states."""
         with self._database.read() as connection:
-            rows = pages.latest_pages(connection, known_site(connection, site))
+            rows = site_contents.latest_pages(connection, find_site(connection, site))
         for row in rows:
             with self._database.read() as connection:
-                page = pages.read_page(connection, row)
+                page = site_contents.read_page(connection, row)
             yield page
 
     # Labels
 
-    def add_label(self, site: str, label: Label, by: str) -> int:
-        """Add a label and who gave it; its id. The site is added if it is new."""
-        [id] = self.add_labels(site, [label], by)
-        return id
+    def add_labels(self, site: str, labels: Iterable[Label], by: str) -> list[int]:
+        """Add labels of a person, and return their ids in the same order.
 
-    def add_labels(self, site: str, given: Iterable[Label], by: str) -> list[int]:
-        """Add labels, except those that the same person has given already; the ids of all, in their order."""
+        A label that the same person has added already is not added again; its old id is returned.
+        """
         with self._database.write() as connection:
-            return labels.add_labels(connection, locked_site(connection, site), given, by)
+            return site_contents.add_labels(connection, lock_site(connection, site), labels, by)
 
     def remove_label(self, id: int, by: str) -> None:
-        """Let a label no longer count; it can be restored."""
+        """Mark a label as removed. It stays in the catalog, and `restore_label` brings it back."""
         with self._database.write() as connection:
-            labels.remove_label(connection, id, by)
+            site_contents.remove_label(connection, id, by)
 
     def restore_label(self, id: int, by: str) -> None:
-        """Let a removed label count again."""
+        """Bring back a removed label."""
         with self._database.write() as connection:
-            labels.restore_label(connection, id, by)
+            site_contents.restore_label(connection, id, by)
 
-    def labels(self, site: str, removed: bool = False) -> list[GivenLabel]:
-        """The labels of a site in the order in which they were given; with those that were removed if asked for."""
+    def labels(self, site: str, removed: bool = False) -> list[StoredLabel]:
+        """Return the labels of a site in the order in which they were added, optionally with the removed ones."""
         with self._database.read() as connection:
-            return labels.read_labels(connection, known_site(connection, site), removed)
+            return site_contents.load_labels(connection, find_site(connection, site), removed)
 
     # Runs and alarms
 
     def start_run(self, site: str, kind: str) -> int:
-        """Remember that a learn, extract, watch or heal begins; its id. The site is added if it is new."""
+        """Record the start of a learn, extract, watch, heal or annotate run, and return the id of the run."""
         with self._database.write() as connection:
-            return runs.start_run(connection, locked_site(connection, site), kind)
+            return runs.start_run(connection, lock_site(connection, site), kind)
 
     def finish_run(self, run: int, figures: Mapping[str, Any]) -> None:
-        """Remember that a run is done, and its figures, which are written as JSON."""
+        """Record the end of a run, with figures that JSON can express."""
         with self._database.write() as connection:
             runs.finish_run(connection, run, figures)
 
     def runs(self, site: str, kind: str | None = None) -> list[Run]:
-        """The runs over a site, or those of a kind, the oldest first."""
+        """Return the runs over a site, or only those of a kind, the oldest first."""
         with self._database.read() as connection:
-            return runs.read_runs(connection, known_site(connection, site), kind)
+            return runs.load_runs(connection, find_site(connection, site), kind)
 
     def record_alarms(
-        self, site: str, run: int, alarms: Iterable[Alarm], unseen: Collection[str] = ()
+        self, site: str, run: int, alarms: Iterable[Alarm], unchecked: Collection[str] = ()
     ) -> None:
-        """What a watch found: alarms that are new are raised, those not found again are cleared.
+        """Update the open alarms of a site with the alarms of a watch run.
 
-        Alarms of `unseen` clusters, which it could not look at, stay.
+        Alarms that are new are raised. Open alarms that the run did not report again are cleared, except those of
+        `unchecked` clusters: the run had no pages of them.
         """
         with self._database.write() as connection:
-            runs.record_alarms(connection, locked_site(connection, site), run, alarms, unseen)
+            runs.record_alarms(connection, lock_site(connection, site), run, alarms, unchecked)
 
-    def alarms(self, site: str, open_only: bool = True) -> list[RaisedAlarm]:
-        """The alarms of a site that are open, or all that ever were, the oldest first."""
+    def alarms(self, site: str, open_only: bool = True) -> list[StoredAlarm]:
+        """Return the open alarms of a site, or all alarms that it ever had, the oldest first."""
         with self._database.read() as connection:
-            return runs.read_alarms(connection, known_site(connection, site), open_only)
+            return runs.load_alarms(connection, find_site(connection, site), open_only)

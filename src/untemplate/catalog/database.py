@@ -1,66 +1,95 @@
-"""Opening a catalog's database: a SQLite file by its path, PostgreSQL by its URL, from then on the same."""
+"""The database of a catalog: a SQLite file by its path, or PostgreSQL by its URL, and the upgrades of its tables.
+
+An upgrade is a named migration in a transaction. A new catalog gets the current tables and the names of all
+migrations. An older catalog runs the migrations whose names it lacks, in order. A name that is not listed here was
+written by a newer untemplate.
+"""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy import (
+    URL,
+    Connection,
+    Engine,
+    create_engine,
+    event,
+    func,
+    insert,
+    inspect,
+    make_url,
+    select,
+)
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
+from untemplate.catalog.sql_tables import metadata, migrations
 from untemplate.errors import CatalogError, MissingExtra
 from untemplate.page import squeeze
 
-__all__ = ["Database"]
+__all__ = ["FIRST_MIGRATION", "MIGRATIONS", "Database", "migrate"]
 
-# Seconds that a writer waits for another: longer than any of our transactions takes.
-BUSY = 60
+FIRST_MIGRATION = "tables of untemplate 0.1"
+"""The name that every catalog has."""
+
+MIGRATIONS: Mapping[str, Callable[[Connection], None]] = {}
+"""Later migrations by name, in order. The name of a released migration never changes."""
+
+# Seconds that a writer waits for another writer: longer than any of our transactions takes.
+MAX_WAIT = 60
+
+# An arbitrary number: all processes that migrate a PostgreSQL catalog must lock the same one.
+_MIGRATION_LOCK = 0x756E74656D706C
 
 _URL = re.compile(r"\w[\w+]*://")
 
 
 class Database:
-    """A database in which every read sees one moment, and every write happens whole or not at all."""
+    """A database with transactions: a read sees one consistent state, a write happens completely or not at all."""
 
-    def __init__(self, where: str | os.PathLike[str]) -> None:
-        """`where` is the path of a SQLite file, or a URL such as `postgresql://user@host/database`."""
-        text = os.fspath(where)
+    def __init__(self, location: str | os.PathLike[str]) -> None:
+        """Connect lazily to a SQLite file by its path, or to a URL such as `postgresql://user@host/database`."""
+        text = os.fspath(location)
         #: the file of a SQLite database
         self.file = None if _URL.match(text) else Path(text)
         if self.file:
-            #: what errors call it; passwords are left out
+            #: the location as messages show it, without a password
             self.name = text
             self._engine = _sqlite_engine(text)
         else:
             url = _postgres_url(text)
-            self.name = _shown(url)
+            self.name = _without_password(url)
             self._engine = create_engine(url.set(drivername="postgresql+psycopg"), pool_pre_ping=True)
-        self._reading = {} if self.file else {"isolation_level": "REPEATABLE READ"}
+        self._read_options = {} if self.file else {"isolation_level": "REPEATABLE READ"}
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """A transaction that only reads."""
+        """Open a transaction that only reads."""
         with self._named_errors(), self._engine.connect() as connection:
-            yield connection.execution_options(**self._reading)
+            yield connection.execution_options(**self._read_options)
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
-        """A transaction that may write; an error undoes all of it."""
+        """Open a transaction that may write. An exception undoes all of it."""
         with self._named_errors(), self._engine.connect() as connection:
             connection = connection.execution_options(writes=True)
             with connection.begin():
                 yield connection
 
     def close(self) -> None:
+        """Close all connections; a later transaction connects again."""
         self._engine.dispose()
 
     @contextmanager
     def _named_errors(self) -> Iterator[None]:
+        """Turn errors of the driver into a CatalogError that names the database."""
         try:
             yield
         except (DBAPIError, OverflowError) as error:
@@ -71,18 +100,18 @@ class Database:
 def _postgres_url(text: str) -> URL:
     try:
         url = make_url(text)
-    except (ArgumentError, ValueError):  # which would tell the password
+    except (ArgumentError, ValueError):  # whose message would show the password
         raise CatalogError("not the URL of a catalog; expected postgresql://user@host/database") from None
     if url.drivername not in ("postgresql", "postgres"):
         raise CatalogError(
-            f"{_shown(url)}: a catalog is a SQLite file, or at postgresql://user@host/database"
+            f"{_without_password(url)}: a catalog is a SQLite file, or at postgresql://user@host/database"
         )
     if find_spec("psycopg") is None:
         raise MissingExtra("postgres", "A catalog in PostgreSQL")
     return url
 
 
-def _shown(url: URL) -> str:
+def _without_password(url: URL) -> str:
     return url.set(query={}).render_as_string()
 
 
@@ -90,20 +119,81 @@ def _sqlite_engine(path: str) -> Engine:
     if not path:
         raise CatalogError("the catalog needs a file name, such as untemplate.db")
     url = URL.create("sqlite", database=path)
-    engine = create_engine(url, connect_args={"timeout": BUSY, "isolation_level": None})
+    engine = create_engine(url, connect_args={"timeout": MAX_WAIT, "isolation_level": None})
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _: object) -> None:
         if connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
             connection.execute("PRAGMA journal_mode = WAL")  # readers and a writer do not wait for each other
-        # A commit is on the disk when it is reported: there are few of them, and a person's labels may be among them.
+        # A commit is on the disk when it returns. Commits are few, and some contain a person's labels.
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
-        # A writer takes its turn at once: one that has read first could not wait for another.
+        # A writer locks at once: a transaction that starts as a reader could not wait for another writer.
         writes = connection.get_execution_options().get("writes")
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     return engine
+
+
+def migrate(database: Database, create: bool = True) -> None:
+    """Create the tables, or upgrade those of an older untemplate. Several processes may try this at a time.
+
+    Raises:
+        CatalogError: The database is empty and `create` is False, contains other tables, or was written by a newer
+            untemplate.
+    """
+    with database.read() as connection:
+        is_new = not inspect(connection).has_table(migrations.name)
+    if is_new:
+        with _migration_lock(database) as connection:
+            if not inspect(connection).has_table(migrations.name):
+                _create_tables(connection, database.name, create)
+    with database.read() as connection:
+        applied = _applied_migrations(connection)
+    if unknown := [name for name in applied if name not in (FIRST_MIGRATION, *MIGRATIONS)]:
+        raise CatalogError(
+            f"{database.name}: written by a newer untemplate ({unknown[-1]}); upgrade this one"
+        )
+    for name in MIGRATIONS:
+        if name not in applied:
+            _apply_migration(database, name)
+
+
+def _create_tables(connection: Connection, location: str, create: bool) -> None:
+    if not create:
+        raise CatalogError(f"{location}: not a catalog; save rules into one with `untemplate rules import`")
+    if other_tables := inspect(connection).get_table_names():
+        raise CatalogError(
+            f"{location}: contains other tables, such as {other_tables[0]}; choose another place for the catalog"
+        )
+    metadata.create_all(connection)
+    for name in (FIRST_MIGRATION, *MIGRATIONS):
+        _record_migration(connection, name)
+
+
+def _apply_migration(database: Database, name: str) -> None:
+    """Run a migration, unless another process has done so in the meantime."""
+    with _migration_lock(database) as connection:
+        if name not in _applied_migrations(connection):
+            MIGRATIONS[name](connection)
+            _record_migration(connection, name)
+
+
+@contextmanager
+def _migration_lock(database: Database) -> Iterator[Connection]:
+    """Open a transaction that no other migration runs beside. SQLite has a single writer anyway."""
+    with database.write() as connection:
+        if connection.dialect.name == "postgresql":
+            connection.execute(select(func.pg_advisory_xact_lock(_MIGRATION_LOCK)))
+        yield connection
+
+
+def _applied_migrations(connection: Connection) -> list[str]:
+    return list(connection.scalars(select(migrations.c.name).order_by(migrations.c.applied)))
+
+
+def _record_migration(connection: Connection, name: str) -> None:
+    connection.execute(insert(migrations).values(name=name, applied=datetime.now(UTC)))

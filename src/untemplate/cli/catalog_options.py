@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from untemplate.sources import Pages
 
 __all__ = [
-    "DEFAULT",
+    "DEFAULT_CATALOG",
     "UNKNOWN_PAGES",
-    "Memory",
+    "CatalogSite",
     "catalog_option",
     "fresh_pages",
     "fresh_pages_argument",
     "open_catalog",
-    "open_memory",
+    "open_rules",
     "rules_options",
     "show_changes",
     "shown",
@@ -44,7 +44,7 @@ __all__ = [
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 # As in untemplate.catalog, which takes long to import.
-DEFAULT = "untemplate.db"
+DEFAULT_CATALOG = "untemplate.db"
 
 UNKNOWN_PAGES = (
     "none of its pages is one that the rules know; give fresh versions of those they were learnt on"
@@ -75,7 +75,7 @@ def rules_options(command: Command) -> Command:
     """Rules from a file, or from a catalog."""
     for decorate in (
         site_option,
-        catalog_option(f"Where rules and history are kept; {DEFAULT} unless --rules is given."),
+        catalog_option(f"Where rules and history are kept; {DEFAULT_CATALOG} unless --rules is given."),
         click.option(
             "--rules",
             "rules_file",
@@ -88,13 +88,13 @@ def rules_options(command: Command) -> Command:
 
 
 @dataclass(frozen=True)
-class Memory:
-    """The catalog as a command uses it: what it knows of one site."""
+class CatalogSite:
+    """A site of a catalog, as a command uses it."""
 
     catalog: Catalog
     site: str
 
-    def keep(
+    def store_version(
         self,
         rules: Rules,
         pages: Iterable[Page],
@@ -103,7 +103,7 @@ class Memory:
         to_label: Mapping[str, Sequence[str]] | None = None,
         labels: Iterable[Label] = (),
     ) -> int:
-        """Save a version of the rules, and of the pages those that are watched, or are for people to label."""
+        """Save a version of the rules, and those pages that are watched, labeled by a person, or to be labeled."""
         wanted = {watched.page for wrapper in rules.wrappers for watched in wrapper.bellwethers}
         wanted.update(page for chosen in (to_label or {}).values() for page in chosen)
         wanted.update(label.page for label in labels if label.source == "person")
@@ -146,10 +146,10 @@ def open_catalog(where: str, create: bool = False) -> Iterator[Catalog]:
 
 
 @contextmanager
-def open_memory(
+def open_rules(
     rules_file: Path | None, where: str | None, site: str | None
-) -> Iterator[tuple[Rules, Memory | None]]:
-    """The rules of a file; or the newest ones of a site, and where to remember more about it."""
+) -> Iterator[tuple[Rules, CatalogSite | None]]:
+    """Yield the rules of a file; or the newest rules of a site in a catalog, and the site to store more about it."""
     from untemplate.extraction import Rules
 
     if rules_file and (where or site):
@@ -159,11 +159,11 @@ def open_memory(
     if rules_file:
         yield Rules.load(rules_file), None
         return
-    if not where and not Path(DEFAULT).exists():
+    if not where and not Path(DEFAULT_CATALOG).exists():
         raise click.UsageError("Needs rules: give --rules, or --catalog and --site.")
-    with open_catalog(where or DEFAULT) as catalog:
-        memory = Memory(catalog, site or _only_site(catalog))
-        yield catalog.rules(memory.site), memory
+    with open_catalog(where or DEFAULT_CATALOG) as catalog:
+        stored = CatalogSite(catalog, site or _only_site(catalog))
+        yield catalog.rules(stored.site), stored
 
 
 def _only_site(catalog: Catalog) -> str:

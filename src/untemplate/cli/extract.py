@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from untemplate.cli.catalog_options import open_memory, rules_options
+from untemplate.cli.catalog_options import open_rules, rules_options
 from untemplate.cli.shell import (
     count_pages,
     counted,
@@ -120,8 +120,8 @@ def command(
 
     if master and engine != "spark":
         raise click.UsageError("--master needs --engine spark.")
-    with open_memory(rules_file, where, site) as (rules, memory):
-        run = memory.catalog.start_run(memory.site, "extract") if memory else 0
+    with open_rules(rules_file, where, site) as (rules, stored):
+        run = stored.catalog.start_run(stored.site, "extract") if stored else 0
     limits = PageLimits(page_seconds, page_memory << 20)
     done: Progress | Result
     if engine == "spark":
@@ -152,8 +152,8 @@ def command(
             if output != "-":
                 say("What is done is kept: the same command continues.")
             raise
-    if memory:
-        with memory.catalog as catalog:
+    if stored:
+        with stored.catalog as catalog:
             catalog.finish_run(run, done.tally.to_dict() | {"skipped": done.skipped.total})
     show_tally(done.tally, rules.schema.attributes)
     report_skipped(done.skipped)

@@ -11,10 +11,10 @@ import click
 
 from untemplate.cli.catalog_options import (
     UNKNOWN_PAGES,
-    Memory,
+    CatalogSite,
     fresh_pages,
     fresh_pages_argument,
-    open_memory,
+    open_rules,
     rules_options,
     show_changes,
 )
@@ -67,10 +67,10 @@ def command(
     if rules_file and not output:
         raise click.UsageError("Missing option '-o': where to write the healed rules.")
     with (
-        open_memory(rules_file, where, site) as (rules, memory),
+        open_rules(rules_file, where, site) as (rules, stored),
         fresh_pages(source, url_column, html_column, rules) as pages,
     ):
-        healed, changes = _heal_and_remember(rules, pages, memory) if memory else _heal(rules, pages)
+        healed, changes = _heal_and_store(rules, pages, stored) if stored else _heal(rules, pages)
     if output:
         healed.rules.save(output)
     if as_json:
@@ -108,15 +108,15 @@ def _heal(rules: Rules, pages: Pages) -> tuple[Healed, list[Change]]:
     return healed, compare_rules(rules, healed.rules)
 
 
-def _heal_and_remember(rules: Rules, pages: Pages, memory: Memory) -> tuple[Healed, list[Change]]:
-    run = memory.catalog.start_run(memory.site, "heal")
+def _heal_and_store(rules: Rules, pages: Pages, stored: CatalogSite) -> tuple[Healed, list[Change]]:
+    run = stored.catalog.start_run(stored.site, "heal")
     healed, changes = _heal(rules, pages)
     figures = _as_json(healed, changes)
     if changes:
         note = f"{len(healed.healed)} healed, {len(healed.lost)} lost"
-        figures["version"] = memory.keep(healed.rules, pages, "healed", note, healed.to_label)
-        say(f"Version {figures['version']} of {memory.site} is in {memory.catalog.name}.")
-    memory.catalog.finish_run(run, figures)
+        figures["version"] = stored.store_version(healed.rules, pages, "healed", note, healed.to_label)
+        say(f"Version {figures['version']} of {stored.site} is in {stored.catalog.name}.")
+    stored.catalog.finish_run(run, figures)
     return healed, changes
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from untemplate.cli.catalog_options import Memory, catalog_option, open_catalog, site_name, user
+from untemplate.cli.catalog_options import CatalogSite, catalog_option, open_catalog, site_name, user
 from untemplate.cli.label import knowledge_option, label_pages
 from untemplate.cli.shell import (
     examples,
@@ -126,9 +126,7 @@ def command(
         if knowledge:
             labels += label_pages(knowledge, pages, labels)
         learned = (
-            _learn_and_remember(pages, labels, schema, where, site)
-            if where
-            else _learn(pages, labels, schema)
+            _learn_and_store(pages, labels, schema, where, site) if where else _learn(pages, labels, schema)
         )
     if output:
         learned.rules.save(output)
@@ -150,17 +148,17 @@ def _learn(pages: Pages, labels: list[Label], schema: Schema) -> Learned:
     return learn_site(progress(pages, "Reading pages", pages.total), labels, schema)
 
 
-def _learn_and_remember(
+def _learn_and_store(
     pages: Pages, labels: list[Label], schema: Schema, where: str, site: str | None
 ) -> Learned:
     with open_catalog(where, create=True) as catalog:
-        memory = Memory(catalog, site_name(site, (page.url for page in pages)))
-        run = catalog.start_run(memory.site, "learn")
+        stored = CatalogSite(catalog, site_name(site, (page.url for page in pages)))
+        run = catalog.start_run(stored.site, "learn")
         learned = _learn(pages, labels, schema)
-        catalog.add_labels(memory.site, labels, user())
-        version = memory.keep(learned.rules, pages, "learnt", labels=labels)
+        catalog.add_labels(stored.site, labels, user())
+        version = stored.store_version(learned.rules, pages, "learned", labels=labels)
         catalog.finish_run(run, learned.to_dict() | {"version": version})
-        say(f"Version {version} of {memory.site} is in {catalog.name}.")
+        say(f"Version {version} of {stored.site} is in {catalog.name}.")
     return learned
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from untemplate.cli.catalog_options import DEFAULT, catalog_option, open_catalog
+from untemplate.cli.catalog_options import DEFAULT_CATALOG, catalog_option, open_catalog
 from untemplate.cli.shell import examples, say
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def server_options(command: Command) -> Command:
             show_default="any that is free",
             help="Port on this machine.",
         ),
-        catalog_option("Where everything is kept.", DEFAULT),
+        catalog_option("Where everything is kept.", DEFAULT_CATALOG),
     ):
         command = decorate(command)
     return command

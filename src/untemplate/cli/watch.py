@@ -12,10 +12,10 @@ import click
 
 from untemplate.cli.catalog_options import (
     UNKNOWN_PAGES,
-    Memory,
+    CatalogSite,
     fresh_pages,
     fresh_pages_argument,
-    open_memory,
+    open_rules,
     rules_options,
     shown,
 )
@@ -78,12 +78,12 @@ def command(
         raise click.UsageError("--plot shows earlier runs too, which only a catalog knows: give --catalog.")
     if plot:
         from untemplate.cli.chart import draw_coverage  # which says at once what to install
-    with open_memory(rules_file, where, site) as (rules, memory):
+    with open_rules(rules_file, where, site) as (rules, stored):
         with fresh_pages(source, url_column, html_column, rules) as pages:
             look = partial(_watch, rules, pages, broken_share)
-            report = _remember(look, rules, memory) if memory else look()
-        if memory and plot:
-            draw_coverage(memory.catalog.runs(memory.site, "watch"), memory.site, plot)
+            report = _watch_and_store(look, rules, stored) if stored else look()
+        if stored and plot:
+            draw_coverage(stored.catalog.runs(stored.site, "watch"), stored.site, plot)
             say(f"The chart is in {plot}.")
     if as_json:
         show_json(_figures(report))
@@ -105,10 +105,10 @@ def _watch(rules: Rules, pages: Pages, broken_share: float | None, history: Sequ
     return report
 
 
-def _remember(look: Callable[..., Report], rules: Rules, memory: Memory) -> Report:
+def _watch_and_store(look: Callable[..., Report], rules: Rules, stored: CatalogSite) -> Report:
     from untemplate.watching import Report
 
-    catalog, site = memory.catalog, memory.site
+    catalog, site = stored.catalog, stored.site
     run = catalog.start_run(site, "watch")
     report = look([Report([*catalog.alarms(site)])])
     seen = {figures.cluster for figures in report.clusters}

@@ -43,7 +43,7 @@ def save(site: OpenSite, note: str = "") -> int:
             for wrapper, group in zip(wrappers, groups, strict=True)
         ]
         rules = Rules(site.schema, tuple(saved))
-        version = site.catalog.save_rules(site.name, rules, "learnt", note, site.desk.by)
+        version = site.catalog.save_rules(site.name, rules, "learned", note, site.desk.by)
     site.desk.changes.tell(site.name)
     return version
 

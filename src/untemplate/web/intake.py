@@ -46,7 +46,7 @@ def take_in(
         figures[group.id] = {"size": len(group.pages), "pages": [page.id for page in kept]}
     rules = Rules(schema, tuple(wrappers))
     if not catalog.history(name) or catalog.rules(name) != rules:
-        catalog.save_rules(name, rules, "learnt", f"templates of {pages.source}")
+        catalog.save_rules(name, rules, "learned", f"templates of {pages.source}")
     source = str(Path(pages.source).resolve())
     catalog.finish_run(run, {"source": source, "columns": columns, "clusters": figures})
 

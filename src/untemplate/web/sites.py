@@ -8,7 +8,7 @@ from threading import RLock, Thread
 from typing import Any
 from urllib.parse import urlencode, urljoin
 
-from untemplate.catalog import Catalog, GivenLabel, Version
+from untemplate.catalog import Catalog, StoredLabel, Version
 from untemplate.errors import CatalogError
 from untemplate.extraction import Rules
 from untemplate.page import Page
@@ -116,7 +116,7 @@ class OpenSite:
 
     def _place_pages(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {wrapper.cluster: [] for wrapper in self.rules.wrappers}
-        for task in self.catalog.tasks(self.name):
+        for task in self.catalog.pages_to_label(self.name):
             found[task.cluster].extend(task.pages)
         for cluster, entry in self.figures.get("clusters", {}).items():
             if cluster in found:
@@ -148,13 +148,13 @@ class OpenSite:
         assert self.version is not None
         fresh: dict[str, set[str]] = {cluster: set() for cluster in self.pages}
         for given in self.catalog.labels(self.name, removed=True):
-            if max(given.given, given.removed or given.given) > self.version.saved:
+            if max(given.added, given.removed or given.added) > self.version.saved:
                 for cluster, ids in self.pages.items():
                     if given.label.page in ids:
                         fresh[cluster].add(given.label.attribute)
         return fresh
 
-    def labels(self, page: str | None = None) -> list[GivenLabel]:
+    def labels(self, page: str | None = None) -> list[StoredLabel]:
         """The labels that count, of all pages or one."""
         given = self.catalog.labels(self.name)
         return given if page is None else [one for one in given if one.label.page == page]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from untemplate.cli.catalog_options import (
-    DEFAULT,
+    DEFAULT_CATALOG,
     catalog_option,
     open_catalog,
     show_changes,
@@ -32,7 +32,7 @@ _site_argument = click.argument("site")
     "import", epilog=examples("untemplate rules import rules.json --catalog untemplate.db --note 'from Ada'")
 )
 @rules_argument
-@catalog_option("Where to save them.", DEFAULT)
+@catalog_option("Where to save them.", DEFAULT_CATALOG)
 @click.option("--site", help="The name of the site; the host of its pages if not given.")
 @click.option("--note", default="", help="A note for the history.")
 def import_command(rules_file: Path, where: str, site: str | None, note: str) -> None:
@@ -49,7 +49,7 @@ def import_command(rules_file: Path, where: str, site: str | None, note: str) ->
 
 @click.command("export", epilog=examples("untemplate rules export books.example -o rules.json"))
 @_site_argument
-@catalog_option("Where they are.", DEFAULT)
+@catalog_option("Where they are.", DEFAULT_CATALOG)
 @click.option("--version", type=click.IntRange(min=1), show_default="the newest", help="Which version.")
 @click.option(
     "-o",
@@ -72,7 +72,7 @@ def export_command(site: str, where: str, version: int | None, output: Path | No
     "history", epilog=examples("untemplate rules history", "untemplate rules history books.example -v")
 )
 @click.argument("site", required=False)
-@catalog_option("Where they are.", DEFAULT)
+@catalog_option("Where they are.", DEFAULT_CATALOG)
 @click.option("-v", "--verbose", is_flag=True, help="Show how each version differs from the one before.")
 @json_option
 def history_command(site: str | None, where: str, verbose: bool, as_json: bool) -> None:
@@ -132,7 +132,7 @@ def _show_versions(catalog: Catalog, site: str, verbose: bool, as_json: bool) ->
 @click.command("rollback", epilog=examples("untemplate rules rollback books.example 3"))
 @_site_argument
 @click.argument("version", type=click.IntRange(min=1))
-@catalog_option("Where they are.", DEFAULT)
+@catalog_option("Where they are.", DEFAULT_CATALOG)
 def rollback_command(site: str, version: int, where: str) -> None:
     """Make an earlier VERSION the newest one of a site's rules; none is lost."""
     with open_catalog(where) as catalog:

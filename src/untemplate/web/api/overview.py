@@ -163,7 +163,7 @@ def _waiting(site: OpenSite, clusters: list[ClusterView]) -> list[Waiting]:
             attributes=list(task.attributes),
             reason="the site changed",
         )
-        for task in site.catalog.tasks(site.name)
+        for task in site.catalog.pages_to_label(site.name)
         if task.attributes
     ]
     told = {one.cluster for one in waiting}
