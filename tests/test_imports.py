@@ -17,7 +17,7 @@ PACKAGE = Path(__file__).parents[1] / "src" / "untemplate"
 
 # Each part may import the parts of earlier rows, and itself.
 ORDER = (
-    {"errors"},
+    {"errors", "value_types"},
     {"schema", "record", "atomic_file"},
     {"page"},
     {"rules"},
@@ -46,7 +46,7 @@ OUTSIDE = {"cli", "web"}
 
 # What belongs to an extra, or is slow to load and needed by few.
 HEAVY = {
-    *("sklearn", "scipy", "pycrfsuite", "extruct", "dateparser", "fastapi", "uvicorn", "playwright"),
+    *("sklearn", "scipy", "pycrfsuite", "extruct", "fastapi", "uvicorn", "playwright"),
     *("pyspark", "sqlalchemy", "psycopg", "scrapy", "pandas", "rich"),
 }
 

@@ -30,7 +30,7 @@ from benchmarks.data.swde import (
     sites,
 )
 from untemplate import Page, Rules, learn
-from untemplate.page.sameness import words_of
+from untemplate.page.sameness import folded_words
 from untemplate.watching import BELLWETHERS, heal_site, remember
 
 LABELLED = 4  # pages of the first site
@@ -57,7 +57,7 @@ def names(site: Site, truth: Truth) -> dict[tuple[str, ...], str]:
     found: dict[tuple[str, ...], list[str]] = {}
     for page, values in truth.items():
         if values.get(attribute):
-            found.setdefault(words_of(values[attribute][0]), []).append(page)
+            found.setdefault(folded_words(values[attribute][0]), []).append(page)
     return {name: pages[0] for name, pages in found.items() if len(pages) == 1}
 
 

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from untemplate.lists import Row, Rows, find_records, list_model
     from untemplate.output import write_records
     from untemplate.page import Limits, Node, Page, static_text
-    from untemplate.page.typed_values import Price
     from untemplate.pipeline import learn
     from untemplate.record import Reason, Record, Value
     from untemplate.sampling import sample
     from untemplate.schema import Attribute, Schema
     from untemplate.sources import Pages, read_pages
+    from untemplate.value_types import Price
     from untemplate.watching import Alarm, Report, heal, watch
 
 __all__ = [
@@ -100,7 +100,7 @@ _HOMES = {
     "lists": ("Row", "Rows", "find_records", "list_model"),
     "output": ("write_records",),
     "page": ("Limits", "Node", "Page", "static_text"),
-    "page.typed_values": ("Price",),
+    "value_types": ("Price",),
     "pipeline": ("learn",),
     "record": ("Reason", "Record", "Value"),
     "sampling": ("sample",),

@@ -13,10 +13,10 @@ import re2
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from untemplate.errors import SchemaError, why
+from untemplate.value_types import Type
 
 __all__ = ["Attribute", "Hints", "HintsFile", "Like", "Pattern", "Schema", "Type", "check_hints"]
 
-Type = Literal["text", "number", "price", "date", "time", "phone", "zip", "email", "isbn", "url", "image"]
 Like = Literal[
     "number",
     "price",

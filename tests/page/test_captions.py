@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from tests.rules.trees import html_trees
 from untemplate import Node, Page
 from untemplate.learning import Table
-from untemplate.page.captions import MAX_STEPS, Labels, text_after, text_before
+from untemplate.page.captions import MAX_STEPS, CaptionFinder, text_after, text_before
 
 
 def node_of(page: Page, text: str) -> Node:
@@ -63,15 +63,15 @@ def test_the_ends_of_a_page_have_no_neighbors() -> None:
     assert (text_before(node), text_after(node)) == ("", "")
 
 
-def test_a_label_is_the_nearest_static_text() -> None:
+def test_a_caption_is_the_nearest_static_text() -> None:
     def html(price: str) -> str:
         return f"<dl><dt>Price</dt><dd><b>about</b> {price}</dd><dt>Stock</dt><dd>{len(price)}</dd></dl>"
 
     prices = ("$5", "$17", "$125")
     table = Table([Page(html=html(price).replace("about", f"about{price}"), id=price) for price in prices])
-    assert Labels(table.static).of(node_of(table.pages[0], "$5")) == "Price"
-    assert Labels(table.static).of(node_of(table.pages[2], "4")) == "Stock"
-    assert Labels(table.static).of(node_of(table.pages[0], "Price")) == ""
+    assert CaptionFinder(table.static).caption(node_of(table.pages[0], "$5")) == "Price"
+    assert CaptionFinder(table.static).caption(node_of(table.pages[2], "4")) == "Stock"
+    assert CaptionFinder(table.static).caption(node_of(table.pages[0], "Price")) == ""
 
 
 def test_walks_stop_on_hostile_pages() -> None:
@@ -88,14 +88,14 @@ def test_walks_stop_on_hostile_pages() -> None:
     assert cost(200 * MAX_STEPS) < 10 * cost(2 * MAX_STEPS) + 0.05
 
 
-def test_labels_of_a_long_page_take_linear_time() -> None:
-    """A table of so many rows after the last label: each row's label is as far away as its number."""
+def test_captions_of_a_long_page_take_linear_time() -> None:
+    """A table of so many rows after the last caption: each row's caption is as far away as its number."""
 
     def cost(rows: int) -> float:
         page = Page(html="<p>Price</p><table>" + "<tr><td>a</td><td>b</td></tr>" * rows + "</table>")
-        labels, nodes = Labels(frozenset({"2 p Price"})), page.nodes
+        captions, nodes = CaptionFinder(frozenset({"2 p Price"})), page.nodes
         started = time.process_time()
-        assert {labels.of(node) for node in nodes[1:]} == {"Price"}
+        assert {captions.caption(node) for node in nodes[1:]} == {"Price"}
         return time.process_time() - started
 
     assert min(cost(10_000) for _ in range(3)) < 40 * cost(1_000) + 0.05

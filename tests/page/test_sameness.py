@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from untemplate.page.sameness import find_quantities, meanings, same_value, same_values, words_of
+from untemplate.page.sameness import find_quantities, folded_words, meanings, same_value, same_values
 from untemplate.schema import Type
 
 
@@ -75,4 +75,4 @@ def test_order_does_not_matter(texts: list[str]) -> None:
 
 @given(st.text(max_size=80))
 def test_words_hold_no_signs(text: str) -> None:
-    assert all(word.isalnum() or any(map(str.isalnum, word)) for word in words_of(text))
+    assert all(word.isalnum() or any(map(str.isalnum, word)) for word in folded_words(text))

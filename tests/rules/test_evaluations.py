@@ -13,7 +13,7 @@ from untemplate import Node, Page
 from untemplate.learning import Table
 from untemplate.learning.search import disjunctions
 from untemplate.page import HIDDEN_TAGS, squeeze
-from untemplate.page.captions import Labels
+from untemplate.page.captions import CaptionFinder
 from untemplate.rules import Selector
 from untemplate.rules.apply import holds, select
 from untemplate.rules.feature import Feature
@@ -35,7 +35,7 @@ def by_select(table: Table, selector: Selector, page: int) -> list[Place]:
 
 
 def by_holds(table: Table, selector: Selector, page: int) -> list[Place]:
-    labels = Labels(table.static)
+    labels = CaptionFinder(table.static)
     return [
         place(node)
         for node in table.pages[page].nodes

@@ -11,7 +11,6 @@ from untemplate.atomic_file import complete_file
 from untemplate.errors import PageError, RulesError, why
 from untemplate.extraction.matching import Matcher
 from untemplate.page import Page, signature
-from untemplate.page.typed_values import parse_typed
 from untemplate.record import Reason, Record, Value
 from untemplate.rules.apply import Found, apply_rules, apply_wrapper
 from untemplate.rules.file_format import format_rules, parse_rules
@@ -19,6 +18,7 @@ from untemplate.rules.parts import Part, cut
 from untemplate.rules.reading import Reading
 from untemplate.rules.rule import Wrapper
 from untemplate.schema import Attribute, Schema
+from untemplate.value_types import parse_typed
 
 __all__ = ["Rules"]
 

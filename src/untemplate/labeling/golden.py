@@ -16,9 +16,9 @@ from urllib.parse import urljoin
 from untemplate.errors import PageError
 from untemplate.labeling.label import Label
 from untemplate.page import Node, Page
-from untemplate.page.sameness import find_quantities, find_words, fold, meanings, same_value, words_of
-from untemplate.page.typed_values import find_all_typed
+from untemplate.page.sameness import find_quantities, find_words, fold, folded_words, meanings, same_value
 from untemplate.schema import Attribute, Schema, Type
+from untemplate.value_types import find_all_typed
 
 __all__ = ["Golden", "GoldenLabeler", "Sighting", "Sightings"]
 
@@ -82,7 +82,7 @@ class Sightings:
         return (by_meaning or list(self._by_words(value))) + linked
 
     def _by_words(self, value: str) -> Iterator[Sighting]:
-        words = words_of(value)
+        words = folded_words(value)
         if not words:
             return
         rarest = min(range(len(words)), key=lambda index: len(self._where.get(words[index], ())))

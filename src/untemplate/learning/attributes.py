@@ -16,9 +16,9 @@ from untemplate.learning.range_pruner import learn_range
 from untemplate.learning.sample_table import Table
 from untemplate.learning.search import Search, disjunctions
 from untemplate.learning.selectors import cover, learn_committee, learn_elsewhere, learn_selectors, pick
-from untemplate.page.typed_values import looks_typed
 from untemplate.rules.rule import Rule, Selector
 from untemplate.schema import Attribute, Schema
+from untemplate.value_types import looks_typed
 
 __all__ = ["AttributeReport", "PageLabels", "learn_rules"]
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from lxml import etree
 
 from untemplate.learning.sample_table import Table
-from untemplate.page.captions import MAX_LABEL
+from untemplate.page.captions import MAX_CAPTION_LENGTH
 from untemplate.rules.feature import Feature, element_values
 
 __all__ = ["inside_feature", "label_feature", "names", "node_features", "tag_path"]
@@ -77,7 +77,7 @@ def label_feature(table: Table, row: int) -> Feature:
 def inside_feature(table: Table, before: str) -> tuple[Feature, ...]:
     """How the texts of a place begin whose value is a part: what stands before it, if other pages have it too."""
     start = before.strip()
-    if not start or len(start) > MAX_LABEL:
+    if not start or len(start) > MAX_CAPTION_LENGTH:
         return ()
     alike = (r for r in table.rows_by("first", start.split(" ")[0]) if table.rows[r].text.startswith(start))
     pages = {int(table.row_page[other]) for other in alike}
@@ -88,7 +88,7 @@ def is_stable(table: Table, kind: str, value: str) -> bool:
     """Whether an element's value looks like part of the template, not generated for one page."""
     if kind == "tag":
         return True
-    if not value.strip() or len(value) > MAX_LABEL:
+    if not value.strip() or len(value) > MAX_CAPTION_LENGTH:
         return False
     if len(table.pages) < ENOUGH_PAGES:
         return not _GENERATED.search(value)
@@ -96,7 +96,7 @@ def is_stable(table: Table, kind: str, value: str) -> bool:
 
 
 def _is_stable_text(table: Table, kind: str, value: str) -> bool:
-    if len(value) > MAX_LABEL:
+    if len(value) > MAX_CAPTION_LENGTH:
         return False
     if len(table.pages) < ENOUGH_PAGES:
         return not _GENERATED.search(value)

@@ -22,7 +22,7 @@ from untemplate.learning.sample_table import Table
 from untemplate.learning.search import Search, disjunctions
 from untemplate.learning.selectors import MAX_COMMITTEE, places_of
 from untemplate.page import Node, Page
-from untemplate.page.element_paths import Paths
+from untemplate.page.xpaths import NumberedXPaths
 from untemplate.rules.parts import Part, cut
 from untemplate.rules.rule import RecordRule, Rule, Selector
 from untemplate.schema import Schema
@@ -188,7 +188,7 @@ def _parts(located: Mapping[Page, Sequence[Located]]) -> list[tuple[Part, list[L
     """Each located record as a page, with its labels."""
     parts = []
     for page, records in located.items():
-        paths = Paths()
+        paths = NumberedXPaths()
         for position, record in enumerate(records, 1):
             part = Part(page, record.elements, position, paths)
             parts.append((part, [_inside(label, page, part) for label in record.labels]))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from untemplate.learning.features import node_features
 from untemplate.learning.sample_table import Table
-from untemplate.page.captions import MAX_LABEL, Labels
+from untemplate.page.captions import MAX_CAPTION_LENGTH, CaptionFinder
 from untemplate.rules.apply import holds_anywhere
 from untemplate.rules.classifier import Classifier
 from untemplate.rules.feature import Feature
@@ -31,7 +31,7 @@ def learn_classifier(table: Table, positives: Sequence[int], negatives: Sequence
     strong = {feature for row in positives for feature in node_features(table, row)}
     weak = {feature for row in [*positives, *negatives] for feature in _weak_features(table, row)}
     examples = [(row, True) for row in positives] + [(row, False) for row in negatives]
-    known = Labels(table.static)
+    known = CaptionFinder(table.static)
     held = {
         feature: [holds_anywhere(feature, table.rows[row], known) for row, _ in examples]
         for feature in strong | weak
@@ -53,7 +53,7 @@ def _weak_features(table: Table, row: int) -> set[Feature]:
     for level in range(1, MAX_WEAK_LEVEL + 1):
         for name, value in element.attrib.items():
             is_itself = level == 1 and table.rows[row].kind == f"@{name}"
-            if name not in ("id", "class") and value and len(value) <= MAX_LABEL and not is_itself:
+            if name not in ("id", "class") and value and len(value) <= MAX_CAPTION_LENGTH and not is_itself:
                 found.add(Feature(f"@{name}", level, (value,)))
         element = element.getparent()
         if element is None:

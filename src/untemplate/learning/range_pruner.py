@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from untemplate.page.typed_values import find_typed
 from untemplate.rules.ranges import Range
 from untemplate.schema import Type
+from untemplate.value_types import find_typed
 
 __all__ = ["learn_range"]
 

@@ -7,7 +7,6 @@ integer, which Python combines and counts faster than anything else.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
@@ -16,7 +15,7 @@ import numpy.typing as npt
 from lxml import etree
 
 from untemplate.page import Node, Page, visible_text
-from untemplate.page.captions import MAX_LABEL
+from untemplate.page.captions import count_pages_with_texts, may_be_caption, static_key_at
 from untemplate.rules.feature import Feature, element_values
 
 __all__ = ["Table", "bits_of"]
@@ -191,21 +190,21 @@ class Table:
         """Short texts that stand at the same path on most pages, with their tags: the template's own words."""
         if len(self.pages) < 2:
             return frozenset()
-        counts: Counter[tuple[str, str]] = Counter()
-        for start, stop in zip(self.starts, self.starts[1:], strict=False):
-            counts.update({(n.path, n.text) for n in self.rows[start:stop] if n.is_text})
+        spans = zip(self.starts, self.starts[1:], strict=False)
+        counts = count_pages_with_texts(filter(_is_text, self.rows[start:stop]) for start, stop in spans)
         return frozenset(
-            _static_key_at(path, text)
+            static_key_at(path, text)
             for (path, text), count in counts.items()
-            if len(text) <= MAX_LABEL
-            and any(map(str.isalpha, text))
-            and (count >= STATIC_SHARE * len(self.pages) or (count > 1 and text.endswith(":")))
+            if may_be_caption(text) and self._is_frequent(text, count)
         )
+
+    def _is_frequent(self, text: str, count: int) -> bool:
+        return count >= STATIC_SHARE * len(self.pages) or (count > 1 and text.endswith(":"))
 
     def is_static(self, row: int) -> bool:
         """Whether a row is one of the template's own words."""
         node = self.rows[row]
-        return node.is_text and _static_key_at(node.path, node.text) in self.static
+        return node.is_text and static_key_at(node.path, node.text) in self.static
 
     @cached_property
     def labels(self) -> list[str]:
@@ -300,10 +299,8 @@ class Table:
         return _pack(held)
 
 
-def _static_key_at(path: str, text: str) -> str:
-    """As `static_key`, from a tag path."""
-    tags = path.split("/")[:-1]
-    return f"{len(tags) - 1} {tags[-1]} {text}"
+def _is_text(node: Node) -> bool:
+    return node.is_text
 
 
 def bits_of(rows: Iterable[int]) -> int:

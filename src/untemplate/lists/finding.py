@@ -30,7 +30,7 @@ from untemplate.lists.row import Row, Rows
 from untemplate.lists.survey import survey_page
 from untemplate.lists.tree import Floats
 from untemplate.page import Page, squeeze, visible_text
-from untemplate.page.element_paths import Paths
+from untemplate.page.xpaths import NumberedXPaths
 
 __all__ = ["LIKELY", "ListPage", "find_records"]
 
@@ -76,7 +76,7 @@ class ListPage:
         self.join_weights = np.array([joins.WEIGHTS[name] for name in joins.FEATURES])
         self.scores = score(self.features)
         self._model, self._page = model, page
-        self._paths = Paths()
+        self._paths = NumberedXPaths()
 
     def main_list(self) -> Rows:
         """The rows of the most likely group, if it is likely enough, else of a record that is alone."""

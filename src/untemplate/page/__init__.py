@@ -1,22 +1,12 @@
-"""Bytes to tree to nodes: everything that is known about one page."""
+"""Bytes to tree to nodes: everything about one page that needs no other page."""
 
-from untemplate.page.page import (
-    DEFAULT_LIMITS,
-    HIDDEN_TAGS,
-    INLINE_TAGS,
-    VALUE_ATTRIBUTES,
-    Limits,
-    Node,
-    Page,
-    decode,
-    element_xpath,
-    nodes_at,
-    squeeze,
-    static_text,
-    visible_text,
-)
+from untemplate.page.captions import static_text
+from untemplate.page.page import VALUE_ATTRIBUTES, Node, Page
+from untemplate.page.parsing import DEFAULT_LIMITS, Limits, decode
 from untemplate.page.signature import NO_TAGS, Signature, signature
+from untemplate.page.texts import HIDDEN_TAGS, INLINE_TAGS, squeeze, visible_text
 from untemplate.page.url_patterns import learn_url_pattern, url_matches
+from untemplate.page.xpaths import NumberedXPaths, element_xpath, nodes_at
 
 __all__ = [
     "DEFAULT_LIMITS",
@@ -26,6 +16,7 @@ __all__ = [
     "VALUE_ATTRIBUTES",
     "Limits",
     "Node",
+    "NumberedXPaths",
     "Page",
     "Signature",
     "decode",

@@ -1,143 +1,231 @@
-"""The texts before and after a node, in document order, one step at a time.
+"""Static text, captions, and the texts before and after a node.
 
-XPath's `preceding` and `following` axes visit the whole page for each node; these walks stop when they have found
-what they look for.
+Static text is what a template writes on nearly every page: `Tel:`, `Add to basket`. A caption is the static text in
+front of a value. Rules remember static texts as keys (`static_key`), since the same text elsewhere on the page may be
+a value.
+
+XPath's `preceding` and `following` axes visit the whole page for each node. The walks here stop when they find what
+they look for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import islice
 
 from lxml import etree
 
-from untemplate.page import HIDDEN_TAGS, Node, squeeze
+from untemplate.errors import PageError
+from untemplate.page.page import Node, Page
+from untemplate.page.texts import HIDDEN_TAGS, squeeze
 
-__all__ = ["MAX_LABEL", "Labels", "nodes_after", "nodes_before", "static_key", "text_after", "text_before"]
+__all__ = [
+    "MAX_CAPTION_LENGTH",
+    "CaptionFinder",
+    "count_pages_with_texts",
+    "may_be_caption",
+    "nodes_after",
+    "nodes_before",
+    "static_key",
+    "static_key_at",
+    "static_text",
+    "text_after",
+    "text_before",
+]
 
-# How many places are looked at before giving up, so that hostile pages cost linear time.
+# A walk gives up after this many slots, so that hostile pages cost linear time.
 MAX_STEPS = 1000
-# Longer texts are content, not labels.
-MAX_LABEL = 80
 
+MAX_CAPTION_LENGTH = 80
+"""Characters of a caption; longer texts are content."""
+
+# Where a text may be: the start of an element ("text"), or right after it ("tail").
 _Slot = tuple[etree._Element, str]
 
 
-def text_before(node: Node) -> str:
-    """The nearest visible text before the node; empty if there is none."""
-    return next((other.text for other in nodes_before(node)), "")
+def count_pages_with_texts(pages: Iterable[Iterable[Node]]) -> Counter[tuple[str, str]]:
+    """Count on how many pages each text appears at the same tag path, from the nodes of each page.
+
+    Returns:
+        The counts by (path, text). A text that appears twice on one page counts once.
+    """
+    counts: Counter[tuple[str, str]] = Counter()
+    for nodes in pages:
+        counts.update({(node.path, node.text) for node in nodes})
+    return counts
 
 
-def text_after(node: Node) -> str:
-    """The nearest visible text after the node's start; empty if there is none."""
-    return next((other.text for other in nodes_after(node)), "")
+def static_text(pages: Iterable[Page], share: float = 0.8) -> frozenset[tuple[str, str]]:
+    """Return the (path, text) pairs that appear on at least this share of the pages: the words of the template.
+
+    Pages that cannot be read are ignored. The time is linear in the number of nodes.
+
+    Args:
+        pages: pages of one template; at least two of them must be readable to find anything
+        share: the smallest share of pages, from 0 to 1
+
+    Example:
+        >>> from untemplate import Page, static_text
+        >>> pages = [Page(html=f"<b>Tel:</b> {number}") for number in ("555-0100", "555-0199")]
+        >>> static_text(pages)
+        frozenset({('html/body/b/text()', 'Tel:')})
+    """
+    readable = list(_readable_nodes(pages))
+    if len(readable) < 2:
+        return frozenset()
+    counts = count_pages_with_texts(readable)
+    return frozenset(pair for pair, count in counts.items() if count >= share * len(readable))
+
+
+def _readable_nodes(pages: Iterable[Page]) -> Iterator[list[Node]]:
+    for page in pages:
+        try:
+            yield page.nodes
+        except PageError:
+            continue
+
+
+def may_be_caption(text: str, max_length: int = MAX_CAPTION_LENGTH) -> bool:
+    """Return True if a static text is short enough for a caption and contains a letter."""
+    return len(text) <= max_length and any(map(str.isalpha, text))
 
 
 def static_key(element: etree._Element, text: str) -> str:
-    """How a static text inside an element is remembered: elsewhere the same text may be a value."""
+    """Return the key of a static text inside this element: depth, tag and text."""
     return f"{len(list(element.iterancestors()))} {element.tag} {text}"
 
 
-class Labels:
-    """The labels of one page's nodes. Asked in document order, it passes every place of the page once."""
+def static_key_at(path: str, text: str) -> str:
+    """Return the key of a static text from the tag path of its node, the same as `static_key`."""
+    tags = path.split("/")[:-1]
+    return f"{len(tags) - 1} {tags[-1]} {text}"
+
+
+class CaptionFinder:
+    """Finds the captions of one page's nodes.
+
+    It remembers what it found. If you ask in document order, it visits every text of the page once.
+
+    Args:
+        static: the static texts of the page's template, as `static_key` writes them
+    """
 
     def __init__(self, static: frozenset[str]) -> None:
         self.static = static
-        self._texts = _texts_of(static)
-        self._known: dict[_Slot, str] = {}  # by the place from which a label was looked for
+        self._texts = _texts_of_keys(static)
+        self._captions: dict[_Slot, str] = {}  # by the slot where a search started
 
-    def of(self, node: Node) -> str:
-        """The nearest text before the node that is static on the site; empty if there is none."""
-        known = self._known
-        first: _Slot | None = None
-        label: str | None = None
+    def caption(self, node: Node) -> str:
+        """Return the nearest static text before the node; empty if there is none."""
+        captions = self._captions
+        first_slot: _Slot | None = None
+        caption: str | None = None
         for slot in _slots_before(node):
-            label = known.get(slot)
-            if label is not None:
+            caption = captions.get(slot)
+            if caption is not None:
                 break
-            first = first or slot
-            element, where = slot
-            text = element.text if where == "text" else element.tail
+            first_slot = first_slot or slot
+            element, kind = slot
+            text = element.text if kind == "text" else element.tail
             if text and not text.isspace():
-                label = self._static_text(element, where, text)
-                if label is not None:
+                caption = self._static_text_at(slot, squeeze(text))
+                if caption is not None:
                     break
-        if first is not None:
-            known[first] = label or ""
-        return label or ""
+        if first_slot is not None:
+            captions[first_slot] = caption or ""
+        return caption or ""
 
-    def _static_text(self, element: etree._Element, where: str, text: str) -> str | None:
-        text = squeeze(text)
+    def _static_text_at(self, slot: _Slot, text: str) -> str | None:
         if text not in self._texts:
             return None
-        parent = element if where == "text" else element.getparent()
+        element, kind = slot
+        parent = element if kind == "text" else element.getparent()
         return text if static_key(parent, text) in self.static else None
 
 
 @lru_cache(maxsize=1024)
-def _texts_of(static: frozenset[str]) -> frozenset[str]:
-    """The texts alone of static keys: most texts of a page are none, which is told without their place."""
+def _texts_of_keys(static: frozenset[str]) -> frozenset[str]:
+    """Return the texts of static keys. Most texts of a page are not among them, which saves computing their keys."""
     return frozenset(key.split(" ", 2)[2] for key in static)
 
 
+def text_before(node: Node) -> str:
+    """Return the nearest visible text before the node; empty if there is none."""
+    return next((before.text for before in nodes_before(node)), "")
+
+
+def text_after(node: Node) -> str:
+    """Return the nearest visible text after the node's start; empty if there is none."""
+    return next((after.text for after in nodes_after(node)), "")
+
+
 def nodes_before(node: Node) -> Iterator[Node]:
-    """Visible text nodes before the node, the nearest first."""
-    return _texts_at(_slots_before(node))
+    """Yield the visible text nodes before the node, the nearest first."""
+    return _text_nodes(_slots_before(node))
 
 
 def nodes_after(node: Node) -> Iterator[Node]:
-    """Visible text nodes after the node, the nearest first; those inside an attribute's element count."""
-    return _texts_at(_slots_after(node))
+    """Yield the visible text nodes after the node, the nearest first.
+
+    For an attribute, these include the texts inside its element.
+    """
+    return _text_nodes(_slots_after(node))
 
 
-def _texts_at(slots: Iterator[_Slot]) -> Iterator[Node]:
-    for element, where in islice(slots, MAX_STEPS):
-        text = element.text if where == "text" else element.tail
+def _text_nodes(slots: Iterator[_Slot]) -> Iterator[Node]:
+    for element, kind in islice(slots, MAX_STEPS):
+        text = element.text if kind == "text" else element.tail
         if text and not text.isspace():
-            yield Node(element, where, squeeze(text))
+            yield Node(element, kind, squeeze(text))
 
 
 def _slots_before(node: Node) -> Iterator[_Slot]:
-    """The places before a node where visible text may stand, the nearest first."""
-    element, where = node.element, node.kind
+    """Yield the slots before a node where visible text may be, the nearest first."""
+    element, kind = node.element, node.kind
     while True:
-        if where == "tail" and _is_open(element):
-            element, where = (element[-1], "tail") if len(element) else (element, "text")
+        if kind == "tail" and _shows_content(element):
+            element, kind = (element[-1], "tail") if len(element) else (element, "text")
         elif (previous := element.getprevious()) is not None:
-            element, where = previous, "tail"
+            element, kind = previous, "tail"
         else:
-            element, where = element.getparent(), "text"
+            element, kind = element.getparent(), "text"
             if element is None:
                 return
-        yield element, where
+        yield element, kind
 
 
 def _slots_after(node: Node) -> Iterator[_Slot]:
-    """The places after a node where visible text may stand, the nearest first."""
-    element, where = node.element, node.kind
-    if where not in ("text", "tail"):  # an attribute stands before its element's text
-        where = "text" if where != "element" and _is_open(element) else "tail"
-        yield element, where
-    while True:
-        if where == "text" and len(element):
-            element = element[0]
-        elif where == "text":
-            where = "tail"
-            yield element, where
-            continue
-        elif (following := element.getnext()) is not None:
-            element = following
-        else:
-            element = element.getparent()
-            if element is None:
-                return
-            yield element, where
-            continue
-        where = "text" if _is_open(element) else "tail"
-        yield element, where
+    """Yield the slots after a node where visible text may be, the nearest first."""
+    slot: _Slot | None
+    if node.is_text:
+        slot = _next_slot(node.element, node.kind)
+    elif node.is_attribute:  # its element's text comes after it
+        slot = _enter(node.element)
+    else:
+        slot = (node.element, "tail")
+    while slot is not None:
+        yield slot
+        slot = _next_slot(*slot)
 
 
-def _is_open(element: etree._Element) -> bool:
-    """Whether text inside the element is seen: it is no comment, no script."""
+def _next_slot(element: etree._Element, kind: str) -> _Slot | None:
+    """Return the slot after this one in document order; None at the end of the page."""
+    if kind == "text":
+        return _enter(element[0]) if len(element) else (element, "tail")
+    following = element.getnext()
+    if following is not None:
+        return _enter(following)
+    parent = element.getparent()
+    return None if parent is None else (parent, "tail")
+
+
+def _enter(element: etree._Element) -> _Slot:
+    """Return the first slot at an element: the text inside it or, if that is hidden, the text after it."""
+    return (element, "text") if _shows_content(element) else (element, "tail")
+
+
+def _shows_content(element: etree._Element) -> bool:
+    """Return True if text inside the element is visible: it is no comment and no script."""
     return isinstance(element.tag, str) and element.tag not in HIDDEN_TAGS

@@ -7,18 +7,17 @@ import unicodedata
 from collections.abc import Hashable, Iterator, Sequence
 from functools import lru_cache
 
-from untemplate.page.typed_values import MAX_LENGTH, parse_typed
-from untemplate.schema import Type
+from untemplate.value_types import MAX_VALUE_LENGTH, TYPES, Type, parse_typed
 
 __all__ = [
     "find_quantities",
     "find_words",
     "fold",
+    "folded_words",
     "forms",
     "meanings",
     "same_value",
     "same_values",
-    "words_of",
 ]
 
 # Of two lists of equal length, so many values must be the same: now and then one is written anew.
@@ -39,8 +38,6 @@ _UNITS: dict[str, tuple[str, float]] = {
 _QUANTITY = re.compile(r"(\d+(?:[.,]\d+)?)\s*('{1,2}|\"|′|″|[A-Za-z]+)\.?")
 _QUANTITIES = re.compile(rf"(?:{_QUANTITY.pattern}(?:,?\s*(?:and\s)?))+")
 _WORD = re.compile(r"[^\W_]+")
-# Types whose values are told apart by what they mean, not by how they are written.
-_TYPED: tuple[Type, ...] = ("price", "number", "date", "time", "phone", "isbn", "zip")
 
 
 def same_values(some: Sequence[str], others: Sequence[str], type: Type) -> bool:
@@ -50,7 +47,7 @@ def same_values(some: Sequence[str], others: Sequence[str], type: Type) -> bool:
     """
     if len(some) != len(others):
         one, many = sorted((" ".join(some), " ".join(others)), key=len, reverse=True)
-        return bool(some and others) and one != many and words_of(one) == words_of(many)
+        return bool(some and others) and one != many and folded_words(one) == folded_words(many)
     known = frozenset[Hashable]().union(*(forms(text, type) for text in others))
     same = sum(not forms(text, type).isdisjoint(known) for text in some)
     return same >= MOST * len(some)
@@ -65,18 +62,18 @@ def same_value(one: str, other: str, type: Type) -> bool:
 def forms(text: str, type: Type) -> frozenset[Hashable]:
     """What a value may be known by: what it means or, where that is unclear, its words. Those of one value meet."""
     known = meanings(text, type)
-    return known if known and type != "text" else known | {words_of(text) or text}
+    return known if known and type != "text" else known | {folded_words(text) or text}
 
 
 @lru_cache(maxsize=65536)
 def meanings(text: str, type: Type) -> frozenset[Hashable]:
     """What a text means: a value of the type, a quantity; none if it is just words."""
-    if type in _TYPED:
+    if TYPES[type].has_meaning:
         meaning = parse_typed(text, type)
         return frozenset() if meaning is None else frozenset({meaning.amount if type == "price" else meaning})
-    if type in ("url", "image"):
+    if TYPES[type].is_link:
         return frozenset({_path(text)})
-    quantity = _quantity(text) if len(text) <= MAX_LENGTH else None
+    quantity = _quantity(text) if len(text) <= MAX_VALUE_LENGTH else None
     return frozenset({quantity}) if quantity else frozenset()
 
 
@@ -86,7 +83,7 @@ def _path(url: str) -> str:
     return f"/{rest.partition('/')[2]}" if rest else url
 
 
-def words_of(text: str) -> tuple[str, ...]:
+def folded_words(text: str) -> tuple[str, ...]:
     """The text's words in lower case, without punctuation and accents."""
     return tuple(fold(word[0]) for word in find_words(text))
 

@@ -17,14 +17,14 @@ import re2
 from lxml import etree
 
 from untemplate.page import HIDDEN_TAGS, Node, Page
-from untemplate.page.captions import Labels, nodes_after, static_key, text_after, text_before
-from untemplate.page.typed_values import looks_typed
+from untemplate.page.captions import CaptionFinder, nodes_after, static_key, text_after, text_before
 from untemplate.rules.candidates import Candidates
 from untemplate.rules.classifier import Classifier
 from untemplate.rules.feature import Feature
 from untemplate.rules.reading import Reading, Unread, read_beginning, read_whole
 from untemplate.rules.rule import Rule, Selector, Wrapper
 from untemplate.schema import Attribute
+from untemplate.value_types import looks_typed
 
 __all__ = ["Found", "apply_rule", "apply_rules", "apply_wrapper", "holds", "holds_anywhere", "select"]
 
@@ -55,7 +55,7 @@ def apply_rules(
     wrapper: Wrapper, reading: Reading, attributes: Mapping[str, Attribute]
 ) -> dict[str, list[Found]]:
     """What each rule of a wrapper finds on a page. Raises Unread if that may change with what was not read."""
-    candidates, labels = Candidates(reading.tree, wrapper.static_texts), Labels(wrapper.static_texts)
+    candidates, labels = Candidates(reading.tree, wrapper.static_texts), CaptionFinder(wrapper.static_texts)
     return {
         name: _Reader(rule, attributes[name], reading, candidates, labels).apply()
         for name, rule in wrapper.rules.items()
@@ -65,15 +65,15 @@ def apply_rules(
 def apply_rule(rule: Rule, tree: etree._Element, wrapper: Wrapper, attribute: Attribute) -> list[Found]:
     """What a rule finds on a page: all places in order for a `many` attribute, else at most one."""
     static = wrapper.static_texts
-    return _Reader(rule, attribute, Reading(tree), Candidates(tree, static), Labels(static)).apply()
+    return _Reader(rule, attribute, Reading(tree), Candidates(tree, static), CaptionFinder(static)).apply()
 
 
 def select(selector: Selector, tree: etree._Element, static: frozenset[str]) -> Iterator[Node]:
     """The visible nodes that a selector selects, in document order, each found when it is asked for."""
-    return _select(selector, Candidates(tree, static), Labels(static))
+    return _select(selector, Candidates(tree, static), CaptionFinder(static))
 
 
-def _select(selector: Selector, candidates: Candidates, labels: Labels) -> Iterator[Node]:
+def _select(selector: Selector, candidates: Candidates, labels: CaptionFinder) -> Iterator[Node]:
     tests = selector.text_features
     nodes = (n for n in candidates.of(selector) if _all_hold(tests, n, labels) and _is_visible(n))
     if selector.position > 0:
@@ -90,14 +90,14 @@ def _is_visible(node: Node) -> bool:
     return True
 
 
-def _all_hold(features: tuple[Feature, ...], node: Node, labels: Labels) -> bool:
+def _all_hold(features: tuple[Feature, ...], node: Node, labels: CaptionFinder) -> bool:
     for feature in features:  # noqa: SIM110, as this is where most of the time goes
         if not holds(feature, node, labels):
             return False
     return True
 
 
-def holds_anywhere(feature: Feature, node: Node, labels: Labels) -> bool:
+def holds_anywhere(feature: Feature, node: Node, labels: CaptionFinder) -> bool:
     """Whether a feature holds of a node; from level 2 up, of any element there (Vertex III-C.3)."""
     if not feature.is_structural or feature.level < 2:
         return holds(feature, node, labels)
@@ -109,7 +109,7 @@ def holds_anywhere(feature: Feature, node: Node, labels: Labels) -> bool:
     return False
 
 
-def holds(feature: Feature, node: Node, labels: Labels) -> bool:
+def holds(feature: Feature, node: Node, labels: CaptionFinder) -> bool:
     """Whether a feature holds of a node."""
     if feature.is_structural:
         if feature.level == 0:
@@ -119,7 +119,7 @@ def holds(feature: Feature, node: Node, labels: Labels) -> bool:
     values = feature.values
     match feature.kind:
         case "label":
-            return labels.of(node) in values
+            return labels.caption(node) in values
         case "text":
             return (text_before(node) if feature.side == "left" else text_after(node)) in values
         case "word" if feature.side == "left":
@@ -196,7 +196,7 @@ class _Reader:
     attribute: Attribute
     reading: Reading
     candidates: Candidates
-    labels: Labels
+    labels: CaptionFinder
 
     def apply(self) -> list[Found]:
         """What the first selector finds that finds anything, or else the committee."""

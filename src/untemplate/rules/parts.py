@@ -13,7 +13,7 @@ from functools import cached_property
 from lxml import etree
 
 from untemplate.page import Node, Page
-from untemplate.page.element_paths import Paths
+from untemplate.page.xpaths import NumberedXPaths
 from untemplate.rules.apply import select
 from untemplate.rules.rule import RecordRule
 
@@ -26,7 +26,9 @@ ROOT = "record"
 class Part(Page):
     """One record of a list page, as a page."""
 
-    def __init__(self, page: Page, elements: Sequence[etree._Element], position: int, paths: Paths) -> None:
+    def __init__(
+        self, page: Page, elements: Sequence[etree._Element], position: int, paths: NumberedXPaths
+    ) -> None:
         """`elements` are adjacent siblings of the page; `position` counts its records from 1."""
         super().__init__(page.url, id=f"{page.id}, record {position}")
         self.elements = tuple(elements)
@@ -63,7 +65,7 @@ def cut(rule: RecordRule, page: Page) -> list[Part]:
             break
     else:
         return []
-    starts, paths = set(heads), Paths()
+    starts, paths = set(heads), NumberedXPaths()
     return [
         Part(page, [head, *_following(rule, head, starts)], position, paths)
         for position, head in enumerate(heads, 1)

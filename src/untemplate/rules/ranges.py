@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from untemplate.page.typed_values import find_typed
 from untemplate.schema import Type
+from untemplate.value_types import find_typed
 
 __all__ = ["Range"]
 

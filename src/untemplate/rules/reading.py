@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from lxml import etree
 
 from untemplate.page import Node, Page
-from untemplate.page.captions import Labels, text_before
+from untemplate.page.captions import CaptionFinder, text_before
 from untemplate.rules.feature import Feature
 from untemplate.rules.rule import Selector
 
@@ -68,7 +68,7 @@ class Reading:
         missing = any(not any(word in html for word in feature.words) for feature in selector.asking)
         return missing and bool(html) and _REFERENCE.search(html) is None
 
-    def has_all(self, selector: Selector, labels: Labels) -> bool:
+    def has_all(self, selector: Selector, labels: CaptionFinder) -> bool:
         """Whether all that a selector may select was read, and what it looks at around it.
 
         So it is if something it asks for, above what it looks at, neither stands in the rest nor is still open.
@@ -80,7 +80,7 @@ class Reading:
         missing = any(not self._may_hold(feature, labels, after) for feature in asking)
         return missing and _REFERENCE.search(self._html, self._length) is None
 
-    def _may_hold(self, feature: Feature, labels: Labels, after: Node) -> bool:
+    def _may_hold(self, feature: Feature, labels: CaptionFinder, after: Node) -> bool:
         """Whether a feature may hold of something in the rest, which begins with the node `after`."""
         if any(self._html.find(word, self._length) >= 0 for word in feature.words):
             return True
@@ -91,7 +91,7 @@ class Reading:
         if text and not text.isspace():
             return True
         if feature.kind == "label":
-            return labels.of(after) in feature.values
+            return labels.caption(after) in feature.values
         return feature.side == "left" and text_before(after).endswith(feature.values)
 
 

@@ -19,7 +19,8 @@ from untemplate.page import HIDDEN_TAGS, INLINE_TAGS
 from untemplate.rules.ranges import Range
 from untemplate.rules.rule import Rule, Selector, Wrapper
 from untemplate.rules.xpath import SEPARATOR, literal
-from untemplate.schema import Attribute, Schema, Type
+from untemplate.schema import Attribute, Schema
+from untemplate.value_types import TYPES
 
 __all__ = ["OF_LISTS", "not_exportable", "wrapper_xslt"]
 
@@ -37,7 +38,6 @@ _HIDDEN = " or ".join(f"ancestor::{tag}" for tag in sorted(HIDDEN_TAGS))
 # White space to Python but not to XML; digits of the basic plane, which is where pages have theirs.
 _SPACES = "".join(char for char in map(chr, range(0x80, 0x3001)) if char.isspace())
 _DIGITS = "".join(char for char in map(chr, range(0x10000)) if char.isdigit())
-_WITH_DIGITS: frozenset[Type] = frozenset({"price", "number", "date", "time", "phone", "zip", "isbn"})
 
 _SQUEEZED = "normalize-space(translate(., $spaces, $blanks))"
 _VISIBLE = f"[{_SQUEEZED} != ''][not({_HIDDEN})]"
@@ -183,10 +183,11 @@ def _value(rule: Rule, attribute: Attribute, number: int) -> etree._Element:
         template.extend(_part(rule.range))
         name = "part"
     test = f"string(${name})"
-    if rule.typed and attribute.type in _WITH_DIGITS:
+    required = TYPES[attribute.type].required if rule.typed else None
+    if required == "digit":
         test = f"translate(${name}, $digits, '') != string(${name})"
-    elif rule.typed and attribute.type == "email":
-        test = f"contains(${name}, '@')"
+    elif required:
+        test = f"contains(${name}, '{required}')"
     element = _element(attribute.name, _xsl("value-of", select=f"${name}"))
     template.append(_xsl("if", element, _text(_LINE), test=test))
     return template

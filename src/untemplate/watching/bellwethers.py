@@ -20,8 +20,7 @@ from untemplate.errors import PageError
 from untemplate.labeling import Label
 from untemplate.learning import learn_stops
 from untemplate.page import Page, signature, squeeze
-from untemplate.page.captions import Labels as StaticLabels
-from untemplate.page.captions import text_before
+from untemplate.page.captions import CaptionFinder, text_before
 from untemplate.rules import Bellwether, Profile, Wrapper
 from untemplate.rules.apply import apply_wrapper
 from untemplate.schema import Schema
@@ -92,7 +91,7 @@ def remember(wrapper: Wrapper, pages: Iterable[Page], schema: Schema, given: Lab
 
 
 def _look(wrapper: Wrapper, page: Page, schema: Schema) -> dict[str, _Seen]:
-    before = StaticLabels(wrapper.static_texts)
+    before = CaptionFinder(wrapper.static_texts)
     seen = {}
     for name, places in apply_wrapper(wrapper, page, schema.attributes).items():
         if places:
@@ -101,7 +100,7 @@ def _look(wrapper: Wrapper, page: Page, schema: Schema) -> dict[str, _Seen]:
                 tuple(place.text for place in places),
                 places[0].rule,
                 sum(place.confidence for place in places) / len(places),
-                frozenset((before.of(node), text_before(node))) - {""},
+                frozenset((before.caption(node), text_before(node))) - {""},
                 frozenset(names_around(node.parent)),
             )
     return seen

@@ -14,10 +14,10 @@ from untemplate.errors import PageError
 from untemplate.labeling import Label
 from untemplate.page import Node, Page
 from untemplate.page.captions import text_before
-from untemplate.page.sameness import words_of
-from untemplate.page.typed_values import find_typed
+from untemplate.page.sameness import folded_words
 from untemplate.rules import Profile
 from untemplate.schema import Attribute
+from untemplate.value_types import find_typed
 from untemplate.watching.bellwethers import names_around
 from untemplate.watching.shape import Shape
 
@@ -91,12 +91,12 @@ def _candidates(page: Page, attribute: Attribute, shape: Shape) -> Iterator[tupl
         text = find_typed(node.text, attribute.type) or node.text if not is_link else node.text
         if shape.fits(text):
             before = node.text.partition(text)[0]
-            yield node, text, " ".join(words_of(before) or words_of(text_before(node)))
+            yield node, text, " ".join(folded_words(before) or folded_words(text_before(node)))
 
 
 def _score(node: Node, label: str, profile: Profile) -> float:
     """How much the neighborhood is like the remembered one: the label for half, the names for half."""
-    labels = {" ".join(words_of(text)) for text in profile.labels}
+    labels = {" ".join(folded_words(text)) for text in profile.labels}
     names = set(names_around(node.parent))
     shared = sum(name in names for name in profile.names) / len(profile.names) if profile.names else 0.0
     return (bool(label) and label in labels) / 2 + shared / 2

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from untemplate.page.sameness import words_of
-from untemplate.page.typed_values import find_typed, looks_typed
+from untemplate.page.sameness import folded_words
 from untemplate.schema import Type
+from untemplate.value_types import find_typed, looks_typed
 
 __all__ = ["Shape"]
 
@@ -30,7 +30,7 @@ class Shape:
     def of(cls, values: Iterable[str], type: Type) -> Shape:
         """The shape that all these values have."""
         texts = list(values)
-        lengths = [len(words_of(text)) for text in texts]
+        lengths = [len(folded_words(text)) for text in texts]
         return cls(
             type,
             min(lengths, default=0),
@@ -44,7 +44,7 @@ class Shape:
         """Whether a text could be one more of the values: of their type or, if that says nothing, much like them."""
         if self.is_typed:
             return find_typed(text, self.type) == text
-        words = len(words_of(text))
+        words = len(folded_words(text))
         if not (self.fewest - 1) / 2 <= words <= 2 * self.most + 1 or not looks_typed(text, self.type):
             return False
         return any(map(str.isalpha, text)) in self.letters and any(map(str.isdigit, text)) in self.digits

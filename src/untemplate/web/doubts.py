@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from untemplate.errors import PageError
 from untemplate.page import Page
-from untemplate.page.typed_values import looks_typed
 from untemplate.rules import Rule
 from untemplate.rules.apply import Found, apply_rule
+from untemplate.value_types import looks_typed
 from untemplate.web.bench import Bench
 from untemplate.web.progress import SURE
 

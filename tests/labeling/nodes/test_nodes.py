@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from untemplate import Limits, Page
-from untemplate.labeling.nodes import Fields, Ground, words_of
+from untemplate.labeling.nodes import Fields, Ground
 from untemplate.labeling.nodes.node_table import group, ordinals
 
 
@@ -96,10 +96,6 @@ def test_attributes_only_if_asked_for() -> None:
     ground = Ground(pages, {"@src"})
     assert [node.kind for node in ground.rows[:2]] == ["@src", "text"]
     assert not ground.is_text[0]
-
-
-def test_words_of_names() -> None:
-    assert words_of("productTitle_2 ISBN-13") == ["product", "title", "2", "isbn", "13"]
 
 
 @given(st.lists(st.tuples(st.integers(-1, 3), st.integers(0, 3)), min_size=1))

@@ -18,8 +18,8 @@ from untemplate.labeling.nodes.examples import kinds_of
 from untemplate.labeling.nodes.node_table import Bools
 from untemplate.labeling.seed.models import AttributeModel
 from untemplate.labeling.seed.survey import Survey, hash_of
-from untemplate.page.typed_values import find_typed
 from untemplate.schema import Attribute, Hints, Like, Schema, Type
+from untemplate.value_types import find_typed
 
 __all__ = [
     "Annotator",

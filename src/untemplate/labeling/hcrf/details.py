@@ -25,8 +25,8 @@ from untemplate.lists.survey import survey_page
 from untemplate.lists.tree import TEXT, Floats
 from untemplate.lists.vision import see
 from untemplate.page import Node, Page
-from untemplate.page.typed_values import find_typed
 from untemplate.schema import Schema, Type
+from untemplate.value_types import find_typed
 
 __all__ = ["Choice", "Detail", "choose_places", "find_details", "read_details"]
 

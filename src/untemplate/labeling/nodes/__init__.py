@@ -4,6 +4,5 @@ from untemplate.labeling.nodes.bags import Bags
 from untemplate.labeling.nodes.fields import Fields
 from untemplate.labeling.nodes.node_table import Ground
 from untemplate.labeling.nodes.screen import Screen
-from untemplate.labeling.nodes.surroundings import words_of
 
-__all__ = ["Bags", "Fields", "Ground", "Screen", "words_of"]
+__all__ = ["Bags", "Fields", "Ground", "Screen"]

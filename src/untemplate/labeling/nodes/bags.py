@@ -10,7 +10,8 @@ from zlib import crc32
 import numpy as np
 
 from untemplate.labeling.nodes.node_table import Floats, Ints
-from untemplate.labeling.nodes.surroundings import Surroundings, words_of
+from untemplate.labeling.nodes.surroundings import Surroundings
+from untemplate.page.class_words import split_name
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -107,7 +108,7 @@ def label_features(labels: Iterable[str]) -> list[str]:
     """The words of labels, and the labels as a whole."""
     features = []
     for label in labels:
-        words = words_of(label)
+        words = split_name(label)
         features += [f"label {word}" for word in words]
         features.append(f"whole label {' '.join(words)}")
     return features
@@ -118,12 +119,12 @@ def name_features(around: Surroundings, path: str, after: str) -> list[str]:
     return [
         *(f"name {name}" for name in around.names),
         *(f"tag {tag}" for tag in path.split("/")[-4:-1]),
-        *(f"after {word}" for word in words_of(after)),
+        *(f"after {word}" for word in split_name(after)),
     ]
 
 
 def topic_features(text: str, labels: Iterable[str]) -> list[str]:
     """The words of a text and its labels without telling which is which: `mpg` may be part of either."""
-    words = {word for label in labels for word in words_of(label)}
-    words.update(words_of(text[:MAX_TEXT])[:MAX_WORDS])
+    words = {word for label in labels for word in split_name(label)}
+    words.update(split_name(text[:MAX_TEXT])[:MAX_WORDS])
     return [f"topic {word}" for word in words if not word.isdigit()]

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from untemplate.labeling.nodes.node_table import Bools, Floats, Ground, Ints, Numbered, group, ordinals
-from untemplate.page.typed_values import find_typed
 from untemplate.schema import Type
+from untemplate.value_types import find_typed
 
 __all__ = ["ANY_TEXT", "NEAR", "Fields"]
 

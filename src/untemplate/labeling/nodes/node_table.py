@@ -16,9 +16,11 @@ import numpy.typing as npt
 from lxml import etree
 
 from untemplate.errors import PageError
-from untemplate.labeling.nodes.surroundings import OUTSIDE, Headers, Surroundings, words_of
+from untemplate.labeling.nodes.surroundings import OUTSIDE, Headers, Surroundings
 from untemplate.labeling.nodes.wholes import find_wholes
 from untemplate.page import Node, Page
+from untemplate.page.captions import may_be_caption
+from untemplate.page.class_words import split_name
 
 __all__ = ["WHOLE", "Bools", "Floats", "Ground", "Ints", "Numbered", "group", "ordinals"]
 
@@ -31,8 +33,6 @@ Floats = npt.NDArray[np.float32]
 STATIC_SHARE = 0.5
 # So many different texts right after the same label are its values.
 MIN_VARIANTS = 4
-# Longer texts are content, not labels.
-MAX_LABEL = 80
 # Words of a node that are compared with the page's title.
 MAX_WORDS = 40
 
@@ -263,7 +263,7 @@ class Ground:
 
     @cached_property
     def _is_label(self) -> Bools:
-        short = np.array([len(t) <= MAX_LABEL and any(map(str.isalpha, t)) for t in self.texts], np.bool_)
+        short = np.array([may_be_caption(text) for text in self.texts], np.bool_)
         return self.is_static & self.is_text & short[self.text] if len(self) else np.zeros(0, np.bool_)
 
     @cached_property
@@ -294,7 +294,7 @@ class Ground:
     def in_title(self) -> Floats:
         """How well each row's text and its page's title agree in words that tell pages apart, from 0 to 1."""
         agreement = np.zeros(len(self), np.float32)
-        titles = [frozenset(words_of(page.title)[:MAX_WORDS]) for page in self.pages]
+        titles = [frozenset(split_name(page.title)[:MAX_WORDS]) for page in self.pages]
         counts: dict[str, int] = {}
         for title in titles:
             for word in title:
@@ -309,7 +309,7 @@ class Ground:
                 text = int(self.text[row])
                 if text not in known:
                     if text not in words:
-                        words[text] = frozenset(words_of(self.texts[text][:400])[:MAX_WORDS])
+                        words[text] = frozenset(split_name(self.texts[text][:400])[:MAX_WORDS])
                     shared = sum(weights[word] for word in words[text] & title)
                     own = sum(weights.get(word, rare) for word in words[text])
                     known[text] = 2 * shared / (own + whole) if shared else 0.0

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from lxml import etree
 
 from untemplate.page import squeeze
+from untemplate.page.class_words import split_name
 
-__all__ = ["OUTSIDE", "Headers", "Surroundings", "words_of"]
+__all__ = ["OUTSIDE", "Headers", "Surroundings"]
 
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 STRESSED = frozenset({"b", "strong", "em", "th", "big", *HEADINGS})
@@ -24,12 +25,6 @@ MAX_HEADER = 80
 
 # `12`, and words such as `k5dfc0`, which differ from page to page as numbers do.
 _NUMBERS = re.compile(r"[^\W_]*\d[^\W\d_][^\W_]*|\d+")
-_WORDS = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
-
-
-def words_of(text: str) -> list[str]:
-    """The words of a text, or of a name such as `productTitle_2`, in lower case."""
-    return [word.lower() for word in _WORDS.findall(text)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +47,7 @@ class Surroundings:
         marks, names = self.marks, self.names
         if own:
             marks = (_NUMBERS.sub("0", own), *marks[:1])
-            names = (*words_of(own)[:MAX_NAMES], *names)[:MAX_NAMES]
+            names = (*split_name(own)[:MAX_NAMES], *names)[:MAX_NAMES]
         return Surroundings(
             marks,
             names,

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from untemplate.labeling.nodes import Ground
 from untemplate.labeling.nodes.node_table import Bools, Floats, Ints, Numbered, group
+from untemplate.page.captions import may_be_caption
 
 __all__ = ["REDUNDANT", "Context", "best_match", "context_of", "page_shares", "visual_distance"]
 
@@ -25,8 +26,8 @@ SLACK_DOWN, SLACK_RIGHT = 6.0, 2.0
 HALF_LINE = 10.0
 # Static texts before a node, in document order, among which the preceding one is looked for.
 LOOK_BACK = 20
-# Longer texts are no labels.
-MAX_LABEL = 60
+# Longer texts are no captions.
+MAX_PRECEDING_LENGTH = 60
 # Above this page redundancy a text is static.
 REDUNDANT = 0.5
 # A text precedes nodes of a tag path on this share of the pages; otherwise it is there by chance. 0.4 is alike.
@@ -88,9 +89,7 @@ def _words(text: str) -> frozenset[str]:
 def _preceding(ground: Ground, boxes: Floats) -> Ints:
     """The text number of the nearest redundant text to the top left of each row, within its rectangle."""
     found = np.full(len(ground), -1, np.int32)
-    label = np.array(
-        [len(text) <= MAX_LABEL and any(map(str.isalpha, text)) for text in ground.texts], np.bool_
-    )
+    label = np.array([may_be_caption(text, MAX_PRECEDING_LENGTH) for text in ground.texts], np.bool_)
     static = np.flatnonzero(
         (ground.redundancy[ground.text] > REDUNDANT) & label[ground.text] & (boxes[:, 3] > 0)
         if len(ground)

@@ -9,10 +9,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from untemplate.labeling.nodes import words_of
 from untemplate.labeling.nodes.node_table import Floats, Ints
 from untemplate.labeling.seed.models import AttributeModel
 from untemplate.labeling.seed.survey import PARTS, PROFILE, Survey
+from untemplate.page.class_words import split_name
 from untemplate.schema import Attribute
 
 __all__ = ["EVIDENCE", "SIGNS", "gather"]
@@ -94,12 +94,12 @@ def gather(survey: Survey, candidates: Ints, attribute: Attribute, model: Attrib
 def _naming(survey: Survey, attribute: Attribute) -> dict[str, Floats]:
     """Where the words of the attribute's own name stand: the shares of them, averaged over each field."""
     ground, fields = survey.ground, survey.fields
-    words = frozenset(map(_stem, words_of(attribute.name)))
+    words = frozenset(map(_stem, split_name(attribute.name)))
 
     def share(others: Iterable[str]) -> float:
         return len(words.intersection(map(_stem, others))) / max(1, len(words))
 
-    labels = np.array([share(w for label in labels for w in words_of(label)) for labels in fields.labels])
+    labels = np.array([share(w for label in labels for w in split_name(label)) for labels in fields.labels])
     marks = np.array([share(around.names[:NAMES]) for around in ground.surroundings])
     return {
         "named": fields.mean(labels[fields.label]),

@@ -11,7 +11,7 @@ from hashlib import blake2b
 import numpy as np
 import numpy.typing as npt
 
-from untemplate.labeling.nodes import Fields, Ground, Screen, words_of
+from untemplate.labeling.nodes import Fields, Ground, Screen
 from untemplate.labeling.nodes.bags import (
     Bags,
     label_features,
@@ -25,8 +25,9 @@ from untemplate.labeling.nodes.fields import ANY_TEXT
 from untemplate.labeling.nodes.node_table import WHOLE, Bools, Floats, Ints, group
 from untemplate.layout import VIEWPORT, EstimatedLayout, Layout
 from untemplate.page import Page
-from untemplate.page.typed_values import find_typed
+from untemplate.page.class_words import split_name
 from untemplate.schema import Attribute, Schema, Type
+from untemplate.value_types import find_typed
 
 __all__ = ["PARTS", "PROFILE", "Survey"]
 
@@ -260,5 +261,5 @@ class Survey:
 
 def hash_of(text: str) -> int:
     """A number for the words of a text; 0 if it has none."""
-    words = " ".join(words_of(text[:300]))
+    words = " ".join(split_name(text[:300]))
     return int.from_bytes(blake2b(words.encode("utf-8", "replace"), digest_size=8).digest()) if words else 0

@@ -1,0 +1,188 @@
+"""Bytes to tree: decode as browsers do, parse with libxml2, and refuse pages over their limits.
+
+The parser never reaches the network nor expands entities. The limits keep a hostile page from costing more than its
+own record.
+"""
+
+from __future__ import annotations
+
+import re
+from codecs import BOM_UTF8
+from dataclasses import dataclass
+from functools import cache
+
+from lxml import etree
+from w3lib.encoding import html_body_declared_encoding, read_bom, resolve_encoding
+
+from untemplate.errors import PageError
+from untemplate.page.texts import squeeze
+
+__all__ = [
+    "DEFAULT_LIMITS",
+    "ESCAPING_ENCODINGS",
+    "Limits",
+    "decode",
+    "find_encoding",
+    "parse_html",
+    "to_utf8",
+]
+
+# What browsers assume for a page that declares no encoding and is not UTF-8.
+FALLBACK_ENCODING = "cp1252"
+
+# The encodings of the WHATWG standard by their Python names. Python has more, and some are dangerous for bytes that
+# strangers wrote: punycode is quadratic, idna and hex raise, unicode_escape warns.
+WEB_ENCODINGS = frozenset(
+    {"big5hkscs", "cp866", "cp874", "cp932", "cp949", "euc_jp", "gb18030", "iso2022_jp", "koi8-r", "koi8-u"}
+    | {"mac-cyrillic", "mac-roman", "utf-8"}
+    | {f"cp{number}" for number in range(1250, 1259)}
+    | {f"iso8859-{number}" for number in (2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16)}
+)
+ESCAPING_ENCODINGS = frozenset({"iso2022_jp", "utf-16-be", "utf-16-le", "utf-32-be", "utf-32-le"})
+"""Encodings in which an ASCII byte may be part of another letter, or other bytes may encode an ASCII letter."""
+
+# libxml2 drops everything after </html>; browsers ignore the tag, and so do we.
+_CLOSING_TAGS = re.compile(rb"</(?:[bB][oO][dD][yY]|[hH][tT][mM][lL])\s*>")
+# libxml2 stops at this depth, even with `huge_tree`.
+_PARSER_DEPTH = 2048
+
+# libxml2 compares each attribute of a tag with all before it, about 20 ns each. We allow two seconds of that.
+_MAX_COMPARISONS = 100_000_000
+_MAX_ATTRIBUTES = 10_000  # in one tag: the square root of the above
+_MIN_BOMB_BYTES = 100_000  # a smaller page has no room for that many attributes with different names
+_FEW_ATTRIBUTES = 64  # tags with no more are parsed in negligible time
+_ATTRIBUTE = rb"[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:\"[^\"]*+\"?+|'[^']*+'?+|[^\s>]*+))?+"
+_ATTRIBUTES = re.compile(_ATTRIBUTE)
+_TAG = re.compile(rb"<[a-zA-Z][^\s/>]*+((?:%b){0,%d})" % (_ATTRIBUTE, _MAX_ATTRIBUTES + 1))
+# Everything up to the next tag that has more than a few attributes.
+_SMALL_TAGS = re.compile(
+    rb"(?:[^<]++|<(?![a-zA-Z])|<[a-zA-Z][^\s/>]*+(?:%b){0,%d}+(?!%b))*+"
+    % (_ATTRIBUTE, _FEW_ATTRIBUTES, _ATTRIBUTE)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How big a page may be. A page over a limit raises `PageError`, which becomes a record with that reason.
+
+    Only what is read of a page counts: rules often need no more than its beginning.
+
+    Args:
+        bytes: the size of the HTML
+        elements: the number of elements
+        depth: how many elements may be nested in each other
+
+    Example:
+        >>> from untemplate import Limits, Page
+        >>> Page(html="<p>" * 20, limits=Limits(bytes=50)).tree
+        Traceback (most recent call last):
+            ...
+        untemplate.errors.PageError: page is larger than 50 bytes
+    """
+
+    bytes: int = 64 << 20
+    elements: int = 4_000_000
+    depth: int = 2000
+
+
+DEFAULT_LIMITS = Limits()
+
+
+def decode(html: bytes, charset: str | None = None) -> str:
+    """Return the HTML as text, decoded as browsers do.
+
+    The encoding is the first that applies: byte-order mark, `charset` of the HTTP header, `<meta>`, UTF-8 if the
+    bytes are valid UTF-8, else Windows-1252.
+    """
+    return _decode_as(html, find_encoding(html, charset))
+
+
+def find_encoding(html: bytes, charset: str | None) -> str:
+    """Return the Python name of the encoding that a browser would use for this page."""
+    encoding, _ = read_bom(html)
+    if encoding is not None:
+        return encoding
+    declared = html_body_declared_encoding(html)
+    if declared and declared.startswith("utf-16"):  # we read this as ASCII, so it cannot be true
+        declared = "utf-8"
+    for encoding in (_resolve(charset), declared):
+        if encoding in WEB_ENCODINGS or encoding in ("utf-16-le", "utf-16-be"):
+            return encoding
+    return "utf-8" if _is_utf8(html) else FALLBACK_ENCODING
+
+
+def to_utf8(html: bytes, encoding: str) -> bytes:
+    """Return the HTML in UTF-8, without byte-order mark and NUL bytes."""
+    body = html.removeprefix(BOM_UTF8)
+    if encoding != "utf-8" or not _is_utf8(body):
+        body = _decode_as(html, encoding).encode("utf-8", "replace")
+    return body.replace(b"\0", b"")
+
+
+def _decode_as(html: bytes, encoding: str) -> str:
+    _, mark = read_bom(html)
+    return html[len(mark or b"") :].decode(encoding, "replace")
+
+
+def _is_utf8(html: bytes) -> bool:
+    try:
+        html.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _resolve(charset: str | None) -> str | None:
+    encoding = resolve_encoding(charset) if charset else None
+    return "utf-16-le" if encoding == "utf-16" else encoding
+
+
+def parse_html(html: bytes, limits: Limits) -> etree._Element:
+    """Return the root element of a page in UTF-8.
+
+    Raises:
+        PageError: the page is empty, cannot be parsed, or is over its limits. The message is the reason.
+    """
+    _refuse_attribute_bombs(html)
+    html = _CLOSING_TAGS.sub(b" ", html)  # a blank, so that the words around the tag stay two words
+    parser = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True, collect_ids=False)
+    try:
+        root = etree.fromstring(html, parser)
+    except (etree.LxmlError, ValueError) as error:
+        if getattr(error, "code", None) == etree.ErrorTypes.ERR_NO_MEMORY:
+            raise PageError("page needs too much memory") from error
+        raise PageError(f"page cannot be parsed: {squeeze(str(error))}") from error
+    if root is None:
+        raise PageError("page is empty")
+    _refuse_big_trees(root, html, limits)
+    return root
+
+
+def _refuse_big_trees(root: etree._Element, html: bytes, limits: Limits) -> None:
+    depth = min(limits.depth, _PARSER_DEPTH - 2)
+    if html.count(b"<") > depth and _deeper_than(depth)(root):
+        raise PageError(f"page is nested deeper than {limits.depth:,} elements")
+    may_be_big = len(html) > 3 * limits.elements
+    if may_be_big and root.xpath("count(//*)") > limits.elements:
+        raise PageError(f"page has more than {limits.elements:,} elements")
+
+
+@cache
+def _deeper_than(depth: int) -> etree.XPath:
+    """Return an XPath that is true if any element is nested deeper. It goes level by level: linear time."""
+    return etree.XPath(f"boolean({'/*' * (depth + 1)})")
+
+
+def _refuse_attribute_bombs(html: bytes) -> None:
+    """Raise PageError if the tags have so many attributes that libxml2 would take seconds to parse them."""
+    if len(html) < _MIN_BOMB_BYTES:
+        return
+    comparisons = position = 0
+    while small_tags := _SMALL_TAGS.match(html, position):
+        tag = _TAG.match(html, small_tags.end())
+        if tag is None:
+            return
+        comparisons += len(_ATTRIBUTES.findall(tag[1])) ** 2
+        if comparisons > _MAX_COMPARISONS:
+            raise PageError(f"page has tags with more than {_MAX_ATTRIBUTES:,} attributes")
+        position = tag.end()
