@@ -26,15 +26,15 @@ from untemplate.demo import VERTICALS, Site, make_site
 from untemplate.labeling.label import Label
 from untemplate.labeling.nodes import Fields
 from untemplate.labeling.nodes.examples import Examples, find_examples
-from untemplate.labeling.nodes.node_table import Bools, Floats, Ints
 from untemplate.labeling.seed.evidence import EVIDENCE, SIGNS, gather
 from untemplate.labeling.seed.joint import JOINT_SIGNS, gather_jointly, rank_jointly
 from untemplate.labeling.seed.models import learn_attribute
-from untemplate.labeling.seed.ranking import Choice, Doubles, Rankers, fit_chooser, fit_judge
+from untemplate.labeling.seed.ranking import Choice, Rankers, fit_chooser, fit_judge
 from untemplate.labeling.seed.solution import JUDGE_SIGNS, judged
 from untemplate.labeling.seed.survey import Survey
 from untemplate.layout import Layout
 from untemplate.page import Node, Page
+from untemplate.page.arrays import Bools, Doubles, Floats, Ints
 from untemplate.schema import Attribute, Schema
 
 # Made-up sites of a vertical, and their pages.

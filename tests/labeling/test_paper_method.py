@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from untemplate import Page
-from untemplate.labeling.nodes.node_table import Bools
 from untemplate.labeling.seed.context import best_match
 from untemplate.labeling.seed.paper import PaperSite, SeedSite, Step, adapt, learn_seed
+from untemplate.page.arrays import Bools
 
 NAMES = ("Ada", "Bob", "Cyd", "Dan", "Eva", "Fay", "Gus", "Hal", "Ida", "Jon")
 

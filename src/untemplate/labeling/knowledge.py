@@ -17,7 +17,6 @@ from untemplate.labeling.hcrf.vertical import BlockModels, learn_blocks
 from untemplate.labeling.label import Label
 from untemplate.labeling.nodes import Fields, Ground
 from untemplate.labeling.nodes.examples import Examples, find_examples, presume_examples
-from untemplate.labeling.nodes.node_table import Ints
 from untemplate.labeling.nodes.several import all_values
 from untemplate.labeling.seed.evidence import EVIDENCE, gather
 from untemplate.labeling.seed.models import NAME_ONLY, AttributeModel, learn_attribute
@@ -30,6 +29,7 @@ from untemplate.labeling.storage import load_knowledge, save_knowledge
 from untemplate.labeling.templates import MIN_TEMPLATE, MIN_TEMPLATE_SHARE, split, with_labels, without_lists
 from untemplate.lists.hcrf.model import Hcrf
 from untemplate.page import Page
+from untemplate.page.arrays import Ints
 from untemplate.schema import Schema
 
 __all__ = ["Knowledge", "Method", "Way", "train"]

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 from lxml import etree
 
 from untemplate.page import Node, Page, visible_text
+from untemplate.page.arrays import Bools, Ints
 from untemplate.page.captions import count_pages_with_texts, may_be_caption, static_key_at
 from untemplate.rules.feature import Feature, element_values
 
@@ -30,8 +30,6 @@ FEW = 32
 
 # An element with more text is not one value.
 MAX_ELEMENT_TEXT = 1000
-
-Ints = npt.NDArray[np.int32]
 
 
 class Table:
@@ -313,7 +311,7 @@ def bits_of(rows: Iterable[int]) -> int:
     return _pack(mask)
 
 
-def _pack(mask: npt.NDArray[np.bool_]) -> int:
+def _pack(mask: Bools) -> int:
     return int.from_bytes(np.packbits(mask, bitorder="little").tobytes(), "little")
 
 

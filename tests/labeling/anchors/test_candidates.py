@@ -21,8 +21,8 @@ from untemplate.labeling.anchors.candidates import (
 )
 from untemplate.labeling.anchors.leaves import Leaves
 from untemplate.labeling.nodes import Ground
-from untemplate.labeling.nodes.node_table import Ints
 from untemplate.labeling.seed.survey import Survey
+from untemplate.page.arrays import Ints
 
 
 def xpaths_of(survey: Survey, name: str, share: float = 0.5) -> Ints:

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from untemplate import Limits, Page
 from untemplate.labeling.nodes import Fields, Ground
-from untemplate.labeling.nodes.node_table import group, ordinals
 
 
 def pages_of(*bodies: str, head: str = "") -> list[Page]:
@@ -96,21 +95,6 @@ def test_attributes_only_if_asked_for() -> None:
     ground = Ground(pages, {"@src"})
     assert [node.kind for node in ground.rows[:2]] == ["@src", "text"]
     assert not ground.is_text[0]
-
-
-@given(st.lists(st.tuples(st.integers(-1, 3), st.integers(0, 3)), min_size=1))
-def test_groups_are_equal_pairs(pairs: list[tuple[int, int]]) -> None:
-    one, other = (np.array(column, np.int32) for column in zip(*pairs, strict=True))
-    numbers = group(one, other)
-    for i, pair in enumerate(pairs):
-        assert [numbers[i] == number for number in numbers] == [pair == another for another in pairs]
-
-
-@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=1))
-def test_ordinals_count_on_each_page(pairs: list[tuple[int, int]]) -> None:
-    pairs.sort()
-    page, kind = (np.array(column, np.int32) for column in zip(*pairs, strict=True))
-    assert ordinals(page, kind).tolist() == [pairs[:at].count(pair) for at, pair in enumerate(pairs)]
 
 
 TAGS = st.sampled_from(["p", "div", "td", "table", "tr", "dl", "dt", "dd", "h1", "a", "option", "title", "b"])

@@ -15,9 +15,9 @@ import numpy as np
 import re2
 
 from untemplate.labeling.nodes.examples import kinds_of
-from untemplate.labeling.nodes.node_table import Bools
 from untemplate.labeling.seed.models import AttributeModel
 from untemplate.labeling.seed.survey import Survey, hash_of
+from untemplate.page.arrays import Bools
 from untemplate.schema import Attribute, Hints, Like, Schema, Type
 from untemplate.value_types import find_typed
 

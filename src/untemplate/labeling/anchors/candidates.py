@@ -13,7 +13,7 @@ import numpy as np
 
 from untemplate.labeling.anchors.leaves import Leaves
 from untemplate.labeling.nodes import Fields
-from untemplate.labeling.nodes.node_table import Bools, Floats, Ints
+from untemplate.page.arrays import Bools, Floats, Ints
 
 __all__ = ["OFFSET", "WINDOW", "XPATHS", "Extractors", "choose_xpaths", "threshold"]
 

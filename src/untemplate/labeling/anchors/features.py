@@ -6,19 +6,17 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from untemplate.labeling.anchors.candidates import OFFSET, WINDOW, Extractors
-from untemplate.labeling.nodes.node_table import Bools, Floats, Ints, group
 from untemplate.labeling.seed.evidence import EVIDENCE, gather
 from untemplate.labeling.seed.models import AttributeModel
 from untemplate.labeling.seed.ranking import Rankers
 from untemplate.labeling.seed.survey import PROFILE, Survey
+from untemplate.page.arrays import Bools, Doubles, Floats, Ints, group_rows
 from untemplate.schema import Attribute
 
-__all__ = ["FEATURES", "PAIR", "Doubles", "FeatureSet", "Features", "measure", "measure_pair"]
+__all__ = ["FEATURES", "PAIR", "FeatureSet", "Features", "measure", "measure_pair"]
 
-Doubles = npt.NDArray[np.float64]
 Features = Literal["paper", "ours"]
 
 _PAPER = (
@@ -89,12 +87,12 @@ def measure(
 
 def _alike(survey: Survey) -> Ints:
     """Of each row, how many of its page have the same place."""
-    kind = group(survey.ground.page, survey.ground.place)
+    kind = group_rows(survey.ground.page, survey.ground.place)
     return np.bincount(kind)[kind].astype(np.int32)
 
 
 def _agreement(extractors: Extractors) -> Floats:
-    kind = group(extractors.field, extractors.ground.place[extractors.row])
+    kind = group_rows(extractors.field, extractors.ground.place[extractors.row])
     counts = np.bincount(kind)
     most = np.zeros(len(extractors), np.float32)
     np.maximum.at(most, extractors.field, counts[kind].astype(np.float32))

@@ -16,16 +16,16 @@ import numpy as np
 from untemplate.errors import LabelError
 from untemplate.labeling.anchors.annotators import annotate
 from untemplate.labeling.anchors.candidates import threshold
-from untemplate.labeling.anchors.features import FEATURES, Doubles, Features
+from untemplate.labeling.anchors.features import FEATURES, Features
 from untemplate.labeling.anchors.problem import Options, Orders, find_options, pose
 from untemplate.labeling.anchors.scoring import GOOD, Model, Scorer, learn_scorer, solve
 from untemplate.labeling.label import Label
 from untemplate.labeling.nodes.examples import Examples, find_examples
-from untemplate.labeling.nodes.node_table import Floats, Ints
 from untemplate.labeling.seed.models import AttributeModel, learn_attribute
 from untemplate.labeling.seed.ranking import Rankers
 from untemplate.labeling.seed.survey import Survey
 from untemplate.page import Page
+from untemplate.page.arrays import Doubles, Floats, Ints
 from untemplate.schema import Schema
 
 __all__ = ["Anchors", "Chosen", "Lessons", "learn_lessons"]

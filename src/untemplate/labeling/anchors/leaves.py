@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from untemplate.labeling.nodes import Ground
-from untemplate.labeling.nodes.node_table import Bools, Ints, group
+from untemplate.page.arrays import Bools, Ints, group_rows
 
 __all__ = ["Leaves"]
 
@@ -53,7 +53,7 @@ def _continues(ground: Ground, rows: Ints) -> Bools:
     first = np.flatnonzero(~same)
     length = np.diff(np.append(first, len(rows)))
     # Runs are alike across pages if they stand at the same place after the same label.
-    kind = group(place[first], ground.before[rows[first]])
+    kind = group_rows(place[first], ground.before[rows[first]])
     longest = np.zeros(int(kind.max()) + 1, np.int64)
     np.maximum.at(longest, kind, length)
     shortest = np.full(len(longest), len(rows) + 1)

@@ -10,12 +10,12 @@ import numpy as np
 
 from untemplate.labeling.anchors.annotators import annotate
 from untemplate.labeling.anchors.candidates import OFFSET, XPATHS, Extractors, choose_xpaths
-from untemplate.labeling.anchors.features import PAIR, Doubles, FeatureSet, measure, measure_pair
+from untemplate.labeling.anchors.features import PAIR, FeatureSet, measure, measure_pair
 from untemplate.labeling.anchors.leaves import Leaves
-from untemplate.labeling.nodes.node_table import Floats, Ints
 from untemplate.labeling.seed.models import NAME_ONLY, AttributeModel
 from untemplate.labeling.seed.ranking import Rankers
 from untemplate.labeling.seed.survey import Survey
+from untemplate.page.arrays import Doubles, Floats, Ints
 from untemplate.schema import Hints, Schema
 
 __all__ = ["Options", "Orders", "Problem", "find_options", "pose", "prune"]

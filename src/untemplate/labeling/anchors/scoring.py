@@ -14,9 +14,9 @@ from warnings import catch_warnings
 import numpy as np
 
 from untemplate.errors import MissingExtra
-from untemplate.labeling.anchors.features import PAIR, Doubles
+from untemplate.labeling.anchors.features import PAIR
 from untemplate.labeling.anchors.problem import Problem
-from untemplate.labeling.nodes.node_table import Ints
+from untemplate.page.arrays import Doubles, Ints
 
 __all__ = ["GOOD", "MODELS", "Model", "Scorer", "Solved", "learn_scorer", "solve"]
 

@@ -9,8 +9,8 @@ from zlib import crc32
 
 import numpy as np
 
-from untemplate.labeling.nodes.node_table import Floats, Ints
 from untemplate.labeling.nodes.surroundings import Surroundings
+from untemplate.page.arrays import Floats, Ints
 from untemplate.page.class_words import split_name
 
 if TYPE_CHECKING:

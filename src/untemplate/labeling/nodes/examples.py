@@ -10,8 +10,8 @@ import numpy as np
 
 from untemplate.labeling.label import Label
 from untemplate.labeling.nodes import Fields, Ground
-from untemplate.labeling.nodes.node_table import Bools, Floats
 from untemplate.page import nodes_at, squeeze
+from untemplate.page.arrays import Bools, Floats
 from untemplate.schema import Attribute, Type
 
 __all__ = ["Examples", "find_examples", "kinds_of", "pinned", "presume_examples"]

@@ -14,7 +14,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from untemplate.labeling.nodes.node_table import Bools, Floats, Ground, Ints, Numbered, group, ordinals
+from untemplate.labeling.nodes.node_table import Ground
+from untemplate.page.arrays import Bools, Floats, Ints, Numbered, group_rows, ordinals
 from untemplate.schema import Type
 from untemplate.value_types import find_typed
 
@@ -65,10 +66,10 @@ class Fields:
         least = max(2.0, MIN_COVERAGE * len(ground.pages))
         fingerprints = np.random.default_rng(0).random(len(ground))
         for way, (columns, among) in enumerate(ways if len(ground) else []):
-            kind = group(*columns)
+            kind = group_rows(*columns)
             ordinal = ordinals(ground.page, kind)
             chosen = np.flatnonzero(among & (ordinal < MAX_ORDINAL)).astype(np.int32)
-            field = group(kind[chosen], ordinal[chosen])
+            field = group_rows(kind[chosen], ordinal[chosen])
             marks = zip(
                 np.bincount(field, fingerprints[chosen]).tolist(), np.bincount(field).tolist(), strict=True
             )
@@ -196,7 +197,7 @@ class Fields:
     def label(self) -> Ints:
         """The number of what labels each row: a label before it, its table's header, and the start of its text."""
         near = np.where(self.ground.distance <= NEAR, self.ground.before, -1)
-        return group(near, self.ground.header, self.prefix)
+        return group_rows(near, self.ground.header, self.prefix)
 
     @cached_property
     def labels(self) -> list[tuple[str, ...]]:

@@ -6,27 +6,22 @@ class names) is kept once, and rows hold its number, so that work is done per di
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 from math import log
-from typing import Generic, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 from lxml import etree
 
 from untemplate.errors import PageError
 from untemplate.labeling.nodes.surroundings import OUTSIDE, Headers, Surroundings
 from untemplate.labeling.nodes.wholes import find_wholes
 from untemplate.page import Node, Page
+from untemplate.page.arrays import Bools, Floats, Ints, Numbered, count_distinct, group_rows
 from untemplate.page.captions import may_be_caption
 from untemplate.page.class_words import split_name
 
-__all__ = ["WHOLE", "Bools", "Floats", "Ground", "Ints", "Numbered", "group", "ordinals"]
-
-Ints = npt.NDArray[np.int32]
-Bools = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.float32]
+__all__ = ["WHOLE", "Ground"]
 
 # A text on this share of the pages, at the same path, is the template's own: the threshold of "From One Tree to a
 # Forest" for preceding texts.
@@ -41,25 +36,6 @@ WHOLE = "element"
 
 # Texts inside these elements are no values of the page.
 BARRED = ("/title/", "/option/", "/textarea/")
-
-T = TypeVar("T", bound=Hashable)
-
-
-class Numbered(Generic[T]):
-    """Distinct things and their numbers, in the order in which they came."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[T, int] = {}
-
-    def __getitem__(self, thing: T) -> int:
-        """The number of a thing, a new one if it was not seen before."""
-        return self._numbers.setdefault(thing, len(self._numbers))
-
-    def __len__(self) -> int:
-        return len(self._numbers)
-
-    def __iter__(self) -> Iterator[T]:
-        return iter(self._numbers)
 
 
 class Ground:
@@ -202,17 +178,15 @@ class Ground:
     @cached_property
     def redundancy(self) -> Floats:
         """On which share of the pages each text stands: the paper's page redundancy, by text."""
-        on = np.unique(self.page.astype(np.int64) * len(self.texts) + self.text)
-        counts = np.bincount(on % max(1, len(self.texts)), minlength=len(self.texts))
+        counts = count_distinct(self.text, self.page, len(self.texts))
         return (counts / max(1, len(self.pages))).astype(np.float32)
 
     @cached_property
     def is_static(self) -> Bools:
         """Whether each row is the template's own: its text stands at its path on most pages, or is a recurring
         `Label:`. Whole elements are as their first text is."""
-        places = group(self.path, self.text)
-        pairs = np.unique(places.astype(np.int64) * max(1, len(self.pages)) + self.page)
-        counts = np.bincount(pairs // max(1, len(self.pages)))
+        places = group_rows(self.path, self.text)
+        counts = count_distinct(places, self.page)
         colon = np.array([text.endswith(":") for text in self.texts], np.bool_)
         if not len(self):
             return np.zeros(0, np.bool_)
@@ -227,9 +201,8 @@ class Ground:
         """
         previous = np.concatenate([[-1], np.where(recurring, self.text, -1)[:-1]])
         previous[self.starts[:-1][self.starts[:-1] < len(self)]] = -1
-        kind = group(self.path, previous)
-        variants = np.unique(kind.astype(np.int64) * len(self.texts) + self.text) // len(self.texts)
-        distinct = np.bincount(variants, minlength=int(kind.max()) + 1)
+        kind = group_rows(self.path, previous)
+        distinct = count_distinct(kind, self.text)
         varies: Bools = (previous >= 0) & (distinct[kind] >= MIN_VARIANTS)
         return varies
 
@@ -270,8 +243,7 @@ class Ground:
     def header(self) -> Ints:
         """The number of the static label that a table or definition list gives each row; −1 if there is none."""
         found = self._header >= 0
-        on = np.unique(self._header[found].astype(np.int64) * max(1, len(self.pages)) + self.page[found])
-        counts = np.bincount(on // max(1, len(self.pages)), minlength=len(self.headers) + 1)
+        counts = count_distinct(self._header[found], self.page[found], len(self.headers) + 1)
         enough = counts >= max(2.0, STATIC_SHARE * len(self.pages))
         return np.where(found & enough[self._header], self._header, -1).astype(np.int32)
 
@@ -288,7 +260,7 @@ class Ground:
         """The tag path and the two nearest classes or ids of each row, as a number."""
         marks: Numbered[tuple[str, ...]] = Numbered()
         numbers = np.array([marks[around.marks] for around in self.surroundings], np.int32)
-        return group(self.path, numbers[self.around]) if len(self) else np.zeros(0, np.int32)
+        return group_rows(self.path, numbers[self.around]) if len(self) else np.zeros(0, np.int32)
 
     @cached_property
     def in_title(self) -> Floats:
@@ -315,26 +287,6 @@ class Ground:
                     known[text] = 2 * shared / (own + whole) if shared else 0.0
                 agreement[row] = known[text]
         return agreement
-
-
-def group(*columns: Ints) -> Ints:
-    """Rows that agree in all columns get the same number."""
-    number = np.zeros(len(columns[0]), np.int64)
-    for column in columns:
-        low = int(column.min(initial=0))
-        number = number * (int(column.max(initial=0)) - low + 1) + (column - low)
-        number = np.unique(number, return_inverse=True)[1].ravel()
-    return number.astype(np.int32)
-
-
-def ordinals(page: Ints, kind: Ints) -> Ints:
-    """Which of the rows of its kind each row is on its page, from 0."""
-    keys = group(page, kind)
-    order = np.argsort(keys, kind="stable")
-    first = np.searchsorted(keys[order], keys[order], side="left")
-    found = np.empty(len(keys), np.int32)
-    found[order] = np.arange(len(keys)) - first
-    return found
 
 
 def _surroundings(

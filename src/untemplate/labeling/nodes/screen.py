@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from untemplate.labeling.nodes.node_table import Bools, Floats, Ground
+from untemplate.labeling.nodes.node_table import Ground
 from untemplate.layout import Boxes, Layout
+from untemplate.page.arrays import Bools, Floats
 
 __all__ = ["Screen"]
 

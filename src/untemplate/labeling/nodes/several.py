@@ -7,8 +7,9 @@ from itertools import pairwise
 import numpy as np
 from lxml import etree
 
-from untemplate.labeling.nodes.node_table import Ground, Ints
+from untemplate.labeling.nodes.node_table import Ground
 from untemplate.page import Node
+from untemplate.page.arrays import Ints
 
 __all__ = ["all_values"]
 

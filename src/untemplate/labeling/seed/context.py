@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from untemplate.labeling.nodes import Ground
-from untemplate.labeling.nodes.node_table import Bools, Floats, Ints, Numbered, group
+from untemplate.page.arrays import Bools, Floats, Ints, Numbered, count_distinct, group_rows
 from untemplate.page.captions import may_be_caption
 
 __all__ = ["REDUNDANT", "Context", "best_match", "context_of", "page_shares", "visual_distance"]
@@ -56,9 +56,8 @@ def visual_distance(one: npt.NDArray[np.floating], other: npt.NDArray[np.floatin
 
 def page_shares(ground: Ground, kind: Ints) -> Floats:
     """Of each row, on which share of the pages its kind stands."""
-    pages = max(1, len(ground.pages))
-    kinds = np.unique(kind.astype(np.int64) * pages + ground.page) // pages
-    return (np.bincount(kinds) / pages).astype(np.float32)[kind]
+    shares = count_distinct(kind, ground.page) / max(1, len(ground.pages))
+    return shares.astype(np.float32)[kind]
 
 
 def context_of(ground: Ground, boxes: Floats, eligible: Bools) -> Context:
@@ -110,7 +109,7 @@ def _preceding(ground: Ground, boxes: Floats) -> Ints:
         gap = np.hypot(np.maximum(0, left - boxes[at, 2]), middle - middle[at])
         closer = inside & (gap < best)
         best[closer], found[closer] = gap[closer], ground.text[at][closer]
-    return np.where(page_shares(ground, group(ground.path, found)) >= PRECEDING_SHARE, found, -1).astype(
+    return np.where(page_shares(ground, group_rows(ground.path, found)) >= PRECEDING_SHARE, found, -1).astype(
         np.int32
     )
 
@@ -132,7 +131,7 @@ def _affixes(
         return found
     kinds = np.array([_kind(each[0]) for each in words], np.int32)
     rows = np.flatnonzero(eligible)
-    together = group(ground.path, kinds[ground.text])[rows]
+    together = group_rows(ground.path, kinds[ground.text])[rows]
     firsts: Numbered[str] = Numbered()
     least = max(2.0, AFFIX_SHARE * len(ground.pages))
     for length in range(MAX_AFFIX):
@@ -148,21 +147,14 @@ def _affixes(
         rows, together, word = rows[word >= 0], together[word >= 0], word[word >= 0]
         if not len(rows):
             break
-        parted = group(together, word)
-        pages = _distinct(parted, ground.page[rows])
-        enough = (pages >= least) & (_distinct(parted, ground.text[rows]) > 2)
+        parted = group_rows(together, word)
+        pages = count_distinct(parted, ground.page[rows])
+        enough = (pages >= least) & (count_distinct(parted, ground.text[rows]) > 2)
         rows, together = rows[enough[parted]], parted[enough[parted]]
         for row in rows.tolist():
             affix = words[ground.text[row]][: length + 1]
             found[row] = texts[_plain(" ".join(reversed(affix) if backwards else affix))]
     return found
-
-
-def _distinct(kind: Ints, column: Ints) -> Ints:
-    """How many different values of a column each kind has."""
-    wide = int(column.max(initial=0)) + 1
-    pairs = np.unique(kind.astype(np.int64) * wide + column) // wide
-    return np.bincount(pairs, minlength=int(kind.max(initial=-1)) + 1).astype(np.int32)
 
 
 def _plain(text: str) -> str:

@@ -9,9 +9,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from untemplate.labeling.nodes.node_table import Floats, Ints
 from untemplate.labeling.seed.models import AttributeModel
 from untemplate.labeling.seed.survey import PARTS, PROFILE, Survey
+from untemplate.page.arrays import Floats, Ints
 from untemplate.page.class_words import split_name
 from untemplate.schema import Attribute
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from untemplate.labeling.nodes.node_table import Bools, Floats, Ints
-from untemplate.labeling.seed.ranking import Doubles, Rankers, chances
+from untemplate.labeling.seed.ranking import Rankers, chances
 from untemplate.labeling.seed.survey import Survey
+from untemplate.page.arrays import Bools, Doubles, Floats, Ints
 from untemplate.schema import Attribute
 
 __all__ = ["JOINT", "JOINT_SIGNS", "gather_jointly", "rank_jointly"]

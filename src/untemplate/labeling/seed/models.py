@@ -7,18 +7,16 @@ from dataclasses import dataclass, replace
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
-import numpy.typing as npt
 
 from untemplate.errors import MissingExtra
 from untemplate.labeling.nodes import Bags
 from untemplate.labeling.nodes.bags import SIZE
 from untemplate.labeling.nodes.examples import Examples
-from untemplate.labeling.nodes.node_table import Bools, Floats, Ints
 from untemplate.labeling.seed.survey import PARTS, PROFILE, Survey
+from untemplate.page.arrays import Bools, Floats, Hashes, Ints
 
 __all__ = ["NAME_ONLY", "AttributeModel", "PartModel", "learn_attribute"]
 
-Hashes = npt.NDArray[np.uint64]
 
 # Inverse strength of the penalty on weights, and the weight of all positive examples to that of all negative ones.
 C = 3.0

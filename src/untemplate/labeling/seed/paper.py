@@ -25,7 +25,6 @@ import numpy.typing as npt
 
 from untemplate.errors import MissingExtra
 from untemplate.labeling.nodes import Ground, Screen
-from untemplate.labeling.nodes.node_table import Bools, Floats, Ints, group
 from untemplate.labeling.seed.context import (
     REDUNDANT,
     Context,
@@ -36,6 +35,7 @@ from untemplate.labeling.seed.context import (
 )
 from untemplate.layout import VIEWPORT, EstimatedLayout, Layout
 from untemplate.page import Page
+from untemplate.page.arrays import Bools, Floats, Ints, count_distinct, group_rows
 
 __all__ = ["Adapted", "PaperSite", "SeedAttribute", "SeedSite", "Step", "adapt", "learn_seed"]
 
@@ -76,7 +76,7 @@ class PaperSite:
         if len(ground):
             worded = np.array([any(map(str.isalnum, text)) for text in ground.texts], np.bool_)
             self.eligible &= worded[ground.text]
-            self.eligible &= page_shares(ground, group(ground.path, ground.text)) <= REDUNDANT
+            self.eligible &= page_shares(ground, group_rows(ground.path, ground.text)) <= REDUNDANT
         self.context: Context = context_of(ground, self.boxes, self.eligible)
         self.unigrams = [text.lower().split() for text in ground.texts]
         self.tokens = np.array([len(words) for words in self.unigrams], np.float32)
@@ -265,7 +265,7 @@ def _adapt(site: PaperSite, seed: SeedSite, step: Step) -> Adapted:
         found = {name: float(relevance[name][chosen].mean()) for name, chosen in rows.items()}
         return Adapted(rows, found, float(np.mean(list(found.values()))))
     context = site.context
-    kinds = group(site.ground.path, context.preceding, context.prefix, context.suffix)
+    kinds = group_rows(site.ground.path, context.preceding, context.prefix, context.suffix)
     fields = np.where(site.eligible, kinds, -1)
     candidates: list[list[_Candidate]] = []
     for scores in relevance.values():
@@ -314,8 +314,7 @@ def _means(site: PaperSite, fields: Ints, scores: Floats) -> Floats:
     """The mean relevance of each field's rows, times the share of the pages that it is on if that is enough."""
     ground, rows = site.ground, fields >= 0
     pages = len(ground.pages)
-    pairs = np.unique(fields[rows].astype(np.int64) * pages + ground.page[rows]) // pages
-    support = np.bincount(pairs) / pages
+    support = count_distinct(fields[rows], ground.page[rows]) / pages
     means = np.bincount(fields[rows], scores[rows]) / np.maximum(1, np.bincount(fields[rows]))
     relevance: Floats = np.where(support >= MIN_SUPPORT, means * support, 0).astype(np.float32)
     return relevance

@@ -15,11 +15,9 @@ from importlib import resources
 import numpy as np
 import numpy.typing as npt
 
-from untemplate.labeling.nodes.node_table import Floats
+from untemplate.page.arrays import Doubles, Floats
 
-__all__ = ["Choice", "Doubles", "Rankers", "chances", "fit_chooser", "fit_judge", "ready_made"]
-
-Doubles = npt.NDArray[np.float64]
+__all__ = ["Choice", "Rankers", "chances", "fit_chooser", "fit_judge", "ready_made"]
 
 FILE = "rankers.json"
 

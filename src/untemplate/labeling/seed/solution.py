@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from untemplate.labeling.nodes.node_table import Floats, Ints
 from untemplate.labeling.seed.evidence import EVIDENCE, gather
 from untemplate.labeling.seed.joint import rank_jointly
 from untemplate.labeling.seed.models import NAME_ONLY, AttributeModel
-from untemplate.labeling.seed.ranking import Doubles, Rankers, chances
+from untemplate.labeling.seed.ranking import Rankers, chances
 from untemplate.labeling.seed.survey import Survey
+from untemplate.page.arrays import Doubles, Floats, Ints
 from untemplate.schema import Schema
 
 __all__ = ["JUDGED", "JUDGE_SIGNS", "Solved", "elsewhere", "judged", "solve", "together"]

@@ -22,9 +22,10 @@ from untemplate.labeling.nodes.bags import (
 )
 from untemplate.labeling.nodes.examples import kinds_of
 from untemplate.labeling.nodes.fields import ANY_TEXT
-from untemplate.labeling.nodes.node_table import WHOLE, Bools, Floats, Ints, group
+from untemplate.labeling.nodes.node_table import WHOLE
 from untemplate.layout import VIEWPORT, EstimatedLayout, Layout
 from untemplate.page import Page
+from untemplate.page.arrays import Bools, Floats, Ints, count_distinct, group_rows
 from untemplate.page.class_words import split_name
 from untemplate.schema import Attribute, Schema, Type
 from untemplate.value_types import find_typed
@@ -98,7 +99,7 @@ class Survey:
         words = Bags(map(word_features, fields.values))
         shapes = Bags(map(shape_features, fields.values))
         labels = Bags(map(label_features, fields.labels))
-        name = group(ground.around, ground.path, ground.after)
+        name = group_rows(ground.around, ground.path, ground.after)
         names = Bags(
             name_features(
                 ground.surroundings[ground.around[row]],
@@ -107,7 +108,7 @@ class Survey:
             )
             for row in np.unique(name, return_index=True)[1].tolist()
         )
-        topic = group(fields.value, fields.label)
+        topic = group_rows(fields.value, fields.label)
         topics = Bags(
             topic_features(fields.values[fields.value[row]], fields.labels[fields.label[row]])
             for row in np.unique(topic, return_index=True)[1].tolist()
@@ -150,8 +151,7 @@ class Survey:
             "letters": np.array([sum(map(str.isalpha, value)) for value in values]) / shown,
             "capitals": np.array([sum(map(str.isupper, value)) for value in values]) / shown,
         }
-        texts = np.unique(fields.field.astype(np.int64) * len(ground.texts) + ground.text[fields.row])
-        distinct = np.bincount(texts // max(1, len(ground.texts)), minlength=len(fields))
+        distinct = count_distinct(fields.field, ground.text[fields.row], len(fields))
         columns: dict[str, npt.NDArray[np.floating]] = {
             "coverage": fields.size / max(1, len(ground.pages)),
             "distinct": distinct / np.maximum(1, fields.size),
@@ -177,7 +177,7 @@ class Survey:
         """How each field was formed, and how uniform it is."""
         ground, fields = self.ground, self.fields
         labelled = np.where(ground.distance <= 1, ground.before, -1)
-        own = group(fields.field, labelled[fields.row])
+        own = group_rows(fields.field, labelled[fields.row])
         counts = np.bincount(own)
         most = np.zeros(len(fields), np.float32)
         np.maximum.at(most, fields.field, counts[own].astype(np.float32))

@@ -13,12 +13,12 @@ from untemplate.errors import LabelError
 from untemplate.labeling.label import Label, Labeler
 from untemplate.labeling.nodes import Fields
 from untemplate.labeling.nodes.examples import find_examples, pinned
-from untemplate.labeling.nodes.node_table import Ints, Numbered
 from untemplate.labeling.segments.correcting import NOISE
 from untemplate.labeling.segments.crf import CRF, Words, learn_crf
 from untemplate.labeling.segments.features import node_features, split_words
 from untemplate.labeling.segments.segmenting import Segmented
 from untemplate.page import Page
+from untemplate.page.arrays import Ints, Numbered
 from untemplate.schema import Schema
 
 __all__ = [

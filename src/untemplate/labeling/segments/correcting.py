@@ -8,7 +8,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from untemplate.labeling.nodes.node_table import Ints, Numbered
+from untemplate.page.arrays import Ints, Numbered
 
 __all__ = ["NOISE", "align", "correct_labels"]
 

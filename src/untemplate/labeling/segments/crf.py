@@ -15,8 +15,8 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from untemplate.errors import MissingExtra
-from untemplate.labeling.nodes.node_table import Floats, Ints, Numbered
 from untemplate.labeling.segments.features import word_features
+from untemplate.page.arrays import Floats, Ints, Numbered
 
 __all__ = ["CRF", "Words", "learn_crf"]
 

@@ -13,8 +13,9 @@ from functools import cached_property
 import numpy as np
 
 from untemplate.labeling.nodes import Ground
-from untemplate.labeling.nodes.node_table import WHOLE, Bools, Ints, Numbered
+from untemplate.labeling.nodes.node_table import WHOLE
 from untemplate.page import Page
+from untemplate.page.arrays import Bools, Ints, Numbered
 
 __all__ = ["ALPHA", "NodeId", "Segment", "Segmented"]
 
