@@ -1,38 +1,52 @@
 # Each target works on a fresh machine with Python 3.11, git and make: what is missing is installed first.
 PYTHON ?= python3
 BIN := .venv/bin
-READY := .venv/.ready
+# The core alone is enough for the demo; everything else needs the development environment.
+CORE := .venv/.core
+DEV := .venv/.dev
 
-.PHONY: demo test lint docs screenshots bench profile clean
+.PHONY: help demo check test lint docs screenshots bench profile clean
 
-demo: $(READY)  ## a made-up site, from pages to records, in seconds
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "%-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(CORE)  ## make up a site and go from its pages to records, in seconds
 	@$(BIN)/untemplate demo
+
+check: lint  ## lint, types and the fast tests: two minutes
+	@$(BIN)/pytest -n 2 -m "not (slow or spark or browser or postgres or data)"
 
 test: lint  ## everything that CI runs
 	@scripts/system-packages
 	@$(BIN)/pytest -n 2
 
-lint: $(READY)
+lint: $(DEV)  ## ruff, mypy --strict and codespell
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/mypy --no-error-summary
+	@$(BIN)/codespell
 
-docs: $(READY)  ## write docs/commands.md anew, check every link
+docs: $(DEV)  ## write docs/commands.md, check every link, build the site in site/
 	@$(BIN)/python scripts/docs.py
+	@$(BIN)/mkdocs build --strict --quiet
 
-screenshots: $(READY)  ## take the pictures of the web pages anew
+screenshots: $(DEV)  ## take the pictures of the web pages again
 	@scripts/system-packages
 	@$(BIN)/python -m scripts.screenshots
 
-bench: $(READY)  ## accuracy and speed; some need the data sets
+bench: $(DEV)  ## accuracy and speed; some need the data sets
 	@$(BIN)/python -m benchmarks
 
-profile: $(READY)  ## where the time of extraction goes; needs SWDE
+profile: $(DEV)  ## where the time of extraction goes; needs SWDE
 	@$(BIN)/python -m benchmarks.measure.profile
 
-clean:
-	@rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis
+clean:  ## remove the environment and all caches
+	@rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis site
 
-$(READY): pyproject.toml scripts/environment
-	@PYTHON=$(PYTHON) scripts/environment
+$(CORE): pyproject.toml constraints.txt scripts/environment
+	@PYTHON=$(PYTHON) scripts/environment core
 	@touch $@
+
+$(DEV): pyproject.toml constraints.txt scripts/environment
+	@PYTHON=$(PYTHON) scripts/environment dev
+	@touch $(CORE) $@

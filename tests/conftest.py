@@ -12,6 +12,29 @@ from untemplate.demo import Site, make_site, write_site
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
+# What a test needs by where it is or by a fixture it uses; `make check` leaves these tests out.
+MARKED_PATHS = {
+    "e2e/": "browser",
+    "layout/test_chromium.py": "browser",
+    "engines/test_spark.py": "spark",
+    "benchmarks/": "data",
+    "clustering/test_swde.py": "data",
+}
+MARKED_FIXTURES = {"real_pages": "data", "postgres": "postgres"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests that need a browser, Spark, PostgreSQL or the data sets."""
+    tests = Path(__file__).parent
+    for item in items:
+        path = item.path.relative_to(tests).as_posix()
+        for prefix, mark in MARKED_PATHS.items():
+            if path.startswith(prefix):
+                item.add_marker(mark)
+        for fixture in getattr(item, "fixturenames", ()):
+            if fixture in MARKED_FIXTURES:
+                item.add_marker(MARKED_FIXTURES[fixture])
+
 
 @pytest.fixture(scope="session")
 def real_pages() -> list[Path]:

@@ -25,7 +25,7 @@ def postgres() -> Iterator[Path]:
         yield folder
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
 def new_place(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], str]:
     """Gives places for new catalogs, of one of the two kinds."""
     if request.param == "sqlite":
