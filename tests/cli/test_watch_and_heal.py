@@ -98,7 +98,7 @@ def test_a_chart_of_all_runs(run: Run, folder: Path, redesigned: Path, catalog: 
 def test_a_chart_without_its_extra(
     run: Run, folder: Path, catalog: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delitem(sys.modules, "untemplate.cli.chart", raising=False)
+    monkeypatch.delitem(sys.modules, "untemplate.cli.drawing", raising=False)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     done = run("watch", folder, "--catalog", catalog, "--plot", "chart.png")
     assert done.returncode == 2

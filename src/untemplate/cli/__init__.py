@@ -1,4 +1,7 @@
-"""The command line: a thin file per command, imported only when it is asked for."""
+"""The command line: a thin file per command, each a shell over a function of the library.
+
+A command's module is imported only when the command runs, so that `untemplate --help` starts at once.
+"""
 
 from __future__ import annotations
 
@@ -28,12 +31,14 @@ COMMANDS = (
     "rules",
     "serve",
 )
-"""In the order of the flow; each is `command` in the module of its name."""
+"""In the order of the flow. Each is the function `command` in the module of its name."""
 
 DONE, UNUSABLE, INTERRUPTED, BROKEN_PIPE = 0, 2, 130, 141
 
 
 class _Commands(click.Group):
+    """A group that imports the module of a command when the command is asked for."""
+
     def list_commands(self, context: click.Context) -> list[str]:
         return list(COMMANDS)
 
@@ -56,30 +61,38 @@ def cli() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; whatever ends it early is one line on standard error and an exit code."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    """Run one command and return its exit code.
+
+    Whatever ends a command early becomes one line on standard error: nobody should have to read a traceback.
+
+    Args:
+        arguments: the command line without the program's name; that of this process if not given.
+    """
+    words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        with cli.make_context("untemplate", given or ["--help"]) as context:
+        with cli.make_context("untemplate", words or ["--help"]) as context:
             cli.invoke(context)
         sys.stdout.flush()
     except click.exceptions.Exit as end:
         return end.exit_code
-    except click.UsageError as error:
-        asked = error.ctx.command_path if error.ctx else "untemplate"
-        return _fail(f"{asked}: {error.format_message()} Try {asked} --help", UNUSABLE)
-    except click.ClickException as error:
-        return _fail(f"untemplate: {error.format_message()}", UNUSABLE)
-    except UntemplateError as error:
-        return _fail(f"untemplate: {error}", UNUSABLE)
     except BrokenPipeError:
-        # Whoever read our output has seen enough; what is still buffered must not complain either.
+        # The reader of our output has closed it; what is still buffered must not complain either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
-    except OSError as error:
-        return _fail(f"untemplate: {error}", UNUSABLE)
     except (KeyboardInterrupt, click.Abort):
         return _fail("untemplate: interrupted", INTERRUPTED)
+    except (click.ClickException, UntemplateError, OSError) as error:
+        return _fail(_explain_error(error), UNUSABLE)
     return DONE
+
+
+def _explain_error(error: Exception) -> str:
+    if isinstance(error, click.UsageError):
+        command = error.ctx.command_path if error.ctx else "untemplate"
+        return f"{command}: {error.format_message()} Try {command} --help"
+    if isinstance(error, click.ClickException):
+        return f"untemplate: {error.format_message()}"
+    return f"untemplate: {error}"
 
 
 def _fail(message: str, code: int) -> int:

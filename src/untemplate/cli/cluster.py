@@ -1,4 +1,4 @@
-"""untemplate cluster: the templates of a site."""
+"""untemplate cluster: group the pages of a site by template."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from untemplate.cli.shell import (
 )
 
 if TYPE_CHECKING:
-    from untemplate.clustering import Clustering
+    from untemplate.clustering import Cluster, Clustering
     from untemplate.page import Page
 
 __all__ = ["command", "show_clusters"]
 
-# Pages that fit nowhere are named up to here; --json names all.
-NAMED = 5
+# Pages without a template that the table names; --json names all.
+MAX_NAMED_PAGES = 5
 
 
 @click.command(
@@ -45,40 +45,44 @@ def command(source: str, url_column: str, html_column: str, as_json: bool) -> No
     with open_pages(source, url_column, html_column) as pages:
         clustering = find_templates(pages)
         if as_json:
-            show_json(_as_json(clustering) | {"skipped": dict(pages.skipped.counts)})
+            show_json(_clusters_as_json(clustering) | {"skipped": dict(pages.skipped.counts)})
         else:
             show_clusters(clustering)
 
 
 def show_clusters(clustering: Clustering) -> None:
-    """A table of the templates, and the pages that fit nowhere."""
+    """Print a table of the templates, and name pages that fit none."""
     show(
         "Templates",
         ("cluster", "pages", "importance", "signature", "URL pattern", "example"),
-        (
-            (one.id, len(one.pages), one.importance, one.signature, one.url_pattern, _name(one.pages[0]))
-            for one in clustering
-        ),
+        [_table_row(cluster) for cluster in clustering],
     )
     if unassigned := clustering.unassigned:
-        names = ", ".join(_name(page) for page in unassigned[:NAMED])
-        more = ", …" if len(unassigned) > NAMED else ""
+        names = ", ".join(_name(page) for page in unassigned[:MAX_NAMED_PAGES])
+        more = ", …" if len(unassigned) > MAX_NAMED_PAGES else ""
         click.echo(printable(f"{counted(len(unassigned), 'page')} without a template: {names}{more}"))
 
 
-def _as_json(clustering: Clustering) -> dict[str, Any]:
+def _table_row(cluster: Cluster) -> tuple[object, ...]:
+    example = _name(cluster.pages[0])
+    size = len(cluster.pages)
+    return cluster.id, size, cluster.importance, cluster.signature, cluster.url_pattern, example
+
+
+def _cluster_as_json(cluster: Cluster) -> dict[str, Any]:
     return {
-        "clusters": [
-            {
-                "cluster": one.id,
-                "importance": one.importance,
-                "signature": str(one.signature),
-                "signatures": [str(signature) for signature in one.signatures],
-                "url_pattern": one.url_pattern,
-                "pages": [page.id for page in one.pages],
-            }
-            for one in clustering
-        ],
+        "cluster": cluster.id,
+        "importance": cluster.importance,
+        "signature": str(cluster.signature),
+        "signatures": [str(signature) for signature in cluster.signatures],
+        "url_pattern": cluster.url_pattern,
+        "pages": [page.id for page in cluster.pages],
+    }
+
+
+def _clusters_as_json(clustering: Clustering) -> dict[str, Any]:
+    return {
+        "clusters": [_cluster_as_json(cluster) for cluster in clustering],
         "unassigned": [page.id for page in clustering.unassigned],
         "notes": clustering.notes,
     }

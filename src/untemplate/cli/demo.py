@@ -1,10 +1,10 @@
-"""untemplate demo: the whole flow on a made-up site, whose truth is known."""
+"""untemplate demo: run the whole flow on a made-up site, and score it against the site's truth."""
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from itertools import islice
 from math import comb
 from pathlib import Path
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-# Pages to label of each template, and records, that are shown.
-SHOWN = 3
-# Pages of each template that are labelled.
-LABELLED = 2
-# How much of the site's look is new in the end.
-NEW_LOOK = 0.6
-# Where these labels are written to; `labels.jsonl` has those of all pages.
-FEW = "few.jsonl"
+# Pages to label of each template, and records, that are printed.
+MAX_SHOWN = 3
+# Pages of each template that the demo labels.
+LABELED_PAGES = 2
+# Share of the site's look that the redesign changes.
+REDESIGN_SHARE = 0.6
+# The file of the labels that the demo used; `labels.jsonl` has those of all pages.
+FEW_LABELS = "few.jsonl"
 
 
 @click.command(epilog=examples("untemplate demo", "untemplate demo --vertical book --seed 7 -o site/"))
@@ -70,54 +70,56 @@ FEW = "few.jsonl"
 )
 def command(vertical: str, seed: int, count: int, output: Path | None, later_output: Path | None) -> None:
     """Show on a made-up site what untemplate does, step by step."""
-    site = _make(vertical, seed, count)
-    say(f"A made-up {site.vertical} site of {len(site.pages):,} pages: {_kinds(site)}.")
+    site = _make_site(vertical, seed, count)
+    say(f"A made-up {site.vertical} site of {len(site.pages):,} pages: {_count_templates(site)}.")
 
-    _headline("1. Which pages were made from the same template? (untemplate cluster)")
-    clustering = _cluster(site)
+    _print_heading("1. Which pages were made from the same template? (untemplate cluster)")
+    clustering = _cluster_pages(site)
     show_clusters(clustering)
-    say(f"Against the truth: F1 of page pairs {_agreement(clustering, site):.3f}.")
+    say(f"Against the truth: F1 of page pairs {_pair_f1(clustering, site):.3f}.")
 
-    _headline(f"2. Which pages are worth labelling? The first {SHOWN} of each template. (untemplate sample)")
-    samples = _sample(clustering)
+    _print_heading(
+        f"2. Which pages are worth labeling? The first {MAX_SHOWN} of each template. (untemplate sample)"
+    )
+    samples = _choose_samples(clustering)
 
-    _headline(f"3. A person labels {LABELLED} of each template that shows {site.vertical} data.")
-    labels = _label(samples, site)
+    _print_heading(f"3. A person labels {LABELED_PAGES} of each template that shows {site.vertical} data.")
+    labels = _label_pages(samples, site)
 
-    _headline("4. From these labels, a rule for each attribute. (untemplate learn)")
-    learned = _learn(site, labels)
+    _print_heading("4. From these labels, a rule for each attribute. (untemplate learn)")
+    learned = _learn_rules(site, labels)
     show_learned(learned)
 
-    _headline(f"5. With the rules, a record of every page. The first {SHOWN}: (untemplate extract)")
-    records = _extract(learned.rules, site)
+    _print_heading(f"5. With the rules, a record of every page. The first {MAX_SHOWN}: (untemplate extract)")
+    records = _extract_records(learned.rules, site)
 
-    _headline("6. How many are right? (untemplate rules test)")
-    _score(records, labels, site)
+    _print_heading("6. How many are right? (untemplate rules test)")
+    _show_score(records, labels, site)
 
-    _headline("7. Weeks later the site has a new look. Do the rules still hold? (untemplate watch)")
-    later = site.redesign(NEW_LOOK, seed)
-    _watch(learned.rules, later)
-    _score(list(learned.rules.extract(later.pages)), labels, later)
+    _print_heading("7. Weeks later the site has a new look. Do the rules still hold? (untemplate watch)")
+    later = site.redesign(REDESIGN_SHARE, seed)
+    _watch_pages(learned.rules, later)
+    _show_score(list(learned.rules.extract(later.pages)), labels, later)
 
-    _headline("8. What broke is learnt anew from the values that are remembered. (untemplate heal)")
-    rules = _heal(learned.rules, later)
-    _score(list(rules.extract(later.pages)), labels, later)
+    _print_heading("8. What broke is learned again from the values that are remembered. (untemplate heal)")
+    rules = _heal_rules(learned.rules, later)
+    _show_score(list(rules.extract(later.pages)), labels, later)
 
-    _headline("9. List pages become tables, without labels. One of them: (untemplate records)")
-    _list(site)
+    _print_heading("9. List pages become tables, without labels. One of them: (untemplate records)")
+    _show_list(site)
     if output:
-        _write(site, labels, output)
+        _write_site(site, labels, output)
     if later_output:
-        _write(later, labels, later_output)
+        _write_site(later, labels, later_output)
 
 
-def _headline(text: str) -> None:
+def _print_heading(text: str) -> None:
     sys.stdout.flush()
     say()
     say(text)
 
 
-def _make(vertical: str, seed: int, count: int) -> Site:
+def _make_site(vertical: str, seed: int, count: int) -> Site:
     from untemplate.demo import make_site
 
     try:
@@ -126,72 +128,73 @@ def _make(vertical: str, seed: int, count: int) -> Site:
         raise click.UsageError(f"{error}.") from error
 
 
-def _write(site: Site, labels: list[Label], folder: Path) -> None:
+def _write_site(site: Site, labels: list[Label], folder: Path) -> None:
     from untemplate.demo import write_site
     from untemplate.labeling import write_labels
 
     write_site(site, folder)
-    write_labels(labels, folder / FEW)
-    say(f"The pages and their truth are in {folder}, the labels used here in {folder / FEW}.")
+    write_labels(labels, folder / FEW_LABELS)
+    say(f"The pages and their truth are in {folder}, the labels used here in {folder / FEW_LABELS}.")
 
 
-def _cluster(site: Site) -> Clustering:
+def _cluster_pages(site: Site) -> Clustering:
     from untemplate.clustering import cluster
 
     return cluster(progress(site.pages, "Reading pages", len(site.pages)))
 
 
-def _sample(clustering: Clustering) -> Samples:
+def _choose_samples(clustering: Clustering) -> Samples:
     from untemplate.sampling import sample
 
     samples = [(one, sample(one)) for one in progress(clustering, "Choosing pages", len(clustering))]
     for cluster, chosen in samples:
-        show_samples(cluster, chosen[:SHOWN])
+        show_samples(cluster, chosen[:MAX_SHOWN])
     return samples
 
 
-def _label(samples: Samples, site: Site) -> list[Label]:
-    """The truth of the first pages of each template that have any; where the sample is smaller, of others too."""
+def _label_pages(samples: Samples, site: Site) -> list[Label]:
+    """Label the first sample pages of each template that have a truth; where there are too few, other pages too."""
     pages: list[str] = []
     for cluster, chosen in samples:
         in_order = dict.fromkeys(page.id for page in (*chosen, *cluster.pages) if page.id in site.truth)
-        pages += islice(in_order, LABELLED)
-    show("Labels", ("page", *site.schema.attributes), (_row(page, site.truth[page], site) for page in pages))
+        pages += islice(in_order, LABELED_PAGES)
+    show(
+        "Labels",
+        ("page", *site.schema.attributes),
+        (_table_row(page, site.truth[page], site) for page in pages),
+    )
     return [label for label in site.labels if label.page in pages]
 
 
-def _learn(site: Site, labels: list[Label]) -> Learned:
+def _learn_rules(site: Site, labels: list[Label]) -> Learned:
     from untemplate.pipeline import learn_site
 
     return learn_site(progress(site.pages, "Learning", len(site.pages)), labels, site.schema)
 
 
-def _extract(rules: Rules, site: Site) -> list[Record]:
+def _extract_records(rules: Rules, site: Site) -> list[Record]:
     from untemplate.output.tally import Tally
 
     tally = Tally()
     records = list(tally.count(rules.extract(progress(site.pages, "Extracting", len(site.pages)))))
-    texts = (
-        (one.page_id, {name: [value.text for value in values] for name, values in one.values.items()})
-        for one in records
-        if one.values
-    )
-    show(
-        "Records",
-        ("page", *site.schema.attributes),
-        (_row(page, values, site) for page, values in islice(texts, SHOWN)),
-    )
+    with_values = [record for record in records if record.values]
+    rows = [_table_row(record.page_id, _texts(record), site) for record in with_values[:MAX_SHOWN]]
+    show("Records", ("page", *site.schema.attributes), rows)
     show_tally(tally, site.schema.attributes)
     return records
 
 
-def _watch(rules: Rules, later: Site) -> None:
+def _texts(record: Record) -> dict[str, list[str]]:
+    return {name: [value.text for value in values] for name, values in record.values.items()}
+
+
+def _watch_pages(rules: Rules, later: Site) -> None:
     from untemplate.watching import watch
 
     show_report(watch(rules, progress(later.pages, "Watching", len(later.pages))))
 
 
-def _heal(rules: Rules, later: Site) -> Rules:
+def _heal_rules(rules: Rules, later: Site) -> Rules:
     from untemplate.watching import heal_site
 
     healed = heal_site(rules, progress(later.pages, "Healing", len(later.pages)))
@@ -199,58 +202,66 @@ def _heal(rules: Rules, later: Site) -> Rules:
     return healed.rules
 
 
-def _list(site: Site) -> None:
+def _show_list(site: Site) -> None:
+    """Find the rows of the list pages, learn a rule from those of the first page, and score both."""
     from untemplate.lists import find_records
     from untemplate.pipeline import learn
 
     pages = [page for page in site.pages if page.id in site.rows]
-    found = {page.id: find_records(page) for page in pages}
+    rows = {page.id: find_records(page) for page in pages}
     first = pages[0]
-    show_rows(f"The first {SHOWN} of {len(found[first.id])} rows of {first.id}", found[first.id], SHOWN)
-    head = next(iter(site.schema.attributes))
-    names = {page: [row[head] for row in rows] for page, rows in site.rows.items()}
-    total = sum(len(names[page.id]) for page in pages)
-    right = sum(
-        name in row.cells for page in pages for name, row in zip(names[page.id], found[page.id], strict=False)
-    )
-    say(f"Against the truth: {right:,} of {total:,} rows have the right {head}.")
-    if not found[first.id]:
+    show_rows(f"The first {MAX_SHOWN} of {len(rows[first.id])} rows of {first.id}", rows[first.id], MAX_SHOWN)
+    cells = {page.id: [set(row.cells) for row in rows[page.id]] for page in pages}
+    say(f"Against the truth: {_count_right_rows(cells, site)}.")
+    if not rows[first.id]:
         return
-    rules = learn([first], found[first.id])
-    right = sum(
-        name in (values[0].text for values in record.values.values())
-        for page in pages
-        for name, record in zip(names[page.id], rules.extract_page(page), strict=False)
-    )
-    say(f"With rules learnt from the rows of {first.id} alone: {right:,} of {total:,}.")
+    rules = learn([first], rows[first.id])
+    texts = {page.id: [_first_texts(record) for record in rules.extract_page(page)] for page in pages}
+    say(f"With rules learned from the rows of {first.id} alone: {_count_right_rows(texts, site)}.")
 
 
-def _score(records: list[Record], labels: list[Label], site: Site) -> None:
+def _count_right_rows(cells: Mapping[str, Sequence[Container[str | None]]], site: Site) -> str:
+    """Compare rows with the truth: a row is right if it contains the first attribute of the row in its place."""
+    attribute = next(iter(site.schema.attributes))
+    right = total = 0
+    for page, rows in cells.items():
+        names = [row[attribute] for row in site.rows[page]]
+        right += sum(name in row for name, row in zip(names, rows, strict=False))
+        total += len(names)
+    return f"{right:,} of {total:,} rows have the right {attribute}"
+
+
+def _first_texts(record: Record) -> set[str]:
+    return {values[0].text for values in record.values.values()}
+
+
+def _show_score(records: list[Record], labels: list[Label], site: Site) -> None:
     from untemplate.output.scoring import score_records
 
-    labelled = {label.page for label in labels}
-    others = [record for record in records if record.page_id in site.truth and record.page_id not in labelled]
-    scores = score_records(others, site.truth, site.schema)
-    show_scores(f"Against the truth, on the {len(others):,} pages that nobody labelled", scores)
+    judged_pages = site.truth.keys() - {label.page for label in labels}
+    judged = [record for record in records if record.page_id in judged_pages]
+    scores = score_records(judged, site.truth, site.schema)
+    show_scores(f"Against the truth, on the {len(judged):,} pages that nobody labeled", scores)
 
 
-def _row(page: str, values: Mapping[str, Sequence[str]], site: Site) -> tuple[str, ...]:
+def _table_row(page: str, values: Mapping[str, Sequence[str]], site: Site) -> tuple[str, ...]:
     return (page, *("; ".join(values.get(name, ())) for name in site.schema.attributes))
 
 
-def _kinds(site: Site) -> str:
+def _count_templates(site: Site) -> str:
     return ", ".join(f"{count} {kind}" for kind, count in Counter(site.templates.values()).most_common())
 
 
-def _agreement(clustering: Clustering, site: Site) -> float:
-    """F1 of page pairs: those put together against those made from one template."""
-    found = {page.id: cluster.id for cluster in clustering for page in cluster.pages}
-    # A page that fits nowhere is alone.
-    both = [(found.get(page, page), template) for page, template in site.templates.items()]
-    hits = _pairs(both)
-    total = _pairs(cluster for cluster, _ in both) + _pairs(template for _, template in both)
+def _pair_f1(clustering: Clustering, site: Site) -> float:
+    """Return the F1 of page pairs: those in one cluster against those made from one template."""
+    cluster_of_page = {page.id: cluster.id for cluster in clustering for page in cluster.pages}
+    # A page without a cluster is a cluster of its own.
+    clusters = [cluster_of_page.get(page, page) for page in site.templates]
+    templates = list(site.templates.values())
+    hits = _count_pairs(zip(clusters, templates, strict=True))
+    total = _count_pairs(clusters) + _count_pairs(templates)
     return 2 * hits / total if total else 1.0
 
 
-def _pairs(names: Iterable[object]) -> int:
+def _count_pairs(names: Iterable[object]) -> int:
     return sum(comb(count, 2) for count in Counter(names).values())

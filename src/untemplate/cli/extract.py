@@ -1,4 +1,4 @@
-"""untemplate extract: pages and rules to records."""
+"""untemplate extract: apply rules to pages and write records."""
 
 from __future__ import annotations
 
@@ -22,16 +22,17 @@ from untemplate.cli.shell import (
 
 if TYPE_CHECKING:
     from untemplate.engines.checkpoint import Progress
-    from untemplate.engines.worker import Result
+    from untemplate.engines.worker import PageLimits, Result
+    from untemplate.extraction import Rules
     from untemplate.output.tally import Tally
+    from untemplate.sources import Pages
 
 __all__ = ["command", "show_tally"]
 
-# More pages failed than not: the rules are not of this site, or the site is not what it was.
-MAX_FAILED = 0.5
-
-# Reasons told at the end.
-REASONS = 10
+# Above this share of failed pages the rules are of another site, or the site has changed.
+MAX_FAILED_SHARE = 0.5
+# Reasons printed at the end.
+MAX_REASONS = 10
 
 
 @click.command(
@@ -78,11 +79,11 @@ REASONS = 10
     show_default=True,
     type=click.IntRange(min=256),
     metavar="MB",
-    help="Memory that the worker of a page may use.",
+    help="CatalogSite that the worker of a page may use.",
 )
 @click.option(
     "--max-failed",
-    default=MAX_FAILED,
+    default=MAX_FAILED_SHARE,
     show_default=True,
     type=click.FloatRange(0, 1),
     help="Share of failed pages above which the exit code is 1.",
@@ -109,7 +110,7 @@ def command(
 
     PAGES is any source of pages; see untemplate cluster --help. Every page gets a record; a value that is missing
     has its reason there. A page has failed if it cannot be read, matches no rules, or matches rules that find nothing
-    on it; pages of a kind that nobody labelled have not.
+    on it; pages of a kind that nobody labeled have not.
 
     The file appears when it is complete. If the work is interrupted in whatever way, the same command continues it.
 
@@ -117,6 +118,7 @@ def command(
     folder of parts if the name ends with a slash or has a scheme such as s3a://.
     """
     from untemplate.engines.worker import PageLimits
+    from untemplate.sources import read_pages
 
     if master and engine != "spark":
         raise click.UsageError("--master needs --engine spark.")
@@ -132,26 +134,8 @@ def command(
             session, source, rules, output, url_column=url_column, html_column=html_column, limits=limits
         )
     else:
-        from untemplate.engines.local import extract
-        from untemplate.sources import read_pages
-
         pages = read_pages(source, url_column=url_column, html_column=html_column)
-        try:
-            with count_pages("Extracting", pages) as count:
-                done = extract(
-                    pages,
-                    rules,
-                    output,
-                    workers=workers,
-                    ordered=not unordered,
-                    limits=limits,
-                    tell=say,
-                    count=count,
-                )
-        except KeyboardInterrupt:
-            if output != "-":
-                say("What is done is kept: the same command continues.")
-            raise
+        done = _extract_locally(pages, rules, output, workers, not unordered, limits)
     if stored:
         with stored.catalog as catalog:
             catalog.finish_run(run, done.tally.to_dict() | {"skipped": done.skipped.total})
@@ -163,21 +147,39 @@ def command(
         context.exit(1)
 
 
+def _extract_locally(
+    pages: Pages, rules: Rules, output: str, workers: int | None, ordered: bool, limits: PageLimits
+) -> Progress:
+    """Extract on this machine, with a progress bar; say that an interrupted run can be continued."""
+    from untemplate.engines.local import extract
+
+    try:
+        with count_pages("Extracting", pages) as count:
+            return extract(
+                pages, rules, output, workers=workers, ordered=ordered, limits=limits, tell=say, count=count
+            )
+    except KeyboardInterrupt:
+        if output != "-":
+            say("What is done is kept: the same command continues.")
+        raise
+
+
 def show_tally(tally: Tally, attributes: Iterable[str]) -> None:
-    """Tell the user how often each attribute came out, and why pages have no values."""
+    """Print how often each attribute was found, and why pages have no values."""
     say(
         f"{counted(tally.records, 'record')}; rules match {tally.pages - tally.unmatched.total():,} of the pages."
     )
     show(
         "Found in",
         ("attribute", "records", "share"),
-        (
-            (name, tally.filled[name], f"{tally.filled[name] / tally.matched:.1%}" if tally.matched else "")
-            for name in attributes
-        ),
+        [(name, tally.filled[name], _share(tally.filled[name], tally.matched)) for name in attributes],
         err=True,
     )
     if tally.empty:
         say(f"{counted(tally.empty, 'page')} with matching rules that find nothing")
-    for reason, count in tally.unmatched.most_common(REASONS):
+    for reason, count in tally.unmatched.most_common(MAX_REASONS):
         say(f"{counted(count, 'page')}: {reason}")
+
+
+def _share(count: int, total: int) -> str:
+    return f"{count / total:.1%}" if total else ""

@@ -1,4 +1,4 @@
-"""untemplate heal: keep the rules that still hold on a changed site, repair the others."""
+"""untemplate heal: keep the rules that still work on a changed site, and repair the others."""
 
 from __future__ import annotations
 
@@ -70,11 +70,11 @@ def command(
         open_rules(rules_file, where, site) as (rules, stored),
         fresh_pages(source, url_column, html_column, rules) as pages,
     ):
-        healed, changes = _heal_and_store(rules, pages, stored) if stored else _heal(rules, pages)
+        healed, changes = _heal_in_catalog(rules, pages, stored) if stored else _heal_rules(rules, pages)
     if output:
         healed.rules.save(output)
     if as_json:
-        show_json(_as_json(healed, changes))
+        show_json(_healed_as_json(healed, changes))
     else:
         show_healed(healed)
         show_changes(changes)
@@ -85,7 +85,7 @@ def command(
 
 
 def show_healed(healed: Healed) -> None:
-    """Tables of what was repaired and what was lost, and the pages that a person should label."""
+    """Print what was repaired and what was lost, and the pages that a person should label."""
     if not healed.healed and not healed.lost:
         say("All rules hold.")
     if healed.healed:
@@ -98,7 +98,8 @@ def show_healed(healed: Healed) -> None:
         click.echo(printable(f"Cluster {cluster} needs a person: label {', '.join(pages)}."))
 
 
-def _heal(rules: Rules, pages: Pages) -> tuple[Healed, list[Change]]:
+def _heal_rules(rules: Rules, pages: Pages) -> tuple[Healed, list[Change]]:
+    """Heal, and compare the rules before and after."""
     from untemplate.rules.diff import compare_rules
     from untemplate.watching import heal_site
 
@@ -108,10 +109,11 @@ def _heal(rules: Rules, pages: Pages) -> tuple[Healed, list[Change]]:
     return healed, compare_rules(rules, healed.rules)
 
 
-def _heal_and_store(rules: Rules, pages: Pages, stored: CatalogSite) -> tuple[Healed, list[Change]]:
+def _heal_in_catalog(rules: Rules, pages: Pages, stored: CatalogSite) -> tuple[Healed, list[Change]]:
+    """Heal as a run of the catalog, and save the healed rules as the newest version if anything changed."""
     run = stored.catalog.start_run(stored.site, "heal")
-    healed, changes = _heal(rules, pages)
-    figures = _as_json(healed, changes)
+    healed, changes = _heal_rules(rules, pages)
+    figures = _healed_as_json(healed, changes)
     if changes:
         note = f"{len(healed.healed)} healed, {len(healed.lost)} lost"
         figures["version"] = stored.store_version(healed.rules, pages, "healed", note, healed.to_label)
@@ -120,7 +122,7 @@ def _heal_and_store(rules: Rules, pages: Pages, stored: CatalogSite) -> tuple[He
     return healed, changes
 
 
-def _as_json(healed: Healed, changes: Sequence[Change]) -> dict[str, Any]:
+def _healed_as_json(healed: Healed, changes: Sequence[Change]) -> dict[str, Any]:
     return {
         "reused": healed.reused,
         "healed": [asdict(repair) for repair in healed.healed],

@@ -1,4 +1,4 @@
-"""untemplate learn: rules from a few labelled pages."""
+"""untemplate learn: learn rules from a few labeled pages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from untemplate.cli.shell import (
 from untemplate.errors import InputError
 
 if TYPE_CHECKING:
-    from untemplate.labeling import Label
+    from untemplate.labeling import Knowledge, Label
     from untemplate.learning import AttributeReport
     from untemplate.pipeline import Learned
     from untemplate.schema import Schema
@@ -32,15 +32,15 @@ if TYPE_CHECKING:
 
 __all__ = ["command", "has_failed", "show_learned"]
 
-# Holds an example's page and values together on their way through click; no argument can contain it.
+# Joins the page and the values of an example on their way through click; no argument can contain it.
 _JOINT = "\0"
 
 
 class _Learn(click.Command):
-    """A command of which one option takes a page and as many values as follow: `--example URL name=… phone=…`."""
+    """A command with an option that takes a page and all values after it: `--example URL name=… phone=…`."""
 
     def parse_args(self, context: click.Context, arguments: list[str]) -> list[str]:
-        return super().parse_args(context, list(_joined(arguments)))
+        return super().parse_args(context, list(_join_examples(arguments)))
 
 
 @click.command(
@@ -63,10 +63,10 @@ class _Learn(click.Command):
 @labels_option
 @click.option(
     "--example",
-    "given",
+    "examples_given",
     multiple=True,
     metavar="URL NAME=VALUE...",
-    help="A labelled page: its URL or id, then its values; no value means not on this page. May be repeated.",
+    help="A labeled page: its URL or id, then its values; no value means not on this page. May be repeated.",
 )
 @knowledge_option("Labels of its own, from what untemplate train wrote about the vertical.")
 @click.option(
@@ -86,51 +86,81 @@ def command(
     html_column: str,
     schema_name: str | None,
     label_files: tuple[Path, ...],
-    given: tuple[str, ...],
+    examples_given: tuple[str, ...],
     knowledge_folder: Path | None,
     output: Path | None,
     where: str | None,
     site: str | None,
     as_json: bool,
 ) -> None:
-    """Learn from a few labelled pages how to extract the rest.
+    """Learn from a few labeled pages how to extract the rest.
 
-    PAGES is any source of pages; see untemplate cluster --help. The table at the end tells for each attribute
-    the rule, the share of unlabelled sample pages on which it finds something, and the page to label next if
+    PAGES is any source of pages; see untemplate cluster --help. The table at the end shows for each attribute
+    the rule, the share of unlabeled sample pages on which it finds something, and the page to label next if
     that is not enough.
 
-    Exit code 1: an attribute that was labelled got no rule.
+    Exit code 1: an attribute that was labeled got no rule.
     """
-    from untemplate.labeling import Knowledge, read_labels
-    from untemplate.pipeline import labelled_schema
-    from untemplate.schema import Schema
+    from untemplate.labeling import Knowledge
 
-    if not output and not where:
-        raise click.UsageError("Missing option '-o': where to write the rules.")
+    _check_output(output, where)
     knowledge = Knowledge.load(knowledge_folder) if knowledge_folder else None
-    labels = [label for path in label_files for label in read_labels(path)]
-    if schema_name:
-        schema = Schema.load(schema_name)
-    elif knowledge:
-        schema = knowledge.schema
-    elif labels and not given and all(label.record for label in labels):
-        schema = labelled_schema(labels)
-    else:
-        raise click.UsageError("Missing option '--schema'.")
-    labels += [label for one in given for label in _example(one, schema)]
+    labels = _read_label_files(label_files)
+    schema = _choose_schema(schema_name, knowledge, labels, bool(examples_given))
+    for example in examples_given:
+        labels += _parse_example(example, schema)
     if not labels and not knowledge:
         raise click.UsageError("Needs labels: give --labels, --example or --knowledge.")
-    if output and not output.parent.is_dir():
-        raise InputError(f"{output}: cannot write: there is no folder {output.parent}")
     with open_pages(source, url_column, html_column) as pages:
         if knowledge:
             labels += label_pages(knowledge, pages, labels)
-        learned = (
-            _learn_and_store(pages, labels, schema, where, site) if where else _learn(pages, labels, schema)
-        )
+        if where:
+            learned = _learn_in_catalog(pages, labels, schema, where, site)
+        else:
+            learned = _learn_rules(pages, labels, schema)
+    _report(learned, output, as_json)
+    if has_failed(learned):
+        context.exit(1)
+
+
+def _check_output(output: Path | None, where: str | None) -> None:
+    """Raise if the rules could not be kept anywhere: better before the work than after it."""
+    if not output and not where:
+        raise click.UsageError("Missing option '-o': where to write the rules.")
+    if output and not output.parent.is_dir():
+        raise InputError(f"{output}: cannot write: there is no folder {output.parent}")
+
+
+def _read_label_files(paths: Sequence[Path]) -> list[Label]:
+    from untemplate.labeling import read_labels
+
+    labels: list[Label] = []
+    for path in paths:
+        labels += read_labels(path)
+    return labels
+
+
+def _choose_schema(
+    name: str | None, knowledge: Knowledge | None, labels: Sequence[Label], has_examples: bool
+) -> Schema:
+    """Return the schema that was named, that of the knowledge, or the columns of labeled rows."""
+    from untemplate.pipeline import labelled_schema
+    from untemplate.schema import Schema
+
+    if name:
+        return Schema.load(name)
+    if knowledge:
+        return knowledge.schema
+    if labels and not has_examples and all(label.record for label in labels):
+        return labelled_schema(labels)
+    raise click.UsageError("Missing option '--schema'.")
+
+
+def _report(learned: Learned, output: Path | None, as_json: bool) -> None:
+    """Save the rules and show how learning went."""
     if output:
         learned.rules.save(output)
-    for problem in _problems(learned):
+    for problem in _list_problems(learned):
         say(problem)
     if as_json:
         show_json(learned.to_dict())
@@ -138,23 +168,22 @@ def command(
         show_learned(learned)
     if output:
         say(f"Rules are in {output}.")
-    if has_failed(learned):
-        context.exit(1)
 
 
-def _learn(pages: Pages, labels: list[Label], schema: Schema) -> Learned:
+def _learn_rules(pages: Pages, labels: list[Label], schema: Schema) -> Learned:
     from untemplate.pipeline import learn_site
 
     return learn_site(progress(pages, "Reading pages", pages.total), labels, schema)
 
 
-def _learn_and_store(
+def _learn_in_catalog(
     pages: Pages, labels: list[Label], schema: Schema, where: str, site: str | None
 ) -> Learned:
+    """Learn as a run of the catalog, which keeps the labels, the rules and the sample pages."""
     with open_catalog(where, create=True) as catalog:
         stored = CatalogSite(catalog, site_name(site, (page.url for page in pages)))
         run = catalog.start_run(stored.site, "learn")
-        learned = _learn(pages, labels, schema)
+        learned = _learn_rules(pages, labels, schema)
         catalog.add_labels(stored.site, labels, user())
         version = stored.store_version(learned.rules, pages, "learned", labels=labels)
         catalog.finish_run(run, learned.to_dict() | {"version": version})
@@ -163,8 +192,8 @@ def _learn_and_store(
 
 
 def show_learned(learned: Learned) -> None:
-    """A table of the rules of each labelled cluster, and which clusters have no rules of their own."""
-    from untemplate.rules.explain import explain_records, explain_rule
+    """Print a table of the rules of each labeled cluster, and name clusters without rules of their own."""
+    from untemplate.rules.explain import explain_records
 
     wrappers = {wrapper.cluster: wrapper for wrapper in learned.rules.wrappers}
     for cluster, reports in learned.reports.items():
@@ -174,15 +203,7 @@ def show_learned(learned: Learned) -> None:
         show(
             f"Cluster {cluster}: {wrapper.url_pattern}",
             ("attribute", "coverage", "label next", "rule"),
-            (
-                (
-                    report.attribute,
-                    f"{report.coverage:.0%}" if report.rule else "",
-                    _label_next(report),
-                    explain_rule(report.rule) if report.rule else _no_rule(report),
-                )
-                for report in reports
-            ),
+            [_report_row(report) for report in reports],
         )
     for cluster, lender in learned.borrowed.items():
         click.echo(f"Cluster {cluster} uses the rules of {lender}, which hold on its pages.")
@@ -191,35 +212,36 @@ def show_learned(learned: Learned) -> None:
         click.echo(f"No rules for {names}: label a page of each that shows records (see untemplate sample).")
 
 
-def has_failed(learned: Learned) -> bool:
-    """Whether an attribute that was labelled got no rule."""
-    return any(_failed(report) for reports in learned.reports.values() for report in reports)
+def _report_row(report: AttributeReport) -> tuple[str, str, str, str]:
+    from untemplate.rules.explain import explain_rule
 
-
-def _failed(report: AttributeReport) -> bool:
-    """Labels that say "not on this page" and nothing else ask for no rule."""
-    return report.rule is None and bool(report.problems)
-
-
-def _label_next(report: AttributeReport) -> str:
     if report.rule is None:
-        return ""
-    return report.label_next or "enough"
+        reason = f"no rule: {report.problems[-1]}" if report.problems else "not on the labeled pages"
+        return report.attribute, "", "", reason
+    label_next = report.label_next or "enough"
+    return report.attribute, f"{report.coverage:.0%}", label_next, explain_rule(report.rule)
 
 
-def _no_rule(report: AttributeReport) -> str:
-    return f"no rule: {report.problems[-1]}" if report.problems else "not on the labelled pages"
+def has_failed(learned: Learned) -> bool:
+    """Return True if an attribute that was labeled got no rule.
+
+    An attribute whose labels all say "not on this page" needs none.
+    """
+    for reports in learned.reports.values():
+        if any(report.rule is None and report.problems for report in reports):
+            return True
+    return False
 
 
-def _problems(learned: Learned) -> Iterator[str]:
+def _list_problems(learned: Learned) -> Iterator[str]:
     yield from learned.problems
     for reports in learned.reports.values():
         for report in reports:
             yield from (f"{report.attribute}: {problem}" for problem in report.problems)
 
 
-def _joined(arguments: Sequence[str]) -> Iterator[str]:
-    """The arguments, those of each example as one."""
+def _join_examples(arguments: Sequence[str]) -> Iterator[str]:
+    """Yield the arguments, with the page and the values of each --example joined into one."""
     rest = list(arguments)
     while rest:
         argument = rest.pop(0)
@@ -231,10 +253,11 @@ def _joined(arguments: Sequence[str]) -> Iterator[str]:
             yield _JOINT.join(parts)
 
 
-def _example(given: str, schema: Schema) -> Iterator[Label]:
+def _parse_example(example: str, schema: Schema) -> Iterator[Label]:
+    """Yield the labels that an --example gives."""
     from untemplate.labeling import Label
 
-    page, *values = given.split(_JOINT)
+    page, *values = example.split(_JOINT)
     if not values:
         raise click.UsageError(f"--example {page}: needs values after it, such as name='Chez Nous'.")
     for value in values:

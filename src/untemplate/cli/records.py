@@ -1,9 +1,9 @@
-"""untemplate records: list pages to rows."""
+"""untemplate records: find the rows of list pages."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,19 +20,21 @@ from untemplate.cli.shell import (
     say,
     show,
 )
+from untemplate.errors import PageError
 
 if TYPE_CHECKING:
-    from untemplate.lists import Rows
+    from untemplate.lists import Row, Rows
+    from untemplate.lists.hcrf.model import Hcrf
     from untemplate.page import Page
 
 __all__ = ["command", "show_rows"]
 
 NO_ROWS = 1
-# Reasons told at the end, and pages named for each.
-REASONS = 5
-NAMED = 3
-# Letters of a cell that are shown.
-SHORT = 40
+# Reasons printed at the end, and pages named for each.
+MAX_REASONS = 5
+MAX_NAMED_PAGES = 3
+# Letters of a cell that a table shows.
+MAX_CELL_LETTERS = 40
 
 
 @click.command(
@@ -74,77 +76,110 @@ def command(
 ) -> None:
     """Find the records on list pages, and write them as rows of cells.
 
-    Nothing needs to be labelled or learnt. PAGES is any source of pages; see untemplate cluster --help.
+    Nothing needs to be labeled or learned. PAGES is any source of pages; see untemplate cluster --help.
     """
-    from untemplate.labeling import Knowledge
-    from untemplate.lists import find_records, list_model
     from untemplate.output.row_files import write_rows
 
     if is_named and knowledge_folder:
         raise click.UsageError("give --names or --knowledge, not both.")
-    draw = _drawing() if picture else None
-    model = list_model() if is_named else None
-    if knowledge_folder:
-        model = Knowledge.load(knowledge_folder).list_model
-    counts: Counter[str] = Counter()
-    known: set[str] = set()
-    linked: list[str] = []
-    without: dict[str, list[str]] = {}
-
-    def find(pages: Iterator[Page]) -> Iterator[tuple[Page, Rows]]:
-        for page in pages:
-            rows = find_records(page, all_lists, model=model)
-            if draw and picture and not counts:
-                draw(page, rows, picture)
-            page.release()
-            counts.update(pages=1, rows=len(rows))
-            known.add(page.url)
-            if rows.next_page:
-                linked.append(rows.next_page)
-            if rows.reason:
-                without.setdefault(rows.reason, []).append(page.url or page.id)
-            yield page, rows
-
+    draw = _prepare_drawing(picture) if picture else None
+    model = _choose_model(is_named, knowledge_folder)
+    finder = _Finder(all_lists, model, draw)
     with open_pages(source, url_column, html_column) as pages:
-        found = find(progress(pages, "Finding records", pages.total))
-        write_rows(found, output, model.labels.attributes if model else ())
-    say(f"{counted(counts['rows'], 'row')} of {counted(counts['pages'], 'page')}.")
-    for reason, names in sorted(without.items(), key=lambda one: -len(one[1]))[:REASONS]:
-        say(f"{counted(len(names), 'page')} without rows: {reason}: {_some(names)}")
-    if further := [url for url in dict.fromkeys(linked) if url not in known]:
-        say(f"More of {counted(len(further), 'list')}: {_some(further)}")
-    if not counts["rows"]:
+        rows = finder.find(progress(pages, "Finding records", pages.total))
+        write_rows(rows, output, model.labels.attributes if model else ())
+    finder.report()
+    if not finder.row_count:
         raise click.exceptions.Exit(NO_ROWS)
 
 
-def _drawing() -> Callable[[Page, Rows, Path], None]:
-    """What draws a page; MissingExtra if that cannot be done."""
-    from untemplate.cli.picture import draw_rows
-    from untemplate.errors import PageError
+def _choose_model(is_named: bool, knowledge_folder: Path | None) -> Hcrf | None:
+    """Return the model that names columns: the shipped one, that of a vertical, or none."""
+    from untemplate.labeling import Knowledge
+    from untemplate.lists import list_model
 
-    def draw(page: Page, rows: Rows, path: Path) -> None:
+    if knowledge_folder:
+        return Knowledge.load(knowledge_folder).list_model
+    return list_model() if is_named else None
+
+
+def _prepare_drawing(picture: Path) -> Callable[[Page, Rows], None]:
+    """Return a function that draws a page; raise MissingExtra at once if nothing can be drawn."""
+    from untemplate.cli.drawing import draw_rows
+
+    def draw(page: Page, rows: Rows) -> None:
         try:
-            draw_rows(page, rows, path)
-            say(f"{page.id} is drawn in {path}.")
+            draw_rows(page, rows, picture)
+            say(f"{page.id} is drawn in {picture}.")
         except PageError as error:
             say(f"{page.id} cannot be drawn: {error}")
 
     return draw
 
 
-def _some(names: Sequence[str]) -> str:
-    return ", ".join([*names[:NAMED], *(["…"] if len(names) > NAMED else [])])
+@dataclass
+class _Finder:
+    """Finds the rows of many pages, and counts what to report at the end."""
+
+    all_lists: bool
+    model: Hcrf | None
+    draw: Callable[[Page, Rows], None] | None
+    page_count: int = 0
+    row_count: int = 0
+    urls: set[str] = field(default_factory=set)
+    next_pages: list[str] = field(default_factory=list)
+    pages_by_reason: dict[str, list[str]] = field(default_factory=dict)
+
+    def find(self, pages: Iterable[Page]) -> Iterator[tuple[Page, Rows]]:
+        """Yield each page with its rows; the first page is drawn if that was asked for."""
+        from untemplate.lists import find_records
+
+        for page in pages:
+            rows = find_records(page, self.all_lists, model=self.model)
+            if self.draw and not self.page_count:
+                self.draw(page, rows)
+            page.release()
+            self._count(page, rows)
+            yield page, rows
+
+    def _count(self, page: Page, rows: Rows) -> None:
+        self.page_count += 1
+        self.row_count += len(rows)
+        self.urls.add(page.url)
+        if rows.next_page:
+            self.next_pages.append(rows.next_page)
+        if rows.reason:
+            self.pages_by_reason.setdefault(rows.reason, []).append(page.url or page.id)
+
+    def report(self) -> None:
+        """Print how many rows there are, why pages have none, and where lists continue."""
+        say(f"{counted(self.row_count, 'row')} of {counted(self.page_count, 'page')}.")
+        most_pages_first = sorted(self.pages_by_reason.items(), key=lambda item: -len(item[1]))
+        for reason, names in most_pages_first[:MAX_REASONS]:
+            say(f"{counted(len(names), 'page')} without rows: {reason}: {_first_names(names)}")
+        further = [url for url in dict.fromkeys(self.next_pages) if url not in self.urls]
+        if further:
+            say(f"More of {counted(len(further), 'list')}: {_first_names(further)}")
+
+
+def _first_names(names: Sequence[str]) -> str:
+    more = ["…"] if len(names) > MAX_NAMED_PAGES else []
+    return ", ".join([*names[:MAX_NAMED_PAGES], *more])
 
 
 def show_rows(title: str, rows: Rows, some: int) -> None:
-    """A table of the first rows of a page."""
+    """Print a table of the first rows of a page."""
     width = len(rows[0].cells) if rows else 0
     show(
         title,
         [f"cell {number}" for number in range(1, width + 1)],
-        ([_short(cell or "") for cell in row.cells] for row in rows[:some]),
+        [_row_cells(row) for row in rows[:some]],
     )
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= SHORT else f"{text[: SHORT - 1]}…"
+def _shorten(text: str) -> str:
+    return text if len(text) <= MAX_CELL_LETTERS else f"{text[: MAX_CELL_LETTERS - 1]}…"
+
+
+def _row_cells(row: Row) -> list[str]:
+    return [_shorten(cell or "") for cell in row.cells]

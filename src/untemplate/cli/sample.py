@@ -1,8 +1,8 @@
-"""untemplate sample: the pages worth labelling."""
+"""untemplate sample: choose the pages worth labeling."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -36,7 +36,7 @@ __all__ = ["command", "show_samples"]
 )
 @json_option
 def command(source: str, url_column: str, html_column: str, k: int, as_json: bool) -> None:
-    """Choose the pages of each template that are worth labelling, best first.
+    """Choose the pages of each template that are worth labeling, best first.
 
     PAGES is any source of pages; see untemplate cluster --help.
     """
@@ -44,28 +44,23 @@ def command(source: str, url_column: str, html_column: str, k: int, as_json: boo
 
     with open_pages(source, url_column, html_column) as pages:
         clustering = find_templates(pages)
-        samples = [
-            (cluster, sample(cluster, k)) for cluster in progress(clustering, "Choosing", len(clustering))
-        ]
+        clusters = progress(clustering, "Choosing", len(clustering))
+        samples = [(cluster, sample(cluster, k)) for cluster in clusters]
         if as_json:
-            show_json(
-                [
-                    {
-                        "cluster": cluster.id,
-                        "pages": [{"page": page.id, "url": page.url} for page in chosen],
-                    }
-                    for cluster, chosen in samples
-                ]
-            )
-        else:
-            for cluster, chosen in samples:
-                show_samples(cluster, chosen)
+            show_json([_sample_as_json(cluster, chosen) for cluster, chosen in samples])
+            return
+        for cluster, chosen in samples:
+            show_samples(cluster, chosen)
 
 
 def show_samples(cluster: Cluster, chosen: list[Page]) -> None:
-    """A table of the pages to label of one template, best first."""
+    """Print a table of the pages of one template to label, best first."""
     show(
         f"Cluster {cluster.id}: {len(chosen)} of {len(cluster.pages):,} pages to label, best first",
         ("rank", "page", "URL"),
         ((rank, page.id, page.url if page.url != page.id else "") for rank, page in enumerate(chosen, 1)),
     )
+
+
+def _sample_as_json(cluster: Cluster, chosen: list[Page]) -> dict[str, Any]:
+    return {"cluster": cluster.id, "pages": [{"page": page.id, "url": page.url} for page in chosen]}

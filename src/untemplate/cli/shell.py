@@ -1,4 +1,8 @@
-"""What commands share: where pages come from, progress, tables, and the report of what was skipped."""
+"""What all commands share: arguments and options, progress bars, tables, and messages.
+
+Results go to standard output, everything else to standard error. Control characters in pages never reach
+the terminal.
+"""
 
 from __future__ import annotations
 
@@ -39,21 +43,21 @@ __all__ = [
 T = TypeVar("T")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-# Where nobody looks at a screen, lines may be as long as URLs are.
+# Width of tables that are written to a file or pipe: room for long URLs.
 PIPE_WIDTH = 240
 
-# Cells up to here, such as signatures, are never broken; longer ones, such as URLs, make room for them.
-SHORT = 24
+# Columns whose cells are no longer than this, such as signatures, are never wrapped; longer ones, such as URLs, are.
+MAX_UNWRAPPED_CELL = 24
 
 
 def pages_argument(command: Command, required: bool = True) -> Command:
-    """Give the command a source of pages, and the options that some sources need."""
+    """Add the argument PAGES, and the options that some sources need."""
     argument = click.argument("source", metavar="PAGES" if required else "[PAGES]", required=required)
     return argument(column_options(command))
 
 
 def records_option(command: Command) -> Command:
-    """Give the command the file that it writes records or rows to."""
+    """Add the option for the file that records or rows are written to."""
     return click.option(
         "-o",
         "--output",
@@ -64,7 +68,7 @@ def records_option(command: Command) -> Command:
 
 
 def column_options(command: Command) -> Command:
-    """Give the command the options that some sources of pages need."""
+    """Add the options that name the columns of Parquet and JSONL sources."""
     for name, what in (("html", "HTML"), ("url", "URL")):
         command = click.option(
             f"--{name}-column",
@@ -89,18 +93,18 @@ json_option = click.option("--json", "as_json", is_flag=True, help="JSON for pro
 
 
 def counted(count: int, noun: str) -> str:
-    """So many of something: `1 page`, `2,000 pages`."""
+    """Return a number with its noun: `1 page`, `2,000 pages`."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def examples(*lines: str) -> str:
-    """An epilog that shows these command lines as they are typed."""
+    """Return the epilog of a help text that shows these command lines."""
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
 
 
 @contextmanager
 def open_pages(source: str, url_column: str, html_column: str) -> Iterator[Pages]:
-    """The pages of a source; what had to be skipped is reported at the end."""
+    """Open a source of pages; at the end, report what had to be skipped."""
     from untemplate.sources import read_pages
 
     pages = read_pages(source, url_column=url_column, html_column=html_column)
@@ -109,13 +113,13 @@ def open_pages(source: str, url_column: str, html_column: str) -> Iterator[Pages
 
 
 def report_skipped(skipped: Skipped) -> None:
-    """Tell which pages could not be read, and why."""
+    """Print how many pages could not be read, and why."""
     if skipped:
         say(f"{counted(skipped.total, 'page')} skipped: {skipped}")
 
 
 def find_templates(pages: Pages) -> Clustering:
-    """Cluster the pages of a source, with a progress bar."""
+    """Cluster the pages of a source, with a progress bar, and print the notes of the clustering."""
     from untemplate.clustering import cluster
 
     clustering = cluster(progress(pages, "Reading pages", pages.total))
@@ -125,7 +129,7 @@ def find_templates(pages: Pages) -> Clustering:
 
 
 def progress(items: Iterable[T], text: str, total: int | None = None) -> Iterator[T]:
-    """Pass items on, with a progress bar if someone looks at a terminal."""
+    """Yield the items, with a progress bar if standard error is a terminal."""
     if not sys.stderr.isatty():
         yield from items
         return
@@ -139,7 +143,10 @@ def progress(items: Iterable[T], text: str, total: int | None = None) -> Iterato
 
 @contextmanager
 def count_pages(text: str, pages: Pages) -> Iterator[Callable[[int], object]]:
-    """A function that is told how many pages are done, for a progress bar with their rate and the time left."""
+    """Yield a function to call with the number of pages done so far.
+
+    On a terminal it moves a progress bar with the rate and the time left.
+    """
     if not sys.stderr.isatty():
         yield lambda done: None
         return
@@ -168,28 +175,32 @@ def count_pages(text: str, pages: Pages) -> Iterator[Callable[[int], object]]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        known = pages.total
+        total_at_start = pages.total
         tasks: list[TaskID] = []
 
         def count(done: int) -> None:
-            total = pages.total if known is None else known
+            total = pages.total if total_at_start is None else total_at_start
             if tasks:
                 bar.update(tasks[0], completed=done, total=total)
-            else:  # what was done before says nothing about the rate
+            else:  # pages of an earlier, interrupted run do not count for the rate
                 tasks.append(bar.add_task(text, total=total, completed=done))
 
         yield count
 
 
 def say(message: str = "") -> None:
-    """Tell the user something that is not a result, in one line."""
+    """Print a message, which is not a result, in one line on standard error."""
     click.echo(printable(message), err=True)
 
 
 def show(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], err: bool = False) -> None:
-    """Print a table; numbers are aligned to the right, and nothing from a page can act on the terminal.
+    """Print a table. Columns of numbers are aligned to the right.
 
-    `err`: it is not a result but a message, so it goes to standard error.
+    Args:
+        title: the line above the table.
+        columns: the headings.
+        rows: a sequence of cells for each row; control characters in them are replaced.
+        err: print to standard error, because the table is a message and not a result.
     """
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
@@ -198,12 +209,15 @@ def show(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], e
 
     cells = [list(row) for row in rows]
     table = Table(title=Text(title, "bold"), title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for index, column in enumerate(columns):
-        numeric = all(isinstance(row[index], int | float) for row in cells)
-        short = all(len(_cell(row[index])) <= SHORT for row in cells)
-        table.add_column(column, justify="right" if numeric else "left", no_wrap=short, overflow="fold")
+    for index, heading in enumerate(columns):
+        column = [row[index] for row in cells]
+        is_numeric = all(isinstance(cell, int | float) for cell in column)
+        is_short = all(len(_cell_text(cell)) <= MAX_UNWRAPPED_CELL for cell in column)
+        table.add_column(
+            heading, justify="right" if is_numeric else "left", no_wrap=is_short, overflow="fold"
+        )
     for row in cells:
-        table.add_row(*(Text(_cell(cell)) for cell in row))
+        table.add_row(*(Text(_cell_text(cell)) for cell in row))
     on_screen = (sys.stderr if err else sys.stdout).isatty()
     out = StringIO()
     console = Console(file=out, force_terminal=on_screen, width=None if on_screen else PIPE_WIDTH)
@@ -212,19 +226,20 @@ def show(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], e
 
 
 def show_json(value: object) -> None:
-    """Print a result for programs."""
+    """Print a result as JSON, for programs."""
     click.echo(json.dumps(value, ensure_ascii=False, indent=2))
 
 
 def printable(text: str) -> str:
-    """The text in one line, with a mark in place of what a terminal would obey or could not show."""
-    return "".join(
-        char if char.isprintable() else " " if char.isspace() else "\N{REPLACEMENT CHARACTER}"
-        for char in text
-    )
+    """Return the text in one line, with control characters replaced so that a page cannot act on the terminal."""
+    return "".join(char if char.isprintable() else _replacement(char) for char in text)
 
 
-def _cell(cell: object) -> str:
+def _replacement(char: str) -> str:
+    return " " if char.isspace() else "\N{REPLACEMENT CHARACTER}"
+
+
+def _cell_text(cell: object) -> str:
     if isinstance(cell, float):
         return f"{cell:.3f}"
     return f"{cell:,}" if isinstance(cell, int) else printable(str(cell))

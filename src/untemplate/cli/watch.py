@@ -1,4 +1,4 @@
-"""untemplate watch: do the rules of a site still hold on its pages as they are now?"""
+"""untemplate watch: check whether the rules of a site still work on its pages of today."""
 
 from __future__ import annotations
 
@@ -25,12 +25,13 @@ from untemplate.errors import RulesError, SourceError
 if TYPE_CHECKING:
     from untemplate.extraction import Rules
     from untemplate.sources import Pages
-    from untemplate.watching import Report
+    from untemplate.watching import Alarm, Report
+    from untemplate.watching.alarm import ClusterReport
 
 __all__ = ["command", "show_report"]
 
-# Pages of an alarm that are named.
-SHOWN = 3
+# Pages of an alarm that the table names.
+MAX_NAMED_PAGES = 3
 
 
 @click.command(
@@ -77,23 +78,26 @@ def command(
     if plot and rules_file:
         raise click.UsageError("--plot shows earlier runs too, which only a catalog knows: give --catalog.")
     if plot:
-        from untemplate.cli.chart import draw_coverage  # which says at once what to install
+        from untemplate.cli.drawing import draw_coverage  # fails at once if the extra is missing
     with open_rules(rules_file, where, site) as (rules, stored):
         with fresh_pages(source, url_column, html_column, rules) as pages:
-            look = partial(_watch, rules, pages, broken_share)
-            report = _watch_and_store(look, rules, stored) if stored else look()
+            watch_pages = partial(_watch_pages, rules, pages, broken_share)
+            report = _watch_in_catalog(watch_pages, rules, stored) if stored else watch_pages()
         if stored and plot:
             draw_coverage(stored.catalog.runs(stored.site, "watch"), stored.site, plot)
             say(f"The chart is in {plot}.")
     if as_json:
-        show_json(_figures(report))
+        show_json(_report_as_json(report))
     else:
         show_report(report)
     if report.alarms:
         context.exit(1)
 
 
-def _watch(rules: Rules, pages: Pages, broken_share: float | None, history: Sequence[Report] = ()) -> Report:
+def _watch_pages(
+    rules: Rules, pages: Pages, broken_share: float | None, history: Sequence[Report] = ()
+) -> Report:
+    """Watch with a progress bar; raise if the rules or the pages give nothing to compare."""
     from untemplate.watching import watch
 
     if not any(wrapper.bellwethers for wrapper in rules.wrappers):
@@ -105,34 +109,27 @@ def _watch(rules: Rules, pages: Pages, broken_share: float | None, history: Sequ
     return report
 
 
-def _watch_and_store(look: Callable[..., Report], rules: Rules, stored: CatalogSite) -> Report:
+def _watch_in_catalog(watch_pages: Callable[..., Report], rules: Rules, stored: CatalogSite) -> Report:
+    """Watch as a run of the catalog, which knows earlier alarms and records the new ones."""
     from untemplate.watching import Report
 
     catalog, site = stored.catalog, stored.site
     run = catalog.start_run(site, "watch")
-    report = look([Report([*catalog.alarms(site)])])
-    seen = {figures.cluster for figures in report.clusters}
-    unseen = {wrapper.cluster for wrapper in rules.wrappers} - seen
-    catalog.record_alarms(site, run, report.alarms, unseen)
-    catalog.finish_run(run, _figures(report))
+    report = watch_pages([Report([*catalog.alarms(site)])])
+    watched = {figures.cluster for figures in report.clusters}
+    not_watched = {wrapper.cluster for wrapper in rules.wrappers} - watched
+    catalog.record_alarms(site, run, report.alarms, not_watched)
+    catalog.finish_run(run, _report_as_json(report))
     return report
 
 
 def show_report(report: Report) -> None:
-    """A table of each cluster's figures, and of the alarms."""
-    attributes = list(dict.fromkeys(name for one in report.clusters for name in one.fill))
+    """Print a table of each cluster's figures, and one of the alarms."""
+    attributes = list(dict.fromkeys(name for figures in report.clusters for name in figures.fill))
     show(
         "Coverage and fill",
         ("cluster", "pages", "coverage", *attributes),
-        (
-            (
-                one.cluster,
-                one.pages,
-                f"{one.coverage:.0%}",
-                *(f"{one.fill[name]:.0%}" if name in one.fill else "" for name in attributes),
-            )
-            for one in report.clusters
-        ),
+        [_figures_row(figures, attributes) for figures in report.clusters],
     )
     if not report.alarms:
         say("No alarms.")
@@ -140,23 +137,23 @@ def show_report(report: Report) -> None:
     show(
         counted(len(report.alarms), "alarm"),
         ("cluster", "attribute", "test", "expected", "seen", "pages", "since"),
-        (
-            (
-                alarm.cluster,
-                alarm.attribute or "",
-                alarm.test,
-                alarm.expected,
-                alarm.seen,
-                ", ".join(alarm.pages[:SHOWN])
-                + (f", … {len(alarm.pages)}" if len(alarm.pages) > SHOWN else ""),
-                shown(alarm.since) if alarm.since else "",
-            )
-            for alarm in report.alarms
-        ),
+        [_alarm_row(alarm) for alarm in report.alarms],
     )
 
 
-def _figures(report: Report) -> dict[str, Any]:
-    """The report as JSON."""
+def _figures_row(figures: ClusterReport, attributes: Sequence[str]) -> list[object]:
+    fill = [f"{figures.fill[name]:.0%}" if name in figures.fill else "" for name in attributes]
+    return [figures.cluster, figures.pages, f"{figures.coverage:.0%}", *fill]
+
+
+def _alarm_row(alarm: Alarm) -> list[object]:
+    pages = ", ".join(alarm.pages[:MAX_NAMED_PAGES])
+    if len(alarm.pages) > MAX_NAMED_PAGES:
+        pages += f", … {len(alarm.pages)}"
+    since = shown(alarm.since) if alarm.since else ""
+    return [alarm.cluster, alarm.attribute or "", alarm.test, alarm.expected, alarm.seen, pages, since]
+
+
+def _report_as_json(report: Report) -> dict[str, Any]:
     alarms = [asdict(alarm) | {"since": alarm.since and alarm.since.isoformat()} for alarm in report.alarms]
-    return {"clusters": [asdict(one) for one in report.clusters], "alarms": alarms}
+    return {"clusters": [asdict(figures) for figures in report.clusters], "alarms": alarms}

@@ -1,11 +1,22 @@
-"""untemplate rules: look at rules, test them, carry them around, and go back to earlier ones."""
+"""untemplate rules: show rules, test them, import and export them, and return to earlier versions."""
 
 from __future__ import annotations
 
 import click
 
-from untemplate.cli.rules.files import diff_command, show_command, show_scores, test_command, xslt_command
-from untemplate.cli.rules.versions import export_command, history_command, import_command, rollback_command
+from untemplate.cli.rules.catalog_versions import (
+    export_command,
+    history_command,
+    import_command,
+    rollback_command,
+)
+from untemplate.cli.rules.rules_file import (
+    diff_command,
+    show_command,
+    show_scores,
+    test_command,
+    xslt_command,
+)
 from untemplate.cli.shell import examples
 
 __all__ = ["command", "show_scores"]

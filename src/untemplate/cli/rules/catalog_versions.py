@@ -1,11 +1,11 @@
-"""Rules in a catalog: into it and out of it, their history, and back to an earlier version."""
+"""Subcommands of `untemplate rules` that work on a catalog: import, export, history and rollback."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,7 +21,7 @@ from untemplate.cli.catalog_options import (
 from untemplate.cli.shell import examples, json_option, rules_argument, say, show, show_json
 
 if TYPE_CHECKING:
-    from untemplate.catalog import Catalog
+    from untemplate.catalog import Catalog, Version
 
 __all__ = ["export_command", "history_command", "import_command", "rollback_command"]
 
@@ -85,26 +85,21 @@ def history_command(site: str | None, where: str, verbose: bool, as_json: bool) 
 
 
 def _show_sites(catalog: Catalog, as_json: bool) -> None:
-    rows = []
-    for name in catalog.sites():
-        history = catalog.history(name)
-        rows.append((name, len(history), history[-1].saved if history else None, len(catalog.alarms(name))))
+    sites = [_describe_site(catalog, name) for name in catalog.sites()]
     if as_json:
-        show_json(
-            [
-                {"site": name, "versions": versions, "saved": saved and saved.isoformat(), "alarms": alarms}
-                for name, versions, saved, alarms in rows
-            ]
-        )
-    else:
-        show(
-            f"Sites in {catalog.name}",
-            ("site", "versions", "newest saved", "open alarms"),
-            (
-                (name, versions, shown(saved) if saved else "", alarms)
-                for name, versions, saved, alarms in rows
-            ),
-        )
+        show_json([site | {"saved": site["saved"] and site["saved"].isoformat()} for site in sites])
+        return
+    rows = []
+    for site in sites:
+        saved = shown(site["saved"]) if site["saved"] else ""
+        rows.append((site["site"], site["versions"], saved, site["alarms"]))
+    show(f"Sites in {catalog.name}", ("site", "versions", "newest saved", "open alarms"), rows)
+
+
+def _describe_site(catalog: Catalog, name: str) -> dict[str, Any]:
+    history = catalog.history(name)
+    saved = history[-1].saved if history else None
+    return {"site": name, "versions": len(history), "saved": saved, "alarms": len(catalog.alarms(name))}
 
 
 def _show_versions(catalog: Catalog, site: str, verbose: bool, as_json: bool) -> None:
@@ -117,16 +112,21 @@ def _show_versions(catalog: Catalog, site: str, verbose: bool, as_json: bool) ->
     show(
         f"Versions of the rules of {site}",
         ("version", "saved", "reason", "by", "clusters", "rules", "note"),
-        (
-            (one.number, shown(one.saved), one.reason, one.by, one.clusters, one.rules, one.note)
-            for one in history
-        ),
+        [_version_row(version) for version in history],
     )
     if verbose:
         for before, after in pairwise(history):
             click.echo(f"From version {before.number} to {after.number}")
             changes = compare_rules(catalog.rules(site, before.number), catalog.rules(site, after.number))
             show_changes(changes)
+
+
+def _version_row(version: Version) -> tuple[object, ...]:
+    saved = shown(version.saved)
+    return (
+        *(version.number, saved, version.reason, version.by),
+        *(version.clusters, version.rules, version.note),
+    )
 
 
 @click.command("rollback", epilog=examples("untemplate rules rollback books.example 3"))

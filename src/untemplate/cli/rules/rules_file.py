@@ -1,4 +1,4 @@
-"""What is done with a rules file: look at it, test it, compare it, write stylesheets."""
+"""Subcommands of `untemplate rules` that work on a rules file: show, xslt, test and diff."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from untemplate.extraction import Rules
     from untemplate.output.scoring import Score
     from untemplate.rules import Rule, Selector, Wrapper
+    from untemplate.schema import Schema
 
 __all__ = ["diff_command", "show_command", "show_scores", "test_command", "xslt_command"]
 
@@ -41,7 +42,7 @@ __all__ = ["diff_command", "show_command", "show_scores", "test_command", "xslt_
 def show_command(rules_file: Path, as_json: bool) -> None:
     """Explain each rule in words and XPath.
 
-    The share before an XPath is its support: on how many of the unlabelled sample pages it selected something.
+    The share before an XPath is its support: on how many of the unlabeled sample pages it selected something.
     Selectors are tried in order; the committee are independent ones that confirm a value, and that vote where no
     selector finds any. In an XPath, $static holds the template's own words.
     """
@@ -49,9 +50,9 @@ def show_command(rules_file: Path, as_json: bool) -> None:
 
     rules = Rules.load(rules_file)
     if as_json:
-        show_json([_as_json(wrapper) for wrapper in rules.wrappers])
+        show_json([_wrapper_as_json(wrapper) for wrapper in rules.wrappers])
     else:
-        for line in _explained(rules):
+        for line in _explain_rules(rules):
             click.echo(printable(line))
 
 
@@ -68,10 +69,9 @@ def xslt_command(rules_file: Path, output: Path) -> None:
     """Write an XSLT 1.0 stylesheet for each cluster.
 
     xsltproc --html c1.xsl page.html then gives the record of a page of that cluster. What XSLT cannot express is left
-    out, and told here and in the stylesheet.
+    out, and named here and in the stylesheet.
     """
     from untemplate.extraction import Rules
-    from untemplate.rules.xslt import not_exportable, wrapper_xslt
 
     rules = Rules.load(rules_file)
     try:
@@ -79,15 +79,21 @@ def xslt_command(rules_file: Path, output: Path) -> None:
     except OSError as error:
         raise InputError(f"{output}: cannot write: {error.strerror}") from error
     for wrapper in rules.wrappers:
-        if not wrapper.rules:
+        if wrapper.rules:
+            _write_stylesheet(wrapper, rules.schema, output)
+        else:
             say(f"{wrapper.cluster}: no stylesheet, its pages need labels")
-            continue
-        path = output / (re.sub(r"[^\w.-]", "_", wrapper.cluster) + ".xsl")
-        path.write_text(wrapper_xslt(wrapper, rules.schema), "utf-8")
-        click.echo(printable(str(path)))
-        for name, rule in wrapper.rules.items():
-            if reason := not_exportable(rule):
-                say(f"{wrapper.cluster}: {name} is left out, {reason}")
+
+
+def _write_stylesheet(wrapper: Wrapper, schema: Schema, folder: Path) -> None:
+    from untemplate.rules.xslt import not_exportable, wrapper_xslt
+
+    path = folder / (re.sub(r"[^\w.-]", "_", wrapper.cluster) + ".xsl")
+    path.write_text(wrapper_xslt(wrapper, schema), "utf-8")
+    click.echo(printable(str(path)))
+    for name, rule in wrapper.rules.items():
+        if reason := not_exportable(rule):
+            say(f"{wrapper.cluster}: {name} is left out, {reason}")
 
 
 @click.command("test", epilog=examples("untemplate rules test rules.json pages/ --labels labels.jsonl -v"))
@@ -124,21 +130,19 @@ def test_command(
     if not truth:
         raise click.UsageError("Needs labels that give values: give --labels.")
     with open_pages(source, url_column, html_column) as pages:
-        labelled = (
-            page
-            for page in progress(pages, "Reading pages", pages.total)
-            if page.id in truth or page.url in truth
-        )
-        scores = score_records(rules.extract(labelled), truth, rules.schema)
+        reading = progress(pages, "Reading pages", pages.total)
+        labeled_pages = (page for page in reading if page.id in truth or page.url in truth)
+        scores = score_records(rules.extract(labeled_pages), truth, rules.schema)
     if not scores:
-        raise LabelError(f"{source}: none of its pages is labelled for an attribute of the rules")
+        raise LabelError(f"{source}: none of its pages is labeled for an attribute of the rules")
     if as_json:
         show_json({name: _score_as_json(score) for name, score in scores.items()})
     else:
         show_scores("Rules against labels", scores)
-    if any(score.misses for score in scores.values()):
-        if verbose and not as_json:
-            _show_misses(scores)
+    has_misses = any(score.misses for score in scores.values())
+    if has_misses and verbose and not as_json:
+        _show_misses(scores)
+    if has_misses:
         context.exit(1)
 
 
@@ -159,11 +163,10 @@ def diff_command(old_file: Path, new_file: Path, as_json: bool) -> None:
 
 
 def show_scores(title: str, scores: dict[str, Score]) -> None:
-    """A table of precision, recall and F1 of each attribute, and their means."""
-    rows = [
-        (name, one.precision, one.recall, one.f1, one.hits, one.extracted, one.true)
-        for name, one in scores.items()
-    ]
+    """Print precision, recall and F1 of each attribute, and their means."""
+    rows = []
+    for name, score in scores.items():
+        rows.append((name, score.precision, score.recall, score.f1, score.hits, score.extracted, score.true))
     means = [sum(column) / len(rows) for column in list(zip(*rows, strict=True))[1:4]]
     totals = [sum(column) for column in list(zip(*rows, strict=True))[4:]]
     show(
@@ -174,15 +177,12 @@ def show_scores(title: str, scores: dict[str, Score]) -> None:
 
 
 def _show_misses(scores: dict[str, Score]) -> None:
-    show(
-        "Missed",
-        ("attribute", "page", "extracted", "labelled"),
-        (
-            (name, miss.page, " | ".join(miss.extracted) or "nothing", " | ".join(miss.true) or "nothing")
-            for name, score in scores.items()
-            for miss in score.misses
-        ),
-    )
+    rows = []
+    for name, score in scores.items():
+        for miss in score.misses:
+            extracted, true = (" | ".join(texts) or "nothing" for texts in (miss.extracted, miss.true))
+            rows.append((name, miss.page, extracted, true))
+    show("Missed", ("attribute", "page", "extracted", "labeled"), rows)
 
 
 def _score_as_json(score: Score) -> dict[str, Any]:
@@ -190,35 +190,35 @@ def _score_as_json(score: Score) -> dict[str, Any]:
         "precision": round(score.precision, 4),
         "recall": round(score.recall, 4),
         "f1": round(score.f1, 4),
-        "misses": [
-            {"page": miss.page, "extracted": list(miss.extracted), "true": list(miss.true)}
-            for miss in score.misses
-        ],
+        "misses": [asdict(miss) for miss in score.misses],
     }
 
 
-def _explained(rules: Rules) -> Iterator[str]:
-    from untemplate.rules.explain import explain_records, explain_rule
-
+def _explain_rules(rules: Rules) -> Iterator[str]:
+    """Yield the lines that `rules show` prints."""
     yield f"Rules for {rules.schema.name}, {counted(len(rules.wrappers), 'cluster')}"
     for wrapper in rules.wrappers:
-        yield ""
-        yield f"Cluster {wrapper.cluster}: {wrapper.url_pattern}"
-        if not wrapper.rules:
-            yield "  needs labels"
-        if wrapper.records:
-            yield f"  records: {explain_records(wrapper.records)}"
-            yield from _listed(wrapper.records.selectors)
-        for name, rule in wrapper.rules.items():
-            yield ""
-            yield f"  {name}: {explain_rule(rule)}"
-            yield from _listed(rule.selectors)
-            if rule.committee:
-                yield "    committee"
-                yield from _listed(rule.committee)
+        yield from ("", f"Cluster {wrapper.cluster}: {wrapper.url_pattern}")
+        yield from _explain_wrapper(wrapper)
 
 
-def _listed(selectors: Sequence[Selector]) -> Iterator[str]:
+def _explain_wrapper(wrapper: Wrapper) -> Iterator[str]:
+    from untemplate.rules.explain import explain_records, explain_rule
+
+    if not wrapper.rules:
+        yield "  needs labels"
+    if wrapper.records:
+        yield f"  records: {explain_records(wrapper.records)}"
+        yield from _list_selectors(wrapper.records.selectors)
+    for name, rule in wrapper.rules.items():
+        yield from ("", f"  {name}: {explain_rule(rule)}")
+        yield from _list_selectors(rule.selectors)
+        if rule.committee:
+            yield "    committee"
+            yield from _list_selectors(rule.committee)
+
+
+def _list_selectors(selectors: Sequence[Selector]) -> Iterator[str]:
     from untemplate.rules.explain import explain_selector
 
     for number, selector in enumerate(selectors, 1):
@@ -226,7 +226,7 @@ def _listed(selectors: Sequence[Selector]) -> Iterator[str]:
         yield f"             {selector.xpath}"
 
 
-def _as_json(wrapper: Wrapper) -> dict[str, Any]:
+def _wrapper_as_json(wrapper: Wrapper) -> dict[str, Any]:
     from untemplate.rules.explain import explain_records
 
     content = {
@@ -255,7 +255,8 @@ def _rule_as_json(rule: Rule) -> dict[str, Any]:
 def _selectors_as_json(selectors: Sequence[Selector]) -> list[dict[str, Any]]:
     from untemplate.rules.explain import explain_selector
 
-    return [
-        {"words": explain_selector(one), "xpath": one.xpath, "support": round(one.support, 3)}
-        for one in selectors
-    ]
+    contents = []
+    for selector in selectors:
+        words, support = explain_selector(selector), round(selector.support, 3)
+        contents.append({"words": words, "xpath": selector.xpath, "support": support})
+    return contents
