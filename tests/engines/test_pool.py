@@ -16,9 +16,8 @@ from untemplate.engines.batch import extract_batch, page_batch
 from untemplate.engines.pool import AHEAD, WINDOW, Pool, Task
 from untemplate.engines.worker import PageLimits, Settings
 from untemplate.output.encoding import encode
-from untemplate.sources.pages import InMemory
-from untemplate.sources.parquet import ParquetReader
-from untemplate.sources.rows import Columns
+from untemplate.sources.page_rows import PageColumns, ParquetReader
+from untemplate.sources.page_source import InMemory
 
 # Pages that do what C libraries have been seen to do, each in its own way.
 PROGRAM = """
@@ -166,7 +165,7 @@ def test_a_worker_that_cannot_start(
 
 
 def test_a_part_that_cannot_be_read_ends_the_run(rules: Rules, tmp_path: Path) -> None:
-    gone = ParquetReader(tmp_path / "gone.parquet", Columns(), Limits())
+    gone = ParquetReader(tmp_path / "gone.parquet", PageColumns(), Limits())
     with (
         Pool(settings(rules), 1) as pool,
         pytest.raises(SourceError, match=r"gone\.parquet: not a whole Parquet"),

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import shutil
+import ssl
+import subprocess
 import threading
 import time
 from collections import Counter
@@ -13,9 +16,8 @@ from pathlib import Path
 import pytest
 
 from untemplate import Limits, PageError, SourceError
-from untemplate.sources import Politeness, Skipped, read_pages
-from untemplate.sources.connect import connect, is_public
-from untemplate.sources.fetch import AGENT
+from untemplate.sources import Politeness, Skipped, fetch, read_pages
+from untemplate.sources.fetch import AGENT, allowed_addresses, is_public
 
 HTML = {"Content-Type": "text/html; charset=windows-1252"}
 QUICK = Politeness(delay=0.01, retries=2, timeout=2, private=True)
@@ -237,7 +239,60 @@ def test_private_addresses_are_refused(server: Server, listing: Path) -> None:
 
 def test_a_name_is_no_way_around() -> None:
     with pytest.raises(PageError, match="private address"):
-        connect("localhost", 80, secure=False, timeout=1, private=False)
+        allowed_addresses("localhost", 80, private=False)
+
+
+def test_the_checked_address_is_the_one_connected_to(
+    server: Server, listing: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name server that gives a private address the second time is not asked a second time."""
+    asked = []
+
+    def resolve(host: str, port: int, **_: object) -> list[tuple[object, ...]]:
+        asked.append(host)
+        return [(2, 1, 6, "", ("127.0.0.1", port))]
+
+    monkeypatch.setattr(fetch, "getaddrinfo", resolve)
+    server.answers["/a"] = (200, HTML, b"<p>a")
+    listing.write_text(f"http://shop.test:{server.server_port}/a")
+    pages = read_pages(listing, politeness=QUICK)
+    assert [page.html for page in pages] == [b"<p>a"]
+    assert asked == ["shop.test", "shop.test"]  # for robots.txt, and for the page
+
+
+def test_an_address_that_does_not_answer_is_not_the_last(
+    server: Server, listing: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    addresses = [
+        (2, 1, 6, "", ("127.0.0.2", server.server_port)),
+        (2, 1, 6, "", ("127.0.0.1", server.server_port)),
+    ]
+    monkeypatch.setattr(fetch, "getaddrinfo", lambda *_, **__: addresses)
+    server.answers["/a"] = (200, HTML, b"<p>a")
+    listing.write_text(f"http://shop.test:{server.server_port}/a")
+    assert len(list(read_pages(listing, politeness=QUICK))) == 1
+
+
+def test_a_certificate_of_somebody_else_is_refused(server: Server, listing: Path, tmp_path: Path) -> None:
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("needs openssl")
+    certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    subprocess.run(
+        [
+            *(openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"),
+            *("-subj", "/CN=shop.test", "-days", "1", "-keyout", key, "-out", certificate),
+        ],
+        check=True,
+        capture_output=True,
+    )
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    listing.write_text(f"{server.url.replace('http', 'https')}/a")
+    with pytest.raises(SourceError, match="certificate is not valid"):
+        list(read_pages(listing, politeness=QUICK))
+    assert not server.asked
 
 
 @pytest.mark.parametrize(

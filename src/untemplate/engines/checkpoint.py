@@ -25,7 +25,7 @@ from untemplate.output.encoding import finish, header
 from untemplate.output.record_files import record_format
 from untemplate.output.tally import Tally
 from untemplate.schema import Schema
-from untemplate.sources.pages import Skipped
+from untemplate.sources.page_source import Skipped
 
 __all__ = ["Checkpoint", "Progress"]
 

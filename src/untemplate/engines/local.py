@@ -69,7 +69,7 @@ def extract(
                     count(progress.tally.pages)
             progress.skipped.update(pages.skipped)
         if not progress.tally.records:
-            raise pages.no_pages(progress.skipped)
+            raise pages.no_pages_error(progress.skipped)
         out.complete()
         return progress
 

@@ -26,7 +26,7 @@ from untemplate.engines.worker import READY, TIMEOUTS, Result, Settings, Work
 from untemplate.errors import UntemplateError
 from untemplate.extraction import Rules
 from untemplate.schema import Schema
-from untemplate.sources.pages import Skipped
+from untemplate.sources.page_source import Skipped
 
 __all__ = ["Pool", "Task"]
 

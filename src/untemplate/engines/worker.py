@@ -25,7 +25,7 @@ from untemplate.output.encoding import encode
 from untemplate.output.tally import Tally
 from untemplate.page import DEFAULT_LIMITS, Limits, Page
 from untemplate.schema import Schema
-from untemplate.sources.pages import Reader, Skipped
+from untemplate.sources.page_source import Reader, Skipped
 
 __all__ = ["READY", "TIMEOUTS", "PageLimits", "Result", "Settings", "Work", "batches", "main"]
 

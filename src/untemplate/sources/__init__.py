@@ -1,8 +1,7 @@
-"""Where pages come from: any source is recognized by what it is, and streamed in constant memory."""
+"""Where pages come from: a source is recognized by its content, and streamed in constant memory."""
 
-from untemplate.sources.fetch import Politeness
-from untemplate.sources.pages import Pages, Skipped
+from untemplate.sources.fetch import Politeness, fetch_pages
+from untemplate.sources.page_source import Pages, Skipped
 from untemplate.sources.recognize import read_pages
-from untemplate.sources.urls import fetch_pages
 
 __all__ = ["Pages", "Politeness", "Skipped", "fetch_pages", "read_pages"]

@@ -1,63 +1,188 @@
-"""Fetching pages politely: robots.txt, one request at a time, a delay for each host, limits, back-off."""
+"""Pages by their URLs, fetched politely: robots.txt, one request at a time, a delay per host, limits, back-off.
+
+Only public addresses are fetched, and the address that was checked is the one connected to. To check the name
+instead would let a redirect, or a name server that changes its answer, reach the machines of a private network.
+"""
 
 from __future__ import annotations
 
 import ssl
+import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.message import Message
-from email.utils import parsedate_to_datetime
-from http.client import HTTPConnection, HTTPException
+from http.client import HTTPException, IncompleteRead
 from importlib.metadata import version
-from socket import SHUT_RDWR, gaierror, socket
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from pathlib import Path
+from socket import SHUT_RDWR, SOCK_STREAM, gaierror, getaddrinfo, socket
 from urllib.parse import SplitResult, urljoin, urlsplit
 
 from protego import Protego
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.exceptions import (
+    ConnectTimeoutError,
+    HTTPError,
+    InvalidHeader,
+    NewConnectionError,
+)
+from urllib3.exceptions import TimeoutError as HTTPTimeoutError
+from urllib3.util import Retry
 from w3lib.url import safe_url_string
 
 from untemplate.errors import PageError
-from untemplate.sources.body import decode_body
-from untemplate.sources.connect import connect
-from untemplate.sources.html import HTML_TYPES
-from untemplate.sources.stream import read_up_to
+from untemplate.page import DEFAULT_LIMITS, Limits, Page
+from untemplate.sources.html_sniffing import HTML_TYPES
+from untemplate.sources.page_source import Pages, Skipped, SourcePart
+from untemplate.sources.stream import open_stream, read_up_to
+from untemplate.sources.warc import decode_body
 
-__all__ = ["Fetched", "Fetcher", "Politeness"]
+__all__ = [
+    "DEFAULT_POLITENESS",
+    "FetchedPage",
+    "Fetcher",
+    "Politeness",
+    "UrlReader",
+    "allowed_addresses",
+    "fetch_pages",
+    "is_public",
+    "read_url_list",
+]
 
 AGENT = "untemplate"
 USER_AGENT = f"{AGENT}/{version('untemplate')} (structured records from web pages; obeys robots.txt)"
 
+# URLs per part: at a page a second, records should come, and be safe, every few seconds.
+_PART_URLS = 8
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_MAX_REDIRECTS = 5  # as many as RFC 9309 asks for with robots.txt
-_MAX_ROBOTS = 500 << 10  # bytes of robots.txt that RFC 9309 asks for
-_TEMPORARY = frozenset({429, 500, 502, 503, 504})
-# A host that wants a longer wait than this, in seconds, does not want to be crawled now.
+_MAX_REDIRECTS = 5  # the number that RFC 9309 requires for robots.txt
+_MAX_ROBOTS_BYTES = 500 << 10  # the size that RFC 9309 requires
+_TEMPORARY_STATUS = frozenset({429, 500, 502, 503, 504})
+# A host that asks for a longer wait, in seconds, does not want to be crawled now.
 _MAX_WAIT = 60.0
+# IPv6 addresses that contain an IPv4 address, for translators (RFC 6052).
+_NAT64 = IPv6Network("64:ff9b::/96")
+_CONNECTION_ERRORS = (OSError, HTTPException, HTTPError)
 
 
 @dataclass(frozen=True, slots=True)
 class Politeness:
     """How pages are fetched."""
 
-    #: seconds between two requests to a host; more when its robots.txt asks for more
+    #: seconds between two requests to a host; more if its robots.txt asks for more
     delay: float = 1.0
-    #: how often a request that failed for a passing reason is made again, after a wait that doubles
+    #: how often a request that failed for a temporary reason is repeated, after a wait that doubles
     retries: int = 3
-    #: seconds that one request may take altogether
+    #: seconds that one request may take in all
     timeout: float = 30.0
-    #: whether addresses that are not of the public internet may be fetched
+    #: whether addresses outside the public internet may be fetched
     private: bool = False
 
 
 DEFAULT_POLITENESS = Politeness()
 
 
+def fetch_pages(
+    urls: Iterable[str], *, limits: Limits = DEFAULT_LIMITS, politeness: Politeness = DEFAULT_POLITENESS
+) -> Pages:
+    """Return the pages of these URLs; each is fetched when it is read for the first time."""
+    reader = UrlReader(urls, limits, politeness)
+    return Pages(f"{reader.total:,} URLs", reader)
+
+
+def read_url_list(path: Path) -> list[str]:
+    """Read the URLs in a text file, one a line; lines that begin with # are comments."""
+    with open_stream(path) as stream:
+        lines = [line.decode("utf-8-sig", "replace").strip() for line in stream]
+    return [line for line in lines if line and not line.startswith("#")]
+
+
 @dataclass(frozen=True, slots=True)
-class Fetched:
-    """An HTML page as a server gave it."""
+class _StoredPage:
+    """The position of a fetched page in the temporary file."""
+
+    start: int
+    length: int
+    charset: str | None
+    fetched: datetime
+
+
+class UrlReader:
+    """Fetches pages in the order of the list, each once, however often the pages are read.
+
+    Fetched pages wait in a temporary file for the next pass; the file is deleted with the reader.
+    """
+
+    def __init__(self, urls: Iterable[str], limits: Limits, politeness: Politeness) -> None:
+        self._limits = limits
+        self._urls = list(dict.fromkeys(urls))
+        self._fetcher = Fetcher(politeness, limits.bytes)
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115 — closed when the reader is gone
+        self._stored: dict[str, _StoredPage | PageError] = {}
+
+    def __del__(self) -> None:
+        if hasattr(self, "_file"):
+            self._file.close()
+
+    @property
+    def total(self) -> int:
+        return len(self._urls)
+
+    def read(self, skipped: Skipped) -> Iterator[Page]:
+        return self.read_urls(self._urls, skipped)
+
+    def parts(self, size: int, skipped: Skipped) -> Iterator[SourcePart]:
+        """Split into parts of a few URLs. Not portable: only this process remembers when it last asked a server."""
+        part_size = min(size, _PART_URLS)
+        for start in range(0, len(self._urls), part_size):
+            urls = self._urls[start : start + part_size]
+            yield SourcePart(_UrlPart(self, urls), portable=False)
+
+    def read_urls(self, urls: Iterable[str], skipped: Skipped) -> Iterator[Page]:
+        """Yield the pages of some of the URLs; those that were fetched before come from the temporary file."""
+        for url in urls:
+            if url not in self._stored:
+                self._stored[url] = self._fetch_and_store(url)
+            stored = self._stored[url]
+            if isinstance(stored, PageError):
+                skipped.add(str(stored), url)
+                continue
+            self._file.seek(stored.start)
+            html = self._file.read(stored.length)
+            yield Page(url, html, fetched=stored.fetched, charset=stored.charset, limits=self._limits)
+
+    def _fetch_and_store(self, url: str) -> _StoredPage | PageError:
+        try:
+            page = self._fetcher.fetch(url)
+        except PageError as error:
+            return error
+        start = self._file.seek(0, 2)
+        self._file.write(page.html)
+        return _StoredPage(start, len(page.html), page.charset, page.time)
+
+
+@dataclass(frozen=True)
+class _UrlPart:
+    """Some URLs of a reader."""
+
+    reader: UrlReader
+    urls: list[str]
+
+    @property
+    def total(self) -> int:
+        return len(self.urls)
+
+    def read(self, skipped: Skipped) -> Iterator[Page]:
+        return self.reader.read_urls(self.urls, skipped)
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedPage:
+    """An HTML page as a server sent it."""
 
     html: bytes
     charset: str | None
@@ -70,9 +195,13 @@ class _Answer:
     headers: Message
     body: bytes
 
+    def decode(self, limit: int) -> bytes:
+        """Return the body without its `Content-Encoding`, up to `limit` bytes."""
+        return decode_body(self.body, str(self.headers.get("Content-Encoding", "")), limit)
+
 
 class _TemporaryError(PageError):
-    """A failure that may pass; `wait` is how long the server asks to wait, if it does."""
+    """A failure that may pass; `wait` is the number of seconds that the server asks to wait, if it does."""
 
     def __init__(self, reason: str, wait: float | None = None) -> None:
         super().__init__(reason)
@@ -80,41 +209,50 @@ class _TemporaryError(PageError):
 
 
 class Fetcher:
-    """Fetches one page at a time, and remembers each host's robots.txt and when it was last asked."""
+    """Fetches one page at a time; remembers the robots.txt of each host and when it last asked the host."""
 
     def __init__(self, politeness: Politeness, limit: int) -> None:
-        """No more than `limit` bytes of a page are read, and one more, that shows that it has more."""
+        """Choose how to fetch.
+
+        Args:
+            politeness: Delays, retries, timeouts.
+            limit: The maximum size of a page in bytes. One more byte is read, to recognize pages that are too big.
+        """
         self._politeness = politeness
         self._limit = limit
-        self._robots: dict[str, Protego | str] = {}  # by origin; a reason where it could not be read
-        self._turns: dict[str, float] = {}  # by host, when it may be asked again
+        self._robots: dict[str, Protego | str] = {}  # by origin; a reason if it could not be read
+        self._last_request: dict[str, float] = {}  # by host, on the monotonic clock
 
-    def fetch(self, url: str) -> Fetched:
-        """The page at a URL; PageError with the reason when it cannot or may not be fetched."""
-        answer = self._follow(url, self._limit + 1, obey=True)
+    def fetch(self, url: str) -> FetchedPage:
+        """Fetch the page at a URL.
+
+        Raises:
+            PageError: The page cannot or must not be fetched; the message is the reason.
+        """
+        answer = self._follow_redirects(url, self._limit + 1, obey_robots=True)
         if answer.status != 200:
             raise PageError(f"HTTP status {answer.status}")
-        if answer.headers.get_content_type() not in HTML_TYPES and "Content-Type" in answer.headers:
+        if "Content-Type" in answer.headers and answer.headers.get_content_type() not in HTML_TYPES:
             raise PageError("not HTML")
-        encoding = str(answer.headers.get("Content-Encoding", ""))
-        html = decode_body(answer.body, encoding, self._limit + 1)
+        html = answer.decode(self._limit + 1)
         if not html.strip():
             raise PageError("empty")
-        return Fetched(html, answer.headers.get_content_charset(), datetime.now(UTC))
+        return FetchedPage(html, answer.headers.get_content_charset(), datetime.now(UTC))
 
-    def _follow(self, url: str, limit: int, obey: bool) -> _Answer:
+    def _follow_redirects(self, url: str, limit: int, obey_robots: bool) -> _Answer:
+        """Return the first answer that is no redirect; every step is checked like the first URL."""
         for _ in range(_MAX_REDIRECTS + 1):
-            parts = _split(url)
-            delay = self._obey(url, parts) if obey else 0.0
-            answer = self._get_patiently(parts, max(delay, self._politeness.delay), limit)
+            parts = _split_web_url(url)
+            delay = self._check_robots(url, parts) if obey_robots else 0.0
+            answer = self._request_with_retries(parts, max(delay, self._politeness.delay), limit)
             location = answer.headers.get("Location")
             if answer.status not in _REDIRECTS or not location:
                 return answer
             url = urljoin(url, location)
         raise PageError(f"more than {_MAX_REDIRECTS} redirects")
 
-    def _obey(self, url: str, parts: SplitResult) -> float:
-        """The delay that robots.txt asks for, in seconds; PageError when it forbids the page."""
+    def _check_robots(self, url: str, parts: SplitResult) -> float:
+        """Return the delay that robots.txt asks for, in seconds; PageError if it forbids the page."""
         origin = f"{parts.scheme}://{parts.netloc}"
         if origin not in self._robots:
             self._robots[origin] = self._read_robots(origin)
@@ -129,71 +267,38 @@ class Fetcher:
         return delay
 
     def _read_robots(self, origin: str) -> Protego | str:
-        """As RFC 9309 has it: no file allows everything, a server that fails allows nothing."""
+        """Read robots.txt as RFC 9309 says: no file allows everything, a server that fails allows nothing."""
         try:
-            answer = self._follow(f"{origin}/robots.txt", _MAX_ROBOTS, obey=False)
-            if answer.status == 200:
-                encoding = str(answer.headers.get("Content-Encoding", ""))
-                return Protego.parse(
-                    decode_body(answer.body, encoding, _MAX_ROBOTS).decode("utf-8", "replace")
-                )
+            answer = self._follow_redirects(f"{origin}/robots.txt", _MAX_ROBOTS_BYTES, obey_robots=False)
+            text = answer.decode(_MAX_ROBOTS_BYTES) if answer.status == 200 else b""
         except PageError as error:
             return f"robots.txt cannot be read: {error}"
-        return Protego.parse("")
+        return Protego.parse(text.decode("utf-8", "replace"))
 
-    def _get_patiently(self, parts: SplitResult, delay: float, limit: int) -> _Answer:
-        for attempt in range(self._politeness.retries + 1):
+    def _request_with_retries(self, parts: SplitResult, delay: float, limit: int) -> _Answer:
+        """Make one request, and repeat it with growing pauses while it fails for a temporary reason."""
+        pause = self._politeness.delay
+        retries_left = self._politeness.retries
+        while True:
             self._wait_turn(parts.netloc, delay)
             try:
-                return self._get(parts, limit)
+                return _request(parts, self._politeness, limit)
             except _TemporaryError as error:
-                pause = max(error.wait or 0.0, self._politeness.delay * 2**attempt)
-                if attempt == self._politeness.retries or pause > _MAX_WAIT:
+                wait = max(error.wait or 0.0, pause)
+                if not retries_left or wait > _MAX_WAIT:
                     raise
             finally:
-                self._turns[parts.netloc] = time.monotonic()
-            time.sleep(pause)
-        raise AssertionError("unreachable")
+                self._last_request[parts.netloc] = time.monotonic()
+            time.sleep(wait)
+            pause *= 2
+            retries_left -= 1
 
     def _wait_turn(self, host: str, delay: float) -> None:
-        if host in self._turns:
-            time.sleep(max(0.0, self._turns[host] + delay - time.monotonic()))
-
-    def _get(self, parts: SplitResult, limit: int) -> _Answer:
-        """One request; PageError with the reason when there is no answer, temporary where it may pass."""
-        secure = parts.scheme == "https"
-        host, timeout = parts.hostname or "", self._politeness.timeout
-        try:
-            port = parts.port or (443 if secure else 80)
-            connection = HTTPConnection(host, parts.port or port, timeout=timeout)
-            connection.sock = connect(host, port, secure, timeout, self._politeness.private)
-            with closing(connection), _deadline(connection.sock, timeout):
-                target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-                headers = {
-                    "User-Agent": USER_AGENT,
-                    "Accept": "text/html,*/*;q=0.1",
-                    "Accept-Encoding": "gzip",
-                }
-                headers["Host"] = parts.netloc.rpartition("@")[2]
-                connection.request("GET", target, headers=headers)
-                response = connection.getresponse()
-                answer = _Answer(response.status, response.headers, read_up_to(response, limit))
-                if response.length and len(answer.body) < limit:
-                    raise _TemporaryError("answer is cut short")
-        except ssl.SSLCertVerificationError as error:
-            raise PageError("certificate is not valid") from error
-        except gaierror as error:
-            raise PageError("host is not known") from error
-        except TimeoutError as error:
-            raise _TemporaryError(f"no answer within {timeout:g} s") from error
-        except (OSError, HTTPException, ValueError) as error:
-            raise _TemporaryError(f"connection failed: {type(error).__name__}") from error
-        if answer.status in _TEMPORARY:
-            raise _TemporaryError(f"HTTP status {answer.status}", _retry_after(answer.headers))
-        return answer
+        if host in self._last_request:
+            time.sleep(max(0.0, self._last_request[host] + delay - time.monotonic()))
 
 
-def _split(url: str) -> SplitResult:
+def _split_web_url(url: str) -> SplitResult:
     try:
         parts = urlsplit(safe_url_string(url))
         valid = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
@@ -204,24 +309,131 @@ def _split(url: str) -> SplitResult:
     return parts
 
 
-@contextmanager
-def _deadline(connection: socket, seconds: float) -> Iterator[None]:
-    """TimeoutError when the block takes longer, also where a server sends a byte now and then."""
-    expired = threading.Event()
+def _request(parts: SplitResult, politeness: Politeness, limit: int) -> _Answer:
+    """Make one request and read at most `limit` bytes of the answer.
 
-    def expire() -> None:
-        expired.set()
+    Raises:
+        PageError: There is no usable answer; a `_TemporaryError` if a later request may succeed.
+    """
+    try:
+        connection = _connect(parts, politeness)
+        with closing(connection), _deadline(connection, politeness.timeout):
+            answer = _exchange(connection, parts, limit)
+    except (*_CONNECTION_ERRORS, ValueError) as error:
+        raise _page_error(error, politeness.timeout) from error
+    if answer.status in _TEMPORARY_STATUS:
+        raise _TemporaryError(f"HTTP status {answer.status}", _retry_after(answer.headers))
+    return answer
+
+
+def _exchange(connection: HTTPConnection, parts: SplitResult, limit: int) -> _Answer:
+    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    request_headers = {
+        "Host": parts.netloc.rpartition("@")[2],
+        "User-Agent": USER_AGENT,
+        "Accept": "text/html,*/*;q=0.1",
+        "Accept-Encoding": "gzip",
+    }
+    # decompressed later, within the limit
+    connection.request("GET", target, headers=request_headers, preload_content=False, decode_content=False)
+    headers = Message()
+    with closing(connection.getresponse()) as response:
+        for name, value in response.headers.items():
+            headers[name] = value
+        return _Answer(response.status, headers, read_up_to(response, limit))
+
+
+def _page_error(error: Exception, timeout: float) -> PageError:
+    """Return the reason why a request failed."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return PageError("certificate is not valid")
+    if isinstance(error, gaierror):
+        return PageError("host is not known")
+    if isinstance(error, TimeoutError | HTTPTimeoutError):
+        return _TemporaryError(f"no answer within {timeout:g} s")
+    cause = error.__cause__ or error  # urllib3 wraps some errors
+    if isinstance(cause, IncompleteRead):
+        return _TemporaryError("answer is cut short")
+    return _TemporaryError(f"connection failed: {type(cause).__name__}")
+
+
+def _connect(parts: SplitResult, politeness: Politeness) -> HTTPConnection:
+    """Connect to the first address of a host that answers, with TLS for https.
+
+    The connection gets an address instead of the name, so nobody resolves the name again.
+    """
+    host = parts.hostname or ""
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    *fallbacks, last = allowed_addresses(host, port, politeness.private)
+    for address in fallbacks:
+        connection = _new_connection(address, port, host, parts.scheme, politeness.timeout)
         try:
-            connection.shutdown(SHUT_RDWR)
-        except OSError:  # closed already
-            return
+            connection.connect()
+        except (NewConnectionError, ConnectTimeoutError):
+            continue
+        return connection
+    connection = _new_connection(last, port, host, parts.scheme, politeness.timeout)
+    connection.connect()
+    return connection
 
-    timer = threading.Timer(seconds, expire)
+
+def _new_connection(address: str, port: int, host: str, scheme: str, timeout: float) -> HTTPConnection:
+    if scheme == "http":
+        return HTTPConnection(address, port, timeout=timeout)
+    context = ssl.create_default_context()
+    return HTTPSConnection(address, port, timeout=timeout, server_hostname=host, ssl_context=context)
+
+
+def allowed_addresses(host: str, port: int, private: bool) -> list[str]:
+    """Resolve a host name to the addresses that may be connected to.
+
+    Args:
+        host: The name, or an address.
+        port: The port to connect to.
+        private: True to allow all addresses.
+
+    Raises:
+        PageError: The host has no public address, or its name is not valid.
+        OSError: The name cannot be resolved.
+    """
+    try:
+        resolved = getaddrinfo(host, port, type=SOCK_STREAM)
+    except UnicodeError as error:
+        raise PageError("host name is not valid") from error
+    addresses = dict.fromkeys(str(address[0]) for *_, address in resolved)
+    allowed = [address for address in addresses if private or is_public(address)]
+    if not allowed:
+        raise PageError("host is at a private address")
+    return allowed
+
+
+def is_public(address: str) -> bool:
+    """Return True if an IP address, or the IPv4 address inside it, belongs to the public internet."""
+    ip = ip_address(address)
+    if isinstance(ip, IPv6Address):
+        ip = _inner_address(ip) or ip
+    return ip.is_global and not ip.is_multicast
+
+
+def _inner_address(ip: IPv6Address) -> IPv4Address | None:
+    if ip in _NAT64:
+        return IPv4Address(int(ip) & 0xFFFFFFFF)
+    if ip.teredo:
+        return ip.teredo[1]
+    return ip.ipv4_mapped or ip.sixtofour
+
+
+@contextmanager
+def _deadline(connection: HTTPConnection, seconds: float) -> Iterator[None]:
+    """Raise TimeoutError if the block takes longer, even if the server sends a byte now and then."""
+    expired = threading.Event()
+    # the connection gives its socket away with the response
+    timer = threading.Timer(seconds, _shut_down, (connection.sock, expired))
     timer.daemon = True
     timer.start()
     try:
         yield
-    except (OSError, HTTPException) as error:
+    except _CONNECTION_ERRORS as error:
         if expired.is_set():
             raise TimeoutError from error
         raise
@@ -231,11 +443,17 @@ def _deadline(connection: socket, seconds: float) -> Iterator[None]:
         raise TimeoutError
 
 
-def _retry_after(headers: Message) -> float | None:
-    value = str(headers.get("Retry-After", "")).strip()
-    if value.isdecimal():
-        return float(value[:9])
+def _shut_down(connected: socket, expired: threading.Event) -> None:
+    expired.set()
     try:
-        return (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds()
-    except (ValueError, TypeError):
+        connected.shutdown(SHUT_RDWR)
+    except OSError:  # closed already
+        return
+
+
+def _retry_after(headers: Message) -> float | None:
+    """Return the number of seconds that a server asks to wait, if it does."""
+    try:
+        return Retry().parse_retry_after(str(headers.get("Retry-After", "")))
+    except (InvalidHeader, ValueError, OverflowError):
         return None

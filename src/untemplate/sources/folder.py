@@ -1,32 +1,151 @@
-"""A folder of HTML files, or one such file."""
+"""HTML files: a folder of them, one of them, and what folders and archives have in common.
+
+Folders and archives are streams of `Member` files. `read_members` selects the pages among them and gives each its id
+and its URL.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
 import os
-from collections.abc import Iterator, Mapping
+import re
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
+from types import MappingProxyType
+from typing import IO, BinaryIO, NamedTuple
 
 from untemplate.errors import SourceError
 from untemplate.page import Limits, Page
-from untemplate.sources.html import page_url
-from untemplate.sources.members import Member, is_hidden, is_url_table, read_members, read_urls, swde_site
-from untemplate.sources.pages import Part, Skipped
+from untemplate.sources.html_sniffing import SNIFF, has_html_suffix, is_html, page_url
+from untemplate.sources.page_source import Skipped, SourcePart
 from untemplate.sources.stream import CUT_SHORT, open_stream, read_up_to
 
-__all__ = ["FileReader", "FolderReader"]
+__all__ = [
+    "FileReader",
+    "FolderReader",
+    "Member",
+    "is_system_file",
+    "is_url_table",
+    "read_members",
+    "swde_site",
+]
 
 _OTHER_SOURCES = frozenset(
     {".bz2", ".gz", ".jsonl", ".ndjson", ".parquet", ".tar", ".tgz", ".warc", ".xz", ".zip", ".zst"}
 )
+#: `<vertical>-<site>(<pages>)/<page>.htm`, the layout of the SWDE data set
+_SWDE_PAGE = re.compile(r"((?:[^/]+/)*[a-z]+-[^/()]+\(\d+\)/)\d+\.html?")
+_UNREADABLE = (OSError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile)
+_NO_URLS: Mapping[str, str] = MappingProxyType({})
+
+
+class Member(NamedTuple):
+    """A file of a folder or an archive: its relative POSIX path, and how to open it."""
+
+    name: str
+    open: Callable[[], AbstractContextManager[IO[bytes]]]
+
+
+def is_system_file(name: str) -> bool:
+    """Return True for files that operating systems leave behind, such as `.DS_Store` or `__MACOSX/…`."""
+    return any(part.startswith(".") or part == "__MACOSX" for part in name.split("/"))
+
+
+def is_url_table(name: str) -> bool:
+    """Return True for the path of `pages.csv`, at the top or in the one folder that was packed into an archive."""
+    folder, _, file = name.rpartition("/")
+    return file == "pages.csv" and "/" not in folder
+
+
+def swde_site(names: Iterable[str]) -> str:
+    """Return the folder of the SWDE site whose pages these files are; empty if they are anything else."""
+    site = ""
+    for name in names:
+        match = _SWDE_PAGE.fullmatch(name)
+        if match is None or site not in ("", match[1]):
+            return ""
+        site = match[1]
+    return site
+
+
+def read_members(
+    members: Iterable[Member],
+    source: str,
+    site: str,
+    limits: Limits,
+    skipped: Skipped,
+    table_urls: Mapping[str, str] = _NO_URLS,
+) -> Iterator[Page]:
+    """Yield the pages among files.
+
+    Args:
+        members: The files; `pages.csv` has to come before the pages.
+        source: The folder or archive, for messages.
+        site: The SWDE folder to remove from the ids; empty for none.
+        limits: The size limits of each page.
+        skipped: Counts the pages that cannot be read.
+        table_urls: The URLs by path that are known before any `pages.csv` is read.
+
+    Raises:
+        SourceError: `pages.csv` cannot be used.
+    """
+    urls = dict(table_urls)
+    started = False
+    for member in members:
+        try:
+            if is_url_table(member.name):
+                if started:
+                    skipped.add("pages.csv comes after pages in the archive: put it first", member.name)
+                urls |= _read_url_table(member, source, limits)
+                continue
+            html = _read_html(member, limits)
+        except _UNREADABLE as error:
+            skipped.add("cannot be read", f"{member.name}: {error}")
+            continue
+        if html is None:
+            if has_html_suffix(member.name):
+                skipped.add("not HTML", member.name)
+        elif not html.strip():
+            skipped.add("empty", member.name)
+        else:
+            started = True
+            id = member.name.removeprefix(site)
+            yield Page(url=urls.get(member.name) or page_url(html) or id, html=html, id=id, limits=limits)
+
+
+def _read_html(member: Member, limits: Limits) -> bytes | None:
+    """Read a page; None if it is not HTML. One byte over the limit is read, to recognize pages that are too big."""
+    with member.open() as file:
+        head = file.read(SNIFF)
+        if not is_html(member.name, head):
+            return None
+        return head + read_up_to(file, limits.bytes + 1 - len(head))
+
+
+def _read_url_table(table: Member, source: str, limits: Limits) -> dict[str, str]:
+    """Read `pages.csv`: the URLs of files by their paths."""
+    folder = table.name.removesuffix("pages.csv")
+    with table.open() as file:
+        text = read_up_to(file, limits.bytes).decode("utf-8-sig", "replace")
+    try:
+        rows = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+        if not {"path", "url"} <= set(rows.fieldnames or ()):
+            raise SourceError(f"{source}: {table.name} needs the columns path,url in its first line")
+        return {folder + row["path"]: row["url"] for row in rows if row["path"] and row["url"]}
+    except csv.Error as error:
+        raise SourceError(f"{source}: {table.name} is not readable as CSV: {error}") from error
 
 
 @dataclass(frozen=True)
 class FolderReader:
-    """A folder, with the folders in it; its files in the order of their paths."""
+    """Reads a folder and its subfolders; files in the order of their paths."""
 
     path: Path
     limits: Limits
@@ -36,48 +155,48 @@ class FolderReader:
         return sum(not is_url_table(name) for name in self._names(Skipped()))
 
     def check(self) -> None:
-        """SourceError when there is no HTML file, with what to give instead if that can be guessed."""
+        """Raise SourceError if there is no HTML file; the message suggests another source found in the folder."""
         skipped = Skipped()
         if next(self.read(skipped), None) or skipped:
             return
-        other = next(
-            (name for name in self._names(Skipped()) if Path(name).suffix.lower() in _OTHER_SOURCES), None
-        )
-        instead = f"; give {self.path / other} itself" if other else ""
-        raise SourceError(f"{self.path}: no HTML files in this folder{instead}")
+        suggestion = ""
+        for name in self._names(Skipped()):
+            if Path(name).suffix.lower() in _OTHER_SOURCES:
+                suggestion = f"; give {self.path / name} itself"
+                break
+        raise SourceError(f"{self.path}: no HTML files in this folder{suggestion}")
 
     def read(self, skipped: Skipped) -> Iterator[Page]:
-        return read_members(
-            self._members(skipped), str(self.path), swde_site(self._names(Skipped())), self.limits, skipped
-        )
+        site = swde_site(self._names(Skipped()))
+        return read_members(self._members(skipped), str(self.path), site, self.limits, skipped)
 
-    def parts(self, size: int, skipped: Skipped) -> Iterator[Part]:
-        """So many files each."""
+    def parts(self, size: int, skipped: Skipped) -> Iterator[SourcePart]:
+        """Split into parts of `size` files."""
         site = swde_site(self._names(Skipped()))
         urls: dict[str, str] = {}
-        for name, open_table in self._url_tables():
+        for table in self._url_tables():
             try:
-                with open_table() as file:
-                    urls |= read_urls(file, name, str(self.path), self.limits)
+                urls |= _read_url_table(table, str(self.path), self.limits)
             except OSError as error:
-                skipped.add("cannot be read", f"{name}: {error}")
-        names = (name for name in self._names(skipped) if not is_url_table(name))
-        while some := tuple(islice(names, size)):
-            known_urls = {name: urls[name] for name in some if name in urls}
-            yield Part(_SomeFiles(self.path, some, site, known_urls, self.limits))
+                skipped.add("cannot be read", f"{table.name}: {error}")
+        page_names = (name for name in self._names(skipped) if not is_url_table(name))
+        while names := tuple(islice(page_names, size)):
+            table_urls = {name: urls[name] for name in names if name in urls}
+            yield SourcePart(_FolderPart(self.path, names, site, table_urls, self.limits))
 
     def _members(self, skipped: Skipped) -> Iterator[Member]:
         yield from self._url_tables()
         for name in self._names(skipped):
             if not is_url_table(name):
-                yield Member(name, partial(_open, self.path / name))
+                yield _folder_member(self.path, name)
 
     def _url_tables(self) -> list[Member]:
         tables = sorted({*self.path.glob("pages.csv"), *self.path.glob("*/pages.csv")})
-        names = (path.relative_to(self.path).as_posix() for path in tables)
-        return [Member(name, partial(_open, self.path / name)) for name in names if not is_hidden(name)]
+        names = [path.relative_to(self.path).as_posix() for path in tables]
+        return [_folder_member(self.path, name) for name in names if not is_system_file(name)]
 
     def _names(self, skipped: Skipped) -> Iterator[str]:
+        """Yield the relative paths of all files, depth first, with one sorted listing per level in memory."""
         folders = [iter(self._sorted_names("", skipped))]
         while folders:
             for name in folders[-1]:
@@ -89,23 +208,35 @@ class FolderReader:
                 folders.pop()
 
     def _sorted_names(self, folder: str, skipped: Skipped) -> list[str]:
-        """The files and, with a slash at the end, folders in a folder: sorted as their whole paths are."""
+        """List the files and, with a slash at the end, the folders in a folder, sorted by their whole paths."""
         try:
             with os.scandir(self.path / folder) as entries:
-                return sorted(
-                    f"{folder}{entry.name}/"
-                    if entry.is_dir(follow_symlinks=False)
-                    else f"{folder}{entry.name}"
-                    for entry in entries
-                    if not is_hidden(entry.name) and (entry.is_dir(follow_symlinks=False) or entry.is_file())
-                )
+                names = [_entry_name(entry) for entry in entries]
         except OSError as error:
             skipped.add("cannot be read", f"{self.path / folder}: {error.strerror or error}")
             return []
+        return sorted(folder + name for name in names if name)
+
+
+def _entry_name(entry: os.DirEntry[str]) -> str:
+    """Return the name of a file, or of a folder with a slash; empty for anything else."""
+    if is_system_file(entry.name):
+        return ""
+    if entry.is_dir(follow_symlinks=False):
+        return f"{entry.name}/"
+    return entry.name if entry.is_file() else ""
+
+
+def _folder_member(folder: Path, name: str) -> Member:
+    return Member(name, partial(_open_binary, folder / name))
+
+
+def _open_binary(path: Path) -> BinaryIO:
+    return path.open("rb")
 
 
 @dataclass(frozen=True)
-class _SomeFiles:
+class _FolderPart:
     """Some files of a folder, with the URLs that `pages.csv` gives them."""
 
     path: Path
@@ -119,17 +250,13 @@ class _SomeFiles:
         return len(self.names)
 
     def read(self, skipped: Skipped) -> Iterator[Page]:
-        members = (Member(name, partial(_open, self.path / name)) for name in self.names)
+        members = (_folder_member(self.path, name) for name in self.names)
         return read_members(members, str(self.path), self.site, self.limits, skipped, self.urls)
-
-
-def _open(path: Path) -> BinaryIO:
-    return path.open("rb")
 
 
 @dataclass(frozen=True)
 class FileReader:
-    """One HTML file, compressed or not; its name is its id."""
+    """Reads one HTML file, compressed or not; its name is its id."""
 
     path: Path
     limits: Limits

@@ -1,4 +1,4 @@
-"""What a source is, told by its content; its name only when that does not tell."""
+"""Recognize what a source is by its content; by its name only if the content does not decide."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from untemplate.errors import SourceError
 from untemplate.page import DEFAULT_LIMITS, Limits, Page
 from untemplate.sources.archive import TarReader, ZipReader, is_tar
-from untemplate.sources.fetch import DEFAULT_POLITENESS, Politeness
+from untemplate.sources.fetch import DEFAULT_POLITENESS, Politeness, UrlReader, read_url_list
 from untemplate.sources.folder import FileReader, FolderReader
-from untemplate.sources.html import SNIFF, is_html
-from untemplate.sources.jsonl import JsonlReader
-from untemplate.sources.pages import InMemory, Pages, Reader
-from untemplate.sources.rows import Columns
-from untemplate.sources.stream import open_file, open_stream
-from untemplate.sources.urls import UrlReader, read_urls
+from untemplate.sources.html_sniffing import SNIFF, is_html
+from untemplate.sources.page_source import InMemory, Pages, Reader
+from untemplate.sources.stream import COMPRESSED_SUFFIXES, open_file, open_stream
 from untemplate.sources.warc import WarcReader
+
+if TYPE_CHECKING:
+    from untemplate.sources.page_rows import JsonlReader, ParquetReader
 
 __all__ = ["read_pages"]
 
 _URL_LINE = re.compile(rb"(?:\s*+(?:#[^\n]*+\n)?+)*+https?://", re.IGNORECASE)
-_COMPRESSED = frozenset({".bz2", ".gz", ".xz", ".zst"})
 _KNOWN = "a folder of HTML files, a zip or tar archive of them, WARC, Parquet, JSONL, or a text file of URLs"
 
 
@@ -35,10 +35,24 @@ def read_pages(
     limits: Limits = DEFAULT_LIMITS,
     politeness: Politeness = DEFAULT_POLITENESS,
 ) -> Pages:
-    """The pages of any source: a folder, an archive, WARC, Parquet, JSONL, an SWDE site, a list of URLs.
+    """Return the pages of any source. They are read, or fetched, when somebody iterates over them.
 
-    The columns are those of Parquet and JSONL. Pages that are already in memory are taken as they are.
-    Raises SourceError when the source cannot be used.
+    Args:
+        source: A folder or an archive of HTML files, WARC, Parquet, JSONL, an SWDE site, or a text file of URLs.
+            Pages in memory are used as they are.
+        url_column: The column of Parquet or JSONL with the URL of a page.
+        html_column: The column with its HTML.
+        limits: The size limits of each page.
+        politeness: How to fetch the pages of URLs.
+
+    Raises:
+        SourceError: The source cannot be used.
+
+    Example:
+        >>> import untemplate as ut
+        >>> pages = ut.read_pages([ut.Page("http://example.com/1", "<p>One")])
+        >>> [page.url for page in pages]
+        ['http://example.com/1']
     """
     if isinstance(source, Pages):
         return source
@@ -48,50 +62,78 @@ def read_pages(
     if not path.exists():
         hint = "; write the URLs into a text file, one a line" if re.match("https?:", str(source)) else ""
         raise SourceError(f"{source}: no such file or folder{hint}")
-    reader = _recognize(path, Columns(url_column, html_column), limits, politeness)
+    reader = _Recognizer(path, url_column, html_column, limits, politeness).find_reader()
     return Pages(os.fspath(source), reader, limits)
 
 
-def _recognize(path: Path, columns: Columns, limits: Limits, politeness: Politeness) -> Reader:
-    if path.is_dir():
-        folder = FolderReader(path, limits)
-        folder.check()
-        return folder
-    with open_file(path) as file:
-        magic = file.read(4)
-    if magic == b"PAR1":
-        from untemplate.sources.parquet import (
-            ParquetReader,  # pyarrow takes long to import: only who needs it waits
-        )
+class _Recognizer:
+    """Selects the reader of a file or folder."""
 
-        table = ParquetReader(path, columns, limits)
-        table.check()
-        return table
-    if magic in (b"PK\x03\x04", b"PK\x05\x06"):
-        archive = ZipReader(path, limits)
-        archive.check()
-        return archive
-    return _recognize_stream(path, columns, limits, politeness)
+    def __init__(
+        self, path: Path, url_column: str, html_column: str, limits: Limits, politeness: Politeness
+    ) -> None:
+        self._path = path
+        self._columns = (url_column, html_column)
+        self._limits = limits
+        self._politeness = politeness
+
+    def find_reader(self) -> Reader:
+        """Return the reader of the source; SourceError if there is none, or if the source is damaged."""
+        if self._path.is_dir():
+            return _checked(FolderReader(self._path, self._limits))
+        with open_file(self._path) as file:
+            magic = file.read(4)
+        if magic == b"PAR1":
+            return _checked(self._parquet_reader())
+        if magic in (b"PK\x03\x04", b"PK\x05\x06"):
+            return _checked(ZipReader(self._path, self._limits))
+        return self._find_stream_reader()
+
+    def _find_stream_reader(self) -> Reader:
+        """Return the reader of a file that may be compressed."""
+        head = self._read_head()
+        text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+        suffix = self._inner_suffix()
+        if is_tar(head):
+            return TarReader(self._path, self._limits)
+        if head.startswith(b"WARC/"):
+            return WarcReader(self._path, self._limits)
+        if text.startswith(b"{") or suffix in (".jsonl", ".ndjson"):
+            return self._jsonl_reader()
+        if is_html(f"page{suffix}", head):
+            return FileReader(self._path, self._limits)
+        if _URL_LINE.match(text):
+            return UrlReader(read_url_list(self._path), self._limits, self._politeness)
+        if text.startswith(b"["):
+            raise SourceError(f"{self._path}: a JSON array; write one object a line (jq -c '.[]' does it)")
+        raise SourceError(f"{self._path}: not recognized as pages; give {_KNOWN}")
+
+    def _read_head(self) -> bytes:
+        with open_stream(self._path) as stream:
+            head = stream.read(SNIFF)
+            if not head:
+                problem = stream.damage or "the file is empty"
+                raise SourceError(f"{self._path}: {problem}; give {_KNOWN}")
+        return head
+
+    def _inner_suffix(self) -> str:
+        """Return the last suffix of the name, not counting that of a compression."""
+        suffixes = [suffix.lower() for suffix in self._path.suffixes]
+        inner = [suffix for suffix in suffixes if suffix not in COMPRESSED_SUFFIXES]
+        return inner[-1] if inner else ""
+
+    # pyarrow takes long to import: only sources with rows wait for it
+    def _jsonl_reader(self) -> JsonlReader:
+        from untemplate.sources.page_rows import JsonlReader, PageColumns
+
+        return JsonlReader(self._path, PageColumns(*self._columns), self._limits)
+
+    def _parquet_reader(self) -> ParquetReader:
+        from untemplate.sources.page_rows import PageColumns, ParquetReader
+
+        return ParquetReader(self._path, PageColumns(*self._columns), self._limits)
 
 
-def _recognize_stream(path: Path, columns: Columns, limits: Limits, politeness: Politeness) -> Reader:
-    with open_stream(path) as stream:
-        head = stream.read(SNIFF)
-        if not head:
-            raise SourceError(f"{path}: {stream.damage or 'the file is empty'}; give {_KNOWN}")
-    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    suffixes = [suffix for suffix in path.suffixes if suffix.lower() not in _COMPRESSED]
-    suffix = suffixes[-1].lower() if suffixes else ""
-    if is_tar(head):
-        return TarReader(path, limits)
-    if head.startswith(b"WARC/"):
-        return WarcReader(path, limits)
-    if text.startswith(b"{") or suffix in (".jsonl", ".ndjson"):
-        return JsonlReader(path, columns, limits)
-    if is_html(f"page{suffix}", head):
-        return FileReader(path, limits)
-    if _URL_LINE.match(text):
-        return UrlReader(read_urls(path), limits, politeness)
-    if text.startswith(b"["):
-        raise SourceError(f"{path}: a JSON array; write one object a line (jq -c '.[]' does it)")
-    raise SourceError(f"{path}: not recognized as pages; give {_KNOWN}")
+def _checked(reader: FolderReader | ZipReader | ParquetReader) -> Reader:
+    reader.check()
+    return reader

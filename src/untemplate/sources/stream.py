@@ -1,4 +1,4 @@
-"""Bytes of a file, decompressed by what the file is; a damaged file gives what is readable of it."""
+"""The decompressed bytes of a file. Of a damaged file, the readable part."""
 
 from __future__ import annotations
 
@@ -16,9 +16,20 @@ import zstandard
 
 from untemplate.errors import SourceError
 
-__all__ = ["CUT_SHORT", "Stream", "SupportsRead", "open_file", "open_stream", "read_up_to"]
+__all__ = [
+    "COMPRESSED_SUFFIXES",
+    "CUT_SHORT",
+    "Stream",
+    "SupportsRead",
+    "open_file",
+    "open_stream",
+    "read_up_to",
+]
 
+#: why pages were skipped at the end of a damaged file
 CUT_SHORT = "the file is cut short or damaged: the rest of it is missing"
+#: suffixes of files that `open_stream` decompresses; it recognizes them by content, not by these
+COMPRESSED_SUFFIXES = frozenset({".bz2", ".gz", ".xz", ".zst"})
 
 _DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError, zstandard.ZstdError)
 
@@ -33,23 +44,24 @@ class _Decompressed(Protocol):
     def read1(self, size: int = -1, /) -> bytes: ...
 
 
-def _unzstd(file: BinaryIO) -> _Decompressed:
+def _open_zstd(file: BinaryIO) -> _Decompressed:
     return zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
 
 
+#: what opens a compressed file, by the first bytes of the file
 _DECOMPRESSORS: dict[bytes, Callable[[BinaryIO], _Decompressed]] = {
     b"\x1f\x8b": lambda file: gzip.GzipFile(fileobj=file),
     b"BZh": lambda file: bz2.BZ2File(file),
     b"\xfd7zXZ\0": lambda file: lzma.LZMAFile(file),  # noqa: SIM115 — closed with its stream
-    b"\x28\xb5\x2f\xfd": _unzstd,
+    b"\x28\xb5\x2f\xfd": _open_zstd,
 }
 
 
 class Stream(io.BufferedReader):
-    """A decompressed file that simply ends where its readable part ends; `damage` then says why."""
+    """A decompressed file that ends where its readable part ends. If that is too early, `damage` says why."""
 
     def __init__(self, file: BinaryIO, content: _Decompressed) -> None:
-        self._source = _Readable(file, content)
+        self._source = _RawStream(file, content)
         super().__init__(self._source, 1 << 16)
 
     @property
@@ -62,7 +74,9 @@ class Stream(io.BufferedReader):
         return self._source.share
 
 
-class _Readable(io.RawIOBase):
+class _RawStream(io.RawIOBase):
+    """The unbuffered bytes of a `Stream`."""
+
     def __init__(self, file: BinaryIO, content: _Decompressed) -> None:
         self._file = file
         self._content = content
@@ -73,10 +87,10 @@ class _Readable(io.RawIOBase):
         return True
 
     def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
+        """Fill the buffer with what is decompressed so far, which `read` would lose to an error that comes later."""
         if self.damage is not None:
             return 0
         try:
-            # what is decompressed so far, which read() would lose to an error that comes later
             data = self._content.read1(len(buffer))
         except _DAMAGE as error:
             self.damage = str(error) or type(error).__name__
@@ -99,7 +113,7 @@ class _Readable(io.RawIOBase):
 
 
 def read_up_to(file: SupportsRead, size: int) -> bytes:
-    """At most so many bytes, read in pieces: a big size alone costs no memory."""
+    """Read at most `size` bytes, in pieces: a big size alone costs no memory."""
     pieces = []
     while size > 0 and (piece := file.read(min(size, 1 << 18))):
         pieces.append(piece)
@@ -108,7 +122,11 @@ def read_up_to(file: SupportsRead, size: int) -> bytes:
 
 
 def open_file(path: Path) -> io.BufferedReader:
-    """Open for reading; SourceError in one line when that is not possible."""
+    """Open a file for reading.
+
+    Raises:
+        SourceError: The file cannot be read.
+    """
     try:
         return path.open("rb")
     except OSError as error:
@@ -116,7 +134,11 @@ def open_file(path: Path) -> io.BufferedReader:
 
 
 def open_stream(path: Path) -> Stream:
-    """Open for reading, decompressed by its first bytes: gzip, bzip2, xz, Zstandard, or as it is."""
+    """Open a file for reading and decompress it by its first bytes: gzip, bzip2, xz, Zstandard, or not at all.
+
+    Raises:
+        SourceError: The file cannot be read.
+    """
     file = open_file(path)
     magic = file.read(8)
     file.seek(0)

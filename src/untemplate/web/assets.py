@@ -15,9 +15,8 @@ from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 from untemplate.errors import PageError
 from untemplate.page import Page
-from untemplate.sources._fastwarc import ArchiveIterator, WarcRecord, WarcRecordType
-from untemplate.sources.body import decode_body, join_chunks
 from untemplate.sources.stream import open_stream
+from untemplate.sources.warc import WarcRecord, decode_record_body, parse_http_headers, read_responses
 
 __all__ = ["Asset", "Assets", "FolderAssets", "NoAssets", "WarcAssets", "find_assets"]
 
@@ -127,12 +126,8 @@ class WarcAssets:
 
     def _read(self) -> Iterator[tuple[str, Asset]]:
         with open_stream(self._path) as stream:
-            records = ArchiveIterator(
-                stream, record_types=WarcRecordType.response, parse_http=False, stream_detect=False
-            )
             try:
-                for record in records:
-                    url = (record.headers.get("WARC-Target-URI") or "").strip("<>")
+                for url, record in read_responses(stream):
                     try:
                         asset = _asset(record)
                     except PageError:
@@ -146,18 +141,13 @@ class WarcAssets:
 def _asset(record: WarcRecord) -> Asset | None:
     if not record.is_http:
         return None
-    try:
-        record.parse_http(auto_decode="none")
-    except OSError:
-        return None
+    parse_http_headers(record)
     kind = (record.http_content_type or "").lower()
     headers = record.http_headers
     if headers.status_code != 200 or not kind.startswith(_TYPES) or record.content_length > MAX_BYTES:
         return None
     body = record.reader.read(record.content_length)
-    if "chunked" in (headers.get("Transfer-Encoding") or "").lower():
-        body = join_chunks(body)
-    return Asset(kind, decode_body(body, headers.get("Content-Encoding") or "", MAX_BYTES))
+    return Asset(kind, decode_record_body(record, body, MAX_BYTES))
 
 
 def _paths(page: Page, base: str | None, reference: str) -> Iterator[str]:

@@ -36,7 +36,7 @@ from untemplate.output.encoding import encode, finish, header
 from untemplate.output.record_files import arrow_schema, record_format
 from untemplate.output.tally import Tally
 from untemplate.schema import Schema
-from untemplate.sources.rows import Columns
+from untemplate.sources.page_rows import PageColumns
 
 __all__ = ["extract"]
 
@@ -52,8 +52,8 @@ def extract(
     rules: Rules,
     output: str | os.PathLike[str],
     *,
-    url_column: str = Columns.url,
-    html_column: str = Columns.html,
+    url_column: str = PageColumns.url,
+    html_column: str = PageColumns.html,
     limits: PageLimits = DEFAULT_PAGE_LIMITS,
 ) -> Result:
     """Extract a record from every page; the result has the tally, and what was skipped.
@@ -67,7 +67,7 @@ def extract(
     to_folder = _FOLDER.match(name) is not None
     if not to_folder and (reason := _unwritable(Path(name))):
         raise InputError(f"{name}: {reason}")
-    given = open_input(spark, source, Columns(url_column, html_column))
+    given = open_input(spark, source, PageColumns(url_column, html_column))
     task = Settings(rules.dumps(), format, limits)
     if to_folder:
         return _write_parts(spark, given, rules.schema, task, name)

@@ -26,7 +26,7 @@ from untemplate.labeling import parse_labels
 from untemplate.pipeline import learn_site
 from untemplate.schema import Schema
 from untemplate.sources import Skipped
-from untemplate.sources.rows import ID_COLUMNS, Columns
+from untemplate.sources.page_rows import ID_COLUMNS, PageColumns
 
 __all__ = ["combine_rules", "learn_sites"]
 
@@ -45,8 +45,8 @@ def learn_sites(
     schema: Schema,
     output: str | os.PathLike[str],
     *,
-    url_column: str = Columns.url,
-    html_column: str = Columns.html,
+    url_column: str = PageColumns.url,
+    html_column: str = PageColumns.html,
 ) -> DataFrame:
     """Learn the rules of every site that has labels; Parquet with a row a site is written to the folder `output`.
 
@@ -54,7 +54,7 @@ def learn_sites(
     are no rules. The site of a page is the column `site` of its table, else the host of its URL; that of labels is
     `"site"` in their line, else the host of their `"url"`.
     """
-    given = _by_site(open_input(spark, source, Columns(url_column, html_column), keep=("site",)), spark)
+    given = _by_site(open_input(spark, source, PageColumns(url_column, html_column), keep=("site",)), spark)
     lines = _label_lines(spark, os.fspath(labels))
     pages = _sampled(given.frame, lines).groupBy("site")
     learn = partial(_learn, read=given.pages, schema=schema)
@@ -82,7 +82,7 @@ def _by_site(given: Input, spark: SparkSession) -> Input:
     """Rows that are pages, each with its site."""
     if not given.is_table:
         rows = given.frame.mapInArrow(partial(_page_rows, read=given.pages), from_arrow_schema(PAGE_COLUMNS))
-        given = open_input(spark, rows, Columns())
+        given = open_input(spark, rows, PageColumns())
     columns = given.frame.columns
     if "site" in columns:
         return given

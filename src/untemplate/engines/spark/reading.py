@@ -27,7 +27,7 @@ from untemplate.engines.spark.session import missing_told
 from untemplate.errors import PageError, SourceError
 from untemplate.page import DEFAULT_LIMITS, Page
 from untemplate.sources import Skipped, read_pages
-from untemplate.sources.rows import ID_COLUMNS, Columns, row_page
+from untemplate.sources.page_rows import ID_COLUMNS, PageColumns, row_page
 
 __all__ = ["Input", "PageReader", "open_input"]
 
@@ -62,7 +62,7 @@ class Input:
 def open_input(
     spark: SparkSession,
     source: str | os.PathLike[str] | DataFrame,
-    columns: Columns,
+    columns: PageColumns,
     keep: Sequence[str] = (),
 ) -> Input:
     """A table of pages, a file, or a folder of files of one kind, which their endings tell.
@@ -111,18 +111,18 @@ def _files(spark: SparkSession, source: str) -> list[str]:
     return list(files)
 
 
-def _table(frame: DataFrame, index: Column, name: str, columns: Columns, keep: Sequence[str]) -> Input:
+def _table(frame: DataFrame, index: Column, name: str, columns: PageColumns, keep: Sequence[str]) -> Input:
     known = frame.columns
-    for column, needed in ((columns.html, True), (columns.url, columns.url != Columns.url)):
+    for column, needed in ((columns.html, True), (columns.url, columns.url != PageColumns.url)):
         if needed and column not in known:
             raise SourceError(
                 f"{name}: no column {column!r}, only {', '.join(known)}; "
                 "name the columns with url_column and html_column"
             )
     charset = "utf-8" if isinstance(frame.schema[columns.html].dataType, StringType) else None
-    wanted = [F.col(columns.html).cast("binary").alias(Columns.html), (index + 1).alias("number")]
+    wanted = [F.col(columns.html).cast("binary").alias(PageColumns.html), (index + 1).alias("number")]
     if columns.url in known:
-        wanted.append(F.col(columns.url).alias(Columns.url))
+        wanted.append(F.col(columns.url).alias(PageColumns.url))
     wanted += [F.col(column) for column in (*ID_COLUMNS, "charset", *keep) if column in known]
     return Input(name, frame.select(*wanted), partial(_row_pages, charset=charset), True)
 
@@ -131,7 +131,9 @@ def _row_pages(batches: Iterator[pa.RecordBatch], skipped: Skipped, charset: str
     for batch in batches:
         for row in batch.to_pylist():
             try:
-                yield row_page(row, row["number"], Columns(), DEFAULT_LIMITS, row.get("charset") or charset)
+                yield row_page(
+                    row, row["number"], PageColumns(), DEFAULT_LIMITS, row.get("charset") or charset
+                )
             except PageError as error:
                 skipped.add(str(error), f"row {row['number']}")
 
@@ -151,7 +153,7 @@ def _lines(spark: SparkSession, source: str, ending: _Ending) -> DataFrame:
     )
 
 
-def _file_pages(batches: Iterator[pa.RecordBatch], skipped: Skipped, columns: Columns) -> Iterator[Page]:
+def _file_pages(batches: Iterator[pa.RecordBatch], skipped: Skipped, columns: PageColumns) -> Iterator[Page]:
     """The pages of one file after the other, each file first copied to the worker's disk."""
     disk = os.environ.get("SPARK_LOCAL_DIRS", "").partition(",")[0] or None
     for (file, size), pieces in groupby(_pieces(batches), key=lambda piece: (piece.file, piece.size)):
@@ -172,7 +174,7 @@ def _file_pages(batches: Iterator[pa.RecordBatch], skipped: Skipped, columns: Co
             skipped.update(found)
 
 
-def _copied_pages(copy: Path, skipped: Skipped, columns: Columns) -> Iterator[Page]:
+def _copied_pages(copy: Path, skipped: Skipped, columns: PageColumns) -> Iterator[Page]:
     """The pages of a file; one that cannot be used is told, and does not end the run."""
     try:
         pages = read_pages(copy, url_column=columns.url, html_column=columns.html)

@@ -12,7 +12,7 @@ import pytest
 from tests.sources.containers import EVERY, Written
 from untemplate import Page, read_pages
 from untemplate.sources import Skipped
-from untemplate.sources.pages import Pages
+from untemplate.sources.page_source import Pages
 
 WRITTEN = [
     Written(f"{n % 3}/{n:03}.html", f"http://example.com/{n}", b"<html><p>%d" % n)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import tarfile
 import zipfile
 from pathlib import Path
 
@@ -94,13 +93,6 @@ def test_pages_csv_in_the_folder_that_was_packed(kind: str, tmp_path: Path) -> N
     assert (page.id, page.url) == ("site/a.html", "http://x.com/a")
 
 
-def test_pages_csv_too_late_in_a_tar_is_said(tmp_path: Path) -> None:
-    files = {"a.html": b"<html>", "pages.csv": b"path,url\na.html,http://x.com/a\n"}
-    pages = read_pages(write("tar", tmp_path / "a.tgz", files))
-    assert [page.url for page in pages] == ["a.html"]
-    assert pages.skipped.counts == {"pages.csv comes after pages in the archive: put it first": 1}
-
-
 @every_kind
 @pytest.mark.parametrize("table", [b"file,url\n", b"", b'path,url\n"a'])
 def test_pages_csv_that_is_none(kind: str, table: bytes, tmp_path: Path) -> None:
@@ -135,33 +127,6 @@ def test_a_bomb_costs_its_limit(kind: str, tmp_path: Path) -> None:
     assert len(page.html) == 10_001
     with pytest.raises(PageError, match="larger than 10,000 bytes"):
         page.nodes  # noqa: B018
-
-
-def test_damaged_member_of_a_zip(tmp_path: Path) -> None:
-    path = write("zip", tmp_path / "a.zip", {"a.html": b"<html>aaaaaaaa", "b.html": b"<html>b"})
-    path.write_bytes(path.read_bytes().replace(b"aaaaaaaa", b"aaaabaaa"))
-    pages = read_pages(path)
-    assert [page.id for page in pages] == ["b.html"]
-    assert pages.skipped.counts == {"cannot be read": 1}
-
-
-def test_tar_without_its_end(tmp_path: Path) -> None:
-    whole = tar_bytes([("a.html", b"<html>a"), ("b.html", b"<html>b")])
-    path = tmp_path / "a.tar"
-    for length, pages_left in [(2048, 2), (1600, 2), (1540, 1), (1300, 1), (1024, 1)]:
-        path.write_bytes(whole[:length])
-        pages = read_pages(path)
-        assert len(list(pages)) == pages_left
-        assert pages.skipped.total == 1, length
-
-
-def test_links_in_a_tar_are_not_followed(tmp_path: Path) -> None:
-    with tarfile.open(tmp_path / "a.tar", "w") as archive:
-        link = tarfile.TarInfo("link.html")
-        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
-        archive.addfile(link)
-    with pytest.raises(SourceError, match="no pages"):
-        list(read_pages(tmp_path / "a.tar"))
 
 
 def test_folder_without_pages(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What the first bytes of a page tell: whether it is HTML, and its URL."""
+"""Answers from the first bytes of a page: whether it is HTML, and which URL it gives itself."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ __all__ = ["HTML_TYPES", "SNIFF", "has_html_suffix", "is_html", "page_url"]
 
 #: bytes that `is_html` looks at
 SNIFF = 4096
+#: the content types of HTML
 HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 
 _SUFFIXES = frozenset({".htm", ".html", ".shtml", ".xht", ".xhtml"})
-# The tags by which the WHATWG "MIME Sniffing" standard knows HTML, and others that open real pages.
+# The tags by which the WHATWG "MIME Sniffing" standard recognizes HTML, and others that open real pages.
 _START = re.compile(
     rb"(?>\s+|<!--.*?-->|<\?.*?\?>)*+<(?:!doctype\s+html|html|head|body|base|title|meta|link|script|style|iframe|h1"
     rb"|div|span|font|table|form|center|noscript|a|b|br|p)[\s/>]",
@@ -22,8 +23,8 @@ _START = re.compile(
 )
 _BINARY = re.compile(rb"\x89PNG|\xff\xd8\xff|GIF8|RIFF|%PDF|PK\x03\x04|\x1f\x8b")
 
-# Where base and canonical link stand; they come early in the head, but long scripts may come before them.
-_HEAD = 1 << 18
+# Bytes searched for base and canonical link: they come early in the head, but long scripts may precede them.
+_HEAD_BYTES = 1 << 18
 _TAG = re.compile(
     rb"<!--.*?(?:-->|\Z)|<(?:script|style)\b.*?(?:</(?:script|style)|\Z)|<([a-z][a-z0-9]*)([^>]*)",
     re.IGNORECASE | re.DOTALL,
@@ -34,7 +35,10 @@ _UTF8_MARK = b"\xef\xbb\xbf"
 
 
 def is_html(name: str, head: bytes) -> bool:
-    """Whether a file is an HTML page: its first bytes decide, its name only when they do not tell."""
+    """Return True if a file is an HTML page.
+
+    The first bytes decide. The name decides only if they neither look like HTML nor like another format.
+    """
     head = _ascii_compatible(head[:SNIFF])
     if _START.match(head):
         return True
@@ -42,35 +46,41 @@ def is_html(name: str, head: bytes) -> bool:
 
 
 def has_html_suffix(name: str) -> bool:
-    """Whether a file claims to be a page."""
+    """Return True if the name of a file claims that it is a page."""
     return PurePosixPath(name).suffix.lower() in _SUFFIXES
 
 
 def page_url(page: bytes) -> str | None:
-    """The absolute URL that a page gives itself, if any.
+    """Return the absolute URL that a page gives itself, if any.
 
-    That is a `base` whose `href` was put before everything else by who saved the page or does not name a
-    folder (sites use one that does for all their pages); otherwise the canonical link.
+    This is the `href` of a `base` element if it is the first tag of the page, because programs that save pages put it
+    there, or if it does not name a folder, because sites use one `base` with a folder for all their pages. Otherwise
+    it is the canonical link.
     """
     canonical: str | None = None
-    first = True
-    for match in _TAG.finditer(_ascii_compatible(page[:_HEAD])):
+    is_first_tag = True
+    for match in _TAG.finditer(_ascii_compatible(page[:_HEAD_BYTES])):
         tag = (match[1] or b"").lower()
         if tag == b"body":
             break
-        if tag in (b"base", b"link"):
-            attributes = _attributes(match[2])
-            url = attributes.get("href", "")
-            if _is_absolute(url):
-                if tag == b"base" and (first or not url.endswith("/")):
-                    return url
-                if tag == b"link" and "canonical" in attributes.get("rel", "").lower().split():
-                    canonical = canonical or url
-        first = first and not tag
+        if tag == b"base":
+            url = _absolute_href(_tag_attributes(match[2]))
+            if url and (is_first_tag or not url.endswith("/")):
+                return url
+        elif tag == b"link" and canonical is None:
+            canonical = _canonical_url(match[2])
+        is_first_tag = is_first_tag and not tag
     return canonical
 
 
-def _attributes(tag: bytes) -> dict[str, str]:
+def _canonical_url(link: bytes) -> str | None:
+    attributes = _tag_attributes(link)
+    if "canonical" not in attributes.get("rel", "").lower().split():
+        return None
+    return _absolute_href(attributes)
+
+
+def _tag_attributes(tag: bytes) -> dict[str, str]:
     attributes: dict[str, str] = {}
     for name, *values in _ATTRIBUTE.findall(tag):
         value = html.unescape(b"".join(values).decode("utf-8", "replace")).strip()
@@ -78,12 +88,13 @@ def _attributes(tag: bytes) -> dict[str, str]:
     return attributes
 
 
-def _is_absolute(url: str) -> bool:
+def _absolute_href(attributes: dict[str, str]) -> str | None:
+    url = attributes.get("href", "")
     try:
         parts = urlsplit(url)
     except ValueError:
-        return False
-    return parts.scheme in ("http", "https") and bool(parts.netloc)
+        return None
+    return url if parts.scheme in ("http", "https") and parts.netloc else None
 
 
 def _ascii_compatible(page: bytes) -> bytes:
