@@ -22,7 +22,7 @@ import untemplate as ut
 from benchmarks.data.swde import Score
 from benchmarks.measure.lists import Sheet, hits, letters, sheets
 from untemplate.page import visible_text
-from untemplate.rules.parts import Part, cut
+from untemplate.rules.record_pages import RecordPage, split_records
 
 
 def labels(sheet: Sheet, every: int = 1) -> Iterator[ut.Label]:
@@ -33,14 +33,14 @@ def labels(sheet: Sheet, every: int = 1) -> Iterator[ut.Label]:
                 yield ut.Label(sheet.page.id, f"column_{column}", cell, record=str(number))
 
 
-def rows(rules: ut.Rules, page: ut.Page) -> list[Part]:
+def rows(rules: ut.Rules, page: ut.Page) -> list[RecordPage]:
     """The records of a page that rules know as one of theirs."""
     records = rules.extract_page(page)
     rule = next((one.records for one in rules.wrappers if one.cluster == records[0].cluster), None)
-    return cut(rule, page) if rule and records[0].position else []
+    return split_records(rule, page) if rule and records[0].position else []
 
 
-def text_of(row: Part) -> str:
+def text_of(row: RecordPage) -> str:
     return letters(" ".join(map(visible_text, row.elements)))
 
 

@@ -20,7 +20,7 @@ from untemplate.learning import AttributeReport, Table, learn_list, learn_rules
 from untemplate.lists import Row
 from untemplate.page import Page
 from untemplate.rules import Wrapper
-from untemplate.rules.explain import explain_rule
+from untemplate.rules.in_words import explain_rule
 from untemplate.sampling import sample
 from untemplate.schema import Attribute, Schema
 from untemplate.watching import POOL, remember

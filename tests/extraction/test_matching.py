@@ -29,10 +29,10 @@ def test_the_same_as_trying_all(wrappers: list[Wrapper], url: str, own: Signatur
     matcher = Matcher(wrappers)
     ranked = sorted(wrappers, key=lambda wrapper: -wrapper.importance)
     assert matcher.ranked == ranked
-    known = [index for index, wrapper in enumerate(ranked) if wrapper.knows_url(url)]
+    known = [index for index, wrapper in enumerate(ranked) if wrapper.matches_url(url)]
     among = matcher.by_url(url)
     assert list(among) == (known or list(range(len(ranked))))
-    covering = [index for index in among if ranked[index].knows_signature(own)]
+    covering = [index for index in among if ranked[index].matches_signature(own)]
     assert matcher.by_signature(own, among) == (covering[0] if covering else None)
 
 

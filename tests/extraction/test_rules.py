@@ -14,8 +14,8 @@ from untemplate import Attribute, Limits, Page, Reason, Record, Rules, Schema, l
 from untemplate.demo import make_site
 from untemplate.page import Signature, signature
 from untemplate.rules import Rule, Selector, Wrapper
-from untemplate.rules.classifier import Classifier
 from untemplate.rules.feature import Feature
+from untemplate.rules.rule import CandidateClassifier
 
 ANY = Signature((None,) * 8)
 
@@ -194,7 +194,7 @@ def test_the_whole_text_of_an_element_and_runs_of_nodes() -> None:
 
 def test_a_classifier_picks_the_likeliest_candidate_above_a_half() -> None:
     """The paper's `//td/img` of a rating image: a weak feature tells it from other images."""
-    classifier = Classifier(-1.0, (Feature("@data-padding", 1, ("10px",)),), (3.0,), (-2.0,))
+    classifier = CandidateClassifier(-1.0, (Feature("@data-padding", 1, ("10px",)),), (3.0,), (-2.0,))
     rule = Rule("name", (selector(("tag", 2, "td"), ("tag", 1, "img"), node="@src"),), classifier=classifier)
     rules = rules_of(wrapper("a", [rule], signatures=(ANY,)))
     images = "<table><tr><td><img src=1.png></td><td><img src=2.png {}></td><td><img src=3.png></td></table>"

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from untemplate.learning.range_pruner import learn_range
-from untemplate.rules.ranges import Range
+from untemplate.rules.rule import Range
 from untemplate.schema import Type
 
 

@@ -11,9 +11,9 @@ from untemplate import Attribute, Label, LabelError, Page, Reason, Record, Rules
 from untemplate.errors import RulesError
 from untemplate.lists import survey
 from untemplate.pipeline import learn_site
-from untemplate.rules.candidates import MAX_CANDIDATES
-from untemplate.rules.explain import explain_records
-from untemplate.rules.parts import cut
+from untemplate.rules.in_words import explain_records
+from untemplate.rules.record_pages import split_records
+from untemplate.rules.selecting import MAX_CANDIDATES
 
 SCHEMA = Schema(
     "tea",
@@ -233,8 +233,8 @@ def test_records_are_never_inside_each_other() -> None:
     record_rule = rules.wrappers[0].records
     assert record_rule is not None
     page = Page(html="<ul class='hits'><li><h3>a</h3>" * 3 + "</ul>")
-    inner = {one for part in cut(record_rule, page) for one in part.elements[0].iterdescendants()}
-    assert not inner & {part.elements[0] for part in cut(record_rule, page)}
+    inner = {one for part in split_records(record_rule, page) for one in part.elements[0].iterdescendants()}
+    assert not inner & {part.elements[0] for part in split_records(record_rule, page)}
 
 
 def test_a_page_of_a_million_nodes() -> None:

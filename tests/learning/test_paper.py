@@ -9,8 +9,8 @@ from untemplate.learning import Table, learn_rules
 from untemplate.learning.features import node_features
 from untemplate.learning.search import Candidate, Search, disjunctions
 from untemplate.rules import Selector
-from untemplate.rules.apply import select
 from untemplate.rules.feature import Feature
+from untemplate.rules.selecting import select
 
 
 def pages_of(bodies: Sequence[str]) -> list[Page]:

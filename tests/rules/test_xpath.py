@@ -9,7 +9,7 @@ from lxml import etree
 
 from untemplate.rules import Selector
 from untemplate.rules.feature import Feature
-from untemplate.rules.xpath import literal, structure_xpath, whole_xpath
+from untemplate.rules.xpath import full_xpath, structure_xpath, xpath_literal
 
 
 def test_the_paper_combines_features_of_three_levels() -> None:
@@ -61,7 +61,7 @@ def test_how_features_are_written(node: str, features: list[tuple[str, int, str]
 
 def test_the_position_comes_last() -> None:
     features = (Feature("tag", 1, ("td",)), Feature("inside-word", 0, ("each",)))
-    plain, first, last = (whole_xpath("text()", features, position) for position in (0, 1, -1))
+    plain, first, last = (full_xpath("text()", features, position) for position in (0, 1, -1))
     assert first.startswith(f"({plain}")
     assert first.endswith(")[1]")
     assert last.endswith(")[last()]")
@@ -70,13 +70,13 @@ def test_the_position_comes_last() -> None:
 def test_conditions_on_texts_are_no_part_of_the_structure() -> None:
     features = (Feature("tag", 1, ("td",)), Feature("out-left-text", 0, ("Our Price:",)))
     assert structure_xpath("text()", features) == "//td/text()"
-    assert '"Our Price:"' in whole_xpath("text()", features)
+    assert '"Our Price:"' in full_xpath("text()", features)
     assert Selector("text()", features).text_features == features[1:]
 
 
 @given(st.text(st.characters(blacklist_categories=("Cs", "Cc")), max_size=20))
 def test_any_text_is_a_literal(text: str) -> None:
-    assert etree.XPath(literal(text))(etree.Element("a")) == text
+    assert etree.XPath(xpath_literal(text))(etree.Element("a")) == text
 
 
 @pytest.mark.parametrize(

@@ -19,10 +19,9 @@ from untemplate import Attribute, Label, Page, Rules, Schema, learn
 from untemplate.demo import VERTICALS, make_site
 from untemplate.learning import Table
 from untemplate.rules import Rule, Selector, Wrapper
-from untemplate.rules.apply import apply_rule
-from untemplate.rules.classifier import Classifier
+from untemplate.rules.applying import apply_rule
 from untemplate.rules.feature import Feature
-from untemplate.rules.ranges import Range
+from untemplate.rules.rule import CandidateClassifier, Range
 from untemplate.rules.xslt import not_exportable, wrapper_xslt
 
 Texts = dict[str, list[str]]
@@ -161,7 +160,7 @@ def test_what_cannot_be_expressed_is_named() -> None:
         "*",
         {
             "price": Rule("price", (P,), range=Range(type="price")),
-            "brand": Rule("brand", (P,), classifier=Classifier(0, (), (), ())),
+            "brand": Rule("brand", (P,), classifier=CandidateClassifier(0, (), (), ())),
             "odd name": Rule("odd name", (P,)),
             "bad": Rule("bad", (Selector("text()", (Feature("class", 1, ("a\x01",)),)),)),
         },

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from untemplate.extraction import Rules
     from untemplate.labeling import Label
     from untemplate.page import Page
-    from untemplate.rules.diff import Change
+    from untemplate.rules.in_words import RuleChange
     from untemplate.sources import Pages
 
 __all__ = [
@@ -198,7 +198,7 @@ def shown(moment: datetime) -> str:
     return f"{moment.astimezone():%Y-%m-%d %H:%M}"
 
 
-def show_changes(changes: Sequence[Change]) -> None:
+def show_changes(changes: Sequence[RuleChange]) -> None:
     """Print how rules changed: - what there was, + what there is."""
     cluster: str | None = None
     for change in changes:

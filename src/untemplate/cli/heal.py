@@ -23,7 +23,7 @@ from untemplate.errors import SourceError
 
 if TYPE_CHECKING:
     from untemplate.extraction import Rules
-    from untemplate.rules.diff import Change
+    from untemplate.rules.in_words import RuleChange
     from untemplate.sources import Pages
     from untemplate.watching import Healed
 
@@ -98,9 +98,9 @@ def show_healed(healed: Healed) -> None:
         click.echo(printable(f"Cluster {cluster} needs a person: label {', '.join(pages)}."))
 
 
-def _heal_rules(rules: Rules, pages: Pages) -> tuple[Healed, list[Change]]:
+def _heal_rules(rules: Rules, pages: Pages) -> tuple[Healed, list[RuleChange]]:
     """Heal, and compare the rules before and after."""
-    from untemplate.rules.diff import compare_rules
+    from untemplate.rules.in_words import compare_rules
     from untemplate.watching import heal_site
 
     healed = heal_site(rules, progress(pages, "Reading pages", pages.total))
@@ -109,7 +109,7 @@ def _heal_rules(rules: Rules, pages: Pages) -> tuple[Healed, list[Change]]:
     return healed, compare_rules(rules, healed.rules)
 
 
-def _heal_in_catalog(rules: Rules, pages: Pages, stored: CatalogSite) -> tuple[Healed, list[Change]]:
+def _heal_in_catalog(rules: Rules, pages: Pages, stored: CatalogSite) -> tuple[Healed, list[RuleChange]]:
     """Heal as a run of the catalog, and save the healed rules as the newest version if anything changed."""
     run = stored.catalog.start_run(stored.site, "heal")
     healed, changes = _heal_rules(rules, pages)
@@ -122,7 +122,7 @@ def _heal_in_catalog(rules: Rules, pages: Pages, stored: CatalogSite) -> tuple[H
     return healed, changes
 
 
-def _healed_as_json(healed: Healed, changes: Sequence[Change]) -> dict[str, Any]:
+def _healed_as_json(healed: Healed, changes: Sequence[RuleChange]) -> dict[str, Any]:
     return {
         "reused": healed.reused,
         "healed": [asdict(repair) for repair in healed.healed],

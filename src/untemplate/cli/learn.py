@@ -193,7 +193,7 @@ def _learn_in_catalog(
 
 def show_learned(learned: Learned) -> None:
     """Print a table of the rules of each labeled cluster, and name clusters without rules of their own."""
-    from untemplate.rules.explain import explain_records
+    from untemplate.rules.in_words import explain_records
 
     wrappers = {wrapper.cluster: wrapper for wrapper in learned.rules.wrappers}
     for cluster, reports in learned.reports.items():
@@ -213,7 +213,7 @@ def show_learned(learned: Learned) -> None:
 
 
 def _report_row(report: AttributeReport) -> tuple[str, str, str, str]:
-    from untemplate.rules.explain import explain_rule
+    from untemplate.rules.in_words import explain_rule
 
     if report.rule is None:
         reason = f"no rule: {report.problems[-1]}" if report.problems else "not on the labeled pages"

@@ -12,18 +12,18 @@ from untemplate.errors import PageError, RulesError, why
 from untemplate.extraction.matching import Matcher
 from untemplate.page import Page, signature
 from untemplate.record import Reason, Record, Value
-from untemplate.rules.apply import Found, apply_rules, apply_wrapper
+from untemplate.rules.applying import Match, apply_rules, apply_wrapper
 from untemplate.rules.file_format import format_rules, parse_rules
-from untemplate.rules.parts import Part, cut
-from untemplate.rules.reading import Reading
+from untemplate.rules.parsed_page import ParsedPage
+from untemplate.rules.record_pages import RecordPage, split_records
 from untemplate.rules.rule import Wrapper
 from untemplate.schema import Attribute, Schema
 from untemplate.value_types import parse_typed
 
 __all__ = ["Rules"]
 
-_Values = dict[str, list[Found]]
-_Parts = list[tuple[Part | None, _Values]]
+_Values = dict[str, list[Match]]
+_Parts = list[tuple[RecordPage | None, _Values]]
 """What rules find on a page: in each record of a list page, or on the page as a whole."""
 
 # Wrappers that are tried on a page which none matches. Sites of SWDE have two with rules at most.
@@ -83,7 +83,7 @@ class Rules:
             return [self._empty(page, wrapper.cluster, Reason.NO_RECORDS)]
         return [self._record(page, wrapper, part, found) for part, found in parts]
 
-    def _record(self, page: Page, wrapper: Wrapper, part: Part | None, found: _Values) -> Record:
+    def _record(self, page: Page, wrapper: Wrapper, part: RecordPage | None, found: _Values) -> Record:
         record = Record(page.url, page.id, wrapper.cluster, position=part.position if part else None)
         for name, attribute in self.schema.attributes.items():
             if places := found.get(name):
@@ -126,8 +126,8 @@ class Rules:
         attributes = self.schema.attributes
         if wrapper.records is None:
             return [(None, apply_wrapper(wrapper, page, attributes))]
-        parts = cut(wrapper.records, page)
-        return [(part, apply_rules(wrapper, Reading(part.tree), attributes)) for part in parts]
+        parts = split_records(wrapper.records, page)
+        return [(part, apply_rules(wrapper, ParsedPage(part.tree), attributes)) for part in parts]
 
     def _hold(self, wrapper: Wrapper, parts: _Parts) -> bool:
         """Whether rules hold on a page: on it as a whole, or in most of its records."""
@@ -152,7 +152,7 @@ def _reason(attribute: str, wrapper: Wrapper) -> Reason:
     return Reason.NOT_ON_PAGE if attribute in wrapper.rules else Reason.NO_RULE
 
 
-def _value(found: Found, attribute: Attribute, page: Page, part: Part | None) -> Value:
+def _value(found: Match, attribute: Attribute, page: Page, part: RecordPage | None) -> Value:
     data = parse_typed(found.text, attribute.type, page.url)
     xpath = part.xpath(found.node) if part else found.node.numbered_xpath
     return Value(found.text, data, xpath, found.rule, round(found.confidence, 3))

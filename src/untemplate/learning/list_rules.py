@@ -23,7 +23,7 @@ from untemplate.learning.search import Search, disjunctions
 from untemplate.learning.selectors import MAX_COMMITTEE, places_of
 from untemplate.page import Node, Page
 from untemplate.page.xpaths import NumberedXPaths
-from untemplate.rules.parts import Part, cut
+from untemplate.rules.record_pages import RecordPage, split_records
 from untemplate.rules.rule import RecordRule, Rule, Selector
 from untemplate.schema import Schema
 
@@ -83,7 +83,7 @@ def learn_list(
     parts = _parts(located)
     known = _spread([part for part, labels in parts if labels], LABELLED)
     more = [part for part, labels in parts if not labels]
-    more += [part for page in others for part in cut(learned.records, page)]
+    more += [part for page in others for part in split_records(learned.records, page)]
     labels_of = dict(parts)
     table = Table([*known, *_spread(more, OTHERS)])
     given = {number: labels_of[part] for number, part in enumerate(known)}
@@ -184,18 +184,18 @@ def _paths_inside(element: etree._Element) -> set[str]:
     return found
 
 
-def _parts(located: Mapping[Page, Sequence[Located]]) -> list[tuple[Part, list[Label]]]:
+def _parts(located: Mapping[Page, Sequence[Located]]) -> list[tuple[RecordPage, list[Label]]]:
     """Each located record as a page, with its labels."""
     parts = []
     for page, records in located.items():
         paths = NumberedXPaths()
         for position, record in enumerate(records, 1):
-            part = Part(page, record.elements, position, paths)
+            part = RecordPage(page, record.elements, position, paths)
             parts.append((part, [_inside(label, page, part) for label in record.labels]))
     return parts
 
 
-def _inside(label: Label, page: Page, part: Part) -> Label:
+def _inside(label: Label, page: Page, part: RecordPage) -> Label:
     """The label of a place in the page as one of the same place in the part."""
     if label.xpath is None:
         return label

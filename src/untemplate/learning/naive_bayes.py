@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from untemplate.learning.features import node_features
 from untemplate.learning.sample_table import Table
 from untemplate.page.captions import MAX_CAPTION_LENGTH, CaptionFinder
-from untemplate.rules.apply import holds_anywhere
-from untemplate.rules.classifier import Classifier
 from untemplate.rules.feature import Feature
+from untemplate.rules.rule import CandidateClassifier
+from untemplate.rules.selecting import feature_matches_at_or_above
 
 __all__ = ["learn_classifier"]
 
@@ -25,7 +25,9 @@ MAX_WEAK_LEVEL = 4
 MAX_NEGATIVES = 200
 
 
-def learn_classifier(table: Table, positives: Sequence[int], negatives: Sequence[int]) -> Classifier | None:
+def learn_classifier(
+    table: Table, positives: Sequence[int], negatives: Sequence[int]
+) -> CandidateClassifier | None:
     """The classifier with the fewest features that tells positive from negative rows; None if none does."""
     negatives = negatives[:MAX_NEGATIVES]
     strong = {feature for row in positives for feature in node_features(table, row)}
@@ -33,7 +35,7 @@ def learn_classifier(table: Table, positives: Sequence[int], negatives: Sequence
     examples = [(row, True) for row in positives] + [(row, False) for row in negatives]
     known = CaptionFinder(table.static)
     held = {
-        feature: [holds_anywhere(feature, table.rows[row], known) for row, _ in examples]
+        feature: [feature_matches_at_or_above(feature, table.rows[row], known) for row, _ in examples]
         for feature in strong | weak
     }
     labels = [label for _, label in examples]
@@ -74,7 +76,9 @@ def _information(held: Sequence[bool], labels: Sequence[bool]) -> float:
     return information
 
 
-def _fit(features: Sequence[Feature], held: dict[Feature, list[bool]], labels: Sequence[bool]) -> Classifier:
+def _fit(
+    features: Sequence[Feature], held: dict[Feature, list[bool]], labels: Sequence[bool]
+) -> CandidateClassifier:
     positive, negative = labels.count(True), labels.count(False)
     present, absent = [], []
     for feature in features:
@@ -84,10 +88,12 @@ def _fit(features: Sequence[Feature], held: dict[Feature, list[bool]], labels: S
         present.append(round(math.log(likely / unlikely), 4))
         absent.append(round(math.log((1 - likely) / (1 - unlikely)), 4))
     prior = round(math.log(positive / max(negative, 1)), 4)
-    return Classifier(prior, tuple(features), tuple(present), tuple(absent))
+    return CandidateClassifier(prior, tuple(features), tuple(present), tuple(absent))
 
 
-def _separates(classifier: Classifier, held: dict[Feature, list[bool]], labels: Sequence[bool]) -> bool:
+def _separates(
+    classifier: CandidateClassifier, held: dict[Feature, list[bool]], labels: Sequence[bool]
+) -> bool:
     for example, label in enumerate(labels):
         probability = classifier.probability(lambda feature, i=example: held[feature][i])  # type: ignore[misc]
         if (probability > 0.5) != label:

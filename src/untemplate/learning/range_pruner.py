@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from untemplate.rules.ranges import Range
+from untemplate.rules.rule import Range
 from untemplate.schema import Type
 from untemplate.value_types import find_typed
 

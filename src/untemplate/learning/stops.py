@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from untemplate.errors import PageError
 from untemplate.page import Page
-from untemplate.rules.apply import apply_rules
-from untemplate.rules.reading import Unread, read_beginning
+from untemplate.rules.applying import apply_rules
+from untemplate.rules.parsed_page import NeedsCompletePage, read_page_beginning
 from untemplate.rules.rule import Wrapper
 from untemplate.schema import Schema
 
@@ -57,10 +57,10 @@ def _gains(page: Page, wrapper: Wrapper, schema: Schema) -> dict[bytes, float]:
 
 def _is_enough(page: Page, stop: bytes, wrapper: Wrapper, schema: Schema) -> bool:
     try:
-        beginning = read_beginning(page, (stop,))
+        beginning = read_page_beginning(page, (stop,))
         if beginning is None:
             return False
         apply_rules(wrapper, beginning, schema.attributes)
-    except (PageError, Unread):
+    except (PageError, NeedsCompletePage):
         return False
     return True

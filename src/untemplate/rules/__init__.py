@@ -1,4 +1,4 @@
-"""The language of rules: selectors, ranges, classifier, file format, rules in words, differences, XSLT."""
+"""The language of rules: selectors, ranges, classifiers, their file format, words and XSLT; how rules find nodes."""
 
 from untemplate.rules.rule import Bellwether, Profile, RecordRule, Rule, Selector, Wrapper
 

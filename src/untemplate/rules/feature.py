@@ -1,7 +1,7 @@
 """Features: the conditions that selectors are made of, as triples of type, level and value (Vertex III-C.1).
 
 The level counts steps up from the node: 0 is the node itself, 1 the element that contains it.
-A feature with several values holds where one of them does. The types:
+A feature with several values matches if one of them does. The types:
 
 `tag`, `id`, `class`, `token` (one word of a class), `@name` (another attribute)   of the element at the level
 `preceding-sibling-class-2` and so on     of its second element sibling before it; the empty tag: there is none
@@ -9,7 +9,7 @@ A feature with several values holds where one of them does. The types:
 `out-right-text`, `out-right-word`        the text after the node, or the first word of that text
 `inside-left-text`, `inside-right-text`   how the node's own text begins, or ends
 `inside-word`                             a word of the node's own text
-`label`                                   the nearest text before the node that is static on the site
+`label`                                   the caption: the nearest text before the node that is static on the site
 """
 
 from __future__ import annotations
@@ -21,25 +21,31 @@ from functools import cached_property
 
 from lxml import etree
 
-__all__ = ["Feature", "element_values"]
+__all__ = ["CAPTION", "Feature", "element_values"]
 
-# Besides id and class, attributes that say what an element is for; `data-*` too.
+CAPTION = "label"
+"""The feature type of captions. Rules files have used this name since their first version, so it stays."""
+
+TEXT_KINDS = frozenset({"inside-left-text", "inside-right-text", "inside-word", CAPTION})
+
+# Attributes besides id and class whose values say what an element is for. All `data-*` attributes count as well.
 STABLE_ATTRIBUTES = frozenset(
     {
-        "itemprop",
-        "itemtype",
-        "property",
-        "rel",
-        "rev",
-        "role",
-        "name",
-        "type",
-        "for",
-        "headers",
-        "scope",
-        "abbr",
+        *(
+            "itemprop",
+            "itemtype",
+            "property",
+            "rel",
+            "rev",
+            "role",
+            "name",
+            "type",
+            "for",
+            "headers",
+            "scope",
+        ),
+        *("abbr", "alt", "aria-label", "label", "summary", "title"),
     }
-    | {"alt", "aria-label", "label", "summary", "title"}
 )
 
 _WORD = re.compile(r"[\w-]+", re.ASCII)
@@ -54,14 +60,20 @@ _TYPES = (
 
 @dataclass(frozen=True)
 class Feature:
-    """One condition on a node; several values mean "one of them"."""
+    """One condition on a node, such as "the element two levels up has class `price`".
+
+    Attributes:
+        type: what is compared; the module's docstring lists all types.
+        level: steps up from the node to the element that is compared.
+        values: the texts that match; one of them is enough.
+    """
 
     type: str
     level: int
     values: tuple[str, ...]
 
     @cached_property
-    def _parts(self) -> dict[str, str]:
+    def _type_parts(self) -> dict[str, str]:
         for pattern in _TYPES:
             if match := pattern.fullmatch(self.type):
                 return match.groupdict()
@@ -69,44 +81,56 @@ class Feature:
 
     @cached_property
     def kind(self) -> str:
-        """What is looked at."""
-        return self._parts["kind"]
+        """What is compared, without where: `class` for `preceding-sibling-class-2`.
+
+        Raises:
+            ValueError: the type does not exist.
+        """
+        return self._type_parts["kind"]
 
     @cached_property
     def side(self) -> str | None:
-        """For a text beside the node, on which side it stands."""
-        return self._parts.get("side")
+        """`left` or `right` if the feature is about the text beside the node, else None."""
+        return self._type_parts.get("side")
 
     @cached_property
     def axis(self) -> str | None:
-        """For a sibling's feature, where the sibling stands."""
-        return self._parts.get("axis")
+        """`preceding` or `following` if the feature is about a sibling, else None."""
+        return self._type_parts.get("axis")
 
     @cached_property
     def sibling(self) -> int:
-        """For a sibling's feature, how many siblings away; 0 for the element itself."""
-        return int(self._parts.get("distance") or 0)
+        """How many siblings away the compared element is; 0 for the element itself."""
+        return int(self._type_parts.get("distance") or 0)
 
     @cached_property
     def is_structural(self) -> bool:
-        """Whether it speaks of elements, not of texts."""
+        """True if the feature is about elements, False if it is about texts."""
         return self.side is None and self.kind not in TEXT_KINDS
 
     @cached_property
     def looks_ahead(self) -> bool:
-        """Whether it speaks of what follows the node."""
+        """True if the feature is about something that follows the node in the page."""
         return self.side == "right" or self.axis == "following"
 
     @cached_property
     def words(self) -> tuple[bytes, ...]:
-        """A word of each value, if these are texts, or names of elements around the node; else none."""
+        """The longest word of each value, as bytes; one of them occurs in every page that has a match.
+
+        Empty if the feature requires no such word: tags and features of siblings, or a value without words.
+        """
         if self.is_structural and (self.kind == "tag" or self.axis):
             return ()
         words = [max(_WORD.findall(value), key=len, default="") for value in self.values]
         return tuple(map(str.encode, words)) if all(words) else ()
 
-    def holds_of(self, element: etree._Element | None) -> bool:
-        """Whether the structural condition holds of an element; None: there is none."""
+    @property
+    def distance(self) -> int:
+        """How many steps away from the node the compared element is."""
+        return self.level + self.sibling
+
+    def matches_element(self, element: etree._Element | None) -> bool:
+        """Return True if an element matches this structural feature; None means that there is no such element."""
         kind, values = self.kind, self.values
         if element is None:
             return kind == "tag" and "" in values
@@ -120,17 +144,9 @@ class Feature:
             case _:
                 return element.get(kind[1:]) in values
 
-    @property
-    def distance(self) -> int:
-        """How far from the node it looks."""
-        return self.level + self.sibling
-
-
-TEXT_KINDS = frozenset({"inside-left-text", "inside-right-text", "inside-word", "label"})
-
 
 def element_values(element: etree._Element) -> Iterator[tuple[str, str]]:
-    """The (kind, value) pairs of an element that features are made of."""
+    """Yield the (kind, value) pairs of an element from which learning makes features."""
     yield "tag", element.tag
     for name, value in element.attrib.items():
         if name == "id":

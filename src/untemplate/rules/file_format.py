@@ -1,7 +1,8 @@
-"""The rules file: versioned, readable JSON, checked on the way in.
+"""The rules file: versioned, readable JSON, checked when it is loaded.
 
-XPaths stand in the file for people to read; what is applied are the features beside them, which can name elements,
-attributes and texts of a page and nothing else. A file whose XPath says something else is refused.
+The XPaths in the file are for people. What is applied are the features beside them, which can only name elements,
+attributes and texts of a page, so a hostile file cannot do more than that. A file whose XPath does not agree with its
+features is refused.
 """
 
 from __future__ import annotations
@@ -16,32 +17,50 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from untemplate.errors import RulesError
 from untemplate.page import Limits, Signature
-from untemplate.rules.classifier import Classifier
 from untemplate.rules.feature import Feature
-from untemplate.rules.ranges import Range
-from untemplate.rules.rule import Bellwether, Profile, RecordRule, Rule, Selector, Wrapper
+from untemplate.rules.rule import (
+    Bellwether,
+    CandidateClassifier,
+    Profile,
+    Range,
+    RecordRule,
+    Rule,
+    Selector,
+    Wrapper,
+)
 from untemplate.schema import Attribute, Pattern, Schema, Type
 
 __all__ = ["VERSION", "format_rules", "parse_rules"]
 
 VERSION = 1
-# No page is deeper, so no rule looks further up; and no value stands in more nodes.
+"""The format that is written. Files of newer formats are refused."""
+
+# No page is deeper than this, so no feature needs a higher level.
 MAX_LEVEL = Limits().depth
+# The most text nodes in one value, and the most sibling elements in one record.
 MAX_NODES = 1000
 
 
 def format_rules(schema: Schema, wrappers: Iterable[Wrapper]) -> str:
-    """Schema and wrappers as the text of a rules file."""
+    """Return the text of a rules file. Values that equal their default are left out."""
     content = {
         "untemplate": VERSION,
-        "schema": {"name": schema.name, "attributes": _attributes(schema)},
-        "wrappers": [_wrapper(wrapper) for wrapper in wrappers],
+        "schema": {"name": schema.name, "attributes": _format_attributes(schema)},
+        "wrappers": [_format_wrapper(wrapper) for wrapper in wrappers],
     }
     return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
 
 
 def parse_rules(text: str | bytes, name: str) -> tuple[Schema, tuple[Wrapper, ...]]:
-    """Schema and wrappers out of the text of a rules file; RulesError says what is wrong with the file so named."""
+    """Return the schema and the wrappers of a rules file.
+
+    Args:
+        text: the content of the file.
+        name: the name of the file, for error messages.
+
+    Raises:
+        RulesError: the file is broken, hostile or newer than this version; the message says where and why.
+    """
     try:
         content = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -50,10 +69,9 @@ def parse_rules(text: str | bytes, name: str) -> tuple[Schema, tuple[Wrapper, ..
     if not isinstance(version, int):
         raise RulesError(f"{name}: not a rules file; write one with `untemplate learn`")
     if version > VERSION:
-        raise RulesError(f"{name}: written by a newer untemplate (format {version}); upgrade this one")
+        raise RulesError(f"{name}: written by a newer untemplate (format {version}); upgrade untemplate")
     try:
-        file = _File.model_validate(content)
-        return file.parse()
+        return _RulesFile.model_validate(content).parse()
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
@@ -62,44 +80,81 @@ def parse_rules(text: str | bytes, name: str) -> tuple[Schema, tuple[Wrapper, ..
         raise RulesError(f"{name}: {error}") from error
 
 
-def _attributes(schema: Schema) -> dict[str, dict[str, Any]]:
-    plain = asdict(Attribute(""))
+def _format_attributes(schema: Schema) -> dict[str, dict[str, Any]]:
+    defaults = asdict(Attribute(""))
     return {
         name: {
-            key: value for key, value in asdict(attribute).items() if key != "name" and value != plain[key]
+            key: value for key, value in asdict(attribute).items() if value != defaults[key] and key != "name"
         }
         for name, attribute in schema.attributes.items()
     }
 
 
-def _wrapper(wrapper: Wrapper) -> dict[str, Any]:
+def _format_wrapper(wrapper: Wrapper) -> dict[str, Any]:
     content = {
         "cluster": wrapper.cluster,
         "signatures": [str(signature) for signature in wrapper.signatures],
         "importance": wrapper.importance,
         "url_pattern": wrapper.url_pattern,
-        "rules": {name: _rule(rule) for name, rule in wrapper.rules.items()},
+        "rules": {name: _format_rule(rule) for name, rule in wrapper.rules.items()},
         "static": list(wrapper.static),
         "stops": list(wrapper.stops),
-        "bellwethers": [_bellwether(bellwether) for bellwether in wrapper.bellwethers],
-        "profiles": {name: asdict(profile) for name, profile in wrapper.profiles.items()},
+        "bellwethers": [_format_bellwether(bellwether) for bellwether in wrapper.bellwethers],
+        "profiles": {name: _format_profile(profile) for name, profile in wrapper.profiles.items()},
         "lost": list(wrapper.lost),
     }
     if wrapper.records:
-        content["records"] = _record_rule(wrapper.records)
+        content["records"] = _format_record_rule(wrapper.records)
     return content
 
 
-def _record_rule(rule: RecordRule) -> dict[str, Any]:
-    content: dict[str, Any] = {"selectors": [_selector(selector) for selector in rule.selectors]}
-    if rule.holds:
-        content["holds"] = rule.holds
+def _format_rule(rule: Rule) -> dict[str, Any]:
+    content: dict[str, Any] = {"selectors": [_format_selector(selector) for selector in rule.selectors]}
+    if rule.committee:
+        content["committee"] = [_format_selector(selector) for selector in rule.committee]
+    if rule.classifier:
+        content["classifier"] = _format_classifier(rule.classifier)
+    if rule.range:
+        content["range"] = {key: value for key, value in asdict(rule.range).items() if value is not None}
+    if rule.nodes != 1:
+        content["nodes"] = rule.nodes
+    if rule.typed:
+        content["typed"] = rule.typed
+    return content
+
+
+def _format_selector(selector: Selector) -> dict[str, Any]:
+    content: dict[str, Any] = {"xpath": selector.xpath, "node": selector.node}
+    if selector.position:
+        content["position"] = selector.position
+    content["support"] = selector.support
+    content["features"] = [_format_feature(feature) for feature in selector.features]
+    return content
+
+
+def _format_classifier(classifier: CandidateClassifier) -> dict[str, Any]:
+    return {
+        "prior": classifier.prior,
+        "features": [_format_feature(feature) for feature in classifier.features],
+        "present": list(classifier.present),
+        "absent": list(classifier.absent),
+    }
+
+
+def _format_feature(feature: Feature) -> list[Any]:
+    return [feature.type, feature.level, *feature.values]
+
+
+def _format_record_rule(rule: RecordRule) -> dict[str, Any]:
+    content: dict[str, Any] = {"selectors": [_format_selector(selector) for selector in rule.selectors]}
+    if rule.required_path:
+        content["holds"] = rule.required_path
     if rule.siblings:
         content |= {"siblings": rule.siblings, "tags": list(rule.tags)}
     return content
 
 
-def _bellwether(bellwether: Bellwether) -> dict[str, Any]:
+def _format_bellwether(bellwether: Bellwether) -> dict[str, Any]:
     return {
         "page": bellwether.page,
         "url": bellwether.url,
@@ -109,43 +164,19 @@ def _bellwether(bellwether: Bellwether) -> dict[str, Any]:
     }
 
 
-def _rule(rule: Rule) -> dict[str, Any]:
-    content: dict[str, Any] = {"selectors": [_selector(selector) for selector in rule.selectors]}
-    if rule.committee:
-        content["committee"] = [_selector(selector) for selector in rule.committee]
-    if rule.classifier:
-        content["classifier"] = {
-            "prior": rule.classifier.prior,
-            "features": [_feature(feature) for feature in rule.classifier.features],
-            "present": list(rule.classifier.present),
-            "absent": list(rule.classifier.absent),
-        }
-    if rule.range:
-        content["range"] = {key: value for key, value in asdict(rule.range).items() if value is not None}
-    for key, usual in (("nodes", 1), ("typed", False)):
-        if getattr(rule, key) != usual:
-            content[key] = getattr(rule, key)
-    return content
+def _format_profile(profile: Profile) -> dict[str, Any]:
+    return {"agreement": profile.agreement, "labels": profile.captions, "names": profile.names}
 
 
-def _selector(selector: Selector) -> dict[str, Any]:
-    content: dict[str, Any] = {"xpath": selector.xpath, "node": selector.node}
-    if selector.position:
-        content["position"] = selector.position
-    content["support"] = selector.support
-    content["features"] = [_feature(feature) for feature in selector.features]
-    return content
+# The classes below are the sections of the file. pydantic checks types and keys; `parse` checks the rest, raises
+# ValueError with a message for the user, and returns the object that the section describes.
 
 
-def _feature(feature: Feature) -> list[Any]:
-    return [feature.type, feature.level, *feature.values]
-
-
-class _Part(BaseModel):
+class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class _SelectorFile(_Part):
+class _SelectorSection(_Section):
     xpath: str
     node: str = Field(pattern=r"^(text\(\)|element\(\)|@[A-Za-z_][\w.-]*)$")
     position: int = 0
@@ -158,26 +189,28 @@ class _SelectorFile(_Part):
         if selector.xpath != self.xpath:
             raise ValueError(f"the XPath {self.xpath!r} is not what its features say; change the features")
         try:
-            assert selector.find
+            _ = (
+                selector.find_candidates
+            )  # compiles the XPath, which fails if a value contains a control character
         except etree.XPathError as error:
             raise ValueError(f"the XPath {self.xpath!r} cannot be used: {error}") from error
         return selector
 
 
-class _ClassifierFile(_Part):
+class _ClassifierSection(_Section):
     prior: float
     features: list[list[str | int]]
     present: list[float]
     absent: list[float]
 
-    def parse(self) -> Classifier:
+    def parse(self) -> CandidateClassifier:
         if not len(self.features) == len(self.present) == len(self.absent):
             raise ValueError("a classifier needs as many weights as features")
         features = tuple(_parse_feature(feature) for feature in self.features)
-        return Classifier(self.prior, features, tuple(self.present), tuple(self.absent))
+        return CandidateClassifier(self.prior, features, tuple(self.present), tuple(self.absent))
 
 
-class _RangeFile(_Part):
+class _RangeSection(_Section):
     after: str | None = None
     before: str | None = None
     start: int | None = None
@@ -185,11 +218,11 @@ class _RangeFile(_Part):
     type: Type | None = None
 
 
-class _RuleFile(_Part):
-    selectors: list[_SelectorFile] = Field(min_length=1)
-    committee: list[_SelectorFile] = []
-    classifier: _ClassifierFile | None = None
-    range: _RangeFile | None = None
+class _RuleSection(_Section):
+    selectors: list[_SelectorSection] = Field(min_length=1)
+    committee: list[_SelectorSection] = []
+    classifier: _ClassifierSection | None = None
+    range: _RangeSection | None = None
     nodes: int = Field(1, ge=1, le=MAX_NODES)
     typed: bool = False
 
@@ -205,8 +238,8 @@ class _RuleFile(_Part):
         )
 
 
-class _RecordRuleFile(_Part):
-    selectors: list[_SelectorFile] = Field(min_length=1)
+class _RecordRuleSection(_Section):
+    selectors: list[_SelectorSection] = Field(min_length=1)
     holds: str = Field("", pattern=r"^([a-z][a-z0-9]*(/[a-z][a-z0-9]*)*)?$")
     siblings: int = Field(0, ge=0, le=MAX_NODES)
     tags: list[str] = []
@@ -214,12 +247,12 @@ class _RecordRuleFile(_Part):
     def parse(self) -> RecordRule:
         selectors = tuple(selector.parse() for selector in self.selectors)
         for selector in selectors:
-            if selector.node != "element()" or not all(f.is_structural for f in selector.features):
+            if selector.node != "element()" or selector.text_features:
                 raise ValueError(f"records begin at elements, and are not known by texts: {selector.xpath!r}")
         return RecordRule(selectors, self.holds, self.siblings, tuple(self.tags))
 
 
-class _BellwetherFile(_Part):
+class _BellwetherSection(_Section):
     page: str
     url: str
     signature: str
@@ -231,7 +264,7 @@ class _BellwetherFile(_Part):
         return Bellwether(self.page, self.url, Signature.parse(self.signature), golden, tuple(self.unsure))
 
 
-class _ProfileFile(_Part):
+class _ProfileSection(_Section):
     agreement: float
     labels: list[str] = []
     names: list[str] = []
@@ -240,18 +273,18 @@ class _ProfileFile(_Part):
         return Profile(self.agreement, tuple(self.labels), tuple(self.names))
 
 
-class _WrapperFile(_Part):
+class _WrapperSection(_Section):
     cluster: str
     signatures: list[str]
     importance: int
     url_pattern: str
-    rules: dict[str, _RuleFile]
+    rules: dict[str, _RuleSection]
     static: list[Annotated[str, Field(pattern=r"^\d+ \S+ .")]]
     stops: list[Annotated[str, Field(pattern=r"^<[A-Za-z][\x00-\x7f]*$")]] = []
-    bellwethers: list[_BellwetherFile] = []
-    profiles: dict[str, _ProfileFile] = {}
+    bellwethers: list[_BellwetherSection] = []
+    profiles: dict[str, _ProfileSection] = {}
     lost: list[str] = []
-    records: _RecordRuleFile | None = None
+    records: _RecordRuleSection | None = None
 
     def parse(self, attributes: Mapping[str, Attribute]) -> Wrapper:
         if unknown := {*self.rules, *self.profiles, *self.lost} - set(attributes):
@@ -271,7 +304,7 @@ class _WrapperFile(_Part):
         )
 
 
-class _AttributeFile(_Part):
+class _AttributeSection(_Section):
     type: Type = "text"
     mandatory: bool = False
     constant: bool = False
@@ -279,31 +312,35 @@ class _AttributeFile(_Part):
     pattern: Pattern | None = None
 
 
-class _SchemaFile(_Part):
+class _SchemaSection(_Section):
     name: str
-    attributes: dict[str, _AttributeFile] = Field(min_length=1)
+    attributes: dict[str, _AttributeSection] = Field(min_length=1)
 
 
-class _File(_Part):
+class _RulesFile(_Section):
     untemplate: Literal[1]
-    schema_: _SchemaFile = Field(alias="schema")
-    wrappers: list[_WrapperFile]
+    schema_: _SchemaSection = Field(alias="schema")
+    wrappers: list[_WrapperSection]
 
     def parse(self) -> tuple[Schema, tuple[Wrapper, ...]]:
-        attributes = {
-            name: Attribute(name, **vars(fields)) for name, fields in self.schema_.attributes.items()
-        }
+        sections = self.schema_.attributes
+        attributes = {name: Attribute(name, **vars(section)) for name, section in sections.items()}
         wrappers = tuple(wrapper.parse(attributes) for wrapper in self.wrappers)
-        rows = any(wrapper.records for wrapper in wrappers)
-        return Schema(self.schema_.name, attributes, rows), wrappers
+        has_rows = any(wrapper.records for wrapper in wrappers)
+        return Schema(self.schema_.name, attributes, has_rows), wrappers
 
 
 def _parse_feature(content: list[str | int]) -> Feature:
+    """Return the feature that a list `[type, level, value, …]` describes.
+
+    Raises:
+        ValueError: the list has another form, or there is no such feature type.
+    """
     match content:
-        case [str() as type_, int() as level, *values] if 0 <= level <= MAX_LEVEL and values:
-            texts = tuple(value for value in values if isinstance(value, str))
-            if len(texts) == len(values):
+        case [str() as type_, int() as level, str(), *_] if 0 <= level <= MAX_LEVEL:
+            texts = tuple(value for value in content[2:] if isinstance(value, str))
+            if len(texts) == len(content) - 2:
                 feature = Feature(type_, level, texts)
-                assert feature.kind
+                _ = feature.kind  # raises ValueError if there is no such type
                 return feature
     raise ValueError(f"not a feature: {content!r}; expected [type, level, value, …]")

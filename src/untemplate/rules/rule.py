@@ -1,30 +1,45 @@
-"""Rules as data: how to extract one attribute (Rule), those of one cluster (Wrapper)."""
+"""Rules as data: how to extract one attribute (Rule), and everything known about one cluster (Wrapper).
+
+A rule selects nodes (Selector), may choose among them (CandidateClassifier), and cuts the value out of the node's
+text (Range). Nothing here reads a page: `selecting` and `applying` do.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import inf
 
 from lxml import etree
 
 from untemplate.page import Signature, url_matches
-from untemplate.rules.classifier import Classifier
-from untemplate.rules.feature import Feature
-from untemplate.rules.ranges import Range
-from untemplate.rules.xpath import anchor_xpath, structure_xpath, whole_xpath
+from untemplate.rules.feature import CAPTION, Feature
+from untemplate.rules.xpath import anchor_xpath, full_xpath, structure_xpath
+from untemplate.schema import Type
+from untemplate.value_types import find_typed
 
-__all__ = ["Bellwether", "Profile", "RecordRule", "Rule", "Selector", "Wrapper"]
+__all__ = [
+    "Bellwether",
+    "CandidateClassifier",
+    "Profile",
+    "Range",
+    "RecordRule",
+    "Rule",
+    "Selector",
+    "Wrapper",
+]
 
 
 @dataclass(frozen=True)
 class Selector:
-    """The nodes of which all features hold: one XPath.
+    """Selects the nodes of a page that match all features. It can be written as one XPath.
 
-    `node` is `text()`, `@name`, or `element()` for all text of an element. Of several selected nodes `position`
-    picks one (−1: the last), 0 keeps all.
-    `support` is the share of the unlabelled sample pages on which it selects something.
+    Attributes:
+        node: what is selected: `text()`, an attribute such as `@src`, or `element()` for the text of an element.
+        features: the conditions.
+        position: which of the matching nodes to keep, counted from 1; −1 keeps the last, 0 keeps all.
+        support: the share of the unlabeled sample pages on which the selector selects something.
     """
 
     node: str
@@ -34,67 +49,149 @@ class Selector:
 
     @cached_property
     def xpath(self) -> str:
-        """The whole condition, for people and for XSLT."""
-        return whole_xpath(self.node, self.features, self.position)
+        """The complete condition as XPath, for people and for XSLT."""
+        return full_xpath(self.node, self.features, self.position)
 
     @cached_property
     def anchor(self) -> Feature | None:
-        """Where all features speak of texts, the one whose text the page is searched for."""
+        """The feature whose text the page is searched for, if all features are about texts; else None.
+
+        Captions come last because their candidates are many: all nodes up to the next caption.
+        """
         if self.node != "text()" or any(feature.is_structural for feature in self.features):
             return None
-        useful = [f for f in self.features if all(value.strip() for value in f.values)]
-        return min(useful, key=lambda feature: feature.kind == "label", default=None)
+        searchable = [f for f in self.features if all(value.strip() for value in f.values)]
+        return min(searchable, key=_is_caption, default=None)
 
     @cached_property
-    def ahead(self) -> float:
-        """Up to which level it looks at what follows: an element's text is inside level 0; −1: at nothing."""
-        levels = [inf if feature.side else feature.level for feature in self.features if feature.looks_ahead]
-        return max(levels, default=0 if self.node == "element()" else -1)
+    def find_candidates(self) -> etree.XPath:
+        """The compiled XPath of the structural features; without any, of the texts that may be the anchor.
 
-    @cached_property
-    def asking(self) -> tuple[Feature, ...]:
-        """Features that ask for words which stand in the bytes of every page where something is selected.
-
-        The text of an element is none of them: its tags may part a word.
+        Raises:
+            lxml.etree.XPathError: a value contains a character that XPath does not allow.
         """
-        is_element = self.node == "element()"
-        return tuple(f for f in self.features if f.words and not (is_element and f.kind.startswith("inside")))
-
-    @cached_property
-    def find(self) -> etree.XPath:
-        """Compiled: the structural part, which selects the candidates, or what finds the anchor."""
         path = anchor_xpath(self.anchor) if self.anchor else structure_xpath(self.node, self.features)
         return etree.XPath(path, regexp=False)
 
     @cached_property
-    def weight(self) -> float:
-        """What its word counts in the committee: what follows a value depends on other values being there."""
-        follows = all(f.side == "right" or f.axis == "following" for f in self.features)
-        return self.support / 2 if follows else self.support
+    def text_features(self) -> tuple[Feature, ...]:
+        """The features to test on each candidate; captions last, because they are the slowest to test."""
+        return tuple(sorted((f for f in self.features if not f.is_structural), key=_is_caption))
 
     @cached_property
-    def text_features(self) -> tuple[Feature, ...]:
-        """What is left to test on each candidate."""
-        left = [feature for feature in self.features if not feature.is_structural]
-        return tuple(
-            sorted(left, key=lambda feature: feature.kind == "label")
-        )  # the dearest to test goes last
+    def required_features(self) -> tuple[Feature, ...]:
+        """The features whose words occur in the bytes of every page on which the selector selects something.
+
+        The text inside an element does not count: tags may split its words.
+        """
+        with_words = [feature for feature in self.features if feature.words]
+        if self.node == "element()":
+            with_words = [feature for feature in with_words if not feature.kind.startswith("inside")]
+        return tuple(with_words)
+
+    @cached_property
+    def lookahead_level(self) -> float:
+        """The highest ancestor level whose following siblings are inspected; infinite for texts, −1 for none.
+
+        The text of an element lies inside level 0, so `element()` always looks ahead.
+        """
+        ahead = [feature for feature in self.features if feature.looks_ahead]
+        levels = [math.inf if feature.side else feature.level for feature in ahead]
+        return max(levels, default=0 if self.node == "element()" else -1)
+
+    @cached_property
+    def vote_weight(self) -> float:
+        """Vote weight. Halved for selectors that rely on following context, because optional values can shift it."""
+        only_ahead = all(feature.looks_ahead for feature in self.features)
+        return self.support / 2 if only_ahead else self.support
+
+
+def _is_caption(feature: Feature) -> bool:
+    return feature.kind == CAPTION
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateClassifier:
+    """Naive Bayes that picks one of a selector's candidates, for when no XPath is precise (Vertex III-C.3).
+
+    Attributes:
+        prior: log odds that any candidate is the value.
+        features: the features it knows.
+        present: per feature, what is added to the log odds if it matches.
+        absent: per feature, what is added to the log odds if it does not match.
+    """
+
+    prior: float
+    features: tuple[Feature, ...]
+    present: tuple[float, ...]
+    absent: tuple[float, ...]
+
+    def probability(self, matches: Callable[[Feature], bool]) -> float:
+        """Return the probability that a node is the value, given a function that tests features on it."""
+        odds = self.prior
+        for feature, present, absent in zip(self.features, self.present, self.absent, strict=True):
+            odds += present if matches(feature) else absent
+        return 1 / (1 + math.exp(-max(-50.0, min(50.0, odds))))
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Which part of a node's text is the value (Vertex III-C.4). Exactly one of three ways is used.
+
+    Attributes:
+        after: by delimiters: the value follows the first occurrence of this text …
+        before: … and ends before the next occurrence of this one.
+        start: by tokens: the first one of the value, counted from the text's end if negative.
+        stop: the first token that no longer belongs to it, counted likewise; 0 means up to the end.
+        type: by type: the part of the text that looks like one.
+    """
+
+    after: str | None = None
+    before: str | None = None
+    start: int | None = None
+    stop: int | None = None
+    type: Type | None = None
+
+    def prune(self, text: str) -> str | None:
+        """Return the part of the text that is the value; None if there is no such part."""
+        if self.type is not None:
+            return find_typed(text, self.type)
+        if self.start is not None:
+            tokens = text.split(" ")[self.start : self.stop or None]
+            return " ".join(tokens) or None
+        return self._between_delimiters(text)
+
+    def _between_delimiters(self, text: str) -> str | None:
+        if self.after:
+            _, delimiter, text = text.partition(self.after)
+            if not delimiter:
+                return None
+        if self.before:
+            text, delimiter, _ = text.partition(self.before)
+            if not delimiter:
+                return None
+        return text.strip() or None
 
 
 @dataclass(frozen=True)
 class Rule:
     """How to extract one attribute.
 
-    Selectors are tried in order; the first that selects something gives the value. The committee are further,
-    structurally independent selectors: those that agree give a value its confidence, and where no selector
-    finds anything they may, if most of them agree. `nodes` says that the value is so many consecutive text
-    nodes; `typed`, that all labelled values look like the attribute's type, so that what does not is no value.
+    Attributes:
+        attribute: the attribute's name.
+        selectors: tried in order; the first that selects something determines the value.
+        committee: further, structurally independent selectors. The share that agrees with a value is its confidence.
+            If no selector finds anything, a majority of the committee may supply the value.
+        classifier: chooses among the selected nodes, if no selector is precise enough.
+        range: which part of the node's text is the value; None for all of it.
+        nodes: how many consecutive text nodes make up the value.
+        typed: True if all labeled values look like the attribute's type, so that other texts are not values.
     """
 
     attribute: str
     selectors: tuple[Selector, ...]
     committee: tuple[Selector, ...] = ()
-    classifier: Classifier | None = None
+    classifier: CandidateClassifier | None = None
     range: Range | None = None
     nodes: int = 1
     typed: bool = False
@@ -104,23 +201,30 @@ class Rule:
 class RecordRule:
     """Where the records of a list page begin and end.
 
-    Selectors, each of whole elements, are tried in order; every element that the first to select anything selects
-    begins a record, if there is something in it at the path of tags `holds`. Up to `siblings` elements after it are
-    of the record, too, if they have one of the `tags` and begin no other record.
+    Attributes:
+        selectors: tried in order. Each element that the first successful one selects begins a record.
+        required_path: a path of tags, such as `div/a`, that must exist inside such an element; empty for no
+            condition.
+        siblings: how many elements after the first may belong to the same record.
+        tags: the tags such a sibling may have. It must not begin a record itself.
     """
 
     selectors: tuple[Selector, ...]
-    holds: str = ""
+    required_path: str = ""
     siblings: int = 0
     tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Bellwether:
-    """A page watched to notice change, as it was when the rules were learnt.
+    """A page that is watched to notice change, as it was when the rules were learned.
 
-    `golden` is what came out of it: per attribute the texts of its values, no entry where there are none. Of the
-    attributes in `unsure` a value came out that the committee doubted: nothing is known of them.
+    Attributes:
+        page: the page's id.
+        url: the page's URL.
+        signature: the page's signature.
+        golden: attribute → texts of the values that were extracted; attributes without a value have no entry.
+        unsure: attributes whose value the committee doubted. Nothing is remembered of them.
     """
 
     page: str
@@ -129,31 +233,43 @@ class Bellwether:
     golden: Mapping[str, tuple[str, ...]]
     unsure: tuple[str, ...] = ()
 
-    def remembered(self, attribute: str) -> tuple[str, ...] | None:
-        """The values of an attribute, none if it is empty; None if they are not known."""
+    def golden_values(self, attribute: str) -> tuple[str, ...] | None:
+        """Return the remembered values of an attribute, which may be none; None if we are unsure about them."""
         return None if attribute in self.unsure else self.golden.get(attribute, ())
 
 
 @dataclass(frozen=True)
 class Profile:
-    """How an attribute's values stood on the bellwethers: what is looked for when they stand elsewhere.
+    """What surrounded an attribute's values on the bellwethers. Healing looks for it when the values have moved.
 
-    `agreement` is the committee's mean confidence; `labels` are the texts before the values, `names` the words of
-    classes, ids and microdata around them, the most frequent first.
+    Attributes:
+        agreement: the committee's mean confidence.
+        captions: captions of the values, the most frequent first.
+        names: words of classes, ids and microdata around the values, the most frequent first.
     """
 
     agreement: float
-    labels: tuple[str, ...] = ()
+    captions: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Wrapper:
-    """All rules of one cluster, how to recognise its pages, and what is remembered of them.
+    """All rules of one cluster, how to recognize its pages, and what is remembered about them.
 
-    `stops` are tags before which the rules find all they look for, so that most pages need not be read further.
-    `lost` names the attributes whose rules the site's last change broke and nobody has repaired yet. With `records`
-    it is one of list pages: rules and static texts are those of each record, as a small page of its own.
+    Attributes:
+        cluster: the cluster's name.
+        signatures: signatures that cover the cluster's pages.
+        importance: how many pages the cluster had; more important wrappers are tried first.
+        url_pattern: a pattern with `*` that the URLs of the cluster's pages match.
+        rules: attribute → rule. A wrapper without rules stands for pages that still need labels.
+        static: keys of the static texts, which can be captions. See `page.captions.static_key`.
+        stops: tags before which the rules found everything, so that most pages need not be parsed further.
+        bellwethers: the pages to watch.
+        profiles: attribute → what surrounded its values.
+        lost: attributes whose rules the site's last change broke and nobody has repaired yet.
+        records: for list pages, where their records are. Then `rules` and `static` apply inside each record, as if it
+            were a small page.
     """
 
     cluster: str
@@ -170,15 +286,18 @@ class Wrapper:
 
     @cached_property
     def stop_bytes(self) -> tuple[bytes, ...]:
+        """`stops` as they occur in the HTML."""
         return tuple(map(str.encode, self.stops))
 
     @cached_property
     def static_texts(self) -> frozenset[str]:
-        """The template's own words: what a label can be."""
+        """`static` as a set, for fast tests."""
         return frozenset(self.static)
 
-    def knows_url(self, url: str) -> bool:
+    def matches_url(self, url: str) -> bool:
+        """Return True if the URL matches the cluster's URL pattern."""
         return url_matches(self.url_pattern, url)
 
-    def knows_signature(self, signature: Signature) -> bool:
+    def matches_signature(self, signature: Signature) -> bool:
+        """Return True if one of the cluster's signatures covers this one."""
         return any(mine.covers(signature) for mine in self.signatures)

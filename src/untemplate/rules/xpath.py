@@ -1,4 +1,8 @@
-"""Features written as XPath 1.0: the structural part that selects candidates, and the whole for people and XSLT."""
+"""Features written as XPath 1.0.
+
+There are two forms: the structural features alone, which select the candidates of a selector quickly, and all
+features together, for people and for XSLT.
+"""
 
 from __future__ import annotations
 
@@ -6,42 +10,56 @@ import re
 from collections.abc import Iterable, Sequence
 
 from untemplate.page import HIDDEN_TAGS
-from untemplate.rules.feature import Feature
+from untemplate.rules.feature import CAPTION, Feature
 
-__all__ = ["SEPARATOR", "anchor_xpath", "literal", "structure_xpath", "whole_xpath"]
+__all__ = ["SEPARATOR", "anchor_xpath", "full_xpath", "structure_xpath", "xpath_literal"]
 
-# Stands between (and around) the static texts in the variable that holds them all.
 SEPARATOR = "\u241e"
+"""Separates (and surrounds) the static texts in the XPath variable that contains them all."""
 
 _NAME = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
-# White space to Python but not to XPath, without what XML does not allow.
+# White space for Python but not for XPath, without characters that XML forbids.
 _BLANKS = "\u0085\u00a0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
-_SPACES = f'"{_BLANKS}", "{" " * len(_BLANKS)}"'
-_VISIBLE = "not(" + " or ".join(f"ancestor::{tag}" for tag in sorted(HIDDEN_TAGS)) + ")"
+_BLANKS_TO_SPACES = f'"{_BLANKS}", "{" " * len(_BLANKS)}"'
+_NOT_HIDDEN = "not(" + " or ".join(f"ancestor::{tag}" for tag in sorted(HIDDEN_TAGS)) + ")"
 
 
 def structure_xpath(node: str, features: Iterable[Feature]) -> str:
-    """The XPath of all nodes (`text()` or `@name`) of which the structural features hold."""
-    return _steps(node, [feature for feature in features if feature.is_structural], {})
+    """Return the XPath of all nodes that match the structural features; other features are ignored.
+
+    Example:
+        >>> structure_xpath("text()", [Feature("tag", 2, ("td",)), Feature("class", 1, ("price",))])
+        '//td/*[@class="price"]/text()'
+    """
+    return _join_steps(node, [feature for feature in features if feature.is_structural], [])
 
 
 def anchor_xpath(feature: Feature) -> str:
-    """The XPath of all texts that may be one the feature names: they contain its longest word."""
+    """Return the XPath of all texts that contain the longest word of one of the feature's values."""
     words = (max(value.split(" "), key=len) for value in feature.values)
-    return "//text()[" + " or ".join(f"contains(., {literal(word)})" for word in words) + "]"
+    return "//text()[" + " or ".join(f"contains(., {xpath_literal(word)})" for word in words) + "]"
 
 
-def whole_xpath(node: str, features: Sequence[Feature], position: int = 0, static: str = "$static") -> str:
-    """The XPath of the nodes of which all features hold; `static` names the variable with the static texts."""
-    predicates = [_text_predicate(node, f, static) for f in features if not f.is_structural]
-    path = _steps(node, [f for f in features if f.is_structural], {0: predicates})
-    if position:
-        return f"({path}{_visible()})[{'last()' if position < 0 else position}]"
-    return path
+def full_xpath(node: str, features: Sequence[Feature], position: int = 0) -> str:
+    """Return the XPath of the nodes that match all features.
+
+    Captions need the variable `$static`: the keys of all static texts, each between two separators.
+
+    Args:
+        node: what to select: `text()`, `element()` or an attribute such as `@src`.
+        features: the conditions.
+        position: which of the nodes, counted from 1; −1 for the last, 0 for all.
+    """
+    structural = [feature for feature in features if feature.is_structural]
+    text_predicates = [_text_predicate(node, f) for f in features if not f.is_structural]
+    path = _join_steps(node, structural, text_predicates)
+    if not position:
+        return path
+    return f"({path}{_visible_predicates()})[{'last()' if position < 0 else position}]"
 
 
-def literal(text: str) -> str:
-    """The text as an XPath string literal."""
+def xpath_literal(text: str) -> str:
+    """Return the text as an XPath string literal, whatever quotes it contains."""
     if '"' not in text:
         return f'"{text}"'
     if "'" not in text:
@@ -49,95 +67,121 @@ def literal(text: str) -> str:
     return "concat(" + ", '\"', ".join(f'"{part}"' for part in text.split('"')) + ")"
 
 
-def _steps(node: str, features: Sequence[Feature], extra: dict[int, list[str]]) -> str:
+def _join_steps(node: str, features: Sequence[Feature], text_predicates: Sequence[str]) -> str:
+    """Return a location path with one step per level, from the highest level that has a feature to the node.
+
+    For attributes and elements, conditions on texts belong to the element at level 1.
+    """
+    text_level = 0 if node == "text()" else 1
+    last_level = 1 if node == "element()" else 0
     top = max((feature.level for feature in features), default=0)
-    tags = {f.level: f for f in features if f.kind == "tag" and not f.axis and len(f.values) == 1}
-    named = {level: f for level, f in tags.items() if _NAME.fullmatch(f.values[0])}
-    rest = [feature for feature in features if named.get(feature.level) is not feature]
-    from_root = top > 0 and len(named) == top and named[top].values == ("html",)
-    on_element = node != "text()"  # attributes and whole elements: conditions on texts are the element's
+    step_tags = _step_tags(features)
     steps = []
-    for level in range(top, -1, -1):
-        predicates = [_predicate(feature) for feature in rest if feature.level == level]
-        own = extra.get(level, [])
-        if on_element and level < 2:
-            own = extra.get(0, []) if level else []
-        name = node if level == 0 else named[level].values[0] if level in named else "*"
-        steps.append(name + "".join(f"[{predicate}]" for predicate in [*predicates, *own]))
-    if on_element and top == 0:
-        steps.insert(0, "*" + "".join(f"[{predicate}]" for predicate in extra.get(0, [])))
-    if node == "element()":
-        steps.pop()
-    return ("/" if from_root else "//") + "/".join(steps)
+    for level in range(max(top, text_level), last_level - 1, -1):
+        tag = step_tags.get(level)
+        predicates = [_element_predicate(f) for f in features if f.level == level and f is not tag]
+        if level == text_level:
+            predicates += text_predicates
+        name = tag.values[0] if tag else "*"
+        steps.append(_format_step(name if level else node, predicates))
+    return ("/" if _starts_at_root(step_tags, top) else "//") + "/".join(steps)
 
 
-def _predicate(feature: Feature) -> str:
-    tests = []
-    for value in feature.values:
-        if feature.axis and feature.kind == "tag" and not value:
-            tests.append(f"not({feature.axis}-sibling::*[{feature.sibling}])")
-        elif feature.axis:
-            test = _element_test(feature.kind, value)
-            # libxml2 stops at the sibling it wants only if no further predicate follows.
-            tests.append(f"{feature.axis}-sibling::*[{feature.sibling}]/self::*[{test}]")
-        else:
-            tests.append(_element_test(feature.kind, value))
-    return " or ".join(tests)
+def _step_tags(features: Sequence[Feature]) -> dict[int, Feature]:
+    """Return, by level, the tag feature that becomes the name of the step instead of a predicate."""
+    own_tags = (f for f in features if f.kind == "tag" and not f.axis)
+    single = (feature for feature in own_tags if len(feature.values) == 1)
+    return {feature.level: feature for feature in single if _NAME.fullmatch(feature.values[0])}
+
+
+def _starts_at_root(step_tags: dict[int, Feature], top: int) -> bool:
+    is_unbroken = all(level in step_tags for level in range(1, top + 1))
+    return top > 0 and is_unbroken and step_tags[top].values == ("html",)
+
+
+def _format_step(name: str, predicates: Iterable[str]) -> str:
+    return name + "".join(f"[{predicate}]" for predicate in predicates)
+
+
+def _element_predicate(feature: Feature) -> str:
+    """Return the predicate of one structural feature: one of its values matches."""
+    return " or ".join(_value_test(feature, value) for value in feature.values)
+
+
+def _value_test(feature: Feature, value: str) -> str:
+    if not feature.axis:
+        return _element_test(feature.kind, value)
+    sibling = f"{feature.axis}-sibling::*[{feature.sibling}]"
+    if feature.kind == "tag" and not value:
+        return f"not({sibling})"
+    # libxml2 stops at the sibling it wants only if no further predicate follows.
+    return f"{sibling}/self::*[{_element_test(feature.kind, value)}]"
 
 
 def _element_test(kind: str, value: str) -> str:
     match kind:
         case "tag":
-            return f"self::{value}" if _NAME.fullmatch(value) else f"name()={literal(value)}"
+            return f"self::{value}" if _NAME.fullmatch(value) else f"name()={xpath_literal(value)}"
         case "id" | "class":
-            return f"@{kind}={literal(value)}"
+            return f"@{kind}={xpath_literal(value)}"
         case "token":
-            return f'contains(concat(" ", normalize-space(@class), " "), {literal(f" {value} ")})'
+            return f'contains(concat(" ", normalize-space(@class), " "), {xpath_literal(f" {value} ")})'
         case _:
             name = kind[1:]
-            attribute = kind if _NAME.fullmatch(name) else f"@*[name()={literal(name)}]"
-            return f"{attribute}={literal(value)}"
+            attribute = kind if _NAME.fullmatch(name) else f"@*[name()={xpath_literal(name)}]"
+            return f"{attribute}={xpath_literal(value)}"
 
 
-def _squeezed(what: str) -> str:
-    return f"normalize-space(translate({what}, {_SPACES}))"
+def _text_predicate(node: str, feature: Feature) -> str:
+    """Return the predicate of one feature of texts: one of its values matches."""
+    if feature.kind == CAPTION:
+        text = _caption_text()
+        return " or ".join(f"{text}={xpath_literal(value)}" for value in feature.values)
+    test = _neighbor_text_test if feature.side else _inside_text_test
+    return " or ".join(test(node, feature, value) for value in feature.values)
 
 
-def _visible() -> str:
-    """The predicates of a text or attribute that somebody sees."""
-    return f'[{_squeezed(".")}!=""][{_VISIBLE}]'
+def _caption_text() -> str:
+    """Return an expression for the nearest static text before the node, its key spelled as by `static_key`."""
+    parts = (f'"{SEPARATOR}"', "count(ancestor::*) - 1", '" "', "name(..)", '" "', _squeezed("."))
+    key = f'concat({", ".join(parts)}, "{SEPARATOR}")'
+    return _squeezed(f"preceding::text(){_visible_predicates()}[contains($static, {key})][1]")
 
 
-def _text_predicate(node: str, feature: Feature, static: str) -> str:
-    visible = _visible()
-    own = _squeezed(f"./{node}") if node.startswith("@") else _squeezed(".")
-    tests = []
-    for value in feature.values:
-        match feature.kind:
-            case "label":
-                parts = (f'"{SEPARATOR}"', "count(ancestor::*) - 1", '" "', "name(..)", '" "', _squeezed("."))
-                key = f'concat({", ".join(parts)}, "{SEPARATOR}")'
-                is_static = f"contains({static}, {key})"
-                nearest = f"preceding::text(){visible}[{is_static}][1]"
-                tests.append(f"{_squeezed(nearest)}={literal(value)}")
-            case "inside-left-text":
-                tests.append(f"starts-with({own}, {literal(value)})")
-            case "inside-right-text":
-                tests.append(_ends_with(own, value))
-            case "inside-word":
-                tests.append(f'contains(concat(" ", {own}, " "), {literal(f" {value} ")})')
-            case _:
-                after = "following::text()" if not node.startswith("@") else "(.//text()|following::text())"
-                axis = "preceding::text()" if feature.side == "left" else after
-                text = _squeezed(f"{axis}{visible}[1]")
-                if feature.kind == "text":
-                    tests.append(f"{text}={literal(value)}")
-                elif feature.side == "left":
-                    tests.append(_ends_with(f'concat(" ", {text})', f" {value}"))
-                else:
-                    tests.append(f'starts-with(concat({text}, " "), {literal(f"{value} ")})')
-    return " or ".join(tests)
+def _inside_text_test(node: str, feature: Feature, value: str) -> str:
+    """Return a test of the node's own text."""
+    text = _squeezed(f"./{node}") if node.startswith("@") else _squeezed(".")
+    match feature.kind:
+        case "inside-left-text":
+            return f"starts-with({text}, {xpath_literal(value)})"
+        case "inside-right-text":
+            return _ends_with(text, value)
+        case _:
+            return f'contains(concat(" ", {text}, " "), {xpath_literal(f" {value} ")})'
 
 
-def _ends_with(what: str, end: str) -> str:
-    return f"substring({what}, string-length({what}) - {len(end) - 1})={literal(end)}"
+def _neighbor_text_test(node: str, feature: Feature, value: str) -> str:
+    """Return a test of the text right before or after the node."""
+    axis = "preceding::text()"
+    if feature.side == "right":
+        axis = "(.//text()|following::text())" if node.startswith("@") else "following::text()"
+    text = _squeezed(f"{axis}{_visible_predicates()}[1]")
+    if feature.kind == "text":
+        return f"{text}={xpath_literal(value)}"
+    if feature.side == "left":
+        return _ends_with(f'concat(" ", {text})', f" {value}")
+    return f'starts-with(concat({text}, " "), {xpath_literal(f"{value} ")})'
+
+
+def _squeezed(expression: str) -> str:
+    """Return an expression for the text with its white space normalized, as `squeeze` does."""
+    return f"normalize-space(translate({expression}, {_BLANKS_TO_SPACES}))"
+
+
+def _visible_predicates() -> str:
+    """Return the predicates of a text or attribute that readers can see."""
+    return f'[{_squeezed(".")}!=""][{_NOT_HIDDEN}]'
+
+
+def _ends_with(expression: str, end: str) -> str:
+    return f"substring({expression}, string-length({expression}) - {len(end) - 1})={xpath_literal(end)}"

@@ -1,10 +1,11 @@
 """A wrapper as an XSLT 1.0 stylesheet, which any stock processor applies to a page of its cluster.
 
-`xsltproc --html c1.xsl page.html` gives `<record><name>…</name>…</record>`: one element for each value, its text as
-`Rules.extract` gives it. Selectors are tried in order and the committee votes as in `apply`. What XSLT 1.0 cannot do
-is left out and named in a comment: rules with a classifier, ranges that look for a type by regular expression, and
-all rules of list pages, which are those of a record that is a page of its own. What needs Python is left to it:
-choosing the wrapper of a page, typed data, confidences.
+`xsltproc --html c1.xsl page.html` writes `<record><name>…</name>…</record>`: one element for each value, with the
+same text as `Rules.extract`. Selectors are tried in order and the committee votes as in `applying`.
+
+What XSLT 1.0 cannot express is left out and named in a comment: rules with a classifier, ranges that search for a
+type by regular expression, and all rules of list pages, which apply to records as pages of their own. Choosing
+the wrapper of a page, typed data and confidences remain in Python.
 """
 
 from __future__ import annotations
@@ -16,9 +17,8 @@ from lxml import etree
 from lxml.builder import ElementMaker
 
 from untemplate.page import HIDDEN_TAGS, INLINE_TAGS
-from untemplate.rules.ranges import Range
-from untemplate.rules.rule import Rule, Selector, Wrapper
-from untemplate.rules.xpath import SEPARATOR, literal
+from untemplate.rules.rule import Range, Rule, Selector, Wrapper
+from untemplate.rules.xpath import SEPARATOR, xpath_literal
 from untemplate.schema import Attribute, Schema
 from untemplate.value_types import TYPES
 
@@ -26,25 +26,25 @@ __all__ = ["OF_LISTS", "not_exportable", "wrapper_xslt"]
 
 _XSLT = "http://www.w3.org/1999/XSL/Transform"
 _xsl = ElementMaker(namespace=_XSLT, nsmap={"xsl": _XSLT})
-_plain = ElementMaker()
+_no_namespace = ElementMaker()
 
 OF_LISTS = "the rule is one of list pages: extract them with untemplate"
-"""Why the rules of a wrapper with a record rule cannot be expressed."""
+"""Why the rules of a wrapper with a record rule cannot be exported."""
 
-# What XML, and so a stylesheet, cannot hold.
+# Characters that XML, and so a stylesheet, cannot contain.
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NAME = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
 _HIDDEN = " or ".join(f"ancestor::{tag}" for tag in sorted(HIDDEN_TAGS))
-# White space to Python but not to XML; digits of the basic plane, which is where pages have theirs.
+# White space for Python but not for XML; digits of the basic plane, which are the ones that pages use.
 _SPACES = "".join(char for char in map(chr, range(0x80, 0x3001)) if char.isspace())
 _DIGITS = "".join(char for char in map(chr, range(0x10000)) if char.isdigit())
 
 _SQUEEZED = "normalize-space(translate(., $spaces, $blanks))"
 _VISIBLE = f"[{_SQUEEZED} != ''][not({_HIDDEN})]"
-# Values are lines: a squeezed text has no line feed, so the first value is what stands before the first one.
-_LINE = "\n"
+# Values are lines: a squeezed text has no line feed, so the first value ends at the first one.
+_LINE_END = "\n"
 
-# Where the nth blank of a text stands, by halving: texts of any length stay within a processor's depth.
+# Where the nth blank of a text is, found by halving: texts of any length stay within a processor's depth.
 _NTH_BLANK = f"""
 <xsl:template name="nth-blank" xmlns:xsl="{_XSLT}">
   <xsl:param name="text"/><xsl:param name="n"/><xsl:param name="offset" select="0"/>
@@ -73,27 +73,28 @@ _NTH_BLANK = f"""
 
 
 def wrapper_xslt(wrapper: Wrapper, schema: Schema) -> str:
-    """The stylesheet of a wrapper; the same wrapper always gives the same text."""
-    record = _plain.record(_text(_LINE))
+    """Return the stylesheet of a wrapper. The same wrapper always gives the same text."""
+    record = _no_namespace.record(_xsl.text(_LINE_END))
     sheet = _xsl.stylesheet(
-        etree.Comment(_commented(f"cluster {wrapper.cluster} of {schema.name}, by untemplate rules xslt")),
+        _comment(f"cluster {wrapper.cluster} of {schema.name}, by untemplate rules xslt"),
         _xsl.output(method="xml", encoding="UTF-8"),
-        _xsl.variable(name="spaces", select=literal(_SPACES)),
-        _xsl.variable(name="blanks", select=literal(" " * len(_SPACES))),
-        _xsl.variable(name="digits", select=literal(_DIGITS)),
-        _xsl.variable(name="static", select=literal(_static(wrapper))),
+        _xsl.variable(name="spaces", select=xpath_literal(_SPACES)),
+        _xsl.variable(name="blanks", select=xpath_literal(" " * len(_SPACES))),
+        _xsl.variable(name="digits", select=xpath_literal(_DIGITS)),
+        _xsl.variable(name="static", select=xpath_literal(_static_variable(wrapper))),
         _xsl.template(record, match="/"),
         version="1.0",
     )
     for number, (name, rule) in enumerate(wrapper.rules.items(), 1):
-        if reason := (OF_LISTS if wrapper.records else not_exportable(rule)):
-            record.append(_xsl.comment(_commented(f"{name}: not exported, {reason}")))
-            record.append(_text(_LINE))
+        reason = OF_LISTS if wrapper.records else not_exportable(rule)
+        if reason:
+            record.append(_xsl.comment(_comment_text(f"{name}: not exported, {reason}")))
+            record.append(_xsl.text(_LINE_END))
             continue
         record.append(_xsl("call-template", name=f"rule-{number}"))
-        sheet.append(etree.Comment(_commented(name)))
-        sheet.append(_rule(rule, schema.attributes[name], number))
-        sheet.append(_value(rule, schema.attributes[name], number))
+        sheet.append(_comment(name))
+        sheet.append(_rule_template(rule, schema.attributes[name], number))
+        sheet.append(_value_template(rule, schema.attributes[name], number))
     sheet.append(etree.fromstring(_NTH_BLANK))
     sheet.extend(_text_templates())
     etree.indent(sheet)
@@ -101,7 +102,7 @@ def wrapper_xslt(wrapper: Wrapper, schema: Schema) -> str:
 
 
 def not_exportable(rule: Rule) -> str | None:
-    """Why XSLT 1.0 cannot express a rule; None if it can."""
+    """Return why XSLT 1.0 cannot express a rule; None if it can."""
     if rule.classifier is not None:
         return "the rule needs a classifier"
     if rule.range is not None and rule.range.type is not None:
@@ -111,109 +112,120 @@ def not_exportable(rule: Rule) -> str | None:
     return None
 
 
-def _static(wrapper: Wrapper) -> str:
-    """The wrapper's static texts as the XPaths of labels look for them."""
+def _static_variable(wrapper: Wrapper) -> str:
+    """Return the keys of the wrapper's static texts as the XPaths of captions expect them."""
     keys = [key for key in wrapper.static if not _NOT_XML.search(key)]
     return SEPARATOR + SEPARATOR.join(keys) + SEPARATOR
 
 
-def _rule(rule: Rule, attribute: Attribute, number: int) -> etree._Element:
-    """The template that writes the values of one attribute: selectors in order, then the committee."""
-    template = _xsl.template(name=f"rule-{number}")
-    place = template
-    for index, selector in enumerate(rule.selectors, 1):
-        name = f"selected-{index}"
-        place.append(_lines(selector, number, name))
-        found = _xsl.when(*_written(attribute, name), test=f"string(${name})")
-        otherwise = _xsl.otherwise()
-        place.append(_xsl.choose(found, otherwise))
-        place = otherwise
-    place.extend(_vote(rule.committee, attribute, number))
-    if not len(place):
-        choice = place.getparent()
-        assert choice is not None
-        choice.remove(place)
-    return template
+def _rule_template(rule: Rule, attribute: Attribute, number: int) -> etree._Element:
+    """Return the template that writes the values of one attribute: selectors in order, then the committee.
+
+    Each selector is a choice between its values and everything that comes after it, so it is built from the end.
+    """
+    content = list(_committee_choice(rule.committee, attribute, number))
+    for index in range(len(rule.selectors), 0, -1):
+        variable = f"selected-{index}"
+        choice = _xsl.choose(_xsl.when(*_write_values(attribute, variable), test=f"string(${variable})"))
+        if content:
+            choice.append(_xsl.otherwise(*content))
+        content = [_values_variable(rule.selectors[index - 1], number, variable), choice]
+    return _xsl.template(*content, name=f"rule-{number}")
 
 
-def _vote(committee: Sequence[Selector], attribute: Attribute, number: int) -> Iterator[etree._Element]:
-    """What more than half of the committee, by weight, finds, or two members that look at different nodes."""
-    total = sum(member.weight for member in committee)
+def _committee_choice(
+    committee: Sequence[Selector], attribute: Attribute, number: int
+) -> Iterator[etree._Element]:
+    """Yield the values of more than half of the committee, by weight, or of two members for different nodes."""
+    total = sum(member.vote_weight for member in committee)
     if not total:
         return
     choose = _xsl.choose()
     for index, member in enumerate(committee, 1):
-        yield _lines(member, number, f"member-{index}")
-        yield _xsl.variable(name=f"first-{index}", select=_first(f"member-{index}"))
-        votes = " + ".join(
-            f"{other.weight / total:.9f} * ($first-{place} = $first-{index})"
-            for place, other in enumerate(committee, 1)
-        )
-        others = [place for place, other in enumerate(committee, 1) if other.node != member.node]
-        agreeing = "".join(f" or $first-{place} = $first-{index}" for place in others)
-        test = f"$first-{index} != '' and ({votes} > 0.5{agreeing})"
-        choose.append(_xsl.when(*_written(attribute, f"member-{index}"), test=test))
+        yield _values_variable(member, number, f"member-{index}")
+        yield _xsl.variable(name=f"first-{index}", select=_first_value(f"member-{index}"))
+        test = _majority_test(committee, index, total)
+        choose.append(_xsl.when(*_write_values(attribute, f"member-{index}"), test=test))
     yield choose
 
 
-def _lines(selector: Selector, number: int, name: str) -> etree._Element:
-    """A variable with an element and a line feed for each value that a selector finds."""
-    each = _xsl("for-each", _xsl("call-template", name=f"value-{number}"), select=selector.xpath + _VISIBLE)
-    return _xsl.variable(each, name=name)
+def _majority_test(committee: Sequence[Selector], index: int, total: float) -> str:
+    """Return the test that the first value of a member, counted from 1, wins the vote."""
+    mine = f"$first-{index}"
+    votes = " + ".join(
+        f"{member.vote_weight / total:.9f} * ($first-{other} = {mine})"
+        for other, member in enumerate(committee, 1)
+    )
+    node = committee[index - 1].node
+    of_other_nodes = [other for other, member in enumerate(committee, 1) if member.node != node]
+    agreeing = "".join(f" or $first-{other} = {mine}" for other in of_other_nodes)
+    return f"{mine} != '' and ({votes} > 0.5{agreeing})"
 
 
-def _first(lines: str) -> str:
-    return f"substring-before(${lines}, {literal(_LINE)})"
+def _values_variable(selector: Selector, number: int, name: str) -> etree._Element:
+    """Return a variable with an element and a line feed for each value that a selector finds."""
+    write_value = _xsl("call-template", name=f"value-{number}")
+    return _xsl.variable(_xsl("for-each", write_value, select=selector.xpath + _VISIBLE), name=name)
 
 
-def _written(attribute: Attribute, lines: str) -> Iterator[etree._Element]:
-    """All values of such a variable, or the first."""
+def _first_value(variable: str) -> str:
+    return f"substring-before(${variable}, {xpath_literal(_LINE_END)})"
+
+
+def _write_values(attribute: Attribute, variable: str) -> Iterator[etree._Element]:
+    """Yield what writes all values of such a variable for a `many` attribute, else the first."""
     if attribute.many:
-        yield _xsl("copy-of", select=f"${lines}")
+        yield _xsl("copy-of", select=f"${variable}")
     else:
-        yield _element(attribute.name, _xsl("value-of", select=_first(lines)))
-        yield _text(_LINE)
+        yield _value_element(attribute.name, _xsl("value-of", select=_first_value(variable)))
+        yield _xsl.text(_LINE_END)
 
 
-def _value(rule: Rule, attribute: Attribute, number: int) -> etree._Element:
-    """The template that writes the value which begins at the current node, if it is one."""
-    template = _xsl.template(*_whole(rule), name=f"value-{number}")
-    name = "whole"
+def _value_template(rule: Rule, attribute: Attribute, number: int) -> etree._Element:
+    """Return the template that writes the value which begins at the current node, if there is one."""
+    template = _xsl.template(*_text_variables(rule), name=f"value-{number}")
+    variable = "whole"
     if rule.range is not None:
-        template.extend(_part(rule.range))
-        name = "part"
-    test = f"string(${name})"
-    required = TYPES[attribute.type].required if rule.typed else None
-    if required == "digit":
-        test = f"translate(${name}, $digits, '') != string(${name})"
-    elif required:
-        test = f"contains(${name}, '{required}')"
-    element = _element(attribute.name, _xsl("value-of", select=f"${name}"))
-    template.append(_xsl("if", element, _text(_LINE), test=test))
+        template.extend(_range_variables(rule.range))
+        variable = "part"
+    element = _value_element(attribute.name, _xsl("value-of", select=f"${variable}"))
+    test = _value_test(rule, attribute, variable)
+    template.append(_xsl("if", element, _xsl.text(_LINE_END), test=test))
     return template
 
 
-def _whole(rule: Rule) -> Iterator[etree._Element]:
-    """The text that the value is in, as a variable: the node's, an element's, or that of several nodes."""
-    if rule.selectors[0].node == "element()":
+def _value_test(rule: Rule, attribute: Attribute, variable: str) -> str:
+    """Return the test that a text can be a value: some types require a digit or a character."""
+    required = TYPES[attribute.type].required if rule.typed else None
+    if required == "digit":
+        return f"translate(${variable}, $digits, '') != string(${variable})"
+    if required:
+        return f"contains(${variable}, '{required}')"
+    return f"string(${variable})"
+
+
+def _text_variables(rule: Rule) -> Iterator[etree._Element]:
+    """Yield the variable `whole`, the text that contains the value, and one that it needs.
+
+    It is the text of a node, of an element, or of several nodes.
+    """
+    node = rule.selectors[0].node
+    if node == "element()":
         yield _xsl.variable(_xsl("apply-templates", select=".", mode="text"), name="raw")
         yield _xsl.variable(name="whole", select="normalize-space(translate($raw, $spaces, $blanks))")
-        return
     elif rule.nodes > 1:
-        is_attribute = rule.selectors[0].node.startswith("@")
-        after = "(..//text()|../following::text())" if is_attribute else "following::text()"
+        after = "(..//text()|../following::text())" if node.startswith("@") else "following::text()"
         following = f"{after}{_VISIBLE}[position() < {rule.nodes}]"
         yield _xsl.variable(_squeezed_texts("."), _squeezed_texts(following), name="texts")
+        yield _xsl.variable(name="whole", select="normalize-space($texts)")
     else:
         yield _xsl.variable(name="whole", select=_SQUEEZED)
-        return
-    yield _xsl.variable(name="whole", select="normalize-space($texts)")
 
 
 def _text_templates() -> Iterator[etree._Element]:
-    """All visible text of an element, as `visible_text` gives it: only blocks and line breaks part words."""
+    """Yield templates for the visible text of an element, as by `visible_text`: blocks and breaks separate words."""
     inside = _xsl("apply-templates", mode="text")
-    yield _xsl.template(_text(" "), inside, _text(" "), match="*", mode="text")
+    yield _xsl.template(_xsl.text(" "), inside, _xsl.text(" "), match="*", mode="text")
     inline = "|".join(sorted(INLINE_TAGS))
     yield _xsl.template(_xsl("apply-templates", mode="text"), match=inline, mode="text")
     yield _xsl.template(match="|".join([*sorted(HIDDEN_TAGS), "comment()"]), mode="text")
@@ -223,38 +235,45 @@ def _squeezed_texts(nodes: str) -> etree._Element:
     return _xsl("for-each", _xsl("value-of", select=f"concat({_SQUEEZED}, ' ')"), select=nodes)
 
 
-def _part(range_: Range) -> Iterator[etree._Element]:
-    """The part of the whole that is the value, as a variable; empty if there is no such part."""
+def _range_variables(range_: Range) -> Iterator[etree._Element]:
+    """Yield the variable `part`, the part of the text that is the value, and those it needs.
+
+    It is empty if there is no such part.
+    """
     if range_.start is None:
-        part = "$whole"
-        if range_.after:
-            part = f"substring-after({part}, {literal(range_.after)})"
-        if range_.before:
-            part = f"substring-before({part}, {literal(range_.before)})"
-        yield _xsl.variable(name="part", select=f"normalize-space({part})")
+        yield _xsl.variable(name="part", select=f"normalize-space({_between_delimiters(range_)})")
         return
     yield _xsl.variable(
         name="count", select="string-length($whole) - string-length(translate($whole, ' ', '')) + 1"
     )
-    yield _xsl.variable(name="from", select=_index(range_.start))
-    yield _xsl.variable(name="to", select=_index(range_.stop) if range_.stop else "$count")
-    yield _xsl.variable(_nth_blank("from"), name="start")
-    yield _xsl.variable(_nth_blank("to"), name="end")
-    # Before the first token and after the last there is no blank.
+    yield _xsl.variable(name="from", select=_token_index(range_.start))
+    yield _xsl.variable(name="to", select=_token_index(range_.stop) if range_.stop else "$count")
+    yield _xsl.variable(_find_nth_blank("from"), name="start")
+    yield _xsl.variable(_find_nth_blank("to"), name="end")
+    # There is no blank before the first token, and none after the last.
     start = "number($start) * ($from > 0)"
     end = "number($end) * ($to < $count) + (string-length($whole) + 1) * ($to >= $count)"
     part = f"substring($whole, {start} + 1, {end} - {start} - 1)"
     yield _xsl.variable(_xsl("if", _xsl("value-of", select=part), test="$from < $to"), name="part")
 
 
-def _index(offset: int) -> str:
-    """A token offset counted from the start, negative ones from the end, as in a Python slice."""
+def _between_delimiters(range_: Range) -> str:
+    part = "$whole"
+    if range_.after:
+        part = f"substring-after({part}, {xpath_literal(range_.after)})"
+    if range_.before:
+        part = f"substring-before({part}, {xpath_literal(range_.before)})"
+    return part
+
+
+def _token_index(offset: int) -> str:
+    """Return a token offset counted from the start; negative ones count from the end, as in a Python slice."""
     if offset >= 0:
         return str(offset)
     return f"($count - {-offset}) * ($count > {-offset})"
 
 
-def _nth_blank(variable: str) -> etree._Element:
+def _find_nth_blank(variable: str) -> etree._Element:
     return _xsl(
         "call-template",
         _xsl("with-param", name="text", select="$whole"),
@@ -263,18 +282,18 @@ def _nth_blank(variable: str) -> etree._Element:
     )
 
 
-def _element(attribute: str, content: etree._Element) -> etree._Element:
-    """The element of a value; an attribute whose name no element can have is named by an XML attribute."""
+def _value_element(attribute: str, content: etree._Element) -> etree._Element:
+    """Return the element of a value, named after the attribute or, if XML forbids that, `<value attribute=…>`."""
     if _NAME.fullmatch(attribute):
-        return _plain(attribute, content)
-    return _plain.value(content, attribute=_NOT_XML.sub("\ufffd", attribute))
+        return _no_namespace(attribute, content)
+    return _no_namespace.value(content, attribute=_NOT_XML.sub("\ufffd", attribute))
 
 
-def _text(text: str) -> etree._Element:
-    return _xsl.text(text)
+def _comment(text: str) -> etree._Element:
+    return etree.Comment(_comment_text(text))
 
 
-def _commented(text: str) -> str:
-    """The text as the content of a comment, in which two dashes must not meet."""
+def _comment_text(text: str) -> str:
+    """Return the text as the content of a comment, in which two dashes must not meet."""
     allowed = _NOT_XML.sub("\ufffd", text)
     return f" {re.sub('-(?=-)', '- ', allowed)} "

@@ -22,7 +22,7 @@ from untemplate.learning import learn_stops
 from untemplate.page import Page, signature, squeeze
 from untemplate.page.captions import CaptionFinder, text_before
 from untemplate.rules import Bellwether, Profile, Wrapper
-from untemplate.rules.apply import apply_wrapper
+from untemplate.rules.applying import apply_wrapper
 from untemplate.schema import Schema
 
 __all__ = ["BELLWETHERS", "POOL", "Labels", "names_around", "remember"]

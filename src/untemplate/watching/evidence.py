@@ -11,7 +11,7 @@ from untemplate.labeling.golden import Golden, Sightings
 from untemplate.page import Page, signature
 from untemplate.page.sameness import same_values
 from untemplate.rules import Bellwether, Wrapper
-from untemplate.rules.apply import Found, apply_wrapper
+from untemplate.rules.applying import Match, apply_wrapper
 from untemplate.schema import Schema
 
 __all__ = ["Comparison", "Evidence", "Pair", "by_name", "gather", "pair"]
@@ -83,7 +83,7 @@ def gather(wrapper: Wrapper, pairs: Iterable[Pair], schema: Schema) -> Evidence:
     comparisons: defaultdict[str, list[Comparison]] = defaultdict(list)
     everything = list(pairs)
     watched = [page for known, page in everything if known] or [page for _, page in everything]
-    unlike = [page.id for page in watched if not wrapper.knows_signature(signature(page.html))]
+    unlike = [page.id for page in watched if not wrapper.matches_signature(signature(page.html))]
     for known, page in everything:
         try:
             compared = _compare(wrapper, known, page, schema)
@@ -96,7 +96,7 @@ def gather(wrapper: Wrapper, pairs: Iterable[Pair], schema: Schema) -> Evidence:
 
 
 def _unreadable(name: str, known: Bellwether | None, page: Page) -> Comparison:
-    return Comparison(page.id, known.remembered(name) if known else None, (), False, False, 0.0)
+    return Comparison(page.id, known.golden_values(name) if known else None, (), False, False, 0.0)
 
 
 def _compare(wrapper: Wrapper, known: Bellwether | None, page: Page, schema: Schema) -> dict[str, Comparison]:
@@ -105,7 +105,7 @@ def _compare(wrapper: Wrapper, known: Bellwether | None, page: Page, schema: Sch
     all_places = apply_wrapper(wrapper, page, schema.attributes)
     for name in {**wrapper.rules, **(golden or {})}:
         attribute, places = schema.attributes[name], all_places.get(name, [])
-        before = known.remembered(name) if known else None
+        before = known.golden_values(name) if known else None
         found = tuple(place.text for place in places)
         is_same = before is not None and same_values(before, found, attribute.type)
         compared[name] = Comparison(page.id, before, found, is_same, False, _agreement(places))
@@ -129,5 +129,5 @@ def _seen_again(golden: Golden, page: Page, schema: Schema) -> set[str]:
     }
 
 
-def _agreement(places: Sequence[Found]) -> float:
+def _agreement(places: Sequence[Match]) -> float:
     return sum(place.confidence for place in places) / len(places) if places else 0.0

@@ -101,7 +101,7 @@ def heal_site(rules: Rules, fresh_pages: Iterable[Page]) -> Healed:
     for old in rules.wrappers:
         watched = any(known.page in seen or known.url in seen for known in old.bellwethers)
         watched |= bool(old.records) and old.cluster in healed.reused.values()
-        if not watched and (old.rules or not any(map(old.knows_signature, vectors))):
+        if not watched and (old.rules or not any(map(old.matches_signature, vectors))):
             wrappers.append(replace(old, cluster=_free_name(old.cluster, wrappers)))
     healed.rules = Rules(rules.schema, tuple(wrappers))
     return healed
@@ -156,7 +156,7 @@ class _Patient:
     def _match(self, wrapper: Wrapper) -> tuple[bool, bool]:
         """The paper's cluster match and page match."""
         cluster_match = set(wrapper.signatures) == set(self.group.signatures)
-        page_match = all(wrapper.knows_signature(signature(page.html)) for page in self.group.pages)
+        page_match = all(wrapper.matches_signature(signature(page.html)) for page in self.group.pages)
         return cluster_match, page_match
 
     @property

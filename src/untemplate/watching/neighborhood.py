@@ -96,7 +96,7 @@ def _candidates(page: Page, attribute: Attribute, shape: Shape) -> Iterator[tupl
 
 def _score(node: Node, label: str, profile: Profile) -> float:
     """How much the neighborhood is like the remembered one: the label for half, the names for half."""
-    labels = {" ".join(folded_words(text)) for text in profile.labels}
+    labels = {" ".join(folded_words(text)) for text in profile.captions}
     names = set(names_around(node.parent))
     shared = sum(name in names for name in profile.names) / len(profile.names) if profile.names else 0.0
     return (bool(label) and label in labels) / 2 + shared / 2

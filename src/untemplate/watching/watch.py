@@ -63,7 +63,7 @@ def _others(rules: Rules, pages: Iterable[Page]) -> Mapping[str, list[Page]]:
     for page in pages:
         cluster = rules.extract_one(page).cluster
         page.release()
-        knowing = [wrapper.cluster for wrapper in rules.wrappers if wrapper.knows_url(page.url)]
+        knowing = [wrapper.cluster for wrapper in rules.wrappers if wrapper.matches_url(page.url)]
         if cluster in knowing:
             found[cluster].append(page)
         elif cluster is None and len(knowing) == 1:

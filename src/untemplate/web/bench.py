@@ -17,7 +17,7 @@ from untemplate.labeling import Label
 from untemplate.learning import AttributeReport, Table, learn_rules
 from untemplate.page import Page
 from untemplate.rules import Rule, Wrapper
-from untemplate.rules.apply import Found, apply_rule
+from untemplate.rules.applying import Match, apply_rule
 from untemplate.schema import Schema
 
 __all__ = ["Bench"]
@@ -36,7 +36,7 @@ class Bench:
         self.reports: dict[str, AttributeReport] = {}
         self._saved = saved
         self._labels: dict[str, list[Label]] = {}  # by attribute
-        self._found: dict[tuple[str, str], list[Found]] = {}  # by attribute and page
+        self._found: dict[tuple[str, str], list[Match]] = {}  # by attribute and page
         for page in pages:
             self._take(page)
 
@@ -134,7 +134,7 @@ class Bench:
         _, reports = learn_rules(self.table, by_page, self.schema)
         self.reports[attribute] = reports[0] if reports else AttributeReport(attribute)
 
-    def find(self, page: Page) -> dict[str, list[Found]]:
+    def find(self, page: Page) -> dict[str, list[Match]]:
         """What the rules find on a page, one of these or another; nothing on a list page, which is many records."""
         with self.lock:
             wrapper = self.wrapper
@@ -147,7 +147,7 @@ class Bench:
                     self._found[name, page.id] = self._apply(rule, page, wrapper)
             return {name: self._found[name, page.id] for name in wrapper.rules}
 
-    def _apply(self, rule: Rule, page: Page, wrapper: Wrapper) -> list[Found]:
+    def _apply(self, rule: Rule, page: Page, wrapper: Wrapper) -> list[Match]:
         return apply_rule(rule, page.tree, wrapper, self.schema.attributes[rule.attribute])
 
     def coverage(self, attribute: str) -> float:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from untemplate.errors import PageError
 from untemplate.page import Page
 from untemplate.rules import Rule
-from untemplate.rules.apply import Found, apply_rule
+from untemplate.rules.applying import Match, apply_rule
 from untemplate.value_types import looks_typed
 from untemplate.web.bench import Bench
 from untemplate.web.progress import SURE
@@ -43,7 +43,7 @@ def find_doubts(bench: Bench, page: Page) -> list[Doubt]:
     ]
 
 
-def _doubts(bench: Bench, page: Page, rule: Rule, places: list[Found]) -> Iterator[Doubt]:
+def _doubts(bench: Bench, page: Page, rule: Rule, places: list[Match]) -> Iterator[Doubt]:
     attribute = bench.schema.attributes[rule.attribute]
     texts = tuple(place.text for place in places)
     sure = round(min((place.confidence for place in places), default=0.0), 3)

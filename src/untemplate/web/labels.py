@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from untemplate.errors import CatalogError, LabelError
 from untemplate.labeling import Label
-from untemplate.rules.apply import Found
+from untemplate.rules.applying import Match
 from untemplate.web.bench import Bench
 from untemplate.web.marks import Click, label_at
 from untemplate.web.sites import OpenSite
@@ -66,7 +66,7 @@ def change_labels(site: OpenSite, restore: Iterable[int], remove: Iterable[int])
     return Change(tuple(added), tuple(removed))
 
 
-def _as_labels(page: str, attribute: str, found: Sequence[Found], bench: Bench) -> list[Label]:
+def _as_labels(page: str, attribute: str, found: Sequence[Match], bench: Bench) -> list[Label]:
     """What a rule found as labels; a value over several nodes is pinned by its text alone."""
     pinned = bench.rules[attribute].nodes == 1
     labels = [Label(page, attribute, one.text, one.node.xpath if pinned else None) for one in found]

@@ -15,7 +15,7 @@ from untemplate.learning.occurrences import MAX_SPAN, Place, find_elements, find
 from untemplate.page import Node, Page, element_xpath, squeeze
 from untemplate.page.captions import nodes_after
 from untemplate.rules import Rule
-from untemplate.rules.apply import Found
+from untemplate.rules.applying import Match
 from untemplate.schema import Attribute
 from untemplate.web.rendering import Rendering
 
@@ -69,7 +69,7 @@ def spots_of_label(
     return [_place_spot(place, table, rendering)]
 
 
-def spot_of_found(found: Found, rule: Rule, rendering: Rendering) -> Spot:
+def spot_of_found(found: Match, rule: Rule, rendering: Rendering) -> Spot:
     """Where a rule found a value."""
     if found.node.kind == "element":
         return _element_spot(found.node, rendering)

@@ -103,7 +103,7 @@ def _describe_site(catalog: Catalog, name: str) -> dict[str, Any]:
 
 
 def _show_versions(catalog: Catalog, site: str, verbose: bool, as_json: bool) -> None:
-    from untemplate.rules.diff import compare_rules
+    from untemplate.rules.in_words import compare_rules
 
     history = catalog.history(site)
     if as_json:

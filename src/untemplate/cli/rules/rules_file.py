@@ -153,7 +153,7 @@ def test_command(
 def diff_command(old_file: Path, new_file: Path, as_json: bool) -> None:
     """Say in words how the rules of two files differ."""
     from untemplate.extraction import Rules
-    from untemplate.rules.diff import compare_rules
+    from untemplate.rules.in_words import compare_rules
 
     changes = compare_rules(Rules.load(old_file), Rules.load(new_file))
     if as_json:
@@ -203,7 +203,7 @@ def _explain_rules(rules: Rules) -> Iterator[str]:
 
 
 def _explain_wrapper(wrapper: Wrapper) -> Iterator[str]:
-    from untemplate.rules.explain import explain_records, explain_rule
+    from untemplate.rules.in_words import explain_records, explain_rule
 
     if not wrapper.rules:
         yield "  needs labels"
@@ -219,7 +219,7 @@ def _explain_wrapper(wrapper: Wrapper) -> Iterator[str]:
 
 
 def _list_selectors(selectors: Sequence[Selector]) -> Iterator[str]:
-    from untemplate.rules.explain import explain_selector
+    from untemplate.rules.in_words import explain_selector
 
     for number, selector in enumerate(selectors, 1):
         yield f"    {number}. {selector.support:4.0%}  {explain_selector(selector)}"
@@ -227,7 +227,7 @@ def _list_selectors(selectors: Sequence[Selector]) -> Iterator[str]:
 
 
 def _wrapper_as_json(wrapper: Wrapper) -> dict[str, Any]:
-    from untemplate.rules.explain import explain_records
+    from untemplate.rules.in_words import explain_records
 
     content = {
         "cluster": wrapper.cluster,
@@ -243,7 +243,7 @@ def _wrapper_as_json(wrapper: Wrapper) -> dict[str, Any]:
 
 
 def _rule_as_json(rule: Rule) -> dict[str, Any]:
-    from untemplate.rules.explain import explain_rule
+    from untemplate.rules.in_words import explain_rule
 
     return {
         "words": explain_rule(rule),
@@ -253,7 +253,7 @@ def _rule_as_json(rule: Rule) -> dict[str, Any]:
 
 
 def _selectors_as_json(selectors: Sequence[Selector]) -> list[dict[str, Any]]:
-    from untemplate.rules.explain import explain_selector
+    from untemplate.rules.in_words import explain_selector
 
     contents = []
     for selector in selectors:

@@ -10,8 +10,8 @@ from pydantic import BaseModel, Field
 
 from untemplate.learning import Table
 from untemplate.rules import Rule
-from untemplate.rules.apply import Found
-from untemplate.rules.explain import explain_rule
+from untemplate.rules.applying import Match
+from untemplate.rules.in_words import explain_rule
 from untemplate.web.api.common import PROBLEMS, DeskOf, Given, Name, SiteOf, Text
 from untemplate.web.bench import Bench
 from untemplate.web.labels import Change, change_labels, confirm, set_labels
@@ -279,7 +279,7 @@ def _rows(bench: Bench, progress: Progress) -> list[PageRow]:
     return rows
 
 
-def mark_of_found(found: Found, name: str, rule: Rule, rendering: Rendering) -> MarkView:
+def mark_of_found(found: Match, name: str, rule: Rule, rendering: Rendering) -> MarkView:
     """What a rule finds, to be marked on its page."""
     spot = spot_of_found(found, rule, rendering)
     return MarkView(

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from untemplate.errors import CatalogError
 from untemplate.page import Page
 from untemplate.rules import Wrapper
-from untemplate.rules.apply import apply_rule
+from untemplate.rules.applying import apply_rule
 from untemplate.web.api.annotate import MarkView, PageView, mark_of_found
 from untemplate.web.api.common import PROBLEMS, DeskOf, Given, Name, SiteOf, Text
 from untemplate.web.api.export import JobView, job_view

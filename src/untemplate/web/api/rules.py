@@ -13,8 +13,7 @@ from pydantic import BaseModel, Field
 from untemplate.errors import RulesError
 from untemplate.extraction import Rules
 from untemplate.rules import Rule, Selector, Wrapper
-from untemplate.rules.diff import compare_rules
-from untemplate.rules.explain import explain_records, explain_rule, explain_selector
+from untemplate.rules.in_words import compare_rules, explain_records, explain_rule, explain_selector
 from untemplate.rules.xslt import OF_LISTS, not_exportable, wrapper_xslt
 from untemplate.web.api.common import PROBLEMS, DeskOf, Given, Name, SiteOf, Text
 from untemplate.web.drafts import draft, is_saved, save

@@ -15,8 +15,8 @@ from untemplate.learning.search import disjunctions
 from untemplate.page import HIDDEN_TAGS, squeeze
 from untemplate.page.captions import CaptionFinder
 from untemplate.rules import Selector
-from untemplate.rules.apply import holds, select
 from untemplate.rules.feature import Feature
+from untemplate.rules.selecting import feature_matches, select
 from untemplate.rules.xpath import SEPARATOR
 
 Place = tuple[object, str]
@@ -40,7 +40,7 @@ def by_holds(table: Table, selector: Selector, page: int) -> list[Place]:
         place(node)
         for node in table.pages[page].nodes
         if (node.kind if node.is_attribute else "text()") == selector.node
-        and all(holds(feature, node, labels) for feature in selector.features)
+        and all(feature_matches(feature, node, labels) for feature in selector.features)
     ]
 
 

@@ -1,4 +1,4 @@
-"""Reading a page in part gives what reading it whole gives, wherever reading stops."""
+"""Reading a page in part gives what reading all of it gives, wherever reading stops."""
 
 from __future__ import annotations
 
@@ -14,10 +14,17 @@ from untemplate import Attribute, Page, Rules, Schema, learn
 from untemplate.demo import make_site
 from untemplate.learning import Table, learn_stops
 from untemplate.page import Node, Signature
-from untemplate.rules import Rule, Selector, Wrapper, reading
-from untemplate.rules.apply import Found, apply_rule, apply_rules, select
+from untemplate.rules import Rule, Selector, Wrapper, parsed_page
+from untemplate.rules.applying import Match, apply_rule, apply_rules
 from untemplate.rules.feature import Feature
-from untemplate.rules.reading import Reading, Unread, read_beginning, read_until, read_whole
+from untemplate.rules.parsed_page import (
+    NeedsCompletePage,
+    ParsedPage,
+    read_complete_page,
+    read_page_beginning,
+    read_page_until,
+)
+from untemplate.rules.selecting import select
 
 ANY = Signature((None,) * 8)
 FOOTER = '<div class="footer">'
@@ -26,11 +33,11 @@ FOOTER = '<div class="footer">'
 @pytest.fixture(autouse=True)
 def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages of a few elements are read in part too."""
-    monkeypatch.setattr(reading, "MIN_BYTES", 0)
+    monkeypatch.setattr(parsed_page, "MIN_PARTIAL_BYTES", 0)
 
 
-def beginning(html: str, stop: str) -> Reading | None:
-    return read_beginning(Page(html=html), (stop.encode(),))
+def beginning(html: str, stop: str) -> ParsedPage | None:
+    return read_page_beginning(Page(html=html), (stop.encode(),))
 
 
 def with_stops(rules: Rules, *stops: str) -> Rules:
@@ -85,13 +92,13 @@ def test_reading_cannot_stop_inside_something(html: str) -> None:
 
 @given(html_trees, st.floats(0, 1), st.binary(max_size=10))
 @settings(max_examples=150, deadline=None)
-def test_a_beginning_is_as_in_the_whole_tree(html: str, share: float, noise: bytes) -> None:
+def test_a_beginning_is_as_in_the_complete_tree(html: str, share: float, noise: bytes) -> None:
     page = Page(html=html.encode().replace(b"</span>", noise, 1))
     end = page.read(int(share * len(page.html)))
     if end is None:
         return
-    begun = Reading(end.getroottree().getroot(), page.html, 0, end)
-    read = [(node.path, node.text) for node in _nodes(begun.tree) if not begun.cuts(node)]
+    begun = ParsedPage(end.getroottree().getroot(), page.html, 0, end)
+    read = [(node.path, node.text) for node in _nodes(begun.tree) if not begun.may_truncate(node)]
     assert read == [(node.path, node.text) for node in page.nodes][: len(read)]
 
 
@@ -109,10 +116,10 @@ def _nodes(tree: object) -> list[Node]:
         Page(html=b'<p>\x1b$B$"\x1b(B</p><p>b</p>', charset="iso-2022-jp"),
     ],
 )
-def test_pages_whose_letters_are_not_plain_are_read_whole(page: Page) -> None:
+def test_pages_whose_letters_are_not_plain_are_read_completely(page: Page) -> None:
     assert not page.has_plain_letters
-    assert read_beginning(page, (b"<p>b",)) is None
-    assert not read_whole(page).lacks(Selector("text()", (), 0))
+    assert read_page_beginning(page, (b"<p>b",)) is None
+    assert not read_complete_page(page).rules_out(Selector("text()", (), 0))
 
 
 def test_the_encoding_is_that_of_the_whole_page() -> None:
@@ -179,18 +186,18 @@ def test_any_rule_on_any_beginning(html: str, data: st.DataObject) -> None:
     attribute = Attribute("name", many=data.draw(st.booleans()))
     wrapper = Wrapper("c", (), 1, "*", {"name": Rule("name", (first,), tuple(members))}, tuple(table.static))
     page = table.pages[0]
-    begun = read_until(page, data.draw(st.integers(1, len(page.html))))
+    begun = read_page_until(page, data.draw(st.integers(1, len(page.html))))
     if begun is None:
         return
     whole = apply_rule(wrapper.rules["name"], page.tree, wrapper, attribute)
     try:
         [found] = apply_rules(wrapper, begun, {"name": attribute}).values()
-    except Unread:
+    except NeedsCompletePage:
         return
     assert [_known(one) for one in found] == [_known(one) for one in whole]
 
 
-def _known(found: Found) -> tuple[str, str, str, float]:
+def _known(found: Match) -> tuple[str, str, str, float]:
     return found.node.numbered_xpath, found.text, found.rule, found.confidence
 
 
@@ -205,7 +212,7 @@ def test_bytes_tell_what_a_page_lacks(html: str, other: str, data: st.DataObject
     )
     selector = Selector(node.kind if node.is_attribute else "text()", tuple(features))
     for page in (table.pages[0], Page(html=other)):
-        if read_whole(page).lacks(selector):
+        if read_complete_page(page).rules_out(selector):
             assert not list(select(selector, page.tree, table.static))
 
 
@@ -234,7 +241,7 @@ def test_all_values_are_read_if_nothing_of_their_name_follows(rest: str, is_enou
     if is_enough:
         assert [one.text for one in apply_rules(wrapper, begun, attributes)["price"]] == ["$5"]
     else:
-        with pytest.raises(Unread):
+        with pytest.raises(NeedsCompletePage):
             apply_rules(wrapper, begun, attributes)
     one = apply_rules(wrapper, begun, {"price": Attribute("price")})
     assert [found.text for found in one["price"]] == ["$5"]
@@ -252,9 +259,9 @@ def test_xpaths_of_a_beginning_select_the_same_on_the_whole_page() -> None:
 
 def test_a_word_of_an_element_may_be_parted_by_tags() -> None:
     word = Selector("element()", (Feature("inside-word", 0, ("price",)),))
-    reading = read_whole(Page(html="<p>pr<b>ice</b></p>"))
-    assert not reading.lacks(word)
-    assert reading.lacks(replace(word, node="text()"))
+    reading = read_complete_page(Page(html="<p>pr<b>ice</b></p>"))
+    assert not reading.rules_out(word)
+    assert reading.rules_out(replace(word, node="text()"))
 
 
 def test_what_was_not_read_is_not_refused() -> None:

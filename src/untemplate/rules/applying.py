@@ -1,0 +1,245 @@
+"""Apply rules to a page: the only place where rules become values.
+
+`selecting` finds nodes for one selector. Here the selectors of a rule are tried in order, the committee votes,
+and the value is cut out of the node's text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import islice
+
+import re2
+from lxml import etree
+
+from untemplate.page import Node, Page
+from untemplate.page.captions import CaptionFinder, nodes_after, static_key
+from untemplate.rules.parsed_page import (
+    NeedsCompletePage,
+    ParsedPage,
+    read_complete_page,
+    read_page_beginning,
+)
+from untemplate.rules.rule import CandidateClassifier, Rule, Selector, Wrapper
+from untemplate.rules.selecting import (
+    Candidates,
+    all_features_match,
+    feature_matches_at_or_above,
+    is_context_read,
+    select_candidates,
+)
+from untemplate.schema import Attribute
+from untemplate.value_types import looks_typed
+
+__all__ = ["Match", "apply_rule", "apply_rules", "apply_wrapper"]
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A value that a rule found on a page.
+
+    Attributes:
+        node: where the value begins.
+        text: the value.
+        rule: which part of the rule found it, such as `price#1` or `price#committee-2`.
+        confidence: the share of the committee that agrees.
+    """
+
+    node: Node
+    text: str
+    rule: str
+    confidence: float
+
+
+def apply_wrapper(
+    wrapper: Wrapper, page: Page, attributes: Mapping[str, Attribute]
+) -> dict[str, list[Match]]:
+    """Return what each rule of a wrapper finds on a page, by attribute.
+
+    The page is parsed to its end only if that may matter.
+
+    Raises:
+        PageError: the page cannot be read.
+    """
+    if wrapper.stops and not page.is_parsed:
+        beginning = read_page_beginning(page, wrapper.stop_bytes)
+        if beginning is not None:
+            with suppress(NeedsCompletePage):
+                return apply_rules(wrapper, beginning, attributes)
+    return apply_rules(wrapper, read_complete_page(page), attributes)
+
+
+def apply_rules(
+    wrapper: Wrapper, page: ParsedPage, attributes: Mapping[str, Attribute]
+) -> dict[str, list[Match]]:
+    """Return what each rule of a wrapper finds on a parsed page, by attribute.
+
+    Raises:
+        NeedsCompletePage: the page was parsed in part, and its rest may change the result.
+    """
+    static = wrapper.static_texts
+    candidates, captions = Candidates(page.tree, static), CaptionFinder(static)
+    return {
+        name: _RuleRun(rule, attributes[name], page, candidates, captions).find_matches()
+        for name, rule in wrapper.rules.items()
+    }
+
+
+def apply_rule(rule: Rule, tree: etree._Element, wrapper: Wrapper, attribute: Attribute) -> list[Match]:
+    """Return what one rule finds on a page: all matches in order for a `many` attribute, else at most one."""
+    static = wrapper.static_texts
+    run = _RuleRun(rule, attribute, ParsedPage(tree), Candidates(tree, static), CaptionFinder(static))
+    return run.find_matches()
+
+
+@dataclass(slots=True)
+class _Vote:
+    """The committee members whose first value is the same text."""
+
+    matches: list[Match]
+    weight: float = 0.0
+    nodes: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class _RuleRun:
+    """One rule on one page."""
+
+    rule: Rule
+    attribute: Attribute
+    page: ParsedPage
+    candidates: Candidates
+    captions: CaptionFinder
+
+    def find_matches(self) -> list[Match]:
+        """Return the matches of the first selector that has any, or else those of the committee."""
+        if not self.page.is_complete and (self.rule.nodes > 1 or self.rule.classifier is not None):
+            raise NeedsCompletePage
+        first, *fallbacks = self.rule.selectors
+        if matches := self._read_values(first, f"{self.attribute.name}#1"):
+            return matches
+        for number, selector in enumerate(fallbacks, 2):
+            if not self.page.rules_out(selector):
+                matches = self._read_values(selector, f"{self.attribute.name}#{number}")
+                if matches:
+                    return matches
+        return self._find_by_committee()
+
+    def _read_values(self, selector: Selector, name: str) -> list[Match]:
+        """Return the values at the selected nodes, each with the committee's confidence in it."""
+        nodes = select_candidates(selector, self.candidates, self.captions)
+        if self.rule.classifier is not None:
+            nodes = self._pick_likeliest(self.rule.classifier, nodes)
+        matches = []
+        for node in nodes:
+            if text := self._value_text(node):
+                matches.append(Match(node, text, name, self._confidence(node)))
+                if not self.attribute.many:
+                    break
+        if not self.page.is_complete and not self._is_final(selector, matches):
+            raise NeedsCompletePage
+        return matches
+
+    def _pick_likeliest(self, classifier: CandidateClassifier, nodes: Iterable[Node]) -> Iterator[Node]:
+        """Yield the candidate with the highest probability, if it is more likely the value than not."""
+        likeliest, highest = None, 0.5
+        for node in nodes:
+            matches = partial(feature_matches_at_or_above, node=node, captions=self.captions)
+            probability = classifier.probability(matches)
+            if probability > highest:
+                likeliest, highest = node, probability
+        if likeliest is not None:
+            yield likeliest
+
+    def _value_text(self, node: Node) -> str | None:
+        """Return the value that begins at this node: joined, cut to its range, and checked; None if there is none."""
+        text: str | None = node.text
+        if self.rule.nodes > 1:
+            following = islice(nodes_after(node), self.rule.nodes - 1)
+            text = " ".join([node.text, *(other.text for other in following)])
+        if text and self.rule.range:
+            text = self.rule.range.prune(text)
+        return text if text and self._is_allowed(text) else None
+
+    def _is_allowed(self, text: str) -> bool:
+        """Return True if a text has the attribute's type and pattern, where the rule requires them."""
+        if self.rule.typed and not looks_typed(text, self.attribute.type):
+            return False
+        return not self.attribute.pattern or bool(re2.search(self.attribute.pattern, text))
+
+    def _confidence(self, node: Node) -> float:
+        """Return the share that agrees with a value, among the selector itself and the members for such nodes."""
+        agreeing = voting = 1
+        kind = node.node_test
+        for member in self.rule.committee:
+            if member.node == kind:
+                voting += 1
+                agreeing += all_features_match(member.features, node, self.captions)
+                if not self.page.is_complete:
+                    self._require_context(member, node)
+        return agreeing / voting
+
+    def _require_context(self, member: Selector, node: Node) -> None:
+        """Raise NeedsCompletePage if a selector looks at something around a node that was not read."""
+        if member.lookahead_level < 0:
+            return
+        if not all(is_context_read(feature, node, self.page) for feature in member.features):
+            raise NeedsCompletePage
+
+    def _is_final(self, selector: Selector, matches: Sequence[Match]) -> bool:
+        """Return True if the selector would find the same on the complete page."""
+        if any(self.page.may_truncate(match.node) for match in matches):
+            return False
+        keeps_first = bool(matches) and not self.attribute.many and selector.position >= 0
+        if keeps_first and selector.lookahead_level < 0:
+            return True
+        if self.page.contains_all_matches(selector, self.captions):
+            return True
+        return keeps_first and self._are_following_texts_read(selector, matches[0].node)
+
+    def _are_following_texts_read(self, selector: Selector, node: Node) -> bool:
+        """Return True if a text node depends only on following texts, and these were read.
+
+        Then the same holds for all texts before it, whose following texts are not later. Following elements may be.
+        """
+        if selector.node != "text()":
+            return False
+        ahead = [feature for feature in selector.features if feature.looks_ahead]
+        return all(f.side == "right" and is_context_read(f, node, self.page) for f in ahead)
+
+    def _find_by_committee(self) -> list[Match]:
+        """Return what the committee finds where no selector finds anything.
+
+        More than half of it, by weight, must agree, or two members that select different kinds of nodes.
+        """
+        votes = self._collect_votes()
+        total = sum(vote.weight for vote in votes.values())
+        if not total:
+            return []
+        for text, vote in votes.items():
+            share = vote.weight / total
+            if text and (share > 0.5 or len(vote.nodes) > 1):
+                return [replace(match, confidence=share / 2) for match in vote.matches]
+        return []
+
+    def _collect_votes(self) -> dict[str, _Vote]:
+        """Return the votes of the committee by first text; the empty text is for members that find nothing."""
+        votes: dict[str, _Vote] = {}
+        for number, member in enumerate(self.rule.committee, 1):
+            matches = self._member_matches(member, f"{self.attribute.name}#committee-{number}")
+            vote = votes.setdefault(matches[0].text if matches else "", _Vote(matches))
+            vote.weight += member.vote_weight
+            vote.nodes.add(member.node)
+        return votes
+
+    def _member_matches(self, member: Selector, name: str) -> list[Match]:
+        """Return what one committee member finds, without static texts such as the caption of the next value."""
+        if self.page.rules_out(member):
+            return []
+        return [match for match in self._read_values(member, name) if not self._is_static(match.node)]
+
+    def _is_static(self, node: Node) -> bool:
+        return node.is_text and static_key(node.parent, node.text) in self.captions.static

@@ -1,0 +1,318 @@
+"""Rules in words, and the differences between two versions of a site's rules: what a person reads to judge them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Protocol
+
+from untemplate.rules.feature import CAPTION, Feature
+from untemplate.rules.rule import Range, RecordRule, Rule, Selector, Wrapper
+from untemplate.schema import Attribute, Schema
+
+__all__ = [
+    "RuleChange",
+    "SiteRules",
+    "compare_rules",
+    "explain_records",
+    "explain_rule",
+    "explain_selector",
+]
+
+LOST = "no rule: the site changed"
+
+_ORDINALS = {1: "first", 2: "second", 3: "third", 4: "fourth", 5: "fifth", -1: "last"}
+# Tags whose spelled name begins with a vowel sound: an h1, an li.
+_VOWEL_TAGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "hr", "html", "li", "s", "svg"})
+_ATTRIBUTE_WORDS = {"class": "of class {}", "token": "with {} in its class", "id": "with id {}"}
+_INSIDE_WORDS = {
+    "inside-left-text": "that begins with",
+    "inside-right-text": "that ends with",
+    "inside-word": "that contains the word",
+}
+
+
+def explain_rule(rule: Rule) -> str:
+    """Say what a rule extracts, and where it looks first.
+
+    Example:
+        >>> from untemplate.rules.feature import Feature
+        >>> selector = Selector("text()", (Feature("tag", 1, ("h1",)), Feature("class", 1, ("title",))))
+        >>> explain_rule(Rule("name", (selector,)))
+        'the text in an `h1` of class `title`'
+    """
+    words = explain_selector(rule.selectors[0], with_path=False)
+    if rule.classifier is not None:
+        words = f"the likeliest of {words}"
+    if rule.nodes > 1:
+        words = f"{rule.nodes} texts in a row from {words}"
+    if rule.range:
+        words += _describe_range(rule.range)
+    return words + _count_alternatives(rule.selectors)
+
+
+def explain_records(rule: RecordRule) -> str:
+    """Say where the records of a list page are, and where they are looked for first."""
+    where = explain_selector(rule.selectors[0]).removeprefix("all text ")
+    words = f"each is {where.removeprefix('in ') if where.startswith('in ') else f'an element {where}'}"
+    if rule.required_path:
+        words += f" that contains `{rule.required_path}`"
+    if rule.siblings:
+        tags = _join_alternatives(rule.tags, "`{}`")
+        words += f", with up to {_count_noun(rule.siblings, 'element')} after it ({tags})"
+    return words + _count_alternatives(rule.selectors)
+
+
+def explain_selector(selector: Selector, with_path: bool = True) -> str:
+    """Say which nodes a selector selects.
+
+    Args:
+        selector: the selector.
+        with_path: False leaves out the path of tags where other conditions identify the nodes.
+    """
+    features = selector.features
+    tags = _tag_path(features)
+    conditions = [*_describe_elements(features, bool(tags)), *_describe_texts(features)]
+    if "/" in tags and (with_path or len(conditions) < 2):
+        conditions.append(f"on the path `{tags}`")
+    text = f"{_describe_node(selector.node)} {', '.join(conditions)}".rstrip()
+    if selector.position:
+        ordinal = _ORDINALS.get(selector.position, f"{selector.position}th")
+        text = f"the {ordinal} of: {text}"
+    return text
+
+
+def _describe_node(node: str) -> str:
+    if node == "element()":
+        return "all text"
+    return f"the `{node[1:]}`" if node.startswith("@") else "the text"
+
+
+def _describe_elements(features: Sequence[Feature], has_path: bool) -> Iterator[str]:
+    """Describe the node's siblings, then the elements around it with their siblings, the nearest first.
+
+    The path, if there is one, names the elements higher up of which nothing but the tag is known.
+    """
+    structural = sorted((f for f in features if f.is_structural), key=_level)
+    for level, group in groupby(structural, key=_level):
+        at_level = list(group)
+        if level == 0:
+            yield from _describe_siblings(at_level)
+        elif level == 1 or not has_path or not all(map(_is_own_tag, at_level)):
+            yield _describe_ancestor(level, at_level)
+
+
+def _level(feature: Feature) -> int:
+    return feature.level
+
+
+def _is_own_tag(feature: Feature) -> bool:
+    return feature.kind == "tag" and not feature.axis
+
+
+def _describe_ancestor(level: int, features: Sequence[Feature]) -> str:
+    element = _describe_element([feature for feature in features if not feature.axis])
+    words = f"in {element}" if level == 1 else f"inside {element} ({level} up)"
+    return " ".join([words, *_describe_siblings(features)])
+
+
+def _describe_element(features: Sequence[Feature]) -> str:
+    tags = [feature for feature in features if feature.kind == "tag"]
+    attributes = [_describe_attribute(feature) for feature in features if feature.kind != "tag"]
+    tag = _with_article(tags[0].values) if tags else "an element"
+    return f"{tag} {' and '.join(attributes)}" if attributes else tag
+
+
+def _with_article(tags: Sequence[str]) -> str:
+    sounds_like_vowel = tags[0][:1] in "aeio" or tags[0] in _VOWEL_TAGS
+    return f"{'an' if sounds_like_vowel else 'a'} {_join_alternatives(tags, '`{}`')}"
+
+
+def _describe_attribute(feature: Feature) -> str:
+    values = _join_alternatives(feature.values, "`{}`")
+    words = _ATTRIBUTE_WORDS.get(feature.kind)
+    return words.format(values) if words else f"with {feature.kind[1:]} {values}"
+
+
+def _describe_siblings(features: Sequence[Feature]) -> Iterator[str]:
+    """Describe the siblings that features are about: those before the element first, the farthest first."""
+    groups: dict[tuple[str, int], list[Feature]] = {}
+    for feature in features:
+        if feature.axis:
+            groups.setdefault((feature.axis, feature.sibling), []).append(feature)
+    for (axis, distance), group in sorted(groups.items(), reverse=True):
+        yield _describe_sibling(axis, distance, group)
+
+
+def _describe_sibling(axis: str, distance: int, features: Sequence[Feature]) -> str:
+    is_missing = any("" in feature.values for feature in features)
+    if is_missing:
+        count = "no" if distance == 1 else "at most one"
+        return f"with {count} element {'before' if axis == 'preceding' else 'after'} it"
+    steps = "right" if distance == 1 else "two"
+    return f"{steps} {'after' if axis == 'preceding' else 'before'} {_describe_element(features)}"
+
+
+def _describe_texts(features: Sequence[Feature]) -> Iterator[str]:
+    """Describe the conditions on texts, in their order."""
+    for feature in features:
+        if not feature.is_structural:
+            yield _describe_text(feature)
+
+
+def _describe_text(feature: Feature) -> str:
+    values = _join_alternatives(feature.values, "“{}”")
+    if feature.side:
+        return f"right {'after' if feature.side == 'left' else 'before'} the {feature.kind} {values}"
+    if feature.kind == CAPTION:
+        return f"after the caption {values}" if any(feature.values) else "before any caption"
+    return f"{_INSIDE_WORDS[feature.kind]} {values}"
+
+
+def _tag_path(features: Sequence[Feature]) -> str:
+    """Return the tags of consecutive levels above the node, from the top; empty if one is unknown."""
+    own_tags = [feature for feature in features if _is_own_tag(feature)]
+    tags = {feature.level: feature.values[0] for feature in own_tags if len(feature.values) == 1}
+    levels = range(1, max(tags, default=0) + 1)
+    if not all(map(tags.get, levels)):
+        return ""
+    return "/".join(tags[level] for level in reversed(levels))
+
+
+def _describe_range(range_: Range) -> str:
+    if range_.type is not None:
+        return f", the part that looks like a {range_.type}"
+    if range_.start is not None:
+        return f", {_describe_tokens(range_.start, range_.stop or 0)}"
+    parts = []
+    if range_.after:
+        parts.append(f"after “{range_.after}”")
+    if range_.before:
+        parts.append(f"before “{range_.before}”")
+    return f", the part {' and '.join(parts)}" if parts else ""
+
+
+def _describe_tokens(start: int, stop: int) -> str:
+    """Describe a slice of words; a stop of 0 is the end."""
+    if start < 0:
+        words = _count_noun(-start, "last word")
+    elif stop > 0:
+        return f"word {stop}" if stop == start + 1 else f"words {start + 1} to {stop}"
+    else:
+        words = f"from word {start + 1} on" if start else "all words"
+    return f"{words} without {_count_noun(-stop, 'last word')}" if stop else words
+
+
+def _count_alternatives(selectors: Sequence[Selector]) -> str:
+    alternatives = len(selectors) - 1
+    return f"; else in {_count_noun(alternatives, 'other way')}" if alternatives else ""
+
+
+def _join_alternatives(values: Sequence[str], form: str) -> str:
+    return " or ".join(form.format(value) for value in values)
+
+
+def _count_noun(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+@dataclass(frozen=True)
+class RuleChange:
+    """One difference between two versions of a site's rules, in words.
+
+    Attributes:
+        cluster: the cluster that changed; None for a change of the schema.
+        attribute: the attribute that changed; None for a change of the cluster itself.
+        before: what the old version says; empty if it says nothing.
+        after: what the new version says; empty if it says nothing.
+    """
+
+    cluster: str | None
+    attribute: str | None
+    before: str
+    after: str
+
+
+class SiteRules(Protocol):
+    """The part of `Rules` that comparing needs. (`Rules` itself belongs to a later stage.)"""
+
+    @property
+    def schema(self) -> Schema: ...
+    @property
+    def wrappers(self) -> tuple[Wrapper, ...]: ...
+
+
+def compare_rules(old: SiteRules, new: SiteRules) -> list[RuleChange]:
+    """Return how new rules differ from old ones: first the schema, then cluster by cluster."""
+    changes = []
+    old_attributes, new_attributes = old.schema.attributes, new.schema.attributes
+    for name in old_attributes | new_attributes:
+        before = _describe_schema_attribute(old_attributes.get(name))
+        after = _describe_schema_attribute(new_attributes.get(name))
+        changes.append(RuleChange(None, name, before, after))
+    old_wrappers = {wrapper.cluster: wrapper for wrapper in old.wrappers}
+    new_wrappers = {wrapper.cluster: wrapper for wrapper in new.wrappers}
+    for cluster in old_wrappers | new_wrappers:
+        changes += _compare_wrappers(cluster, old_wrappers.get(cluster), new_wrappers.get(cluster))
+    return [change for change in changes if change.before != change.after]
+
+
+def _compare_wrappers(cluster: str, old: Wrapper | None, new: Wrapper | None) -> Iterator[RuleChange]:
+    """Yield the changes of one cluster; a side that has no such cluster is None."""
+    after = _describe_wrapper(new)
+    if old and new and set(old.signatures) != set(new.signatures):
+        after += ", other signatures"
+    yield RuleChange(cluster, None, _describe_wrapper(old), after)
+    yield RuleChange(cluster, None, _describe_record_rule(old), _describe_record_rule(new))
+    for name in dict.fromkeys([*_attribute_names(old), *_attribute_names(new)]):
+        yield _compare_attribute(cluster, name, old, new)
+
+
+def _attribute_names(wrapper: Wrapper | None) -> tuple[str, ...]:
+    return (*wrapper.rules, *wrapper.lost) if wrapper else ()
+
+
+def _compare_attribute(cluster: str, name: str, old: Wrapper | None, new: Wrapper | None) -> RuleChange:
+    before, after = _describe_wrapper_rule(name, old), _describe_wrapper_rule(name, new)
+    old_rule = old.rules.get(name) if old else None
+    new_rule = new.rules.get(name) if new else None
+    if old_rule and new_rule and old_rule != new_rule and before == after:
+        after += f"; with {_name_unspoken_changes(old_rule, new_rule)}"
+    return RuleChange(cluster, name, before, after)
+
+
+def _name_unspoken_changes(old: Rule, new: Rule) -> str:
+    """Name the parts that differ between two rules that read the same in words."""
+    is_changed = {
+        "other XPaths": [s.xpath for s in old.selectors] != [s.xpath for s in new.selectors],
+        "another committee": old.committee != new.committee,
+        "another classifier": old.classifier != new.classifier,
+    }
+    return " and ".join(words for words, changed in is_changed.items() if changed) or "other details"
+
+
+def _describe_schema_attribute(attribute: Attribute | None) -> str:
+    if attribute is None:
+        return ""
+    flags = [flag for flag in ("mandatory", "constant", "many") if getattr(attribute, flag)]
+    pattern = [f"like {attribute.pattern}"] if attribute.pattern else []
+    return ", ".join([attribute.type, *flags, *pattern])
+
+
+def _describe_wrapper(wrapper: Wrapper | None) -> str:
+    if wrapper is None:
+        return ""
+    return wrapper.url_pattern if wrapper.rules or wrapper.lost else f"{wrapper.url_pattern}, needs labels"
+
+
+def _describe_record_rule(wrapper: Wrapper | None) -> str:
+    return f"records: {explain_records(wrapper.records)}" if wrapper and wrapper.records else ""
+
+
+def _describe_wrapper_rule(attribute: str, wrapper: Wrapper | None) -> str:
+    if wrapper is None:
+        return ""
+    if rule := wrapper.rules.get(attribute):
+        return explain_rule(rule)
+    return LOST if attribute in wrapper.lost else ""

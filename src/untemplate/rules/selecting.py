@@ -1,0 +1,236 @@
+"""Select nodes on a page: the evaluation of selectors and their features.
+
+The structural features of a selector are one compiled XPath. Features of texts are tested on the few nodes that it
+leaves, so the cost of a page is linear in its size whatever the rule says. A selector without structural features
+would have to test every text of the page. Instead the page is searched for one of the texts that the selector
+names, and the nodes beside or behind it are the candidates.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from itertools import chain, islice
+from typing import Any
+
+from lxml import etree
+
+from untemplate.page import HIDDEN_TAGS, Node, squeeze, visible_text
+from untemplate.page.captions import (
+    CaptionFinder,
+    nodes_after,
+    nodes_before,
+    static_key,
+    text_after,
+    text_before,
+)
+from untemplate.rules.feature import CAPTION, Feature
+from untemplate.rules.parsed_page import ParsedPage
+from untemplate.rules.rule import Selector
+
+__all__ = [
+    "Candidates",
+    "all_features_match",
+    "feature_matches",
+    "feature_matches_at_or_above",
+    "is_context_read",
+    "select",
+    "select_candidates",
+]
+
+# A selector with more candidates than this describes the text of the page rather than a value. The rest is ignored.
+MAX_CANDIDATES = 10_000
+
+
+class Candidates:
+    """The nodes of one page that selectors may select. A search that several selectors share runs once."""
+
+    def __init__(self, tree: etree._Element, static: frozenset[str]) -> None:
+        self._tree = tree
+        self._static = static
+        self._results: dict[str, list[Any]] = {}
+
+    def find(self, selector: Selector) -> Iterator[Node]:
+        """Yield nodes in document order, among them all that the selector selects."""
+        path = selector.find_candidates.path
+        results = self._results.get(path)
+        if results is None:
+            results = self._results[path] = selector.find_candidates(self._tree)[:MAX_CANDIDATES]
+        nodes = _as_nodes(results)
+        anchor = selector.anchor
+        if anchor is None or anchor.kind.startswith("inside"):
+            return nodes
+        return chain.from_iterable(_nodes_beside_anchor(anchor, node, self._static) for node in nodes)
+
+
+def _as_nodes(results: list[Any]) -> Iterator[Node]:
+    """Yield what an XPath returned as nodes, without blank ones."""
+    for result in results:
+        if isinstance(result, etree._Element):
+            if text := visible_text(result):
+                yield Node(result, "element", text)
+        elif result and not result.isspace():
+            kind = f"@{result.attrname}" if result.is_attribute else "tail" if result.is_tail else "text"
+            yield Node(result.getparent(), kind, squeeze(result))
+
+
+def _nodes_beside_anchor(anchor: Feature, node: Node, static: frozenset[str]) -> Iterator[Node]:
+    """Return the nodes that may match the anchor because of this node's text."""
+    if anchor.kind != CAPTION:
+        return islice(nodes_after(node) if anchor.side == "left" else nodes_before(node), 1)
+    if node.text not in anchor.values or static_key(node.parent, node.text) not in static:
+        return iter(())
+    return _nodes_until_caption(node, static)
+
+
+def _nodes_until_caption(node: Node, static: frozenset[str]) -> Iterator[Node]:
+    """Yield the nodes after a caption, up to and including the next one."""
+    for following in nodes_after(node):
+        yield following
+        if static_key(following.parent, following.text) in static:
+            return
+
+
+def select(selector: Selector, tree: etree._Element, static: frozenset[str]) -> Iterator[Node]:
+    """Yield the visible nodes that a selector selects, lazily and in document order.
+
+    Args:
+        selector: what to select.
+        tree: the root element of the page.
+        static: keys of the site's static texts, which can be captions; see `static_key`.
+    """
+    return select_candidates(selector, Candidates(tree, static), CaptionFinder(static))
+
+
+def select_candidates(selector: Selector, candidates: Candidates, captions: CaptionFinder) -> Iterator[Node]:
+    """Do the same as `select`, with candidates and captions that all selectors of a page share."""
+    tests = selector.text_features
+    # One generator instead of nested functions: this loop visits every candidate of every selector.
+    nodes = (
+        n for n in candidates.find(selector) if all_features_match(tests, n, captions) and _is_visible(n)
+    )
+    if selector.position > 0:
+        return islice(nodes, selector.position - 1, selector.position)
+    if selector.position < 0:
+        return iter(deque(nodes, maxlen=1))
+    return nodes
+
+
+def _is_visible(node: Node) -> bool:
+    element = node.parent
+    while element is not None:
+        if element.tag in HIDDEN_TAGS:
+            return False
+        element = element.getparent()
+    return True
+
+
+def all_features_match(features: tuple[Feature, ...], node: Node, captions: CaptionFinder) -> bool:
+    """Return True if a node matches all features."""
+    for feature in features:  # noqa: SIM110, as this is where most of the time goes
+        if not feature_matches(feature, node, captions):
+            return False
+    return True
+
+
+def feature_matches(feature: Feature, node: Node, captions: CaptionFinder) -> bool:
+    """Return True if a node matches a feature."""
+    if feature.is_structural:
+        return _structure_matches(feature, node)
+    values = feature.values
+    match feature.kind:
+        case "label":
+            return captions.caption(node) in values
+        case "text":
+            return (text_before(node) if feature.side == "left" else text_after(node)) in values
+        case "word" if feature.side == "left":
+            return text_before(node).rpartition(" ")[2] in values
+        case "word":
+            return text_after(node).partition(" ")[0] in values
+        case "inside-left-text":
+            return node.text.startswith(values)
+        case "inside-right-text":
+            return node.text.endswith(values)
+        case _:
+            return not set(values).isdisjoint(node.text.split(" "))
+
+
+def feature_matches_at_or_above(feature: Feature, node: Node, captions: CaptionFinder) -> bool:
+    """Return True if a feature matches; from level 2 up any higher ancestor may match instead (Vertex III-C.3)."""
+    if not feature.is_structural or feature.level < 2:
+        return feature_matches(feature, node, captions)
+    ancestor = _ancestor(node, feature.level)
+    while ancestor is not None:
+        if feature.matches_element(_compared_element(feature, ancestor)):
+            return True
+        ancestor = ancestor.getparent()
+    return False
+
+
+def _structure_matches(feature: Feature, node: Node) -> bool:
+    if feature.level == 0:
+        return feature.matches_element(_sibling_of_text(feature, node))
+    element = _ancestor(node, feature.level)
+    return element is not None and feature.matches_element(_compared_element(feature, element))
+
+
+def _ancestor(node: Node, level: int) -> etree._Element | None:
+    """Return the element that many steps up from the node; 1 is the one that contains it."""
+    element: etree._Element | None = node.parent
+    while level > 1 and element is not None:
+        element = element.getparent()
+        level -= 1
+    return element
+
+
+def _compared_element(feature: Feature, element: etree._Element) -> etree._Element | None:
+    """Return the element that a structural feature is about: this one or its sibling; None if that is missing."""
+    return _sibling(feature, element, feature.sibling) if feature.axis else element
+
+
+def _sibling_of_text(feature: Feature, node: Node) -> etree._Element | None:
+    """Return the element before or after a text node that a feature is about; None if it is missing."""
+    if not node.is_text:
+        return None
+    nearest = _nearest_before(feature, node) if feature.axis == "preceding" else _nearest_after(feature, node)
+    if nearest is None or feature.sibling == 1:
+        return nearest
+    return _sibling(feature, nearest, 1)
+
+
+def _nearest_before(feature: Feature, node: Node) -> etree._Element | None:
+    if node.kind == "text":
+        return None
+    is_element = isinstance(node.element.tag, str)  # a text may also follow a comment
+    return node.element if is_element else _sibling(feature, node.element, 1)
+
+
+def _nearest_after(feature: Feature, node: Node) -> etree._Element | None:
+    if node.kind == "text":
+        return next(node.element.iterchildren("*"), None)
+    return _sibling(feature, node.element, 1)
+
+
+def _sibling(feature: Feature, element: etree._Element, distance: int) -> etree._Element | None:
+    """Return the element that many siblings away, along the feature's axis."""
+    is_before = feature.axis == "preceding"
+    sibling: etree._Element | None = element
+    while distance and sibling is not None:
+        sibling = sibling.getprevious() if is_before else sibling.getnext()
+        distance -= sibling is not None and isinstance(sibling.tag, str)
+    return sibling
+
+
+def is_context_read(feature: Feature, node: Node, page: ParsedPage) -> bool:
+    """Return True if the unread rest of a page cannot change whether a feature matches a node."""
+    if feature.side == "right":
+        following = next(nodes_after(node), None)
+        return following is not None and not page.may_truncate(following)
+    if feature.axis != "following":
+        return True
+    if feature.level == 0:
+        return _sibling_of_text(feature, node) is not None or node.parent not in page.open_elements
+    element = _ancestor(node, feature.level)
+    if element is None or _compared_element(feature, element) is not None:
+        return True
+    return element.getparent() not in page.open_elements
