@@ -28,7 +28,7 @@ lint: $(DEV)  ## ruff, mypy --strict and codespell
 
 docs: $(DEV)  ## write docs/commands.md, check every link, build the site in site/
 	@$(BIN)/python scripts/docs.py
-	@$(BIN)/mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 screenshots: $(DEV)  ## take the pictures of the web pages again
 	@scripts/system-packages
