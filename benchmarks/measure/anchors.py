@@ -22,8 +22,8 @@ from rich.table import Table
 
 from benchmarks.data.swde import VERTICALS, Score, Site, chosen_sites, labels_of, schema_of
 from benchmarks.train.rankers import held_out
-from untemplate.labeling.anchors import FEATURES, MODELS, Features, Model
-from untemplate.labeling.anchors.labeler import (
+from untemplate.labeling.anchors import FEATURES, MODELS, Features, ScorerKind
+from untemplate.labeling.anchors.anchors_model import (
     Chosen,
     Lessons,
     Models,
@@ -34,6 +34,7 @@ from untemplate.labeling.anchors.labeler import (
 from untemplate.labeling.anchors.leaves import Leaves
 from untemplate.labeling.anchors.problem import find_options
 from untemplate.labeling.nodes import Ground
+from untemplate.labeling.seed.seed_model import SeedModel
 from untemplate.schema import Schema
 
 TRAINED = 4
@@ -72,7 +73,7 @@ class Run:
 
     vertical: str
     features: Features
-    model: Model
+    model: ScorerKind
     target: str
 
 
@@ -103,14 +104,14 @@ class Teacher:
     def teach(self, seeds: Sequence[Target]) -> Lessons:
         blind = [self.models([other for other in seeds if other is not seed]) for seed in seeds]
         found = learn_candidates([seed.seed for seed in seeds], blind, self.schema, self.rankers)
-        return Lessons(self.models(seeds), *found)
+        return Lessons(SeedModel(self.models(seeds), self.rankers), *found)
 
 
 def evaluate(
     vertical: str,
     targets: Sequence[Target],
     features: Sequence[Features],
-    models: Sequence[Model],
+    models: Sequence[ScorerKind],
     outcomes: Outcomes,
 ) -> Iterator[str]:
     """Each site labelled by what the four after it taught."""
@@ -121,7 +122,7 @@ def evaluate(
         lessons = teacher.teach(seeds)
         started = process_time()
         options = find_options(
-            target.seed.whole.survey, schema, lessons.models, teacher.rankers, lessons.thresholds
+            target.seed.whole.survey, schema, lessons.seed.attributes, teacher.rankers, lessons.thresholds
         )
         outcomes.candidates.append(process_time() - started)
         for names in features:

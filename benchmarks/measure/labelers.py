@@ -25,17 +25,16 @@ from rich.table import Table
 from benchmarks.data import made_up
 from benchmarks.data.made_up import MadeUp, made_up_sites
 from benchmarks.data.swde import VERTICALS, Score, Site, chosen_sites, labels_of, schema_of
-from benchmarks.measure.seed import GOOD, Target
+from benchmarks.measure.seed import GOOD, Target, train_seed
 from benchmarks.measure.segments import PageCRF
 from benchmarks.train.rankers import held_out
 from untemplate import Knowledge, Label, Page, Schema, train
 from untemplate.labeling.anchors import Lessons, learn_lessons
-from untemplate.labeling.anchors.scoring import Model
+from untemplate.labeling.anchors.scoring import ScorerKind
 from untemplate.labeling.finding import Finding
 from untemplate.labeling.finding import labels_of as labels_found
-from untemplate.labeling.knowledge import Method
 from untemplate.labeling.seed.ranking import Rankers, ready_made
-from untemplate.labeling.segments import FromLabels, SegmentLabeler
+from untemplate.labeling.segments import FromLabels, SegmentLabeler, SegmentsModel
 from untemplate.labeling.segments.classifying import NodeClassifier, leaf_labels
 from untemplate.labeling.segments.segmenting import Segmented
 
@@ -56,29 +55,32 @@ class Training:
     vertical: str
     sites: Sequence[tuple[Sequence[Page], Sequence[Label]]]
     rankers: Rankers
-    _known: dict[Method, Knowledge] = field(default_factory=dict)
+    _known: dict[str, Knowledge] = field(default_factory=dict)
 
     @property
     def schema(self) -> Schema:
         return schema_of(self.vertical)
 
-    def knowledge(self, method: Method) -> Knowledge:
+    def knowledge(self, method: str) -> Knowledge:
         if method not in self._known:
-            self._known[method] = train(self.sites, self.schema, method, rankers=self.rankers)
+            self._known[method] = train(self.sites, self.schema, method)
         return self._known[method]
 
-    def scored(self, model: Model) -> Knowledge:
-        lessons = self.lessons
-        return Knowledge(self.schema, lessons.models, rankers=self.rankers, anchors=lessons.fit(model))
+    @cached_property
+    def seed(self) -> Knowledge:
+        return train_seed(self.sites, self.schema, self.rankers)
+
+    def scored(self, kind: ScorerKind) -> Knowledge:
+        return Knowledge(self.schema, self.lessons.fit(kind))
 
     @cached_property
     def lessons(self) -> Lessons:
         return learn_lessons(self.sites, self.schema, self.rankers)
 
     def nodes(self) -> NodeClassifier:
-        nodes = self.knowledge("segments").nodes
-        assert nodes is not None
-        return nodes
+        model = self.knowledge("segments").model
+        assert isinstance(model, SegmentsModel)
+        return model.nodes
 
     def whole_pages(self) -> NodeClassifier:
         sites = [(Segmented(pages), labels) for pages, labels in self.sites]
@@ -87,12 +89,12 @@ class Training:
 
 LABELERS: dict[str, Callable[[Training], Finder]] = {
     "seed, paper": lambda sites: sites.knowledge("paper"),
-    "seed": lambda sites: sites.knowledge("best"),
+    "seed": lambda sites: sites.seed,
     "segments, CRF": lambda sites: SegmentLabeler(sites.schema, sites.whole_pages(), "NODE"),
     "segments, NODE": lambda sites: SegmentLabeler(sites.schema, sites.nodes(), "NODE"),
     "segments, SS": lambda sites: SegmentLabeler(sites.schema, sites.nodes(), "SS"),
     "segments, ED": lambda sites: SegmentLabeler(sites.schema, sites.nodes()),
-    "segments, ED of seed": lambda sites: SegmentLabeler(sites.schema, FromLabels(sites.knowledge("best"))),
+    "segments, ED of seed": lambda sites: SegmentLabeler(sites.schema, FromLabels(sites.seed)),
     "anchors, LR": lambda sites: sites.scored("LR"),
     "anchors, NN": lambda sites: sites.scored("NN"),
     "anchors, SVM": lambda sites: sites.scored("SVM"),

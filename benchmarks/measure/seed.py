@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import mean
 from time import process_time
@@ -24,14 +24,30 @@ from benchmarks.data.made_up import MadeUp
 from benchmarks.data.swde import VERTICALS, Score, Site, chosen_sites, labels_of, schema_of, score
 from benchmarks.train.rankers import held_out
 from untemplate import Knowledge, Label, Page, learn, train
-from untemplate.labeling.seed.paper import Step
+from untemplate.labeling.finding import Finding
+from untemplate.labeling.seed.paper import (
+    Adapted,
+    PaperSite,
+    SeedSite,
+    adapt_fields,
+    adapt_jointly,
+    adapt_pages,
+    merge_solutions,
+)
+from untemplate.labeling.seed.paper_model import PaperModel, make_paper_findings
+from untemplate.labeling.seed.ranking import Rankers
+from untemplate.labeling.seed.seed_model import SeedModel
+from untemplate.labeling.templates import with_labels
+from untemplate.schema import Schema
+
+Step = Callable[[PaperSite, SeedSite], Adapted]
 
 METHODS: dict[str, Step | None] = {
     "untemplate": None,
     "untemplate, bootstrapped": None,
-    "paper: PL": "PL",
-    "paper: PL+IP": "PL+IP",
-    "paper: PL+IP+IA": "PL+IP+IA",
+    "paper: PL": adapt_pages,
+    "paper: PL+IP": adapt_fields,
+    "paper: PL+IP+IA": adapt_jointly,
 }
 PAPER = "paper"
 """Stands for the three steps of the paper's method."""
@@ -58,6 +74,34 @@ class Run:
     vertical: str
     seeds: tuple[str, ...]
     target: str
+
+
+@dataclass(frozen=True)
+class PaperSteps(PaperModel):
+    """The paper's method up to one of its steps."""
+
+    step: Step
+
+    def find(self, pages: Sequence[Page], schema: Schema) -> list[Finding]:
+        site = PaperSite(pages)
+        return make_paper_findings(site, merge_solutions([self.step(site, seed) for seed in self.seeds]))
+
+
+def up_to(knowledge: Knowledge, step: Step) -> Knowledge:
+    """Knowledge trained by the paper's method that goes only up to a step."""
+    assert isinstance(knowledge.model, PaperModel)
+    return Knowledge(knowledge.schema, PaperSteps(knowledge.model.seeds, step))
+
+
+def train_seed(
+    sites: Sequence[tuple[Sequence[Page], Sequence[Label]]],
+    schema: Schema,
+    rankers: Rankers,
+    unlabeled: Sequence[Sequence[Page]] = (),
+) -> Knowledge:
+    """Train the method "seed" with rankers that saw other verticals only."""
+    labeled = [(with_labels(pages, labels), labels) for pages, labels in sites]
+    return Knowledge(schema, SeedModel.train(labeled, schema, unlabeled, rankers))
 
 
 @dataclass
@@ -134,25 +178,23 @@ def evaluate(
             others = [target for name, target in targets.items() if name not in seeds]
             knowledge: dict[str, Knowledge] = {}
             for method in methods:
-                kind = "paper" if METHODS[method] else method
+                step = METHODS[method]
+                kind = PAPER if step else method
                 for fold in range(FOLDS if method == BOOTSTRAPPED else 1):
                     tested = others[fold::FOLDS] if method == BOOTSTRAPPED else others
                     if kind not in knowledge or method == BOOTSTRAPPED:
                         unlabeled = [target.labelled for target in others if target not in tested]
                         started = process_time()
-                        known = train(
-                            seed_sites,
-                            schema,
-                            "paper" if kind == "paper" else "best",
-                            unlabeled,
-                            held_out(vertical),
-                        )
-                        knowledge[kind] = known
+                        if kind == PAPER:
+                            knowledge[kind] = train(seed_sites, schema, PAPER, unlabeled)
+                        else:
+                            rankers = held_out(vertical)
+                            knowledge[kind] = train_seed(seed_sites, schema, rankers, unlabeled)
                         outcomes.training.setdefault(kind, []).append((process_time() - started) / k)
                     for target in tested:
                         run = Run(method, vertical, seeds, target.site.name)
                         started = process_time()
-                        known = replace(knowledge[kind], step=METHODS[method] or "PL+IP+IA")
+                        known = up_to(knowledge[kind], step) if step else knowledge[kind]
                         labels = known.label(target.labelled)
                         outcomes.labelling.append(process_time() - started)
                         outcomes.scores[run] = target.score(labels)

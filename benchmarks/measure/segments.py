@@ -25,8 +25,8 @@ from benchmarks.data.swde import VERTICALS, Site, chosen_sites, labels_of, schem
 from untemplate.labeling.segments.classifying import leaf_labels, learn_node_crf, majority, words_of
 from untemplate.labeling.segments.correcting import NOISE
 from untemplate.labeling.segments.crf import CRF, Words, learn_crf
-from untemplate.labeling.segments.labeler import Step, refine
 from untemplate.labeling.segments.segmenting import Segmented
+from untemplate.labeling.segments.segments_model import Step, refine
 from untemplate.labeling.segments.selecting import Measure
 from untemplate.schema import Schema
 

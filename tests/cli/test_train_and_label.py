@@ -104,13 +104,16 @@ def test_by_site_knowledge(run: Run, folders: tuple[Path, Path], knowledge: Path
     done = run("train", site, "--schema", "movie", "--method", "segments", "-o", tmp_path / "nodes")
     assert done.returncode == 0
     labels = tmp_path / "labels.jsonl"
-    for options in (("--knowledge", tmp_path / "nodes"), ("--knowledge", knowledge, "--method", "segments")):
+    for options in (
+        ("--knowledge", tmp_path / "nodes"),
+        ("--knowledge", knowledge, "--method", "seed+segments"),
+    ):
         done = run("label", new, *options, "-o", labels)
         assert done.returncode in (0, 1)
         assert {label.source for label in read_labels(labels)} == {"segments"}
     done = run("label", new, "--knowledge", tmp_path / "nodes", "--method", "seed", "-o", labels)
     assert done.returncode == 2
-    assert "nodes only" in done.stderr
+    assert "train it anew with --method seed" in done.stderr
     done = run("label", new, "--knowledge", knowledge, "--method", "anchors", "-o", labels)
     assert done.returncode == 2
     assert "train it anew with --method anchors" in done.stderr

@@ -9,7 +9,9 @@ import pytest
 
 import untemplate as ut
 from untemplate import Attribute, Knowledge, Label, Page, Schema
+from untemplate.labeling.seed.seed_model import SeedModel
 from untemplate.labeling.seed.solution import together
+from untemplate.labeling.segments import CorrectedSeedModel
 
 SCHEMA = Schema(
     "shop", {"name": Attribute("name", mandatory=True), "phone": Attribute("phone", type="phone")}
@@ -68,7 +70,9 @@ def test_rules_leave_out_what_labels_leave_out() -> None:
 
 
 def test_site_knowledge_corrects_labels_of_parts_of_texts() -> None:
-    labels = knowledge_of("{}").label(NEW, "segments")
+    model = knowledge_of("{}").model
+    assert isinstance(model, SeedModel)
+    labels = Knowledge(SCHEMA, CorrectedSeedModel(model)).label(NEW)
     assert {label.page for label in labels if label.attribute == "phone"} == {page.id for page in NEW}
 
 

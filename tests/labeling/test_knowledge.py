@@ -12,6 +12,7 @@ import untemplate as ut
 from tests.labeling.truth import details, share_right
 from untemplate import Knowledge, KnowledgeError, Label, LabelError, Page
 from untemplate.demo import Site, make_site
+from untemplate.labeling.seed.paper_model import PaperModel
 
 PAGES = 40
 
@@ -78,10 +79,8 @@ def test_what_is_saved_labels_alike(
     assert loaded.method == known.method
     assert loaded.schema == known.schema
     assert loaded.label(details(new_site)) == known.label(details(new_site))
-    assert sorted(path.name for path in (tmp_path / "deep" / "knowledge").iterdir()) == [
-        "arrays.npz",
-        "knowledge.json",
-    ]
+    files = {path.name for path in (tmp_path / "deep" / "knowledge").iterdir()}
+    assert files == {"knowledge.json", f"{known.method}.json", f"{known.method}.npz"}
 
 
 def test_the_paper_finds_what_context_tells(paper: Knowledge, new_site: Site) -> None:
@@ -97,8 +96,8 @@ def test_several_seed_sites(seed_site: Site, new_site: Site) -> None:
     assert share_right(known.label(details(new_site)), new_site) > 0.8
 
 
-@pytest.mark.parametrize("method", ["best", "paper"])
-def test_labels_that_are_nowhere(method: ut.labeling.seed.knowledge.Method, seed_site: Site) -> None:
+@pytest.mark.parametrize("method", ["seed", "paper"])
+def test_labels_that_are_nowhere(method: str, seed_site: Site) -> None:
     with pytest.raises(LabelError, match="found on the pages"):
         ut.train(
             [(details(seed_site), [Label("0001.html", "title", "no such text")])], seed_site.schema, method
@@ -152,61 +151,85 @@ def test_the_paper_learns_from_sites_without_labels(seed_site: Site, new_site: S
     seeds = [(details(seed_site), seed_site.labels)]
     known = ut.train(seeds, seed_site.schema, "paper", unlabeled=[details(new_site)])
     assert known.seed_sites("title") in (1, 2)
-    assert len(known.seeds) == 2
+    assert isinstance(known.model, PaperModel)
+    assert len(known.model.seeds) == 2
 
 
 def damage(folder: Path, change: str) -> None:
-    path = folder / "knowledge.json"
-    content = json.loads(path.read_text())
-    with np.load(folder / "arrays.npz") as file:
+    head = folder / "knowledge.json"
+    top, model = json.loads(head.read_text()), json.loads((folder / "seed.json").read_text())
+    with np.load(folder / "seed.npz") as file:
         arrays = dict(file)
     match change:
         case "cut":
-            path.write_text(path.read_text()[:100])
+            head.write_text(head.read_text()[:100])
+            return
+        case "cut array":
+            whole = (folder / "seed.npz").read_bytes()
+            (folder / "seed.npz").write_bytes(whole[: len(whole) // 2])
+            return
+        case "broken array":
+            whole = bytearray((folder / "seed.npz").read_bytes())
+            whole[100:400] = bytes(300)
+            (folder / "seed.npz").write_bytes(bytes(whole))
+            return
+        case "no model":
+            (folder / "seed.json").unlink()
+            return
+        case "deep":
+            head.write_text("[" * 100_000)
             return
         case "foreign":
-            content = {"a": 1}
+            top = {"a": 1}
         case "older":
-            content["untemplate"] = 1
+            top["untemplate"] = 2
         case "newer":
-            content["untemplate"] = 99
+            top["untemplate"] = 99
+        case "method":
+            top["method"] = "oracle"
         case "part":
-            del content["models"]["title"]["parts"]["words"]
+            del model["attributes"]["title"]["parts"]["words"]
         case "word":
-            content["models"]["title"]["extra"] = 1
+            model["attributes"]["title"]["extra"] = 1
         case "attribute":
-            content["models"]["unknown"] = content["models"].pop("title")
+            top["schema"]["attributes"][0]["name"] = "unknown"
         case "empty":
-            content["models"] = {}
+            model["attributes"] = {}
         case "array":
-            del arrays["models/title/words/weights"]
+            del arrays["title/words/weights"]
         case "shape":
-            arrays["models/title/profiles"] = arrays["models/title/profiles"][:, :3]
+            arrays["title/profiles"] = arrays["title/profiles"][:, :3]
         case "index":
-            arrays["models/title/words/indices"] = arrays["models/title/words/indices"] + (1 << 20)
+            arrays["title/words/indices"] = arrays["title/words/indices"] + (1 << 20)
         case "nan":
-            arrays["models/title/words/weights"] = arrays["models/title/words/weights"] * np.float32("nan")
+            arrays["title/words/weights"] = arrays["title/words/weights"] * np.float32("nan")
         case "pickle":
-            arrays["models/title/values"] = np.array([{}], object)
-    path.write_text(json.dumps(content))
-    np.savez(folder / "arrays.npz", **arrays)
+            arrays["title/values"] = np.array([{}], object)
+    head.write_text(json.dumps(top))
+    (folder / "seed.json").write_text(json.dumps(model))
+    np.savez(folder / "seed.npz", **arrays)
 
 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
         ("cut", "cannot read the knowledge"),
-        ("foreign", "holds no knowledge"),
+        ("cut array", "cannot read the knowledge"),
+        ("broken array", "cannot read the knowledge"),
+        ("no model", "cannot read the knowledge"),
+        ("deep", "cannot read the knowledge"),
+        ("foreign", "contains no knowledge"),
+        ("method", "trained by method 'oracle', which this untemplate does not have"),
         ("newer", "newer untemplate"),
         ("older", "older untemplate .* train it anew"),
         ("part", "expected the parts"),
-        ("word", "models.title.extra"),
+        ("word", "attributes.title.extra"),
         ("attribute", "none of the schema's attributes"),
-        ("empty", "neither models nor seeds"),
+        ("empty", "has no attributes"),
         ("array", "is missing"),
         ("shape", "wrong type or shape"),
         ("index", "points beyond"),
-        ("nan", "numbers that are none"),
+        ("nan", "infinity or NaN"),
         ("pickle", "cannot read the knowledge"),
     ],
 )
@@ -217,6 +240,14 @@ def test_a_damaged_folder_is_refused(knowledge: Knowledge, tmp_path: Path, chang
         Knowledge.load(tmp_path)
     assert str(tmp_path) in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_only_registered_methods(knowledge: Knowledge, seed_site: Site, tmp_path: Path) -> None:
+    with pytest.raises(KnowledgeError, match="no method 'oracle'; choose one of seed, paper"):
+        ut.train([(details(seed_site), seed_site.labels)], seed_site.schema, "oracle")
+    knowledge.save(tmp_path)
+    with pytest.raises(KnowledgeError, match="no method 'oracle'"):
+        Knowledge.load(tmp_path, "oracle")
 
 
 def test_no_folder(tmp_path: Path) -> None:

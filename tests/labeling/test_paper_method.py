@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from untemplate import Page
 from untemplate.labeling.seed.context import best_match
-from untemplate.labeling.seed.paper import PaperSite, SeedSite, Step, adapt, learn_seed
+from untemplate.labeling.seed.paper import (
+    Adapted,
+    PaperSite,
+    SeedSite,
+    adapt,
+    adapt_fields,
+    adapt_jointly,
+    adapt_pages,
+    learn_seed,
+)
 from untemplate.page.arrays import Bools
+
+Step = Callable[[PaperSite, SeedSite], Adapted]
 
 NAMES = ("Ada", "Bob", "Cyd", "Dan", "Eva", "Fay", "Gus", "Hal", "Ida", "Jon")
 
@@ -49,16 +62,18 @@ def new_site() -> PaperSite:
 
 
 def texts(site: PaperSite, seed: SeedSite, step: Step) -> dict[str, list[str]]:
-    found = adapt(site, [seed], step)
+    found = step(site, seed)
     return {name: [site.ground.rows[row].text for row in rows] for name, rows in found.rows.items()}
 
 
 def test_a_label_in_a_cell_is_known_in_front_of_the_value(seed: SeedSite, new_site: PaperSite) -> None:
     assert seed.attributes["height"].contexts == {"height"}
-    assert texts(new_site, seed, "PL")["height"] == [f"Height: {180 + number} cm" for number in range(10)]
+    assert texts(new_site, seed, adapt_pages)["height"] == [
+        f"Height: {180 + number} cm" for number in range(10)
+    ]
 
 
-@pytest.mark.parametrize("step", ["PL+IP", "PL+IP+IA"])
+@pytest.mark.parametrize("step", [adapt_fields, adapt_jointly])
 def test_fields_hold_one_kind_of_value(seed: SeedSite, new_site: PaperSite, step: Step) -> None:
     found = texts(new_site, seed, step)
     assert found["height"] == [f"Height: {180 + number} cm" for number in range(10)]
@@ -66,8 +81,8 @@ def test_fields_hold_one_kind_of_value(seed: SeedSite, new_site: PaperSite, step
 
 
 def test_what_one_page_misleads_to_is_outvoted(seed: SeedSite, new_site: PaperSite) -> None:
-    assert texts(new_site, seed, "PL")["name"][0] == "Bob Smith"
-    assert texts(new_site, seed, "PL+IP")["name"][0] == "Ada Jones"
+    assert texts(new_site, seed, adapt_pages)["name"][0] == "Bob Smith"
+    assert texts(new_site, seed, adapt_fields)["name"][0] == "Ada Jones"
 
 
 def test_static_text_is_no_data(new_site: PaperSite) -> None:

@@ -23,11 +23,10 @@ from untemplate.errors import InputError
 
 if TYPE_CHECKING:
     from untemplate.labeling import Finding, Knowledge, Label
-    from untemplate.labeling.knowledge import Way
     from untemplate.page import Page
     from untemplate.sources import Pages
 
-__all__ = ["command", "knowledge_option", "label_pages", "read_some"]
+__all__ = ["command", "knowledge_option", "label_pages", "method_option", "read_some"]
 
 # Pages of a site that are labelled: more make labels hardly better.
 PAGES = 50
@@ -46,6 +45,30 @@ def knowledge_option(help: str, required: bool = False) -> Callable[[Command], C
     )
 
 
+def method_option(help: str, default: str | None = None) -> Callable[[Command], Command]:
+    """An option for one of the registered methods; its help lists them all."""
+    return click.option("--method", cls=_MethodOption, default=default, show_default=True, help=help)
+
+
+class _MethodOption(click.Option):
+    """Reads the registry only when an option is parsed or explained: it imports the models of all methods."""
+
+    def get_help_record(self, context: click.Context) -> tuple[str, str] | None:
+        self._read_registry()
+        return super().get_help_record(context)
+
+    def type_cast_value(self, context: click.Context, value: Any) -> Any:
+        self._read_registry()
+        return super().type_cast_value(context, value)
+
+    def _read_registry(self) -> None:
+        from untemplate.labeling.knowledge import METHODS
+
+        methods = "; ".join(f'"{name}": {method.help}' for name, method in METHODS.items())
+        self.type = click.Choice(list(METHODS))
+        self.help = f"{(self.help or '').partition(':')[0]}: {methods}."
+
+
 @click.command(
     epilog=examples(
         "untemplate label pages/ --knowledge knowledge/ -o labels.jsonl",
@@ -61,11 +84,7 @@ def knowledge_option(help: str, required: bool = False) -> Callable[[Command], C
     type=click.IntRange(min=2),
     help="Pages to label, at most, spread over the site.",
 )
-@click.option(
-    "--method",
-    type=click.Choice(["seed", "segments", "anchors", "hcrf"]),
-    help='As the knowledge was trained if not given; "segments" corrects what seed sites taught by site knowledge.',
-)
+@method_option("The method that the knowledge was trained by if not given, or another one that can use it")
 @click.option(
     "-o",
     "--output",
@@ -82,7 +101,7 @@ def command(
     html_column: str,
     knowledge_folder: Path,
     k: int,
-    method: Way | None,
+    method: str | None,
     output: Path,
     as_json: bool,
 ) -> None:
@@ -97,9 +116,9 @@ def command(
 
     if not output.parent.is_dir():
         raise InputError(f"{output}: cannot write: there is no folder {output.parent}")
-    knowledge = Knowledge.load(knowledge_folder)
+    knowledge = Knowledge.load(knowledge_folder, method)
     chosen = read_some(source, url_column, html_column, k)
-    findings = knowledge.find(chosen, method)
+    findings = knowledge.find(chosen)
     write_labels(labels_of(findings), output)
     if as_json:
         show_json(

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from untemplate.cli.label import method_option, read_some
 from untemplate.cli.shell import column_options, examples, open_pages, progress, say, show
 
 if TYPE_CHECKING:
     from untemplate.labeling import Label
-    from untemplate.labeling.knowledge import Method
     from untemplate.page import Page
 
 __all__ = ["command"]
@@ -33,14 +33,7 @@ __all__ = ["command"]
     metavar="PAGES",
     help="Another site of the vertical, without labels; what is surely found on it is learnt. Repeat for more.",
 )
-@click.option(
-    "--method",
-    type=click.Choice(["best", "paper", "segments", "anchors", "hcrf"]),
-    default="best",
-    show_default=True,
-    help='"paper" is "From One Tree to a Forest" as published, "segments" learns nodes for site knowledge, "anchors" '
-    'how to score extractors of a whole site, of two sites or more, "hcrf" labels all blocks of a page together.',
-)
+@method_option("How to learn", default="seed")
 @click.option(
     "-o",
     "--output",
@@ -54,7 +47,7 @@ def command(
     html_column: str,
     schema_name: str,
     unlabeled: tuple[str, ...],
-    method: Method,
+    method: str,
     output: Path,
 ) -> None:
     """Learn a vertical from labelled seed sites, to label other sites of it.
@@ -63,8 +56,7 @@ def command(
     dozens of labelled pages of one site will do; more sites make labels of new sites more reliable, and so do sites
     without labels.
     """
-    from untemplate.cli.label import read_some
-    from untemplate.labeling import train
+    from untemplate.labeling.knowledge import METHODS, train
     from untemplate.schema import Schema
 
     schema = Schema.load(schema_name)
@@ -74,7 +66,7 @@ def command(
     say(f"Learning {schema.name} from {count} sites …" if count > 1 else f"Learning {schema.name} …")
     knowledge = train(read, schema, method, others)
     knowledge.save(output)
-    untaught = "none: cannot be found" if method != "best" else "none: only its name is known"
+    untaught = "none: only its name is known" if METHODS[method].finds_by_name else "none: cannot be found"
     show(
         f"Knowledge of {schema.name}",
         ("attribute", "sites that taught it"),

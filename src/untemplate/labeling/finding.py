@@ -35,6 +35,10 @@ class Finding:
         """A few different values."""
         return list(dict.fromkeys(node.text for _, node in self.places))[:EXAMPLES]
 
+    def page_ids(self) -> set[int]:
+        """The pages with a value, by `id()`."""
+        return {id(page) for page, _ in self.places}
+
     def on(self, pages: Collection[int]) -> Finding:
         """What was found on some pages, given by their `id()`."""
         places = [place for place in self.places if id(place[0]) in pages]

@@ -1,19 +1,29 @@
-"""The templates of a site that are labelled: each by itself, and those that list many records not at all."""
+"""The templates of a site: each is searched by itself, and those that list many records are ignored."""
 
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from untemplate.clustering import cluster
-from untemplate.labeling.finding import Finding
+from untemplate.labeling.finding import Finding, merge
 from untemplate.labeling.label import Label
+from untemplate.labeling.methods import Model
 from untemplate.lists.finding import find_records
 from untemplate.lists.row import Rows
 from untemplate.page import Node, Page
 from untemplate.schema import Schema
 
-__all__ = ["MIN_TEMPLATE", "MIN_TEMPLATE_SHARE", "are_of_lists", "split", "with_labels", "without_lists"]
+__all__ = [
+    "MIN_TEMPLATE",
+    "MIN_TEMPLATE_SHARE",
+    "are_of_lists",
+    "find_in_rounds",
+    "find_on_site",
+    "split",
+    "with_labels",
+    "without_lists",
+]
 
 # Pages of a template that are labelled, at least, and their share of all: fewer tell too little of what is static.
 MIN_TEMPLATE, MIN_TEMPLATE_SHARE = 5, 0.1
@@ -21,6 +31,61 @@ MIN_TEMPLATE, MIN_TEMPLATE_SHARE = 5, 0.1
 LOOKED_AT = 3
 # Records that make a list, and the share of them that have a column.
 MIN_ROWS, FILLED = 3, 0.5
+# Findings with at least this confidence are clear. If enough pages lack a clear finding or a mandatory attribute,
+# treat them as a separate template.
+MIN_CLEAR_CONFIDENCE = 0.5
+
+
+def find_on_site(model: Model, pages: Sequence[Page], schema: Schema) -> list[Finding]:
+    """Return a finding for each attribute, in the order of the schema, on pages of a site that nobody labeled.
+
+    The model searches each template by itself. Findings on templates that list many records are dropped.
+    """
+    templates = split(pages)
+    found = [_complete(model.find(template, schema), schema) for template in templates]
+    kept = without_lists(found, schema)
+    page_count = sum(len(templates[number]) for number in kept)
+    by_attribute = zip(*(found[number] for number in kept), strict=True)
+    return _complete([merge(findings, page_count) for findings in by_attribute], schema)
+
+
+def find_in_rounds(
+    find: Callable[[Sequence[Page], Schema], Iterable[Finding]], pages: Sequence[Page], schema: Schema
+) -> list[Finding]:
+    """Find on all pages of a template; then, while many pages lack something, search those by themselves.
+
+    Clustering by structure can miss a template that differs in details. On the remaining pages the values may be
+    elsewhere.
+    """
+    found: dict[str, list[Finding]] = {}
+    rest, least = pages, max(MIN_TEMPLATE, MIN_TEMPLATE_SHARE * len(pages))
+    while rest:
+        findings = list(find(rest, schema))
+        done = _finished_pages(findings, schema)
+        unfinished = [page for page in rest if id(page) not in done]
+        is_last = not done or len(unfinished) < least
+        for finding in findings:
+            found.setdefault(finding.attribute, []).append(finding if is_last else finding.on(done))
+        rest = [] if is_last else unfinished
+    return [merge(findings, len(pages)) for findings in found.values()]
+
+
+def _finished_pages(findings: Sequence[Finding], schema: Schema) -> set[int]:
+    """Return the pages, by `id()`, with a clear finding and with each mandatory attribute that other pages have."""
+    finished: set[int] = set()
+    for finding in findings:
+        if finding.confidence >= MIN_CLEAR_CONFIDENCE:
+            finished |= finding.page_ids()
+    for finding in findings:
+        if finding.found and schema.attributes[finding.attribute].mandatory:
+            finished &= finding.page_ids()
+    return finished
+
+
+def _complete(findings: Sequence[Finding], schema: Schema) -> list[Finding]:
+    """Return a finding per attribute in the order of the schema; "not found" where there is none."""
+    by_name = {finding.attribute: finding for finding in findings}
+    return [by_name.get(name) or Finding(name, 0.0, (), 0.0, False) for name in schema.attributes]
 
 
 def split(pages: Sequence[Page]) -> list[Sequence[Page]]:

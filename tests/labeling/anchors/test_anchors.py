@@ -13,7 +13,7 @@ import untemplate as ut
 from tests.labeling.truth import details, share_right
 from untemplate import Attribute, Knowledge, KnowledgeError, LabelError, Page, Schema
 from untemplate.demo import Site, make_site
-from untemplate.labeling.anchors.labeler import MAX_ATTRIBUTES
+from untemplate.labeling.anchors.anchors_model import MAX_ATTRIBUTES, AnchorsModel
 from untemplate.labeling.anchors.problem import find_options
 from untemplate.labeling.seed.survey import Survey
 from untemplate.schema import Hints
@@ -34,6 +34,12 @@ def new_site() -> Site:
 @pytest.fixture(scope="module")
 def knowledge(seeds: list[Site]) -> Knowledge:
     return ut.train([(details(site), site.labels) for site in seeds], seeds[0].schema, "anchors")
+
+
+@pytest.fixture(scope="module")
+def model(knowledge: Knowledge) -> AnchorsModel:
+    assert isinstance(knowledge.model, AnchorsModel)
+    return knowledge.model
 
 
 def test_a_new_site_is_labelled_by_anchors(knowledge: Knowledge, new_site: Site) -> None:
@@ -67,19 +73,19 @@ def test_anchors_are_saved_and_loaded(knowledge: Knowledge, new_site: Site, tmp_
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"model": "oracle"}, "anchors.model"),
-        ({"features": "other"}, "anchors.features"),
-        ({"features": "paper"}, "anchors/weights"),
-        ({"orders": [["name", "phone"]]}, "anchors.orders"),
+        ({"model": "oracle"}, "at model"),
+        ({"features": "other"}, "at features"),
+        ({"features": "paper"}, "'weights'"),
+        ({"orders": [["name", "phone"]]}, "at orders"),
     ],
 )
 def test_broken_anchors_are_refused(
     knowledge: Knowledge, tmp_path: Path, change: dict[str, object], said: str
 ) -> None:
     knowledge.save(tmp_path)
-    file = tmp_path / "knowledge.json"
+    file = tmp_path / "anchors.json"
     content = json.loads(file.read_text("utf-8"))
-    content["anchors"].update(change)
+    content.update(change)
     file.write_text(json.dumps(content), "utf-8")
     with pytest.raises(KnowledgeError, match=said):
         Knowledge.load(tmp_path)
@@ -99,14 +105,18 @@ def test_sites_must_have_something_in_common(seeds: list[Site]) -> None:
         ut.train([one, other], seeds[0].schema, "anchors")
 
 
-def test_knowledge_of_anchors_can_be_used_as_of_seed_sites(knowledge: Knowledge, new_site: Site) -> None:
-    labels = knowledge.label(details(new_site), "seed")
+def test_knowledge_of_anchors_can_be_used_as_of_seed_sites(
+    knowledge: Knowledge, new_site: Site, tmp_path: Path
+) -> None:
+    knowledge.save(tmp_path)
+    labels = Knowledge.load(tmp_path, "seed").label(details(new_site))
     assert {label.source for label in labels} == {"seed"}
 
 
-def test_knowledge_without_anchors_says_so(knowledge: Knowledge, new_site: Site) -> None:
+def test_knowledge_without_anchors_says_so(model: AnchorsModel, seeds: list[Site], tmp_path: Path) -> None:
+    Knowledge(seeds[0].schema, model.seed).save(tmp_path)
     with pytest.raises(KnowledgeError, match="--method anchors"):
-        replace(knowledge, anchors=None).label(details(new_site), "anchors")
+        Knowledge.load(tmp_path, "anchors")
 
 
 def test_no_pages_no_labels(knowledge: Knowledge) -> None:
@@ -114,13 +124,15 @@ def test_no_pages_no_labels(knowledge: Knowledge) -> None:
     assert knowledge.label([Page(id=str(n), html=b"<html></html>") for n in range(6)]) == []
 
 
-def test_hints_say_near_what_and_on_which_side(knowledge: Knowledge, new_site: Site) -> None:
+def test_hints_say_near_what_and_on_which_side(
+    knowledge: Knowledge, model: AnchorsModel, new_site: Site
+) -> None:
     survey = Survey(details(new_site), knowledge.schema)
 
     def options(hints: Hints) -> int:
         schema = replace(knowledge.schema, hints={"name": hints})
         return int(
-            find_options(survey, schema, knowledge.models, knowledge.rankers)["name"]
+            find_options(survey, schema, model.seed.attributes, model.seed.rankers)["name"]
             .columns["by offset"]
             .sum()
         )
@@ -130,16 +142,16 @@ def test_hints_say_near_what_and_on_which_side(knowledge: Knowledge, new_site: S
     assert options(Hints(near=("phone",), after=("phone",))) < near
 
 
-def test_many_attributes_are_decided_in_blocks(knowledge: Knowledge, new_site: Site) -> None:
-    assert knowledge.anchors
-    options = find_options(
-        Survey(details(new_site), knowledge.schema), knowledge.schema, knowledge.models, knowledge.rankers
-    )
+def test_many_attributes_are_decided_in_blocks(
+    knowledge: Knowledge, model: AnchorsModel, new_site: Site
+) -> None:
+    survey = Survey(details(new_site), knowledge.schema)
+    options = find_options(survey, knowledge.schema, model.seed.attributes, model.seed.rankers)
     many = {f"{name} {copy}": one for copy in range(MAX_ATTRIBUTES) for name, one in options.items()}
-    found = knowledge.anchors.decide(many)
+    found = model.decide(many)
     assert len(many) > MAX_ATTRIBUTES
     assert set(found) <= set(many)
-    alone = knowledge.anchors.decide({"name": options["name"]})["name"]
+    alone = model.decide({"name": options["name"]})["name"]
     assert np.isin(alone.rows, survey_rows(options["name"].rows)).all()
 
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from untemplate.labeling.anchors.anchors_model import LIMIT, confidence_of, count_of
 from untemplate.labeling.anchors.features import FEATURES, PAIR, measure_pair
-from untemplate.labeling.anchors.labeler import LIMIT, confidence_of, count_of
 from untemplate.labeling.anchors.problem import Options, Problem, pose
-from untemplate.labeling.anchors.scoring import MODELS, Model, Scorer, learn_scorer, solve
+from untemplate.labeling.anchors.scoring import MODELS, Scorer, ScorerKind, learn_scorer, solve
 
 PAPER = FEATURES["paper"]
 
@@ -34,7 +34,7 @@ def random_problem(seed: int, attributes: int = 3, count: int = 5) -> Problem:
     return pose(options, {}, PAPER, count)
 
 
-def random_scorer(seed: int, model: Model, units: int) -> Scorer:
+def random_scorer(seed: int, model: ScorerKind, units: int) -> Scorer:
     random = np.random.default_rng(seed)
     wide = len(PAPER.names) + 1 + len(PAIR)
     return Scorer(
@@ -45,7 +45,7 @@ def random_scorer(seed: int, model: Model, units: int) -> Scorer:
 @given(st.integers(0, 1000), st.sampled_from([("rank", 1), ("NN", 4)]), st.integers(1, 4))
 @settings(max_examples=30, deadline=None)
 def test_all_combinations_are_scored_as_one_by_one(
-    seed: int, kind: tuple[Model, int], attributes: int
+    seed: int, kind: tuple[ScorerKind, int], attributes: int
 ) -> None:
     problem = random_problem(seed, attributes)
     scorer = random_scorer(seed, *kind)
@@ -62,7 +62,7 @@ def test_all_combinations_are_scored_as_one_by_one(
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_every_model_learns_what_is_right(model: Model) -> None:
+def test_every_model_learns_what_is_right(model: ScorerKind) -> None:
     scorer = learn_scorer([random_problem(seed) for seed in range(8)], model)
     hits = []
     for seed in range(100, 110):

@@ -103,16 +103,20 @@ def test_the_same_after_a_journey_through_files(knowledge: Knowledge, tmp_path: 
 
 def test_broken_files_are_refused(knowledge: Knowledge, tmp_path: Path) -> None:
     knowledge.save(tmp_path)
-    with np.load(tmp_path / "arrays.npz") as file:
+    with np.load(tmp_path / "hcrf.npz") as file:
         arrays = {name: file[name] for name in file.files}
     short = {name: array[:1] for name, array in arrays.items()}
-    np.savez(tmp_path / "arrays.npz", **short)
+    np.savez(tmp_path / "hcrf.npz", **short)
     with pytest.raises(KnowledgeError, match="wrong type or shape"):
         Knowledge.load(tmp_path)
-    np.savez(tmp_path / "arrays.npz", **arrays)
-    content = json.loads((tmp_path / "knowledge.json").read_text("utf-8"))
-    content["blocks"]["details"]["attributes"][0] = "owner"
-    (tmp_path / "knowledge.json").write_text(json.dumps(content), "utf-8")
+    np.savez(tmp_path / "hcrf.npz", **arrays)
+    content = json.loads((tmp_path / "hcrf.json").read_text("utf-8"))
+    content["details"]["attributes"][0] = "owner"
+    (tmp_path / "hcrf.json").write_text(json.dumps(content), "utf-8")
+    with pytest.raises(KnowledgeError, match="no site taught 'owner'"):
+        Knowledge.load(tmp_path)
+    content["taught"]["owner"] = 1
+    (tmp_path / "hcrf.json").write_text(json.dumps(content), "utf-8")
     with pytest.raises(KnowledgeError, match="'owner' is none of the schema's attributes"):
         Knowledge.load(tmp_path)
 
@@ -140,12 +144,13 @@ def test_an_attribute_that_no_site_taught_is_not_found() -> None:
     assert not next(one for one in knowledge.find(make_pages(4)) if one.attribute == "phone").found
 
 
-def test_other_ways_need_other_knowledge(knowledge: Knowledge) -> None:
-    with pytest.raises(KnowledgeError, match="without --method hcrf"):
-        knowledge.find(make_pages(NEW), "seed")
-    other = train([(make_pages(0), make_labels(0))], SCHEMA)
+def test_other_methods_need_other_knowledge(knowledge: Knowledge, tmp_path: Path) -> None:
+    knowledge.save(tmp_path / "hcrf")
+    with pytest.raises(KnowledgeError, match="with --method seed"):
+        Knowledge.load(tmp_path / "hcrf", "seed")
+    train([(make_pages(0), make_labels(0))], SCHEMA).save(tmp_path / "seed")
     with pytest.raises(KnowledgeError, match="with --method hcrf"):
-        other.find(make_pages(NEW), "hcrf")
+        Knowledge.load(tmp_path / "seed", "hcrf")
 
 
 def test_all_values_of_an_attribute_that_has_many() -> None:

@@ -19,6 +19,7 @@ from untemplate import (
     find_records,
     train,
 )
+from untemplate.labeling.hcrf.hcrf_model import HcrfModel
 
 TEAS = Schema("tea", {name: Attribute(name) for name in ("name", "price", "origin", "picture")})
 NAMES = (
@@ -143,8 +144,8 @@ def test_labels_of_pages_and_of_records_teach_both() -> None:
         for name in ("name", "cuisine")
     ]
     both = train([([*make_pages(0), page], [*make_labels(0), *labels])], SCHEMA, "hcrf")
-    assert both.blocks is not None
-    assert both.blocks.details is not None
+    assert isinstance(both.model, HcrfModel)
+    assert both.model.details is not None
     assert both.list_model.labels.attributes == ("name", "cuisine")
 
 

@@ -13,8 +13,8 @@ from tests.labeling.truth import details, share_right
 from untemplate import Attribute, Knowledge, KnowledgeError, Label, LabelError, Page, Schema
 from untemplate.demo import Site, make_site
 from untemplate.labeling.segments.correcting import NOISE
-from untemplate.labeling.segments.labeler import SegmentLabeler, refine
 from untemplate.labeling.segments.segmenting import Segmented
+from untemplate.labeling.segments.segments_model import SegmentLabeler, refine
 
 PAGES = 30
 
@@ -31,7 +31,7 @@ class ByText:
 
 @pytest.mark.parametrize("exact", [False, True])
 @pytest.mark.parametrize("measure", ["segments", "hops"])
-def test_example_4_1(exact: bool, measure: ut.labeling.segments.labeler.Measure) -> None:
+def test_example_4_1(exact: bool, measure: ut.labeling.segments.segments_model.Measure) -> None:
     site = yelp()
     given = ByText(LABELS).classify(site)
     texts = [site.texts[text] for text in site.text]
@@ -89,22 +89,25 @@ def test_what_is_saved_labels_alike(knowledge: Knowledge, new_site: Site, tmp_pa
     loaded = Knowledge.load(tmp_path / "knowledge")
     assert loaded.label(details(new_site)) == knowledge.label(details(new_site))
     assert loaded.seed_sites("title") == 2
-    readable = tmp_path / "knowledge" / "knowledge.json"
+    readable = tmp_path / "knowledge" / "segments.json"
     readable.write_text(readable.read_text().replace('"features": [', '"features": ["one more",'))
     with pytest.raises(KnowledgeError, match="wrong type or shape"):
         Knowledge.load(tmp_path / "knowledge")
 
 
-def test_site_knowledge_corrects_what_seed_sites_taught(seeds: list[Site], new_site: Site) -> None:
-    known = ut.train([(details(seeds[0]), seeds[0].labels)], seeds[0].schema)
-    labels = known.label(details(new_site), "segments")
+def test_site_knowledge_corrects_what_seed_sites_taught(
+    seeds: list[Site], new_site: Site, tmp_path: Path
+) -> None:
+    ut.train([(details(seeds[0]), seeds[0].labels)], seeds[0].schema).save(tmp_path)
+    labels = Knowledge.load(tmp_path, "seed+segments").label(details(new_site))
     assert {label.source for label in labels} == {"segments"}
     assert share_right(labels, new_site) > 0.8
 
 
-def test_nodes_alone_are_no_fields(knowledge: Knowledge, new_site: Site) -> None:
-    with pytest.raises(KnowledgeError, match="nodes only"):
-        knowledge.find(details(new_site), "seed")
+def test_nodes_alone_are_no_fields(knowledge: Knowledge, tmp_path: Path) -> None:
+    knowledge.save(tmp_path)
+    with pytest.raises(KnowledgeError, match=r"trained by method 'segments'.* --method seed"):
+        Knowledge.load(tmp_path, "seed")
 
 
 def test_labels_that_are_nowhere(seeds: list[Site]) -> None:

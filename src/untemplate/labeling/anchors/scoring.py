@@ -18,16 +18,16 @@ from untemplate.labeling.anchors.features import PAIR
 from untemplate.labeling.anchors.problem import Problem
 from untemplate.page.arrays import Doubles, Ints
 
-__all__ = ["GOOD", "MODELS", "Model", "Scorer", "Solved", "learn_scorer", "solve"]
+__all__ = ["GOOD", "MODELS", "Scorer", "ScorerKind", "Solved", "learn_scorer", "solve"]
 
-Model = Literal["LR", "NN", "SVM", "rank"]
-MODELS: tuple[Model, ...] = get_args(Model)
+ScorerKind = Literal["LR", "NN", "SVM", "rank"]
+MODELS: tuple[ScorerKind, ...] = get_args(ScorerKind)
 
 # Units of the neural network.
 UNITS = 8
 # Inverse strength of the penalty on weights, by model. Swept from 0.001 to 0.1 on SWDE, four training sites: the mean
 # over verticals is flat within a factor of three. If the other three choose, LR takes 0.01 or, for books, 0.001.
-C: dict[Model, float] = {"LR": 0.01, "NN": 0.003, "SVM": 0.001, "rank": 0.01}
+C: dict[ScorerKind, float] = {"LR": 0.01, "NN": 0.003, "SVM": 0.001, "rank": 0.01}
 # Wrong extractors of a training site that are learnt from, besides those that are wrong in one attribute only. Of 0,
 # 30, 300 and 1,000 the best by 0.01 on SWDE, which is less than one attribute of a site in each vertical.
 SAMPLED = 30
@@ -41,7 +41,7 @@ GOOD = 0.5
 class Scorer:
     """One layer of units and what they count for; a linear model is a single unit that passes on what it takes in."""
 
-    model: Model
+    model: ScorerKind
     weights: Doubles  # of each feature, for each unit
     bias: Doubles  # of each unit
     out: Doubles  # of each unit
@@ -91,7 +91,7 @@ def solve(problem: Problem, scorer: Scorer) -> Solved:
     return Solved(tuple(int(one) for one in chosen), marginals)
 
 
-def learn_scorer(problems: Sequence[Problem], model: Model) -> Scorer:
+def learn_scorer(problems: Sequence[Problem], model: ScorerKind) -> Scorer:
     """Learn from (sub-)sites: the right extractor of each against wrong ones, which weigh as much all together."""
     random = np.random.default_rng(0)
     right, wrong = [], []
@@ -151,7 +151,7 @@ def _fit_ranking(differences: Doubles) -> Doubles:
 
 
 def _fit_classifier(
-    features: Doubles, target: np.ndarray, weight: Doubles, model: Model
+    features: Doubles, target: np.ndarray, weight: Doubles, model: ScorerKind
 ) -> tuple[Doubles, Doubles, Doubles]:
     """Weights of units, their bias, and what they count for."""
     from sklearn.linear_model import LogisticRegression

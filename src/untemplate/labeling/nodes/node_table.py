@@ -255,6 +255,14 @@ class Ground:
         counts = np.bincount(self.page[~self.is_whole], minlength=len(self.pages))[self.page]
         return ((self.first - self.starts[self.page]) / np.maximum(1, counts)).astype(np.float32)
 
+    def nodes_with_pages(self, rows: Ints) -> list[tuple[Page, Node]]:
+        """Return the node of each row with its page."""
+        return [(self.pages[self.page[row]], self.rows[row]) for row in rows.tolist()]
+
+    def page_share(self, rows: Ints) -> float:
+        """Return the share of the pages that have any of these rows."""
+        return len(np.unique(self.page[rows])) / max(1, len(self.pages))
+
     @cached_property
     def place(self) -> Ints:
         """The tag path and the two nearest classes or ids of each row, as a number."""

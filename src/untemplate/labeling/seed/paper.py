@@ -14,11 +14,10 @@ Departures:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from math import prod
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -37,9 +36,18 @@ from untemplate.layout import VIEWPORT, EstimatedLayout, Layout
 from untemplate.page import Page
 from untemplate.page.arrays import Bools, Floats, Ints, count_distinct, group_rows
 
-__all__ = ["Adapted", "PaperSite", "SeedAttribute", "SeedSite", "Step", "adapt", "learn_seed"]
-
-Step = Literal["PL", "PL+IP", "PL+IP+IA"]
+__all__ = [
+    "Adapted",
+    "PaperSite",
+    "SeedAttribute",
+    "SeedSite",
+    "adapt",
+    "adapt_fields",
+    "adapt_jointly",
+    "adapt_pages",
+    "learn_seed",
+    "merge_solutions",
+]
 
 MAX_POSITIVE, MAX_NEGATIVE = 1000, 2000
 MAX_CANDIDATES = 8
@@ -242,12 +250,13 @@ class Adapted:
     confidence: float = 0.0
 
 
-def adapt(site: PaperSite, seeds: Sequence[SeedSite], step: Step = "PL+IP+IA") -> Adapted:
-    """Adapt the knowledge of each seed site by itself; the most confident solution is taken, as in the paper.
+def adapt(site: PaperSite, seeds: Sequence[SeedSite]) -> Adapted:
+    """Adapt the knowledge of each seed site to a new site, and return the most confident solution."""
+    return merge_solutions([adapt_jointly(site, seed) for seed in seeds])
 
-    What it lacks comes from the next.
-    """
-    solutions = [_adapt(site, seed, step) for seed in seeds]
+
+def merge_solutions(solutions: Sequence[Adapted]) -> Adapted:
+    """Return the most confident solution, as in the paper; attributes that it lacks come from the next ones."""
     best = Adapted()
     for solution in sorted(solutions, key=lambda one: -one.confidence):
         for name in solution.rows.keys() - best.rows.keys():
@@ -256,36 +265,60 @@ def adapt(site: PaperSite, seeds: Sequence[SeedSite], step: Step = "PL+IP+IA") -
     return best
 
 
-def _adapt(site: PaperSite, seed: SeedSite, step: Step) -> Adapted:
+def adapt_pages(site: PaperSite, seed: SeedSite) -> Adapted:
+    """Choose the most relevant node of each page by itself: the paper's step PL."""
     if not site.eligible.any():
         return Adapted()
-    relevance = {name: _relevance(site, known) for name, known in seed.attributes.items()}
-    if step == "PL":
-        rows = {name: _best_rows(site, scores, site.eligible) for name, scores in relevance.items()}
-        found = {name: float(relevance[name][chosen].mean()) for name, chosen in rows.items()}
-        return Adapted(rows, found, float(np.mean(list(found.values()))))
+    relevance = {name: _relevance(site, model) for name, model in seed.attributes.items()}
+    rows = {name: _best_rows(site, scores, site.eligible) for name, scores in relevance.items()}
+    means = {name: float(relevance[name][chosen].mean()) for name, chosen in rows.items()}
+    return Adapted(rows, means, float(np.mean(list(means.values()))))
+
+
+def adapt_fields(site: PaperSite, seed: SeedSite) -> Adapted:
+    """Choose the most relevant field of the site for each attribute: the paper's steps PL+IP."""
+    return _adapt(site, seed, lambda means: 1)
+
+
+def adapt_jointly(site: PaperSite, seed: SeedSite) -> Adapted:
+    """Choose the fields of all attributes together, by relevance and layout: the paper's steps PL+IP+IA."""
+    return _adapt(site, seed, _count_before_drop)
+
+
+def _count_before_drop(means: Floats) -> int:
+    """Return how many fields come before the largest drop in relevance."""
+    drops = means[:-1] - means[1:]
+    return int(np.argmax(drops)) + 1 if len(drops) else 1
+
+
+def _adapt(site: PaperSite, seed: SeedSite, count: Callable[[Floats], int]) -> Adapted:
+    """Choose fields among the first of each attribute, `count` of them, given their relevance in descending order."""
+    if not site.eligible.any():
+        return Adapted()
     context = site.context
     kinds = group_rows(site.ground.path, context.preceding, context.prefix, context.suffix)
     fields = np.where(site.eligible, kinds, -1)
-    candidates: list[list[_Candidate]] = []
-    for scores in relevance.values():
-        means = _means(site, fields, scores)
-        order = np.argsort(-means, kind="stable")[: MAX_CANDIDATES + 1]
-        drops = means[order[:-1]] - means[order[1:]]
-        kept = int(np.argmax(drops)) + 1 if len(drops) and step == "PL+IP+IA" else 1
-        best = [(number, _best_rows(site, scores, fields == number)) for number in order[:kept]]
-        candidates.append(
-            [_Candidate(own, float(means[n]), _boxes(site, own)) for n, own in best if len(own)]
-        )
+    relevances = [_relevance(site, model) for model in seed.attributes.values()]
+    candidates = [_find_candidates(site, fields, scores, count) for scores in relevances]
     chosen, confidence = _best_solution(seed, candidates)
-    good = {
-        name: one for name, one in zip(relevance, chosen, strict=True) if one and one.relevance >= THRESHOLD
-    }
-    return Adapted(
-        {name: one.rows for name, one in good.items()},
-        {name: one.relevance for name, one in good.items()},
-        confidence,
-    )
+    rows, relevance = {}, {}
+    for name, candidate in zip(seed.attributes, chosen, strict=True):
+        if candidate and candidate.relevance >= THRESHOLD:
+            rows[name], relevance[name] = candidate.rows, candidate.relevance
+    return Adapted(rows, relevance, confidence)
+
+
+def _find_candidates(
+    site: PaperSite, fields: Ints, scores: Floats, count: Callable[[Floats], int]
+) -> list[_Candidate]:
+    means = _means(site, fields, scores)
+    order = np.argsort(-means, kind="stable")[: MAX_CANDIDATES + 1]
+    candidates = []
+    for number in order[: count(means[order])]:
+        rows = _best_rows(site, scores, fields == number)
+        if len(rows):
+            candidates.append(_Candidate(rows, float(means[number]), _boxes(site, rows)))
+    return candidates
 
 
 def _relevance(site: PaperSite, known: SeedAttribute) -> Floats:

@@ -2,6 +2,15 @@
 
 from untemplate.labeling.segments.classifying import FromLabels, NodeClassifier, NodeCRF, learn_nodes
 from untemplate.labeling.segments.crf import CRF
-from untemplate.labeling.segments.labeler import SegmentLabeler
+from untemplate.labeling.segments.segments_model import CorrectedSeedModel, SegmentLabeler, SegmentsModel
 
-__all__ = ["CRF", "FromLabels", "NodeCRF", "NodeClassifier", "SegmentLabeler", "learn_nodes"]
+__all__ = [
+    "CRF",
+    "CorrectedSeedModel",
+    "FromLabels",
+    "NodeCRF",
+    "NodeClassifier",
+    "SegmentLabeler",
+    "SegmentsModel",
+    "learn_nodes",
+]

@@ -1,4 +1,4 @@
-"""The flow of the paper: segment a site's pages, classify their nodes, select segments, correct labels.
+"""The method "segments": segment a site's pages, classify their nodes, select segments, correct labels.
 
 Departures: labels inside nodes end with a colon; an attribute of which the schema says `many` may have values that
 are not contiguous.
@@ -6,16 +6,20 @@ are not contiguous.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
 from untemplate.labeling.finding import Finding, labels_of
 from untemplate.labeling.label import Label
-from untemplate.labeling.segments.classifying import NodeClassifier
+from untemplate.labeling.methods import LabeledSite, StrictFile, read_model, write_model
+from untemplate.labeling.seed.seed_model import SeedModel
+from untemplate.labeling.segments.classifying import FromLabels, NodeClassifier, NodeCRF, learn_nodes
 from untemplate.labeling.segments.correcting import NOISE, correct_labels
+from untemplate.labeling.segments.crf import CRF
 from untemplate.labeling.segments.segmenting import Segmented
 from untemplate.labeling.segments.selecting import (
     Measure,
@@ -25,10 +29,11 @@ from untemplate.labeling.segments.selecting import (
     select_exactly,
     select_nearest,
 )
+from untemplate.labeling.templates import find_on_site
 from untemplate.page import Page
 from untemplate.schema import Schema
 
-__all__ = ["SegmentLabeler", "Step", "refine"]
+__all__ = ["CorrectedSeedModel", "SegmentLabeler", "SegmentsModel", "Step", "refine"]
 
 Step = Literal["NODE", "SS", "ED"]
 
@@ -37,6 +42,93 @@ SOURCE = "segments"
 
 # An attribute on fewer of its nodes than this share that the classifier itself labelled counts as not found.
 MIN_CONFIDENCE = 0.5
+
+FILE = "segments"
+
+
+@dataclass(frozen=True)
+class SegmentsModel:
+    """A node classifier that labeled sites taught; site knowledge corrects its labels."""
+
+    nodes: NodeCRF
+
+    @property
+    def taught(self) -> Mapping[str, int]:
+        """How many sites taught each attribute."""
+        return self.nodes.taught
+
+    @classmethod
+    def train(
+        cls, sites: Sequence[LabeledSite], schema: Schema, unlabeled: Sequence[Sequence[Page]] = ()
+    ) -> SegmentsModel:
+        """Learn from labeled sites; unlabeled sites are ignored."""
+        return cls(learn_nodes(sites, schema))
+
+    def find(self, pages: Sequence[Page], schema: Schema) -> list[Finding]:
+        """Return where the attributes are on pages of one template."""
+        return SegmentLabeler(schema, self.nodes).find(pages)
+
+    def save(self, folder: Path) -> None:
+        """Write `segments.json` and `segments.npz`."""
+        crf = self.nodes.crf
+        content = {"labels": crf.labels, "features": crf.features, "taught": dict(self.nodes.taught)}
+        write_model(folder, FILE, content, {"weights": crf.weights, "transitions": crf.transitions})
+
+    @classmethod
+    def load(cls, folder: Path) -> SegmentsModel:
+        """Read what `save` wrote."""
+        file, arrays = read_model(folder, FILE, _SegmentsFile)
+        width = len(file.labels)
+        weights = arrays.get("weights", np.float32, (len(file.features), width))
+        transitions = arrays.get("transitions", np.float32, (width, width))
+        return cls(NodeCRF(CRF(file.labels, file.features, weights, transitions), file.taught))
+
+
+class _SegmentsFile(StrictFile):
+    labels: tuple[str, ...]
+    features: tuple[str, ...]
+    taught: dict[str, int]
+
+
+@dataclass(frozen=True)
+class CorrectedSeedModel:
+    """The method "seed" as node classifier: site knowledge corrects what it labels."""
+
+    seed: SeedModel
+
+    @property
+    def taught(self) -> Mapping[str, int]:
+        """How many sites taught each attribute."""
+        return self.seed.taught
+
+    @classmethod
+    def train(
+        cls, sites: Sequence[LabeledSite], schema: Schema, unlabeled: Sequence[Sequence[Page]] = ()
+    ) -> CorrectedSeedModel:
+        """Learn as the method "seed" does."""
+        return cls(SeedModel.train(sites, schema, unlabeled))
+
+    def find(self, pages: Sequence[Page], schema: Schema) -> list[Finding]:
+        """Return where the attributes are on pages of one template."""
+        return SegmentLabeler(schema, FromLabels(_SeedLabeler(self.seed, schema))).find(pages)
+
+    def save(self, folder: Path) -> None:
+        """Write the files of the method "seed"."""
+        self.seed.save(folder)
+
+    @classmethod
+    def load(cls, folder: Path) -> CorrectedSeedModel:
+        """Read the files of the method "seed"."""
+        return cls(SeedModel.load(folder))
+
+
+@dataclass(frozen=True)
+class _SeedLabeler:
+    seed: SeedModel
+    schema: Schema
+
+    def label(self, pages: Sequence[Page]) -> list[Label]:
+        return labels_of(find_on_site(self.seed, pages, self.schema))
 
 
 @dataclass(frozen=True)

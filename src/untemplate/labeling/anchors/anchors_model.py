@@ -1,4 +1,4 @@
-"""The flow of domain-centric extraction: annotators, candidate extractors, features, the extractor that scores best.
+"""The method "anchors": annotators, candidate extractors, features, the extractor that scores best.
 
 Departures: weights are shared by all attributes, so that a few training sites are enough; what seed labelling knows
 of a field is a feature; plain texts have XPaths besides offsets, by classifiers that the training sites taught; a
@@ -8,29 +8,38 @@ site may lack an attribute, which makes its extractor less sure.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations
+from pathlib import Path
 
 import numpy as np
 
 from untemplate.errors import LabelError
 from untemplate.labeling.anchors.annotators import annotate
 from untemplate.labeling.anchors.candidates import threshold
-from untemplate.labeling.anchors.features import FEATURES, Features
+from untemplate.labeling.anchors.features import FEATURES, PAIR, Features
 from untemplate.labeling.anchors.problem import Options, Orders, find_options, pose
-from untemplate.labeling.anchors.scoring import GOOD, Model, Scorer, learn_scorer, solve
+from untemplate.labeling.anchors.scoring import GOOD, Scorer, ScorerKind, learn_scorer, solve
+from untemplate.labeling.finding import Finding
 from untemplate.labeling.label import Label
+from untemplate.labeling.methods import LabeledSite, StrictFile, read_model, write_model
 from untemplate.labeling.nodes.examples import Examples, find_examples
+from untemplate.labeling.seed.evidence import EVIDENCE, gather
 from untemplate.labeling.seed.models import AttributeModel, learn_attribute
-from untemplate.labeling.seed.ranking import Rankers
+from untemplate.labeling.seed.ranking import Rankers, ready_made
+from untemplate.labeling.seed.seed_model import SeedModel
+from untemplate.labeling.seed.solution import elsewhere, together
 from untemplate.labeling.seed.survey import Survey
+from untemplate.labeling.templates import find_in_rounds
 from untemplate.page import Page
 from untemplate.page.arrays import Doubles, Floats, Ints
 from untemplate.schema import Schema
 
-__all__ = ["Anchors", "Chosen", "Lessons", "learn_lessons"]
+__all__ = ["AnchorsModel", "Chosen", "Lessons", "learn_lessons"]
 
 Models = dict[str, AttributeModel]
+
+SOURCE = FILE = "anchors"
 
 # Combinations of options that are scored at once, all of them; and options of an attribute that are among them.
 LIMIT = 100_000
@@ -41,12 +50,12 @@ MAX_ATTRIBUTES = 8
 PAGES = 50
 # What scores are multiplied with before they become chances: by themselves they are none. Swept from 0.5 to 30 for
 # the likelihood of what is right on SWDE; between half and twice as much there is little to choose.
-SHARPNESS: dict[Model, float] = {"LR": 8, "NN": 20, "SVM": 20, "rank": 8}
+SHARPNESS: dict[ScorerKind, float] = {"LR": 8, "NN": 20, "SVM": 20, "rank": 8}
 # Exponentials of more overflow.
 MAX_EXPONENT = 500.0
 # When it was chosen the best on average over the verticals of SWDE, and over any three of them, so that none chose
 # its own. Ranking is as good on books and better on restaurants.
-MODEL: Model = "LR"
+MODEL: ScorerKind = "LR"
 # Sub-sites of a training site at most, and the pages of each at least.
 SUB_SITES, SUB_SITE = 4, 25
 
@@ -60,19 +69,56 @@ class Chosen:
 
 
 @dataclass(frozen=True)
-class Anchors:
-    """What training sites taught besides models of attributes: where to look for candidates, and how they score."""
+class AnchorsModel:
+    """What labeled sites taught: models of attributes, where to look for candidates, and how they score."""
 
+    seed: SeedModel
     thresholds: Mapping[str, float]
     orders: Orders
     scorer: Scorer
     features: Features = "ours"
 
-    def choose(
-        self, survey: Survey, schema: Schema, models: Mapping[str, AttributeModel], rankers: Rankers
-    ) -> dict[str, Chosen]:
+    @property
+    def taught(self) -> Mapping[str, int]:
+        """How many sites taught each attribute."""
+        return self.seed.taught
+
+    @classmethod
+    def train(
+        cls,
+        sites: Sequence[LabeledSite],
+        schema: Schema,
+        unlabeled: Sequence[Sequence[Page]] = (),
+        rankers: Rankers | None = None,
+    ) -> AnchorsModel:
+        """Learn from two labeled sites or more; unlabeled sites are ignored."""
+        return learn_lessons(sites, schema, rankers or ready_made()).fit()
+
+    def find(self, pages: Sequence[Page], schema: Schema) -> list[Finding]:
+        """Return where the attributes are on pages of one template."""
+        return find_in_rounds(self._find_once, pages, schema)
+
+    def _find_once(self, pages: Sequence[Page], schema: Schema) -> Iterator[Finding]:
+        survey = Survey(pages, schema)
+        for name, best in self.choose(survey, schema).items():
+            rows, confidence = self._with_other_fields(survey, schema, name, best)
+            yield replace(self.seed.make_finding(survey, schema, name, rows, confidence), source=SOURCE)
+
+    def _with_other_fields(
+        self, survey: Survey, schema: Schema, name: str, best: Chosen
+    ) -> tuple[Ints, float]:
+        """Add fields with the attribute on pages where the extractor finds nothing."""
+        attribute, model, rankers = schema.attributes[name], self.seed.attributes[name], self.seed.rankers
+        fields = survey.candidates(attribute, model.spans_nodes)
+        evidence = gather(survey, fields, attribute, model)
+        score = rankers.score(evidence, EVIDENCE)
+        others = elsewhere(survey, fields, evidence, score, best.rows, rankers)
+        return together([(best.rows, best.confidence), *others])
+
+    def choose(self, survey: Survey, schema: Schema) -> dict[str, Chosen]:
         """The extractor of each attribute that has candidates."""
-        return self.decide(find_options(survey, schema, models, rankers, self.thresholds))
+        options = find_options(survey, schema, self.seed.attributes, self.seed.rankers, self.thresholds)
+        return self.decide(options)
 
     def decide(self, options: Mapping[str, Options]) -> dict[str, Chosen]:
         """The best of all combinations of options; of many attributes in blocks, each in view of those before."""
@@ -91,16 +137,48 @@ class Anchors:
                 found[name] = Chosen(rows[rows >= 0], confidence_of(scores, best, self.scorer.model))
         return found
 
+    def save(self, folder: Path) -> None:
+        """Write `anchors.json`, `anchors.npz` and the files of the method "seed"."""
+        content = {
+            "model": self.scorer.model,
+            "features": self.features,
+            "thresholds": dict(self.thresholds),
+            "orders": [[*pair, share] for pair, share in self.orders.items()],
+        }
+        scorer = self.scorer
+        write_model(
+            folder, FILE, content, {"weights": scorer.weights, "bias": scorer.bias, "out": scorer.out}
+        )
+        self.seed.save(folder)
+
+    @classmethod
+    def load(cls, folder: Path) -> AnchorsModel:
+        """Read what `save` wrote."""
+        file, arrays = read_model(folder, FILE, _AnchorsFile)
+        height = len(FEATURES[file.features].names) + 1 + len(PAIR)
+        weights = arrays.get("weights", np.float64, (height, None))
+        bias, out = (arrays.get(name, np.float64, weights.shape[1:]) for name in ("bias", "out"))
+        orders = {(first, second): share for first, second, share in file.orders}
+        scorer = Scorer(file.model, weights, bias, out)
+        return cls(SeedModel.load(folder), file.thresholds, orders, scorer, file.features)
+
 
 def count_of(attributes: int) -> int:
     """Options of each attribute such that all their combinations, with none of them, are not too many."""
     return max(1, min(MAX_OPTIONS, int(LIMIT ** (1 / attributes) + 1e-9) - 1))
 
 
-def confidence_of(scores: Doubles, best: int, model: Model) -> float:
+def confidence_of(scores: Doubles, best: int, model: ScorerKind) -> float:
     """The share of the best option in what all of them score at best, as exponentials."""
     above = np.minimum(SHARPNESS[model] * (scores - scores[best]), MAX_EXPONENT)
     return float(1 / np.exp(above).sum())
+
+
+class _AnchorsFile(StrictFile):
+    model: ScorerKind
+    features: Features
+    thresholds: dict[str, float]
+    orders: list[tuple[str, str, float]]
 
 
 Example = Mapping[str, Options]
@@ -111,11 +189,11 @@ Example = Mapping[str, Options]
 class Lessons:
     """What labelled sites teach, before a model that scores learns from it: the candidates of their sub-sites."""
 
-    models: Models
+    seed: SeedModel
     thresholds: Mapping[str, float]
     examples: Sequence[Example]
 
-    def fit(self, model: Model = MODEL, features: Features = "ours") -> Anchors:
+    def fit(self, model: ScorerKind = MODEL, features: Features = "ours") -> AnchorsModel:
         """A model that scores site-level extractors."""
         orders = learn_orders(self.examples)
         problems = [
@@ -123,12 +201,11 @@ class Lessons:
             for one in self.examples
             if one
         ]
-        return Anchors(self.thresholds, orders, learn_scorer(problems, model), features)
+        scorer = learn_scorer(problems, model)
+        return AnchorsModel(self.seed, self.thresholds, orders, scorer, features)
 
 
-def learn_lessons(
-    sites: Sequence[tuple[Sequence[Page], Sequence[Label]]], schema: Schema, rankers: Rankers
-) -> Lessons:
+def learn_lessons(sites: Sequence[LabeledSite], schema: Schema, rankers: Rankers) -> Lessons:
     """Learn from labelled sites: models of attributes from all, and candidates of each by models of the others."""
     if len(sites) < 2:
         raise LabelError("labels of at least two sites are needed: one tells how reliable the other's are")
@@ -137,7 +214,7 @@ def learn_lessons(
     if not models:
         raise LabelError(f"no label of schema {schema.name!r} is found on the pages of its seed site")
     blind = [learn_models([other for other in seeds if other is not seed], schema) for seed in seeds]
-    lessons = Lessons(models, *learn_candidates(seeds, blind, schema, rankers))
+    lessons = Lessons(SeedModel(models, rankers), *learn_candidates(seeds, blind, schema, rankers))
     if not any(one.f1.max() >= GOOD for example in lessons.examples for one in example.values()):
         raise LabelError(
             f"no two of the sites have an attribute of {schema.name!r} in common that is found on both"
