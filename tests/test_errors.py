@@ -32,7 +32,7 @@ def test_the_tree_is_as_drawn() -> None:
 
 def test_a_missing_extra_says_which_to_install() -> None:
     error = MissingExtra("spark", "The Spark engine")
-    assert str(error) == "The Spark engine needs an optional part: pip install 'untemplate[spark]'"
+    assert str(error) == "The Spark engine is not installed. Run: pip install 'untemplate[spark]'"
     assert error.extra == "spark"
     with pytest.raises(UntemplateError):
         raise error

@@ -138,4 +138,4 @@ def test_settings_that_cannot_be_used_are_told(tmp_path: Path, proxy: str, parts
 def test_without_scrapy_the_extra_is_named() -> None:
     code = "import sys; sys.modules['scrapy'] = sys.modules['itemadapter'] = None; import untemplate.scrapy"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert "Scrapy needs an optional part: pip install 'untemplate[scrapy]'" in run.stderr
+    assert "Support for Scrapy is not installed. Run: pip install 'untemplate[scrapy]'" in run.stderr

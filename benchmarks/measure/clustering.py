@@ -157,7 +157,7 @@ def show_choice(console: Console, constant: str, values: Sequence[float]) -> Non
     f1: dict[str, dict[float, float]] = {name: {} for name in groups}
     for name, group in groups.items():
         for value in values:
-            with patch(f"untemplate.clustering.templates.{constant}", value):
+            with patch(f"untemplate.clustering.clusters.{constant}", value):
                 f1[name][value] = average([evaluate(ours, mixture) for mixture in group]).f1
     table = Table(
         "left out", *map(str, values), "chosen on the others", "F1 on it", title=f"{constant}: pair F1"

@@ -17,7 +17,7 @@ from rich.progress import track
 from rich.table import Table
 
 from benchmarks.data.swde import VERTICALS, Site, Truth, sites
-from untemplate.sampling.selection import XPaths, cover, read_xpaths
+from untemplate.sampling.selection import XPathTable, greedy_cover, read_xpath_table
 
 RANDOM_ORDERS = 20
 HEAVY_SHARE = 0.95
@@ -27,25 +27,25 @@ Order = list[int]
 """rows of pages, in the order in which they are shown"""
 
 
-def orders(xpaths: XPaths) -> dict[str, list[Order]]:
+def orders(xpaths: XPathTable) -> dict[str, list[Order]]:
     """Each way to choose, with the orders it gives: one, or several for the random one."""
     pages = list(range(len(xpaths.pages)))
     shuffled = [Random(seed).sample(pages, len(pages)) for seed in range(RANDOM_ORDERS)]
     return {
-        "weighted greedy": [cover(xpaths.present, xpaths.weights, len(pages))],
-        "greedy": [cover(xpaths.present, np.ones(xpaths.present.shape[1]), len(pages))],
+        "weighted greedy": [greedy_cover(xpaths.present, xpaths.weights, len(pages))],
+        "greedy": [greedy_cover(xpaths.present, np.ones(xpaths.present.shape[1]), len(pages))],
         "random": shuffled,
     }
 
 
-def attributes_on_first(order: Order, xpaths: XPaths, truth: Truth) -> float:
+def attributes_on_first(order: Order, xpaths: XPathTable, truth: Truth) -> float:
     """The share of the site's attributes that the first page has."""
     attributes = {name for values in truth.values() for name, found in values.items() if found}
     first = truth[xpaths.pages[order[0]].id]
     return sum(bool(first.get(name)) for name in attributes) / len(attributes)
 
 
-def pages_to_cover(order: Order, xpaths: XPaths, share: float = 1.0) -> int:
+def pages_to_cover(order: Order, xpaths: XPathTable, share: float = 1.0) -> int:
     """How many pages of the order show this share of the weight of all XPaths; with 1, all XPaths."""
     weights = xpaths.weights if share < 1 else np.ones(xpaths.present.shape[1])
     seen = np.logical_or.accumulate(xpaths.present[order], axis=0) @ weights
@@ -53,7 +53,7 @@ def pages_to_cover(order: Order, xpaths: XPaths, share: float = 1.0) -> int:
 
 
 def measure(site: Site) -> dict[str, tuple[float, float, float]]:
-    xpaths, truth = read_xpaths(site.pages()), site.truth()
+    xpaths, truth = read_xpath_table(site.pages()), site.truth()
     return {
         by: (
             mean(attributes_on_first(order, xpaths, truth) for order in chosen),

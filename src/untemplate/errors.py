@@ -10,6 +10,16 @@ UntemplateError
 │   └── CatalogError  a catalog
 ├── PageError         one page cannot be read: costs one record, never the run
 └── MissingExtra      an optional dependency is not installed
+
+Catch InputError around calls with input of your users, and show its message: it names the file and what to do.
+
+Example:
+    >>> from untemplate import InputError, Schema
+    >>> try:
+    ...     Schema.load("no-such-file.toml")
+    ... except InputError as error:
+    ...     print(error)
+    no-such-file.toml: cannot read the schema: No such file or directory
 """
 
 __all__ = [
@@ -31,45 +41,55 @@ class UntemplateError(Exception):
 
 
 class InputError(UntemplateError):
-    """Something the user gave cannot be used; the message says in one line what, where and what to do."""
+    """Something the user gave cannot be used. The message says in one line what, where and what to do."""
 
 
 class SourceError(InputError):
-    """Pages cannot be read from where they should come from."""
+    """Pages cannot be read from their source: no such file, an unknown format, a broken archive."""
 
 
 class SchemaError(InputError):
-    """A schema cannot be read."""
+    """A schema cannot be read, or is not valid."""
 
 
 class LabelError(InputError):
-    """Labels cannot be read."""
+    """Labels cannot be read, or do not fit the pages or the schema."""
 
 
 class RulesError(InputError):
-    """Rules cannot be read."""
+    """A rules file cannot be read, or is not valid."""
 
 
 class KnowledgeError(InputError):
-    """Knowledge cannot be read."""
+    """A knowledge folder cannot be read, or is not valid."""
 
 
 class CatalogError(InputError):
-    """A catalog cannot be opened, read or written, or does not hold what was asked for."""
+    """A catalog cannot be opened, read or written, or does not contain what was asked for."""
 
 
 class PageError(UntemplateError):
-    """One page cannot be read; the message is the reason its record will carry."""
+    """One page cannot be read. The message is the reason that its record will have."""
 
 
 class MissingExtra(UntemplateError, ImportError):
-    """An optional dependency is missing; the message names the extra to install."""
+    """An optional dependency is not installed. The message names the extra to install.
+
+    Args:
+        extra: the name of the extra, as in `untemplate[web]`
+        purpose: what needs it, as the subject of a sentence
+
+    Example:
+        >>> from untemplate import MissingExtra
+        >>> print(MissingExtra("web", "The web interface"))
+        The web interface is not installed. Run: pip install 'untemplate[web]'
+    """
 
     def __init__(self, extra: str, purpose: str) -> None:
-        super().__init__(f"{purpose} needs an optional part: pip install 'untemplate[{extra}]'")
+        super().__init__(f"{purpose} is not installed. Run: pip install 'untemplate[{extra}]'")
         self.extra = extra
 
 
 def why(error: Exception) -> str:
-    """What went wrong in words, without the number and path that Python puts around a system's error."""
+    """Return what went wrong in words, without the number and path that Python adds to a system's error."""
     return str(getattr(error, "strerror", None) or error)

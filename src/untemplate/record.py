@@ -10,21 +10,39 @@ __all__ = ["Reason", "Record", "Value"]
 
 
 class Reason(StrEnum):
-    """Why a value is missing."""
+    """Why a value is missing. Each reason is also its text in the output.
+
+    Example:
+        >>> from untemplate import Reason
+        >>> str(Reason.NOT_ON_PAGE)
+        'not on this page'
+    """
 
     NOT_ON_PAGE = "not on this page"
     NO_RULE = "no rule for this attribute"
     NO_WRAPPER = "no rules match this page"
     NEEDS_LABELS = "this kind of page needs labels"
     NO_RECORDS = "no records on this list page"
-    BAD_TYPE = "what the rule found is not of the attribute's type"
     SITE_CHANGED = "site changed"
     UNREADABLE = "page cannot be read"
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """One value: as on the page, typed, and where it came from."""
+    """One extracted value, and where it came from.
+
+    Args:
+        text: the value as the page writes it
+        data: the typed value: a `Price`, a `date` …; None if the text has no such meaning
+        xpath: the node that contains it
+        rule: the selector that found it
+        confidence: the share of the rule's selectors that agree, from 0 to 1
+
+    Example:
+        >>> from untemplate import Value
+        >>> Value("555-0100", "+15550100", "/html/body/p/text()[1]", "p/text()").confidence
+        1.0
+    """
 
     text: str
     data: Any
@@ -35,9 +53,24 @@ class Value:
 
 @dataclass(slots=True)
 class Record:
-    """What came out of one page: per attribute its values, or the reason why there is none.
+    """What came out of one page: for each attribute its values, or the reason why there are none.
 
-    A record that is one of several on a list page has its `position` there, counted from 1.
+    Args:
+        url: the URL of the page
+        page_id: the page's name within its source
+        cluster: the cluster whose rules were applied; None if no rules match the page
+        values: the values by attribute, in the order of the page
+        missing: the reason by attribute that has no value
+        position: the place of the record on a list page, from 1; None for a page about one record
+
+    Example:
+        >>> from untemplate import Reason, Record, Value
+        >>> name = Value("Chimichurri Grill", "Chimichurri Grill", "/html/body/h1/text()[1]", "h1/text()")
+        >>> record = Record("http://a.com/7", "7.html", "c1", {"name": [name]}, {"phone": Reason.NOT_ON_PAGE})
+        >>> record["name"]
+        'Chimichurri Grill'
+        >>> print(record["phone"], "-", record.missing["phone"])
+        None - not on this page
     """
 
     url: str
@@ -48,6 +81,6 @@ class Record:
     position: int | None = None
 
     def __getitem__(self, attribute: str) -> str | None:
-        """The text of the first value, or None."""
+        """Return the text of the first value of an attribute, or None."""
         values = self.values.get(attribute)
         return values[0].text if values else None

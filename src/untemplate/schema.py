@@ -13,32 +13,31 @@ import re2
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from untemplate.errors import SchemaError, why
-from untemplate.value_types import Type
+from untemplate.value_types import PatternType, Type
 
 __all__ = ["Attribute", "Hints", "HintsFile", "Like", "Pattern", "Schema", "Type", "check_hints"]
 
-Like = Literal[
-    "number",
-    "price",
-    "date",
-    "time",
-    "phone",
-    "zip",
-    "email",
-    "isbn",
-    "url",
-    "state",
-    "rating",
-    "measure",
-    "year",
-    "street",
-]
-"""What values may be like: the ready-made annotators of labellers that look for anchors."""
+Like = Literal[PatternType, "state", "rating", "measure", "year", "street"]
+"""What values may be like: the names of the ready-made annotators that find anchors."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """One thing to extract. `mandatory`: on every page; `constant`: never changes; `many`: several values."""
+    """One thing to extract.
+
+    Args:
+        name: its name, the column in the output
+        type: the type of its values; it says which part of a text is the value, and what the value means
+        mandatory: every page has it; pages without it are suspicious
+        constant: its value never changes, so that a remembered value can be found again
+        many: a page may have several values
+        pattern: a regular expression (RE2 syntax) that every value matches
+
+    Example:
+        >>> from untemplate import Attribute
+        >>> Attribute("phone", type="phone", mandatory=True).many
+        False
+    """
 
     name: str
     type: Type = "text"
@@ -50,23 +49,40 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """How to tell an attribute's values from other texts, by themselves and with mistakes, and where they stand."""
+    """How to recognize an attribute's values among other texts, with mistakes, and where they appear.
+
+    The method "anchors" uses hints to find a few sure values on a new site.
+
+    Args:
+        like: the ready-made annotator that finds such values
+        pattern: a regular expression (RE2 syntax) that finds them
+        words: words that such values contain
+        near: attributes that appear close by
+        after: attributes that always come before this one
+    """
 
     like: Like | None = None
     pattern: str | None = None
     words: tuple[str, ...] = ()
-    #: attributes that it stands near
     near: tuple[str, ...] = ()
-    #: attributes that it always follows
     after: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """A vertical: its name and what to extract, in order.
+    """A vertical: its name and what to extract.
 
-    `rows` says that records may be rows of list pages: their files have a column for the position on the page.
-    `hints` are for labellers that look for anchors.
+    Args:
+        name: the name of the vertical, such as `restaurant`
+        attributes: the attributes by name, in the order of the output
+        rows: True if records may be rows of list pages; output files then have a column for the position on the page
+        hints: how to recognize values, by attribute; only the method "anchors" needs them
+
+    Example:
+        >>> from untemplate import Attribute, Schema
+        >>> schema = Schema("restaurant", {"phone": Attribute("phone", type="phone")})
+        >>> list(Schema.load("restaurant").attributes)[:2]
+        ['name', 'address']
     """
 
     name: str
@@ -76,31 +92,37 @@ class Schema:
 
     @classmethod
     def load(cls, source: str | Path) -> Schema:
-        """Read a TOML file, or the ready-made schema of that name."""
+        """Read a schema from a TOML file, or return the ready-made schema of that name.
+
+        Raises:
+            SchemaError: there is no such file or ready-made schema, or it is not a valid schema.
+        """
         path = Path(source)
         if path.suffix != ".toml" and not path.is_file():
-            ready_made = resources.files("untemplate") / "schemas" / f"{source}.toml"
-            if not ready_made.is_file():
-                raise SchemaError(
-                    f"{source}: no such schema; give a .toml file or one of {', '.join(cls.ready_made())}"
-                )
-            return _parse(ready_made.read_text("utf-8"), f"schema {source}")
+            return cls._load_ready_made(str(source))
         try:
             text = path.read_text("utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise SchemaError(f"{path}: cannot read the schema: {why(error)}") from error
-        return _parse(text, str(path))
+        return _parse_schema(text, str(path))
+
+    @classmethod
+    def _load_ready_made(cls, name: str) -> Schema:
+        file = resources.files("untemplate") / "schemas" / f"{name}.toml"
+        if not file.is_file():
+            names = ", ".join(cls.ready_made())
+            raise SchemaError(f"{name}: no such schema; give a .toml file or one of {names}")
+        return _parse_schema(file.read_text("utf-8"), f"schema {name}")
 
     @staticmethod
     def ready_made() -> list[str]:
-        """The names of the schemas that come with the package."""
+        """Return the names of the schemas that come with the package."""
         folder = resources.files("untemplate") / "schemas"
-        return sorted(
-            entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml")
-        )
+        files = [entry.name for entry in folder.iterdir()]
+        return sorted(name.removesuffix(".toml") for name in files if name.endswith(".toml"))
 
 
-def _compiles(pattern: str) -> str:
+def _check_pattern(pattern: str) -> str:
     try:
         re2.compile(pattern)
     except re2.error as error:
@@ -108,10 +130,13 @@ def _compiles(pattern: str) -> str:
     return pattern
 
 
-Pattern = Annotated[str, AfterValidator(_compiles)]
+Pattern = Annotated[str, AfterValidator(_check_pattern)]
+"""A regular expression in RE2 syntax. Patterns from strangers cannot stall us."""
 
 
-class _AttributeFile(BaseModel):
+class _AttributeTable(BaseModel):
+    """The TOML table of an attribute."""
+
     model_config = ConfigDict(extra="forbid")
 
     type: Type = "text"
@@ -122,7 +147,7 @@ class _AttributeFile(BaseModel):
 
 
 class HintsFile(BaseModel):
-    """Hints as files have them."""
+    """Hints as files contain them."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -134,20 +159,22 @@ class HintsFile(BaseModel):
 
 
 def check_hints(attributes: Collection[str], hints: Mapping[str, HintsFile]) -> None:
-    """ValueError if hints are of something that is no attribute, or name such."""
-    for name, one in hints.items():
-        for other in (name, *one.near, *one.after):
-            if other not in attributes:
+    """Raise ValueError if hints are about, or refer to, something that is not an attribute."""
+    for name, hint in hints.items():
+        for attribute in (name, *hint.near, *hint.after):
+            if attribute not in attributes:
                 raise ValueError(
-                    f"hints of {name!r} name {other!r}, which is none of the schema's attributes"
+                    f"hints of {name!r} name {attribute!r}, which is none of the schema's attributes"
                 )
 
 
-class _SchemaFile(BaseModel):
+class _SchemaTable(BaseModel):
+    """The TOML file of a schema."""
+
     model_config = ConfigDict(extra="forbid")
 
     name: str
-    attributes: dict[str, _AttributeFile] = Field(min_length=1)
+    attributes: dict[str, _AttributeTable] = Field(min_length=1)
     hints: dict[str, HintsFile] = {}
 
     @model_validator(mode="after")
@@ -156,15 +183,15 @@ class _SchemaFile(BaseModel):
         return self
 
 
-def _parse(text: str, where: str) -> Schema:
+def _parse_schema(text: str, source: str) -> Schema:
     try:
-        file = _SchemaFile.model_validate(tomllib.loads(text))
+        file = _SchemaTable.model_validate(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
-        raise SchemaError(f"{where}: not TOML: {error}") from error
+        raise SchemaError(f"{source}: not TOML: {error}") from error
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"]) or "the top"
-        raise SchemaError(f"{where}: at {place}: {first['msg']}") from error
+        raise SchemaError(f"{source}: at {place}: {first['msg']}") from error
     return Schema(
         file.name,
         {name: Attribute(name, **vars(fields)) for name, fields in file.attributes.items()},

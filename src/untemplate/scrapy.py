@@ -21,7 +21,7 @@ try:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 except ImportError as error:
-    raise MissingExtra("scrapy", "Scrapy") from error
+    raise MissingExtra("scrapy", "Support for Scrapy") from error
 
 __all__ = ["RulesMixin", "RulesPipeline"]
 

@@ -1,7 +1,7 @@
 """The types of values: price, date, phone …; which part of a text looks like one, and what it means.
 
-`TYPES` is the one table of types. To add a type, add its name to `Type` and an entry to `TYPES`: schemas, rules, XSLT
-and the comparison of values read the table.
+`TYPES` is the one table of types. To add a type, add its name to `PatternType` and an entry to `TYPES`. Schemas,
+rules, XSLT and the comparison of values read the table.
 
 The patterns are the paper's "manually created regexes" (Vertex III-C.4): they select a value within a text.
 """
@@ -24,6 +24,7 @@ from price_parser import Price as ParsedPrice
 __all__ = [
     "MAX_VALUE_LENGTH",
     "TYPES",
+    "PatternType",
     "Price",
     "Type",
     "ValueType",
@@ -33,8 +34,11 @@ __all__ = [
     "parse_typed",
 ]
 
-Type = Literal["text", "number", "price", "date", "time", "phone", "zip", "email", "isbn", "url", "image"]
-"""The names of types, as schemas write them."""
+PatternType = Literal["number", "price", "date", "time", "phone", "zip", "email", "isbn", "url"]
+"""The names of types whose values are recognized within a text."""
+
+Type = Literal["text", PatternType, "image"]
+"""The names of all types, as schemas write them."""
 
 MAX_VALUE_LENGTH = 200
 """Characters of a value that is parsed; no number, date … is longer."""

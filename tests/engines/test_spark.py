@@ -414,4 +414,4 @@ def test_without_java_it_is_told() -> None:
 
 def test_without_pyspark_the_extra_is_named() -> None:
     code = "import sys; sys.modules['pyspark'] = None; import untemplate.engines.spark"
-    assert "Spark needs an optional part: pip install 'untemplate[spark]'" in run(code)
+    assert "Support for Spark is not installed. Run: pip install 'untemplate[spark]'" in run(code)

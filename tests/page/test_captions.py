@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from tests.rules.trees import html_trees
-from untemplate import Node, Page
+from untemplate import Node, Page, static_text
 from untemplate.learning import Table
 from untemplate.page.captions import MAX_STEPS, CaptionFinder, text_after, text_before
 
@@ -99,3 +99,30 @@ def test_captions_of_a_long_page_take_linear_time() -> None:
         return time.process_time() - started
 
     assert min(cost(10_000) for _ in range(3)) < 40 * cost(1_000) + 0.05
+
+
+# static text
+
+
+def test_static_text_is_what_stands_on_most_pages() -> None:
+    pages = [Page(html=f"<h1>{name}</h1><b>Price:</b><i>{name} tail</i>") for name in "abcd"]
+    pages.append(Page(html="<b>Price:</b>"))
+    assert static_text(pages) == {("html/body/b/text()", "Price:")}
+    assert static_text(pages, share=1.0) == {("html/body/b/text()", "Price:")}
+    assert ("html/body/h1/text()", "a") in static_text(pages, share=0.2)
+
+
+def test_static_text_counts_pages_not_occurrences() -> None:
+    pages = [Page(html="<p>x</p>" * 10), Page(html="<p>y</p>")]
+    assert static_text(pages, share=0.8) == frozenset()
+
+
+def test_static_text_needs_two_readable_pages() -> None:
+    assert static_text([]) == frozenset()
+    assert static_text([Page(html="<p>x")]) == frozenset()
+    assert static_text([Page(html="<p>x"), Page(html=b"")]) == frozenset()
+    assert static_text([Page(html="<p>x"), Page(html=b""), Page(html="<p>x")]) != frozenset()
+
+
+def test_static_text_needs_the_same_path() -> None:
+    assert static_text([Page(html="<p>x</p>"), Page(html="<b>x</b>")], share=0.6) == frozenset()

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from untemplate import Page
 from untemplate.clustering import cluster
 from untemplate.sampling import sample
-from untemplate.sampling.selection import MAX_PAGES, cover, read_xpaths
+from untemplate.sampling.selection import MAX_PAGES, greedy_cover, read_xpath_table
 
 
 def page(*parts, id=""):
@@ -18,7 +18,7 @@ FOOTER = "<footer>Imprint</footer>"
 
 def test_informativeness_and_weights_of_the_paper():
     pages = [page(FOOTER, "<h1>a</h1>", "<p>x</p>"), page(FOOTER, "<h1>b</h1>"), page(FOOTER, "<h1>c</h1>")]
-    xpaths = read_xpaths(pages)
+    xpaths = read_xpath_table(pages)
     # footer: |T| = 1, on all pages; h1: |T| = 3, each on one of three pages; p: |T| = 1, on one of three.
     assert np.allclose(xpaths.informativeness, [0, 2 / 3, 2 / 3])
     assert np.allclose(xpaths.weights, [0, 2, 2 / 3])
@@ -64,7 +64,7 @@ def test_one_page_is_its_own_sample():
 
 def test_big_clusters_are_looked_at_in_part():
     pages = [page(f"<p>{number}</p>", id=str(number)) for number in range(3 * MAX_PAGES)]
-    assert len(read_xpaths(pages[:MAX_PAGES]).pages) == MAX_PAGES
+    assert len(read_xpath_table(pages[:MAX_PAGES]).pages) == MAX_PAGES
     assert len(sample(pages)) == 1
 
 
@@ -84,7 +84,7 @@ def test_cover_is_greedy_and_complete(rows):
     present = np.array(rows)
     present = present[:, present.any(axis=0)]
     weights = np.arange(1.0, present.shape[1] + 1)
-    chosen = cover(present, weights, k=100)
+    chosen = greedy_cover(present, weights, k=100)
     assert len(set(chosen)) == len(chosen)
     uncovered = np.ones(present.shape[1], bool)
     for row in chosen:

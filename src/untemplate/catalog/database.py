@@ -107,7 +107,7 @@ def _postgres_url(text: str) -> URL:
             f"{_without_password(url)}: a catalog is a SQLite file, or at postgresql://user@host/database"
         )
     if find_spec("psycopg") is None:
-        raise MissingExtra("postgres", "A catalog in PostgreSQL")
+        raise MissingExtra("postgres", "Support for PostgreSQL")
     return url
 
 

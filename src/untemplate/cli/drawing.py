@@ -28,7 +28,7 @@ try:
     from matplotlib.figure import Figure
     from matplotlib.patches import Rectangle
 except ImportError as error:
-    raise MissingExtra("plot", "A picture") from error
+    raise MissingExtra("plot", "Support for pictures") from error
 
 if TYPE_CHECKING:
     from untemplate.catalog import Run

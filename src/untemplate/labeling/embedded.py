@@ -74,7 +74,7 @@ def properties_of(page: Page) -> dict[str, list[str]]:
     try:
         import extruct
     except ImportError as error:
-        raise MissingExtra("models", "embedded data") from error
+        raise MissingExtra("models", "Reading of embedded data") from error
     markup = etree.tostring(page.tree, encoding="unicode", method="html")
     data = extruct.extract(markup, base_url=page.url, syntaxes=_SYNTAXES, errors="ignore")
     found: dict[str, list[str]] = {}

@@ -71,7 +71,7 @@ class ChromiumLayout:
         try:
             import playwright.async_api  # noqa: F401
         except ImportError as error:
-            raise MissingExtra("render", "layout by Chromium") from error
+            raise MissingExtra("render", "Layout by Chromium") from error
         executable = self.executable or find_chromium()
         if executable is None:
             raise InputError("no Chromium found: install it (apt-get install chromium) or say where it is")

@@ -6,9 +6,10 @@ Parsing is most of what a page costs. Code that needs only the beginning of a pa
 from __future__ import annotations
 
 from codecs import BOM_UTF8
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import cached_property
+from typing import TypeVar
 
 from lxml import etree
 
@@ -25,7 +26,9 @@ from untemplate.page.parsing import (
 from untemplate.page.texts import HIDDEN_TAGS, squeeze
 from untemplate.page.xpaths import attribute_step, element_xpath
 
-__all__ = ["VALUE_ATTRIBUTES", "Node", "Page"]
+__all__ = ["VALUE_ATTRIBUTES", "Node", "Page", "entry_of_page", "index_pages", "is_named", "names_of_pages"]
+
+T = TypeVar("T")
 
 # Attributes that may contain values; all others describe structure or behavior.
 VALUE_ATTRIBUTES = frozenset(
@@ -269,3 +272,39 @@ def _walk_nodes(root: etree._Element) -> Iterator[Node]:
             paths.pop()
         if element.tail and (text := squeeze(element.tail)):
             yield Node(element, "tail", text, paths[-1] + "text()")
+
+
+# Pages by id or URL: labels, remembered records and commands name a page by either
+
+
+def index_pages(pages: Iterable[Page]) -> dict[str, Page]:
+    """Return the pages by id and by URL. If one page's id is another page's URL, the URL counts.
+
+    >>> page = Page("http://example.com/7", id="7.html")
+    >>> index_pages([page]) == {"7.html": page, "http://example.com/7": page}
+    True
+    """
+    index: dict[str, Page] = {}
+    for page in pages:
+        index.setdefault(page.id, page)
+        if page.url:
+            index[page.url] = page
+    return index
+
+
+def names_of_pages(pages: Iterable[Page]) -> set[str]:
+    """Return the ids and URLs of the pages."""
+    names: set[str] = set()
+    for page in pages:
+        names.update((page.id, page.url))
+    return names
+
+
+def is_named(page: Page, names: Container[str]) -> bool:
+    """Return True if the names contain the page's id or URL."""
+    return page.id in names or page.url in names
+
+
+def entry_of_page(page: Page, entries: Mapping[str, T]) -> T | None:
+    """Return what is stored for a page under its id or, if that is missing or empty, under its URL."""
+    return entries.get(page.id) or entries.get(page.url)

@@ -12,42 +12,12 @@ HIDDEN_TAGS = frozenset({"script", "style", "template", "iframe", "noframes", "n
 # Elements that do not separate the words around them.
 INLINE_TAGS = frozenset(
     {
-        *(
-            "a",
-            "abbr",
-            "acronym",
-            "b",
-            "bdi",
-            "bdo",
-            "big",
-            "cite",
-            "code",
-            "data",
-            "del",
-            "dfn",
-            "em",
-            "font",
-            "i",
-        ),
-        *(
-            "ins",
-            "kbd",
-            "mark",
-            "nobr",
-            "q",
-            "s",
-            "samp",
-            "small",
-            "span",
-            "strike",
-            "strong",
-            "sub",
-            "sup",
-            "time",
-        ),
-        *("tt", "u", "var", "wbr"),
+        *("a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em"),
+        *("font", "i", "ins", "kbd", "mark", "nobr", "q", "s", "samp", "small", "span", "strike", "strong"),
+        *("sub", "sup", "time", "tt", "u", "var", "wbr"),
     }
 )
+_NOT_SEPARATING = INLINE_TAGS | HIDDEN_TAGS
 
 
 def squeeze(text: str) -> str:
@@ -77,8 +47,7 @@ def visible_text(element: etree._Element) -> str:
             else:
                 parts += ("" if inside.tag in INLINE_TAGS else " ", inside.text or "")
             continue
-        is_block = inside.tag not in INLINE_TAGS and inside.tag not in HIDDEN_TAGS
-        if event == "end" and is_block:
+        if event == "end" and inside.tag not in _NOT_SEPARATING:
             parts.append(" ")
         if inside is not element:
             parts.append(inside.tail or "")

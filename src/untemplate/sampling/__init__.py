@@ -1,4 +1,4 @@
-"""Template to the few pages worth labelling (Vertex III-B)."""
+"""Template to the few pages worth labeling (Vertex III-B)."""
 
 from untemplate.sampling.selection import sample
 

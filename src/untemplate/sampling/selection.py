@@ -1,11 +1,11 @@
-"""The few pages of a template worth labelling: Vertex Algorithm 2.
+"""The few pages of a template worth labeling: Vertex Algorithm 2.
 
-An XPath (a tag path without positions) weighs as many pages as have it, times how much its content differs
-between pages: what stands in menus and footers repeats, what an editor is after does not. Pages are picked
-greedily, each for the weight of the XPaths that no page before it has.
+The weight of an XPath (a tag path without positions) is the number of pages that have it, times how much its content
+differs between pages: menus and footers repeat, the values that a person wants to label do not. Pages are picked
+greedily, each for the weight of the XPaths that no picked page has.
 
-Departure from the paper: ties, such as among pages that add only XPaths without weight, go to the page with
-more XPaths not seen yet, then to the page that comes first.
+Departure from the paper: ties, such as among pages that add only XPaths without weight, go to the page with more new
+XPaths, then to the page that comes first.
 """
 
 from __future__ import annotations
@@ -16,86 +16,101 @@ from dataclasses import dataclass
 from random import Random
 
 import numpy as np
-from numpy.typing import NDArray
 
 from untemplate.clustering import Cluster
 from untemplate.errors import PageError
 from untemplate.page import Page
+from untemplate.page.arrays import Bools, Doubles
 
-__all__ = ["MAX_PAGES", "XPaths", "cover", "read_xpaths", "sample"]
+__all__ = ["MAX_PAGES", "XPathTable", "greedy_cover", "read_xpath_table", "sample"]
 
 MAX_PAGES = 400
-"""Pages of a cluster that are looked at: as many as in the paper's experiments."""
-
-Floats = NDArray[np.float64]
+"""Pages of a cluster that are read: as many as in the paper's experiments."""
 
 
 @dataclass(frozen=True)
-class XPaths:
-    """Which of some pages have which XPaths, and how much each XPath tells."""
+class XPathTable:
+    """Which pages have which XPaths, and how informative each XPath is."""
 
     #: the pages that could be read
     pages: list[Page]
     #: a row per page, a column per XPath
-    present: NDArray[np.bool_]
-    #: per XPath, close to 0 if its content repeats from page to page, to 1 if it differs
-    informativeness: Floats
+    present: Bools
+    #: per XPath, close to 0 if its content repeats from page to page, close to 1 if it differs
+    informativeness: Doubles
 
     @property
-    def weights(self) -> Floats:
+    def weights(self) -> Doubles:
         """Frequency × informativeness of each XPath."""
-        weights: Floats = self.present.sum(axis=0) * self.informativeness
+        weights: Doubles = self.present.sum(axis=0) * self.informativeness
         return weights
 
 
 def sample(cluster: Cluster | Sequence[Page], k: int = 20) -> list[Page]:
-    """At most `k` pages to label, best first; fewer when these already show every XPath of the cluster.
+    """Return the pages that are most worth labeling, best first.
 
-    Pages that cannot be read are never among them.
+    Label these and the rules see nearly every variant of the template: optional attributes, other orders, gaps.
+
+    Args:
+        cluster: a cluster, or pages of one template
+        k: the largest number of pages; fewer are returned if they already show every XPath of the cluster
+
+    Returns:
+        Pages of the cluster. Pages that cannot be read are never among them.
+
+    Example:
+        >>> from untemplate import Page, sample
+        >>> plain = [Page(id=name, html=f"<h1>{name}</h1>") for name in ("a", "b", "c")]
+        >>> rich = Page(id="d", html="<h1>d</h1><p>Open <b>daily</b></p>")
+        >>> sample([*plain, rich])
+        [Page('d', 34 bytes)]
     """
     pages = cluster.pages if isinstance(cluster, Cluster) else cluster
     if len(pages) > MAX_PAGES:
         pages = [pages[number] for number in sorted(Random(0).sample(range(len(pages)), MAX_PAGES))]
-    xpaths = read_xpaths(pages)
-    return [xpaths.pages[row] for row in cover(xpaths.present, xpaths.weights, k)]
+    table = read_xpath_table(pages)
+    return [table.pages[row] for row in greedy_cover(table.present, table.weights, k)]
 
 
-def read_xpaths(pages: Sequence[Page]) -> XPaths:
-    """Read each page once, and forget what was parsed."""
+def read_xpath_table(pages: Sequence[Page]) -> XPathTable:
+    """Read each page once, release its tree, and return which XPaths the pages have."""
     readable: list[Page] = []
-    rows: list[list[int]] = []
     columns: dict[str, int] = {}
-    contents: set[tuple[int, str]] = set()
-    occurrences: Counter[int] = Counter()  # of each XPath, how many (page, content) pairs there are
+    contents: list[set[tuple[int, str]]] = []  # per page, the column and the text of each node
     for page in pages:
         try:
-            on_page = {(columns.setdefault(node.path, len(columns)), node.text) for node in page.nodes}
+            nodes = page.nodes
         except PageError:
             continue
-        page.release()
+        contents.append({(columns.setdefault(node.path, len(columns)), node.text) for node in nodes})
         readable.append(page)
-        contents |= on_page
-        xpaths = [column for column, _ in on_page]
-        occurrences.update(xpaths)
-        rows.append(xpaths)
+        page.release()
     present = np.zeros((len(readable), len(columns)), np.bool_)
-    for row, xpaths in enumerate(rows):
-        present[row, xpaths] = True
-    distinct = Counter(column for column, _ in contents)
-    repetition = [occurrences[column] / (len(readable) * distinct[column]) for column in range(len(columns))]
-    return XPaths(readable, present, 1 - np.array(repetition, np.float64))
+    for row, content in enumerate(contents):
+        present[row, [column for column, _ in content]] = True
+    return XPathTable(readable, present, _informativeness(contents, len(columns)))
 
 
-def cover(present: NDArray[np.bool_], weights: Floats, k: int) -> list[int]:
-    """Greedy maximum coverage: rows in the order in which they add most weight, until nothing is left."""
+def _informativeness(contents: list[set[tuple[int, str]]], columns: int) -> Doubles:
+    """Return 1 minus the share of pages on which the average text of each XPath appears."""
+    occurrences: Counter[int] = Counter()  # per XPath, how many (page, text) pairs there are
+    for content in contents:
+        occurrences.update(column for column, _ in content)
+    distinct = Counter(column for column, _ in set[tuple[int, str]]().union(*contents))
+    repetition = [occurrences[column] / (len(contents) * distinct[column]) for column in range(columns)]
+    return 1 - np.array(repetition, np.float64)
+
+
+def greedy_cover(present: Bools, weights: Doubles, k: int) -> list[int]:
+    """Return at most `k` rows in the order in which they add most weight, until all columns are covered."""
     uncovered = np.ones(present.shape[1], np.bool_)
     chosen: list[int] = []
     while len(chosen) < k and uncovered.any():
         # Rounded, so that sums in another order make no difference.
         gains = np.round(present @ (weights * uncovered), 6)
         best = np.flatnonzero(gains == gains.max())
-        news = (present[best] & uncovered).sum(axis=1)
-        row = int(best[news.argmax()])
+        new_columns = (present[best] & uncovered).sum(axis=1)
+        row = int(best[new_columns.argmax()])
         chosen.append(row)
         uncovered &= ~present[row]
     return chosen

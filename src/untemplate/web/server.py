@@ -24,7 +24,7 @@ try:
     from untemplate.web.frame import frame_app
     from untemplate.web.guard import Guard, hosts
 except ImportError as error:
-    raise MissingExtra("web", "The web pages") from error
+    raise MissingExtra("web", "The web interface") from error
 
 __all__ = ["Running", "run", "running"]
 

@@ -5,7 +5,7 @@ from untemplate.errors import MissingExtra
 try:
     import pyspark  # noqa: F401
 except ImportError as error:
-    raise MissingExtra("spark", "Spark") from error
+    raise MissingExtra("spark", "Support for Spark") from error
 
 from untemplate.engines.spark.extracting import extract
 from untemplate.engines.spark.learning import combine_rules, learn_sites

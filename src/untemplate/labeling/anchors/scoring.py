@@ -114,7 +114,7 @@ def learn_scorer(problems: Sequence[Problem], model: ScorerKind) -> Scorer:
             (features - middle) / scale, target, weight * len(weight) / weight.sum(), model
         )
     except ImportError as error:
-        raise MissingExtra("models", "training") from error
+        raise MissingExtra("models", "Training of models") from error
     weights = weights / scale[:, None]
     return Scorer(model, weights, bias - middle @ weights, out)
 

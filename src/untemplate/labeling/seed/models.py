@@ -165,7 +165,7 @@ def _fit(matrix: object, rows: _Rows) -> tuple[Floats, float]:
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.linear_model import LogisticRegression
     except ImportError as error:
-        raise MissingExtra("models", "training") from error
+        raise MissingExtra("models", "Training of models") from error
     keys, counts = np.unique(rows.bag.astype(np.int64) * 2 + rows.positive, return_counts=True)
     bags, positive = keys // 2, keys % 2 == 1
     if positive.all() or not positive.any():

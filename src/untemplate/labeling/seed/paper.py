@@ -201,7 +201,7 @@ def _classifier(positive: Floats, negative: Floats) -> tuple[Floats, Floats, flo
     try:
         from sklearn.svm import SVC
     except ImportError as error:
-        raise MissingExtra("models", "training") from error
+        raise MissingExtra("models", "Training of models") from error
     if not len(negative):
         return np.zeros((0, len(FEATURES)), np.float32), np.zeros(0, np.float32), 0.0
     features = np.concatenate([positive, negative])

@@ -101,7 +101,7 @@ def learn_crf(sequences: Iterable[tuple[Words, Sequence[str]]]) -> CRF:
     try:
         from pycrfsuite import Tagger, Trainer
     except ImportError as error:
-        raise MissingExtra("models", "training") from error
+        raise MissingExtra("models", "Training of models") from error
     features, labels = Numbered[str](), Numbered[str]()
     of_words: dict[str, list[str]] = {}
     # Numbers stand for features: CRFsuite then stumbles over no odd word.

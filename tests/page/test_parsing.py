@@ -1,0 +1,169 @@
+"""Bytes to tree: decoding, limits, and pages made to do harm."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from untemplate import Limits, Page, PageError
+from untemplate.page import decode
+
+
+def texts(html: bytes | str) -> list[str]:
+    return [node.text for node in Page(html=html).nodes]
+
+
+# decoding
+
+META_1252 = b"<meta charset=windows-1252>"
+META_UTF8 = b"<meta http-equiv=Content-Type content='text/html; charset=utf-8'>"
+
+
+@pytest.mark.parametrize(
+    ("html", "charset", "expected"),
+    [
+        ("é".encode(), None, "é"),
+        ("é".encode("cp1252"), None, "é"),
+        (b"\x93quoted\x94", None, "“quoted”"),
+        ("é".encode("utf-8-sig"), "shift_jis", "é"),
+        ("\ufeffé".encode("utf-16-le"), "utf-8", "é"),
+        ("\ufeffé".encode("utf-16-be"), None, "é"),
+        ("é".encode("utf-16-le"), "utf-16", "é"),
+        (META_1252 + "é".encode(), "utf-8", "é"),
+        (META_1252 + "é".encode("cp1252"), None, "é"),
+        (META_UTF8 + "é".encode(), None, "é"),
+        (META_UTF8 + "é".encode("cp1252"), None, "\ufffd"),
+        (b"<meta charset=utf-16>" + "é".encode(), None, "é"),
+        (b"<meta charset=iso-8859-1>\x80", None, "€"),
+        (b"<?xml version='1.0' encoding='koi8-r'?>" + "дом".encode("koi8-r"), None, "дом"),
+        ("日本".encode("shift_jis"), "Shift_JIS", "日本"),
+        ("中文".encode("gbk"), "gb2312", "中文"),
+        ("한국".encode("cp949"), "euc-kr", "한국"),
+        ("é".encode("iso8859-15"), "ISO-8859-15", "é"),
+        ("é".encode(), "no-such-charset", "é"),
+    ],
+)
+def test_bytes_are_decoded_as_a_browser_would(html: bytes, charset: str | None, expected: str) -> None:
+    assert decode(html, charset).endswith(expected)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "hex",
+        "base64",
+        "zip",
+        "rot13",
+        "idna",
+        "punycode",
+        "unicode_escape",
+        "utf-7",
+        "undefined",
+        "utf-32",
+        "\0",
+    ],
+)
+def test_codecs_that_are_not_of_the_web_are_not_used(name: str) -> None:
+    html = b"<p>a-b \\q +AGE- \xe9"
+    assert decode(html, name) == "<p>a-b \\q +AGE- é"
+    assert decode(f"<meta charset={name}>".encode() + html).endswith("<p>a-b \\q +AGE- é")
+
+
+def test_text_is_its_own_encoding() -> None:
+    assert texts("<meta charset=shift_jis><p>é") == ["é"]
+    assert texts("<p>lone \ud800 surrogate")[0].startswith("lone ")
+
+
+# limits, and pages made to do harm
+
+
+def reason(html: bytes, limits: Limits | None = None) -> str:
+    with pytest.raises(PageError) as error:
+        _ = Page(html=html, limits=limits or Limits()).nodes
+    return str(error.value)
+
+
+@pytest.mark.parametrize(
+    "html", [b"", b" \n ", b"\0\0", b"<!-- only -->", b"<!DOCTYPE html>", b"<?php echo 1 ?>"]
+)
+def test_nothing_on_the_page(html: bytes) -> None:
+    assert reason(html) == "page is empty"
+
+
+def test_limits() -> None:
+    assert reason(b"x" * 11, Limits(bytes=10)) == "page is larger than 10 bytes"
+    assert reason(b"<p>x" * 20, Limits(elements=10)) == "page has more than 10 elements"
+    assert reason(b"<div>" * 20, Limits(depth=10)) == "page is nested deeper than 10 elements"
+    assert reason(b"<div>" * 20 + b"</div>" * 20 + b"<p>", Limits(depth=10)).startswith(
+        "page is nested deeper"
+    )
+    assert texts(b"<div>" * 20 + b"x") == ["x"]
+
+
+def test_nul_bytes_are_dropped() -> None:
+    assert texts(b"<p>a\0b</p\0><p>c") == ["ab", "c"]
+
+
+def test_entities_are_not_expanded_and_nothing_is_fetched(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.txt"
+    secret.write_text("secret")
+    html = f"""<!DOCTYPE html [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;"><!ENTITY x SYSTEM "file://{secret}">]>
+        <p>&b;|&x;</p>"""
+    assert "aaaaaaaa" not in "".join(texts(html))
+    assert "secret" not in "".join(texts(html)).replace(str(secret), "")
+
+
+ATTRIBUTES = range(40_000)
+BOMBS = {
+    "plain": b"<p " + b" ".join(b"a%d=1" % i for i in ATTRIBUTES) + b">",
+    "a > in each value": b"<p " + b" ".join(b"a%d='>'" % i for i in ATTRIBUTES) + b">",
+    "a < in each value": b"<p " + b" ".join(b'a%d="<"' % i for i in ATTRIBUTES) + b">",
+    "no blanks": b"<p " + b"".join(b"a%d='1'" % i for i in ATTRIBUTES) + b">",
+    "slashes": b"<p/" + b"/".join(b"a%d" % i for i in ATTRIBUTES) + b">",
+    "quotes in names": b"<p " + b" ".join(b"a%d\"'" % i for i in ATTRIBUTES) + b">",
+    "many tags": (b"<p " + b" ".join(b"a%d" % i for i in range(4_000)) + b">") * 10,
+}
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_tags_of_very_many_attributes(bomb: str) -> None:
+    start = time.process_time()
+    assert reason(BOMBS[bomb]) == "page has tags with more than 10,000 attributes"
+    assert time.process_time() - start < 2
+
+
+def test_tags_of_many_attributes() -> None:
+    many = " ".join(f"data-a{i}='{i} > {i}'" for i in range(1000))
+    assert texts(f"<p {many} title=t>x") == ["t", "x"]
+
+
+@pytest.mark.parametrize(
+    ("html", "count"),
+    [
+        (b"<p>x</p>" * 500_000, 500_000),
+        (b"<p>" + b"x y " * (50 << 18), 1),
+        (b"<" * (10 << 20), 1),
+        (b"&" * (10 << 20), 1),
+        (b"<p a='" + b"x " * (5 << 20), 0),
+        (b"<p/a=" * (2 << 20), 0),
+        (b"<p" + b" " * (10 << 20) + b">x", 1),
+        (b"</div></b>x" * 100_000, 1),
+    ],
+    ids=["1,000,000 nodes", "50 MB text", "<<<", "&&&", "open quote", "one value", "blanks", "stray ends"],
+)
+def test_big_pages_take_linear_time(html: bytes, count: int) -> None:
+    start = time.process_time()
+    assert len(Page(html=html).nodes) == count
+    assert time.process_time() - start < 20  # a second or three on an idle machine
+
+
+@pytest.mark.parametrize("opening", [b"<div>", b"<b><i>", b"<a><p>", b"<table><tr><td>", b"<div></span></p>"])
+def test_depth_of_10_000(opening: bytes) -> None:
+    assert reason(opening * 10_000 + b"x") == "page is nested deeper than 2,000 elements"
+    assert reason(opening * 10_000 + b"x" + b"</div>" * 10_000 + b"<p>y").startswith("page is nested deeper")
+
+
+def test_a_million_elements_over_the_limit() -> None:
+    assert reason(b"<br>" * 1_000_000, Limits(elements=100_000)) == "page has more than 100,000 elements"
