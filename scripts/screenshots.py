@@ -1,4 +1,4 @@
-"""Takes the pictures of the web pages that README and docs show: a made-up site, labelled, changed and healed.
+"""Takes the pictures of the web pages that README and docs show: a made-up site, labeled, changed and healed.
 
 python -m scripts.screenshots               into docs/images
 python -m scripts.screenshots -o FOLDER
@@ -20,7 +20,7 @@ from untemplate.clustering import cluster
 from untemplate.demo import Site, make_site, write_site
 from untemplate.layout.chromium import find_chromium
 from untemplate.sources import read_pages
-from untemplate.web import Running, running, take_in
+from untemplate.web import RunningServer, add_site, running_server
 
 ROOT = Path(__file__).parents[1]
 FLAGS = ("--disable-gpu", "--no-first-run", "--disable-background-networking", "--force-color-profile=srgb")
@@ -86,8 +86,8 @@ def main() -> int:
         )
         with Catalog.open(folder / "catalog.db") as catalog:
             pages = read_pages(folder / "site")
-            take_in(catalog, "bestinsider3.example", cluster(pages), site.schema, pages, {})
-            with running(catalog) as server:
+            add_site(catalog, "bestinsider3.example", cluster(pages), site.schema, pages, {})
+            with running_server(catalog) as server:
                 window = browser.new_page(viewport={"width": 1280, "height": 800}, device_scale_factor=1)
                 _Photographer(window, server, site, folder, output).shoot()
         browser.close()
@@ -102,7 +102,7 @@ def _write(site: Site, folder: Path) -> None:
 
 
 class _Photographer:
-    def __init__(self, window: Page, server: Running, site: Site, folder: Path, output: Path) -> None:
+    def __init__(self, window: Page, server: RunningServer, site: Site, folder: Path, output: Path) -> None:
         self.window = window
         self.server = server
         self.site = site

@@ -27,7 +27,7 @@ from untemplate.demo import Site, make_site
 from untemplate.layout.chromium import find_chromium
 from untemplate.page import Page as SourcePage
 from untemplate.sources import read_pages
-from untemplate.web import Running, running, take_in
+from untemplate.web import RunningServer, add_site, running_server
 
 USUAL = 100_000
 HUGE = 5_000_000
@@ -91,11 +91,11 @@ def main() -> int:
         Catalog.open(Path(folder) / "c.db") as catalog,
     ):
         source = read_pages(pages)
-        take_in(catalog, "site", cluster(source), site.schema, source, {})
+        add_site(catalog, "site", cluster(source), site.schema, source, {})
         browser = playwright.chromium.launch(
             executable_path=executable, args=FLAGS, chromium_sandbox=os.geteuid() != 0
         )
-        with running(catalog) as server:
+        with running_server(catalog) as server:
             window = browser.new_page(viewport={"width": 1280, "height": 800})
             person = _Person(window, server, site)
             _report_usual(person, catalog)
@@ -121,7 +121,7 @@ def _filled(page: SourcePage, size: int) -> SourcePage:
 class _Person:
     """Labels pages with their truth, and takes the times."""
 
-    def __init__(self, window: Page, server: Running, site: Site) -> None:
+    def __init__(self, window: Page, server: RunningServer, site: Site) -> None:
         self.window = window
         self.server = server
         self.site = site
@@ -176,9 +176,9 @@ class _Person:
 
 
 def _report_usual(person: _Person, catalog: Catalog) -> None:
-    [cluster] = person.server.desk.site("site").pages.values()
+    [cluster] = person.server.workspace.site("site").pages.values()
     person.open(cluster[0])
-    person.window.wait_for_timeout(3000)  # a person looks at the page first, and the bench warms up
+    person.window.wait_for_timeout(3000)  # a person looks at the page first, and the session warms up
     sizes = [len(page.html) for page in catalog.pages("site")]
     times: dict[int, dict[str, list[float]]] = {}
     for number, page in enumerate(cluster[:LABELLED], 1):

@@ -15,7 +15,7 @@ from untemplate.clustering import cluster
 from untemplate.demo import Site
 from untemplate.layout.chromium import find_chromium
 from untemplate.sources import read_pages
-from untemplate.web import Running, running, take_in
+from untemplate.web import RunningServer, add_site, running_server
 
 FLAGS = [
     *("--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
@@ -41,17 +41,17 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def server(site: Site, folder: Path, tmp_path: Path) -> Iterator[Running]:
+def server(site: Site, folder: Path, tmp_path: Path) -> Iterator[RunningServer]:
     """A server over a catalog that holds the made-up site and no label yet."""
     with Catalog.open(tmp_path / "catalog.db") as catalog:
         pages = read_pages(folder)
-        take_in(catalog, "guide", cluster(pages), site.schema, pages, {})
-        with running(catalog) as server:
+        add_site(catalog, "guide", cluster(pages), site.schema, pages, {})
+        with running_server(catalog) as server:
             yield server
 
 
 @pytest.fixture
-def person(server: Running, browser: Browser) -> Iterator[Person]:
+def person(server: RunningServer, browser: Browser) -> Iterator[Person]:
     """A person with a window; whatever goes wrong in it fails the test."""
     context = browser.new_context(viewport={"width": 1280, "height": 800})
     context.set_default_timeout(PATIENCE)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from playwright.sync_api import Frame, Locator, Page, expect
 
-from untemplate.web import Running
+from untemplate.web import RunningServer
 
 __all__ = ["TEXTS", "Person"]
 
@@ -24,7 +24,7 @@ TEXTS = """element => {
 class Person:
     """A person in front of one browser window."""
 
-    def __init__(self, window: Page, server: Running) -> None:
+    def __init__(self, window: Page, server: RunningServer) -> None:
         self.window = window
         self.server = server
 

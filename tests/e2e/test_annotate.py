@@ -110,9 +110,9 @@ def test_the_keyboard_alone_is_enough(person: Person, site: Site) -> None:
     assert person.value("name") == site.truth[second]["name"][0]
     person.press("Enter")
     expect(person.window.locator(".records .badge.good")).to_have_count(2)
-    labelled = [given.label.page for given in person.server.desk.catalog.labels("guide")]
-    assert labelled.count(first) == 4
-    assert second in labelled
+    labeled = [given.label.page for given in person.server.workspace.catalog.labels("guide")]
+    assert labeled.count(first) == 4
+    assert second in labeled
 
 
 def test_keys_in_a_hurry_take_place_one_after_the_other(person: Person, site: Site) -> None:
@@ -122,9 +122,9 @@ def test_keys_in_a_hurry_take_place_one_after_the_other(person: Person, site: Si
     person.click(name)
     with person.completing(5):  # words of the first label arrive while the second is on its way
         person.press("2", "x", "4", "x", "u", "r", "3", "x")
-    assert [person.state(one) for one in site.schema.attributes] == ["labelled", "absent", "absent", "absent"]
+    assert [person.state(one) for one in site.schema.attributes] == ["labeled", "absent", "absent", "absent"]
     person.press("j", "j", "j")
-    assert person.page_id == person.server.desk.site("guide").pages["c1"][3]
+    assert person.page_id == person.server.workspace.site("guide").pages["c1"][3]
     person.ask("k")
     assert person.value("name") == site.truth[person.page_id]["name"][0]
 
@@ -137,7 +137,7 @@ def test_a_reload_loses_nothing(person: Person, site: Site) -> None:
     person.window.reload()
     assert person.page_id == page
     assert person.records() == before
-    assert person.state("name") == "labelled"
+    assert person.state("name") == "labeled"
     person.ask("u")
     assert person.state("name") == "open"
 
@@ -150,11 +150,11 @@ def test_two_windows_see_what_the_other_does(person: Person, site: Site, browser
     truth = site.truth[person.page_id]
     assert other.page_id == person.page_id
     person.click(truth["name"][0])
-    expect(other.window.locator(".chip.labelled")).to_contain_text(truth["name"][0])
+    expect(other.window.locator(".chip.labeled")).to_contain_text(truth["name"][0])
     other.choose("cuisine")
     other.click(truth["cuisine"][0])
-    expect(person.window.locator(".chip.labelled")).to_have_count(2)
-    labels = [given.label for given in person.server.desk.catalog.labels("guide")]
+    expect(person.window.locator(".chip.labeled")).to_have_count(2)
+    labels = [given.label for given in person.server.workspace.catalog.labels("guide")]
     assert [(label.attribute, label.value) for label in labels] == [
         ("name", truth["name"][0]),
         ("cuisine", truth["cuisine"][0]),

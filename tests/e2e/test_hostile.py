@@ -15,7 +15,7 @@ from untemplate.catalog import Catalog
 from untemplate.clustering import cluster
 from untemplate.schema import Schema
 from untemplate.sources import read_pages
-from untemplate.web import running, take_in
+from untemplate.web import add_site, running_server
 
 NAME = "<img class=pwned src=x onerror=alert(1)>"
 HOSTILE = """<!doctype html><html onload="{hack}"><head>
@@ -98,14 +98,14 @@ def hostile(trap: Trap, browser: Browser, tmp_path: Path) -> Iterator[Person]:
     """A person who looks at a hostile page."""
     folder = tmp_path / "pages"
     folder.mkdir()
-    with Catalog.open(tmp_path / "catalog.db") as catalog, running(catalog) as server:
+    with Catalog.open(tmp_path / "catalog.db") as catalog, running_server(catalog) as server:
         hack = f"top.hacked=1;hacked=1;fetch('{trap.url}/hack')"
         for number in range(4):
             name = NAME.replace("<", "&lt;")
             html = HOSTILE.format(hack=hack, trap=trap.url, own=server.origin, name=name, number=number)
             (folder / f"{number}.html").write_text(html, "utf-8")
         pages = read_pages(folder)
-        take_in(catalog, "s", cluster(pages), Schema.load("restaurant"), pages, {})
+        add_site(catalog, "s", cluster(pages), Schema.load("restaurant"), pages, {})
         context = browser.new_context(viewport={"width": 1280, "height": 800})
         person = Person(context.new_page(), server)
         person.window.on("dialog", lambda dialog: pytest.fail(f"a page said {dialog.message}"))

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from tests.e2e.person import Person
 from untemplate.demo import Site, write_site
 from untemplate.page import Page
-from untemplate.web.drafts import save
+from untemplate.web.site_updates import save_draft
 
 # Controls without a name that a screen reader could say.
 NAMELESS = """() => {
@@ -24,17 +24,17 @@ OVERFLOW = "() => document.scrollingElement.scrollWidth - innerWidth"
 
 
 @pytest.fixture
-def labelled(person: Person, site: Site) -> Person:
+def labeled(person: Person, site: Site) -> Person:
     """A person whose site has rules."""
-    catalog, desk = person.server.desk.catalog, person.server.desk
-    page = desk.site("guide").pages["c1"][0]
+    catalog, workspace = person.server.workspace.catalog, person.server.workspace
+    page = workspace.site("guide").pages["c1"][0]
     catalog.add_labels("guide", [label for label in site.labels if label.page == page], "me")
-    save(desk.site("guide"))
+    save_draft(workspace.site("guide"))
     return person
 
 
-def test_every_view_on_a_desk_and_on_a_phone(labelled: Person) -> None:
-    window = labelled.window
+def test_every_view_on_a_desk_and_on_a_phone(labeled: Person) -> None:
+    window = labeled.window
     shown = {
         "overview": "Waiting for you",
         "annotate": "Records",
@@ -48,7 +48,7 @@ def test_every_view_on_a_desk_and_on_a_phone(labelled: Person) -> None:
         window.set_viewport_size({"width": width, "height": 800})
         window.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
         for view, text in shown.items():
-            labelled.open(view)
+            labeled.open(view)
             expect(window.locator("main")).to_contain_text(text)
             assert window.evaluate(NAMELESS) == [], view
             assert window.evaluate(OVERFLOW) <= 0, view
@@ -62,48 +62,50 @@ def test_the_keyboard_skips_to_the_content(person: Person) -> None:
     assert "#/export" in person.window.url
 
 
-def test_doubtful_values_are_settled_with_one_key(labelled: Person) -> None:
-    window, desk = labelled.window, labelled.server.desk
-    for id in desk.site("guide").pages["c1"][5:8]:
-        page = desk.catalog.page("guide", id)
+def test_doubtful_values_are_settled_with_one_key(labeled: Person) -> None:
+    window, workspace = labeled.window, labeled.server.workspace
+    for id in workspace.site("guide").pages["c1"][5:8]:
+        page = workspace.catalog.page("guide", id)
         html = re.sub(rb"<h1.*?</h1>", b"<p>Closed for the season</p>", page.html)
-        desk.catalog.save_page("guide", Page(page.url, html, id))
-    desk.site("guide").forget_pages()
-    labelled.open("review", cluster="c1")
+        workspace.catalog.save_page("guide", Page(page.url, html, id))
+    workspace.site("guide").forget_pages()
+    labeled.open("review", cluster="c1")
     doubts = window.locator(".doubt").filter(has_text="name")
     expect(doubts).to_have_count(3)
     for left, act in (
         (2, lambda: window.keyboard.press("x")),
         (1, lambda: window.keyboard.press("Enter")),
-        (0, lambda: labelled.page.get_by_text("Closed for the season").click()),
+        (0, lambda: labeled.page.get_by_text("Closed for the season").click()),
     ):
         doubts.first.click()
         window.locator(".review .frame[aria-busy=false] iframe").wait_for()
         act()
         expect(doubts).to_have_count(left)
-    labels = [given.label for given in desk.catalog.labels("guide") if given.label.attribute == "name"]
+    labels = [given.label for given in workspace.catalog.labels("guide") if given.label.attribute == "name"]
     assert "Closed for the season" in [label.value for label in labels]
     assert any(label.is_gap for label in labels)
 
 
-def test_rules_are_rolled_back(labelled: Person) -> None:
-    window = labelled.window
-    labelled.open("rules", cluster="c1")
+def test_rules_are_rolled_back(labeled: Person) -> None:
+    window = labeled.window
+    labeled.open("rules", cluster="c1")
     window.get_by_role("button", name="What changed in version 2").click()
     expect(window.get_by_role("dialog")).to_contain_text("name")
     window.get_by_role("button", name="Close").click()
     window.get_by_role("button", name="Roll back to version 1").click()
     expect(window.locator(".toast").last).to_contain_text("as version 3")
     expect(window.locator("main")).to_contain_text("no rule")
-    assert [version.reason for version in labelled.server.desk.catalog.history("guide")][-1] == "rolled back"
+    assert [version.reason for version in labeled.server.workspace.catalog.history("guide")][
+        -1
+    ] == "rolled back"
 
 
 def test_a_change_is_seen_side_by_side_and_healed(
-    labelled: Person, site: Site, folder: Path, tmp_path: Path
+    labeled: Person, site: Site, folder: Path, tmp_path: Path
 ) -> None:
-    window = labelled.window
+    window = labeled.window
     write_site(site.redesign(0.6, seed=1), tmp_path / "later")
-    labelled.open("monitor", cluster="c1")
+    labeled.open("monitor", cluster="c1")
     field = window.get_by_role("textbox", name="Where fresh pages are")
     for source in (folder, tmp_path / "later"):
         field.fill(str(source))

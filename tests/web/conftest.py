@@ -12,28 +12,28 @@ from untemplate.catalog import Catalog
 from untemplate.clustering import cluster
 from untemplate.demo import Site
 from untemplate.sources import read_pages
-from untemplate.web import take_in
-from untemplate.web.app import make_app
-from untemplate.web.sites import Desk, OpenSite
+from untemplate.web import add_site
+from untemplate.web.server import make_app
+from untemplate.web.workspace import OpenSite, Workspace
 
 
 @pytest.fixture
-def desk(site: Site, folder: Path, tmp_path: Path) -> Iterator[Desk]:
-    """A desk over a catalog that holds the made-up site and no label yet."""
+def workspace(site: Site, folder: Path, tmp_path: Path) -> Iterator[Workspace]:
+    """A workspace over a catalog that holds the made-up site and no label yet."""
     with Catalog.open(tmp_path / "catalog.db") as catalog:
         pages = read_pages(folder)
-        take_in(catalog, "guide", cluster(pages), site.schema, pages, {})
-        desk = Desk(catalog, "me", "http://127.0.0.1:1/secret")
-        yield desk
-        desk.jobs.close()
+        add_site(catalog, "guide", cluster(pages), site.schema, pages, {})
+        workspace = Workspace(catalog, "me", "http://127.0.0.1:1/secret")
+        yield workspace
+        workspace.jobs.close()
 
 
 @pytest.fixture
-def opened(desk: Desk) -> OpenSite:
-    return desk.site("guide")
+def opened(workspace: Workspace) -> OpenSite:
+    return workspace.site("guide")
 
 
 @pytest.fixture
-def client(desk: Desk) -> TestClient:
+def client(workspace: Workspace) -> TestClient:
     """A client of the application, past its guard."""
-    return TestClient(make_app(desk))
+    return TestClient(make_app(workspace))

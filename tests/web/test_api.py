@@ -12,7 +12,7 @@ from fastapi.testclient import TestClient
 
 from untemplate import Rules, read_labels
 from untemplate.demo import Site, write_site
-from untemplate.web.sites import Desk
+from untemplate.web.workspace import Workspace
 
 SITE = {"site": "guide"}
 
@@ -62,53 +62,55 @@ def done(client: TestClient, job: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.fixture
-def bench(client: TestClient) -> dict[str, Any]:
-    return client.get("/api/bench", params={**SITE, "cluster": "c1"}).json()  # type: ignore[no-any-return]
+def session(client: TestClient) -> dict[str, Any]:
+    return client.get("/api/session", params={**SITE, "cluster": "c1"}).json()  # type: ignore[no-any-return]
 
 
 def test_a_label_becomes_predictions_on_every_sample_page(
-    client: TestClient, bench: dict[str, Any], site: Site
+    client: TestClient, session: dict[str, Any], site: Site
 ) -> None:
-    page = bench["next"]
-    assert page == bench["rows"][0]["page"]
+    page = session["next"]
+    assert page == session["rows"][0]["page"]
     name = site.truth[page]["name"][0]
     answer = label(client, page, "name", [{"item": items_with(client, page, name)[-1]}])
-    for row in answer["bench"]["rows"]:
+    for row in answer["session"]["rows"]:
         assert row["cells"]["name"]["texts"] == site.truth[row["page"]]["name"]
-    assert answer["bench"]["undecided"] == ["address", "phone", "cuisine"]
-    assert not answer["bench"]["done"]
-    assert answer["bench"]["next"] != page
+    assert answer["session"]["undecided"] == ["address", "phone", "cuisine"]
+    assert not answer["session"]["done"]
+    assert answer["session"]["next"] != page
     [mark] = answer["marks"]["marks"]
     assert (mark["kind"], mark["text"]) == ("label", name)
 
 
 def test_done_when_rules_extract_from_all_remaining_pages(
-    client: TestClient, bench: dict[str, Any], site: Site
+    client: TestClient, session: dict[str, Any], site: Site
 ) -> None:
-    answer = label_page(client, bench["next"], site)
-    if not answer["bench"]["done"]:
-        answer = label_page(client, answer["bench"]["next"], site)
-    assert answer["bench"]["done"]
-    for row in answer["bench"]["rows"]:
+    answer = label_page(client, session["next"], site)
+    if not answer["session"]["done"]:
+        answer = label_page(client, answer["session"]["next"], site)
+    assert answer["session"]["done"]
+    for row in answer["session"]["rows"]:
         assert row["cells"]["phone"]["texts"] == site.truth[row["page"]]["phone"]
 
 
-def test_attributes_said_to_be_absent_end_too(client: TestClient, bench: dict[str, Any], site: Site) -> None:
-    first, second = (row["page"] for row in bench["rows"][:2])
+def test_attributes_said_to_be_absent_end_too(
+    client: TestClient, session: dict[str, Any], site: Site
+) -> None:
+    first, second = (row["page"] for row in session["rows"][:2])
     label(client, first, "name", [{"item": items_with(client, first, site.truth[first]["name"][0])[-1]}])
     for attribute in ("address", "phone", "cuisine"):
         answer = label(client, first, attribute, None)
-    assert answer["bench"]["undecided"] == ["address", "phone", "cuisine"]
+    assert answer["session"]["undecided"] == ["address", "phone", "cuisine"]
     for attribute in ("address", "phone", "cuisine"):
         answer = label(client, second, attribute, None)
-    assert answer["bench"]["done"]
+    assert answer["session"]["done"]
     assert answer["marks"]["absent"] == ["address", "phone", "cuisine"]
 
 
 def test_undo_and_redo_lose_nothing(
-    client: TestClient, bench: dict[str, Any], site: Site, desk: Desk
+    client: TestClient, session: dict[str, Any], site: Site, workspace: Workspace
 ) -> None:
-    page = bench["next"]
+    page = session["next"]
     items = items_with(client, page, site.truth[page]["name"][0])
     label(client, page, "name", [{"item": items[0]}])
     change = label(client, page, "name", [{"item": items[-1]}])["change"]
@@ -116,18 +118,18 @@ def test_undo_and_redo_lose_nothing(
     back = {**SITE, "page": page, "restore": change["removed"], "remove": change["added"]}
     assert client.post("/api/labels/change", json=back).json()["change"] == {"added": [1], "removed": [2]}
     assert client.post("/api/labels/change", json=back).json()["change"] == {"added": [], "removed": []}
-    assert [given.id for given in desk.catalog.labels("guide")] == [1]
+    assert [given.id for given in workspace.catalog.labels("guide")] == [1]
     assert label(client, page, "name", [])["change"] == {"added": [], "removed": [1]}
-    assert desk.catalog.labels("guide") == []
+    assert workspace.catalog.labels("guide") == []
 
 
 def test_accepting_labels_what_the_rules_found(
-    client: TestClient, bench: dict[str, Any], site: Site, desk: Desk
+    client: TestClient, session: dict[str, Any], site: Site, workspace: Workspace
 ) -> None:
-    label_page(client, bench["next"], site)
-    other = bench["rows"][3]["page"]
+    label_page(client, session["next"], site)
+    other = session["rows"][3]["page"]
     client.post("/api/labels/confirm", json={**SITE, "page": other})
-    own = [given.label for given in desk.catalog.labels("guide") if given.label.page == other]
+    own = [given.label for given in workspace.catalog.labels("guide") if given.label.page == other]
     assert [label.value for label in own if label.attribute == "cuisine"] == (
         site.truth[other]["cuisine"] or [None]
     )
@@ -138,9 +140,9 @@ def test_accepting_labels_what_the_rules_found(
 
 
 def test_rules_are_saved_compared_and_rolled_back(
-    client: TestClient, bench: dict[str, Any], site: Site
+    client: TestClient, session: dict[str, Any], site: Site
 ) -> None:
-    page = bench["next"]
+    page = session["next"]
     label_page(client, page, site)
     rules = client.get("/api/rules", params=SITE).json()
     assert (rules["version"], rules["saved"]) == (1, False)
@@ -167,9 +169,9 @@ def test_rules_are_saved_compared_and_rolled_back(
 
 @pytest.mark.parametrize("format", ["csv", "jsonl", "parquet"])
 def test_records_of_all_pages_are_exported(
-    client: TestClient, bench: dict[str, Any], site: Site, format: str
+    client: TestClient, session: dict[str, Any], site: Site, format: str
 ) -> None:
-    label_page(client, bench["next"], site)
+    label_page(client, session["next"], site)
     client.post("/api/rules/save", json=SITE)
     job = done(client, client.post("/api/export", json={**SITE, "format": format}).json())
     assert (job["state"], job["result"]) == ("done", {"records": len(site.pages)})
@@ -180,16 +182,16 @@ def test_records_of_all_pages_are_exported(
         assert all(rows[page]["name"] == truth["name"][0] for page, truth in site.truth.items())
 
 
-def test_labels_are_exported(client: TestClient, bench: dict[str, Any], site: Site, tmp_path: Path) -> None:
-    label_page(client, bench["next"], site)
+def test_labels_are_exported(client: TestClient, session: dict[str, Any], site: Site, tmp_path: Path) -> None:
+    label_page(client, session["next"], site)
     job = done(client, client.post("/api/export", json={**SITE, "format": "labels"}).json())
     path = tmp_path / "labels.jsonl"
     path.write_bytes(client.get("/api/job/file", params={"id": job["id"]}).content)
-    assert {label.value for label in read_labels(path)} >= set(site.truth[bench["next"]]["name"])
+    assert {label.value for label in read_labels(path)} >= set(site.truth[session["next"]]["name"])
 
 
-def test_doubtful_values_are_reviewed(client: TestClient, bench: dict[str, Any], site: Site) -> None:
-    page = bench["next"]
+def test_doubtful_values_are_reviewed(client: TestClient, session: dict[str, Any], site: Site) -> None:
+    page = session["next"]
     name = site.truth[page]["name"][0]
     label(client, page, "name", [{"item": items_with(client, page, name)[0]}])
     review = client.get("/api/review", params={**SITE, "cluster": "c1"}).json()
@@ -207,9 +209,9 @@ def test_doubtful_values_are_reviewed(client: TestClient, bench: dict[str, Any],
 
 
 def test_a_change_is_noticed_and_healed(
-    client: TestClient, bench: dict[str, Any], site: Site, folder: Path, tmp_path: Path
+    client: TestClient, session: dict[str, Any], site: Site, folder: Path, tmp_path: Path
 ) -> None:
-    label_page(client, bench["next"], site)
+    label_page(client, session["next"], site)
     client.post("/api/rules/save", json=SITE)
     write_site(site.redesign(0.6, seed=1), tmp_path / "later")
     for source, alarmed in ((folder, False), (tmp_path / "later", True)):
@@ -217,7 +219,7 @@ def test_a_change_is_noticed_and_healed(
         assert job["state"] == "done", job
         assert bool(job["result"]["alarms"]) is alarmed
     state = client.get("/api/monitor", params=SITE).json()
-    assert [bool(one["alarms"]) for one in state["rounds"]] == [False, True]
+    assert [bool(one["alarms"]) for one in state["runs"]] == [False, True]
     page = state["alarms"][0]["pages"][0]
     sides = client.get("/api/compare", params={**SITE, "page": page}).json()
     assert sides["before"]["page"]["items"] != sides["after"]["page"]["items"]
@@ -230,7 +232,7 @@ def test_a_change_is_noticed_and_healed(
     assert client.get("/api/rules", params=SITE).json()["saved"] is True
     healed = {repair["attribute"] for repair in job["result"]["healed"]}
     assert healed
-    rows = client.get("/api/bench", params={**SITE, "cluster": "c1"}).json()["rows"]
+    rows = client.get("/api/session", params={**SITE, "cluster": "c1"}).json()["rows"]
     right = [
         row["cells"]["name"]["texts"] == site.truth[row["page"]]["name"]
         for row in rows
@@ -239,26 +241,26 @@ def test_a_change_is_noticed_and_healed(
     assert sum(right) > 0.8 * len(right)
 
 
-def test_the_overview_says_what_waits(client: TestClient, bench: dict[str, Any], site: Site) -> None:
+def test_the_overview_says_what_waits(client: TestClient, session: dict[str, Any], site: Site) -> None:
     [before] = client.get("/api/sites").json()
     assert {one["cluster"] for one in before["waiting"]} == {one["cluster"] for one in before["clusters"]}
-    label_attribute(client, bench["next"], "name", site)
+    label_attribute(client, session["next"], "name", site)
     [between] = client.get("/api/sites").json()
     [part] = [one for one in between["waiting"] if one["cluster"] == "c1"]
-    assert (part["reason"], part["attributes"]) == ("labelled in part", ["address", "phone", "cuisine"])
-    label_page(client, bench["next"], site)
+    assert (part["reason"], part["attributes"]) == ("partly labeled", ["address", "phone", "cuisine"])
+    label_page(client, session["next"], site)
     client.post("/api/rules/save", json=SITE)
     [after] = client.get("/api/sites").json()
     assert "c1" not in {one["cluster"] for one in after["waiting"]}
     assert after["version"] == 2
-    assert after["clusters"][0]["labelled"] == 1
+    assert after["clusters"][0]["labeled"] == 1
 
 
 @pytest.mark.parametrize(
     ("method", "path", "given", "status"),
     [
-        ("GET", "/api/bench", {"site": "none", "cluster": "c1"}, 404),
-        ("GET", "/api/bench", {"site": "guide", "cluster": "c99"}, 404),
+        ("GET", "/api/session", {"site": "none", "cluster": "c1"}, 404),
+        ("GET", "/api/session", {"site": "guide", "cluster": "c99"}, 404),
         ("GET", "/api/page", {"site": "guide", "page": "none"}, 404),
         ("GET", "/api/rules", {"site": "guide", "version": 99}, 404),
         ("GET", "/api/job", {"id": 99}, 404),
@@ -277,8 +279,8 @@ def test_what_is_not_there_is_named(
     assert isinstance(answer.json()["detail"], str)
 
 
-def test_clicks_on_nothing_are_refused(client: TestClient, bench: dict[str, Any]) -> None:
-    page = bench["next"]
+def test_clicks_on_nothing_are_refused(client: TestClient, session: dict[str, Any]) -> None:
+    page = session["next"]
     items = client.get("/api/page", params={**SITE, "page": page}).json()["items"]
     for click in (
         {"item": 0},

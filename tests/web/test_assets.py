@@ -12,8 +12,8 @@ from untemplate.extraction import Rules
 from untemplate.page import Page
 from untemplate.schema import Schema
 from untemplate.web.assets import FolderAssets, NoAssets, WarcAssets, find_assets
-from untemplate.web.frame import frame_app
-from untemplate.web.sites import Desk
+from untemplate.web.frame_server import make_frame_app
+from untemplate.web.workspace import Workspace
 
 PNG = b"\x89PNG"
 
@@ -117,8 +117,10 @@ def test_the_frame_serves_them_and_nothing_else(folder: Path, tmp_path: Path) ->
         catalog.save_rules("s", Rules(Schema.load("book"), ()))
         catalog.save_page("s", Page("http://host.example/a/page.html", b"<p>", "a/page.html"))
         catalog.finish_run(catalog.start_run("s", "annotate"), {"source": str(folder)})
-        desk = Desk(catalog, "me", "http://127.0.0.1:2/secret")
-        client = TestClient(frame_app(desk, "secret", "http://127.0.0.1:1"), base_url="http://127.0.0.1:2")
+        workspace = Workspace(catalog, "me", "http://127.0.0.1:2/secret")
+        client = TestClient(
+            make_frame_app(workspace, "secret", "http://127.0.0.1:1"), base_url="http://127.0.0.1:2"
+        )
         asked = {"site": "s", "page": "a/page.html", "key": "a/page_files/style.css"}
         sheet = client.get("/secret/asset", params=asked)
         assert sheet.headers["content-type"] == "text/css; charset=utf-8"
@@ -145,4 +147,4 @@ def test_the_frame_serves_them_and_nothing_else(folder: Path, tmp_path: Path) ->
             client.get("/secret/show", params={"site": "s"}, headers={"host": "evil.example"}).status_code
             == 400
         )
-        desk.jobs.close()
+        workspace.jobs.close()

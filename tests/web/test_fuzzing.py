@@ -20,9 +20,9 @@ from untemplate.catalog import Catalog
 from untemplate.clustering import cluster
 from untemplate.demo import Site
 from untemplate.sources import read_pages
-from untemplate.web import take_in
-from untemplate.web.app import make_app
-from untemplate.web.sites import Desk
+from untemplate.web import add_site
+from untemplate.web.server import make_app
+from untemplate.web.workspace import Workspace
 
 CHECKS = [
     not_a_server_error,
@@ -34,17 +34,17 @@ KNOWN = {"site": "guide", "cluster": "c1", "page": "0009.html", "attribute": "na
 
 
 @pytest.fixture(scope="module", autouse=True)
-def desk(site: Site, folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """One desk for all requests: what one of them does, others meet."""
+def workspace(site: Site, folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """One workspace for all requests: what one of them does, others meet."""
     with Catalog.open(tmp_path_factory.mktemp("fuzzing") / "catalog.db") as catalog:
         pages = read_pages(folder)
-        take_in(catalog, "guide", cluster(pages), site.schema, pages, {})
-        app.state.desk = Desk(catalog, "me", "http://127.0.0.1:1/secret")
+        add_site(catalog, "guide", cluster(pages), site.schema, pages, {})
+        app.state.workspace = Workspace(catalog, "me", "http://127.0.0.1:1/secret")
         yield
-        app.state.desk.jobs.close()
+        app.state.workspace.jobs.close()
 
 
-app = make_app(None)  # type: ignore[arg-type] # the desk comes with the tests; the description needs none
+app = make_app(None)  # type: ignore[arg-type] # the workspace comes with the tests; the description needs none
 schema = schemathesis.openapi.from_asgi("/api/openapi.json", app)
 
 

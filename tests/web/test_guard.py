@@ -10,9 +10,9 @@ import pytest
 from fastapi.testclient import TestClient
 
 from untemplate.catalog import Catalog
-from untemplate.web.app import make_app
-from untemplate.web.guard import MAX_BODY, Guard, hosts
-from untemplate.web.sites import Desk
+from untemplate.web.guard import MAX_BODY, Guard, allowed_hosts
+from untemplate.web.server import make_app
+from untemplate.web.workspace import Workspace
 
 TOKEN = "the-token"
 ORIGIN = "http://127.0.0.1:8700"
@@ -21,11 +21,11 @@ ORIGIN = "http://127.0.0.1:8700"
 @pytest.fixture
 def guarded(tmp_path: Path) -> Iterator[TestClient]:
     with Catalog.open(tmp_path / "catalog.db") as catalog:
-        desk = Desk(catalog, "me", "http://127.0.0.1:8701/secret")
-        app = Guard(make_app(desk), TOKEN, hosts(8700), "http://127.0.0.1:8701")
+        workspace = Workspace(catalog, "me", "http://127.0.0.1:8701/secret")
+        app = Guard(make_app(workspace), TOKEN, allowed_hosts(8700), "http://127.0.0.1:8701")
         with TestClient(app, base_url=ORIGIN, follow_redirects=False) as client:
             yield client
-        desk.jobs.close()
+        workspace.jobs.close()
 
 
 def bearer(**headers: str) -> dict[str, str]:

@@ -50,6 +50,11 @@ class StoredLabel:
     added: datetime
     removed: datetime | None = None
 
+    @property
+    def changed(self) -> datetime:
+        """When the label was added or removed last."""
+        return max(self.added, self.removed or self.added)
+
 
 def now() -> datetime:
     """Return the current time in UTC."""

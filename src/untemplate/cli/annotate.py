@@ -46,7 +46,7 @@ def command(
     on this machine until Ctrl+C.
     """
     from untemplate.schema import Schema
-    from untemplate.web import take_in
+    from untemplate.web import add_site
 
     schema = Schema.load(schema_name)
     with open_catalog(where, create=True) as catalog:
@@ -56,7 +56,7 @@ def command(
             name = site_name(site, (page.url for page in own))
             columns = {"url_column": url_column, "html_column": html_column}
             chosen = progress(clustering, "Choosing pages", len(clustering))
-            take_in(catalog, name, chosen, schema, pages, columns)
+            add_site(catalog, name, chosen, schema, pages, columns)
         say(
             f"{name}: {counted(len(own), 'page')} in {counted(len(clustering), 'template')}, schema {schema.name}."
         )

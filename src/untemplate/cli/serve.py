@@ -56,12 +56,12 @@ def serve(catalog: Catalog, port: int, browser: bool) -> None:
     """Serve until interrupted."""
     import webbrowser
 
-    from untemplate.web import run
+    from untemplate.web import run_server
 
-    def tell(url: str) -> None:
+    def show_address(url: str) -> None:
         click.echo(url)
         say("Whoever has this address can read and change the catalog. Ctrl+C ends the server.")
         if browser and not webbrowser.open(url):
             say("No browser could be opened; open the address above in one.")
 
-    run(catalog, port, tell)
+    run_server(catalog, port, show_address)

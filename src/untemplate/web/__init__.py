@@ -1,6 +1,6 @@
 """Annotate, review and monitor in the browser."""
 
-from untemplate.web.intake import take_in
-from untemplate.web.server import Running, run, running
+from untemplate.web.server import RunningServer, run_server, running_server
+from untemplate.web.site_updates import add_site
 
-__all__ = ["Running", "run", "running", "take_in"]
+__all__ = ["RunningServer", "add_site", "run_server", "running_server"]

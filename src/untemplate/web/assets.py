@@ -1,6 +1,6 @@
-"""Images, stylesheets and fonts that came with the pages: files beside them, or records of the same WARC.
+"""Images, style sheets and fonts that came with the pages: files beside them, or records of the same WARC.
 
-An asset's key is its path in the folder, or its URL in the archive. Nothing else can be asked for.
+The key of an asset is its path in the folder, or its URL in the archive. The server sends nothing else.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from untemplate.sources.warc import WarcRecord, decode_record_body, parse_http_h
 __all__ = ["Asset", "Assets", "FolderAssets", "NoAssets", "WarcAssets", "find_assets"]
 
 MAX_BYTES = 8 << 20
-"""A bigger file is not shown."""
+"""Bytes of an asset; bigger files are not shown."""
 
-MAX_TOTAL = 256 << 20
-"""Bytes of an archive's assets that are kept in memory; the first ones, since a page's come after it."""
+MAX_TOTAL_BYTES = 256 << 20
+"""Bytes of an archive's assets that are kept in memory. The first ones are kept: assets follow their page."""
 
-_TYPES = (
+_SHOWN_TYPES = (
     "image/",
     "font/",
     "text/css",
@@ -37,24 +37,24 @@ _TYPES = (
 
 
 class Asset(NamedTuple):
-    """A file that a page is shown with."""
+    """A file that a page needs to look right."""
 
     type: str
     content: bytes
 
 
 class Assets(Protocol):
-    """Where the assets of a source are."""
+    """The assets of a source of pages."""
 
     def key(self, page: Page, base: str | None, reference: str) -> str | None:
-        """The key of what a page, or its stylesheet with the key `base`, refers to; None if it did not come along."""
+        """Return the key of a reference in a page, or in its style sheet `base`; None if it did not come along."""
 
     def read(self, key: str) -> Asset | None:
-        """The asset of a key; None if there is none."""
+        """Return the asset of a key; None if there is none."""
 
 
 def find_assets(source: str | None) -> Assets:
-    """The assets of a source of pages, where it has any."""
+    """Return the assets of a folder or a WARC file; those of other sources are empty."""
     path = Path(source) if source else None
     if path is not None and path.is_dir():
         return FolderAssets(path)
@@ -66,7 +66,7 @@ def find_assets(source: str | None) -> Assets:
 
 
 class NoAssets:
-    """A source that holds HTML only."""
+    """The assets of a source that contains HTML only."""
 
     def key(self, page: Page, base: str | None, reference: str) -> str | None:
         return None
@@ -76,21 +76,21 @@ class NoAssets:
 
 
 class FolderAssets:
-    """Files beside the pages, as browsers and mirroring programs save them."""
+    """Files beside the pages, where browsers and mirroring programs save them."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder.resolve()
 
     def key(self, page: Page, base: str | None, reference: str) -> str | None:
-        return next((key for key in _paths(page, base, reference) if self._file(key)), None)
+        return next((key for key in _candidate_paths(page, base, reference) if self._file(key)), None)
 
     def read(self, key: str) -> Asset | None:
         path = self._file(key)
-        return Asset(_type(key), path.read_bytes()) if path else None
+        return Asset(_media_type(key), path.read_bytes()) if path else None
 
     def _file(self, key: str) -> Path | None:
-        """The file of a key, if it is one to show and inside the folder, also when links are followed."""
-        if "\0" in key or not _type(key).startswith(_TYPES):
+        """Return the file of a key if it has a type to show and, with links followed, is inside the folder."""
+        if "\0" in key or not _media_type(key).startswith(_SHOWN_TYPES):
             return None
         try:
             path = (self._folder / key).resolve()
@@ -101,7 +101,7 @@ class FolderAssets:
 
 
 class WarcAssets:
-    """Answers of the same WARC that are no pages; read once, when the first is asked for."""
+    """Responses of the same WARC that are no pages. They are read once, on first use."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -115,21 +115,21 @@ class WarcAssets:
 
     @cached_property
     def _assets(self) -> dict[str, Asset]:
-        found: dict[str, Asset] = {}
+        assets: dict[str, Asset] = {}
         total = 0
-        for url, asset in self._read():
+        for url, asset in self._read_records():
             total += len(asset.content)
-            if total > MAX_TOTAL:
+            if total > MAX_TOTAL_BYTES:
                 break
-            found.setdefault(url, asset)
-        return found
+            assets.setdefault(url, asset)
+        return assets
 
-    def _read(self) -> Iterator[tuple[str, Asset]]:
+    def _read_records(self) -> Iterator[tuple[str, Asset]]:
         with open_stream(self._path) as stream:
             try:
                 for url, record in read_responses(stream):
                     try:
-                        asset = _asset(record)
+                        asset = _asset_of_record(record)
                     except PageError:
                         continue
                     if url and asset:
@@ -138,34 +138,35 @@ class WarcAssets:
                 return
 
 
-def _asset(record: WarcRecord) -> Asset | None:
+def _asset_of_record(record: WarcRecord) -> Asset | None:
+    """Return the asset in a WARC record; None if it is something else, failed, or is too big."""
     if not record.is_http:
         return None
     parse_http_headers(record)
     kind = (record.http_content_type or "").lower()
     headers = record.http_headers
-    if headers.status_code != 200 or not kind.startswith(_TYPES) or record.content_length > MAX_BYTES:
+    if headers.status_code != 200 or not kind.startswith(_SHOWN_TYPES) or record.content_length > MAX_BYTES:
         return None
     body = record.reader.read(record.content_length)
     return Asset(kind, decode_record_body(record, body, MAX_BYTES))
 
 
-def _paths(page: Page, base: str | None, reference: str) -> Iterator[str]:
-    """Where in a folder a file may be that a page refers to: beside it, from the top, or below its host."""
+def _candidate_paths(page: Page, base: str | None, reference: str) -> Iterator[str]:
+    """Yield the paths where a referenced file may be: beside the page, from the top, or below the host."""
     parts = urlsplit(reference)
     if parts.scheme not in ("", "http", "https"):
         return
     path = unquote(parts.path)
     host = parts.netloc or urlsplit(page.url).netloc
     if parts.netloc or path.startswith("/"):
-        found = [path.lstrip("/"), f"{host}/{path.lstrip('/')}"]
+        candidates = [path.lstrip("/"), f"{host}/{path.lstrip('/')}"]
     else:
-        found = [posixpath.join(posixpath.dirname(page.id if base is None else base), path)]
-    for candidate in found:
+        candidates = [posixpath.join(posixpath.dirname(page.id if base is None else base), path)]
+    for candidate in candidates:
         normal = posixpath.normpath(candidate)
         if path and not normal.startswith(("../", "/")):
             yield normal
 
 
-def _type(key: str) -> str:
+def _media_type(key: str) -> str:
     return mimetypes.guess_type(key)[0] or ""

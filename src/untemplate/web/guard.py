@@ -1,7 +1,8 @@
-"""Who may ask the server what: only a browser on this machine that was given the token, and only our own pages.
+"""Access control: the server answers only a browser on this machine that has the token, and only our own pages.
 
-Jupyter's model: the token in the address becomes a cookie that no script can read and no other site can send. Host is
-checked against DNS rebinding, Origin and Sec-Fetch-Site against other sites, the size of a body against floods.
+This is Jupyter's model: the token in the address becomes a cookie that no script can read and no other site can send.
+The guard checks Host against DNS rebinding, Origin and Sec-Fetch-Site against other sites, and the size of the body
+against floods.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["MAX_BODY", "Guard", "hosts"]
+__all__ = ["MAX_BODY", "Guard", "allowed_hosts"]
 
 MAX_BODY = 1 << 20
-"""Bytes of a request; a label is far smaller."""
+"""Bytes of a request body; a label is far smaller."""
 
-# What a page of ours may do: run and load what this server sends, call it, and show frames of the other origin. No
-# text can become HTML or script (Trusted Types), so that nothing from a page can, whatever our code does with it.
+# Our pages may run and load what this server sends, call it, and show frames of the other origin. With Trusted Types
+# no text can become HTML or script, so no text of a labeled page can, even if our code has a bug.
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "frame-src {frame}; form-action 'none'; base-uri 'none'; frame-ancestors 'none'; "
@@ -28,13 +29,20 @@ _POLICY = (
 )
 
 
-def hosts(port: int) -> frozenset[str]:
-    """What the Host header of a request to this machine may say."""
+def allowed_hosts(port: int) -> frozenset[str]:
+    """Return the values of the Host header that requests to this machine may have."""
     return frozenset({f"127.0.0.1:{port}", f"localhost:{port}"})
 
 
 class Guard:
-    """Lets through to `app` what may pass, and sends every answer with the headers that bind browsers."""
+    """Passes allowed requests on to `app`, and adds security headers to every response.
+
+    Args:
+        app: The application to protect.
+        token: The secret that requests must contain.
+        hosts: The allowed values of the Host header.
+        frame: The origin of the frames that our pages may show.
+    """
 
     def __init__(self, app: ASGIApp, token: str, hosts: frozenset[str], frame: str) -> None:
         self._app = app
@@ -56,12 +64,12 @@ class Guard:
         if scope["type"] != "http":
             return
         headers = Headers(scope=scope)
-        answer = self._refusal(scope, headers) or self._login(scope) or self._challenge(scope, headers)
-        app: ASGIApp = answer or self._app
-        await app(scope, _limited(receive), self._with_headers(send))
+        response = self._refusal(scope, headers) or self._login(scope) or self._challenge(scope, headers)
+        app: ASGIApp = response or self._app
+        await app(scope, _limit_body(receive), self._with_headers(send))
 
     def _refusal(self, scope: Scope, headers: Headers) -> ASGIApp | None:
-        """What is refused whoever asks: other names of this machine, other sites, bodies too big."""
+        """Refuse requests to other host names, from other sites, or with too big a body, even with the token."""
         if headers.get("host", "") not in self._hosts:
             return PlainTextResponse("This server answers to 127.0.0.1 and localhost only.", 421)
         origin = headers.get("origin")
@@ -77,23 +85,24 @@ class Guard:
         return _refused(413, f"The body is larger than {MAX_BODY:,} bytes.") if too_big else None
 
     def _login(self, scope: Scope) -> ASGIApp | None:
-        """The token in the address becomes a cookie, and leaves the address."""
+        """Turn the token in the address into a cookie, and redirect to the address without it."""
         query = parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-        given = query.pop("token", [""])[-1]
-        if scope["path"] != "/" or not self._is_token(given):
+        token = query.pop("token", [""])[-1]
+        if scope["path"] != "/" or not self._is_token(token):
             return None
         rest = urlencode(query, doseq=True)
-        answer = RedirectResponse(f"/?{rest}" if rest else "/", 303)
-        answer.set_cookie(self._cookie, self._token, httponly=True, samesite="strict", path="/")
-        return answer
+        response = RedirectResponse(f"/?{rest}" if rest else "/", 303)
+        response.set_cookie(self._cookie, self._token, httponly=True, samesite="strict", path="/")
+        return response
 
     def _challenge(self, scope: Scope, headers: Headers) -> ASGIApp | None:
+        """Refuse requests without the token."""
         bearer = headers.get("authorization", "").removeprefix("Bearer ")
         if self._is_token(bearer) or self._is_token(self._cookie_token(headers)):
             return None
         if scope["path"].startswith("/api/"):
             return _refused(401, "Give the token that the terminal printed: Authorization: Bearer TOKEN")
-        return PlainTextResponse("Open the address that the terminal printed: it holds the token.", 401)
+        return PlainTextResponse("Open the address that the terminal printed: it contains the token.", 401)
 
     def _cookie_token(self, headers: Headers) -> str:
         cookies: SimpleCookie = SimpleCookie()
@@ -103,14 +112,14 @@ class Guard:
             return ""
         return cookies[self._cookie].value if self._cookie in cookies else ""
 
-    def _is_token(self, given: str) -> bool:
-        return secrets.compare_digest(given.encode("utf-8", "replace"), self._token.encode())
+    def _is_token(self, text: str) -> bool:
+        return secrets.compare_digest(text.encode("utf-8", "replace"), self._token.encode())
 
     def _with_headers(self, send: Send) -> Send:
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
-                own = [(name.encode(), value.encode()) for name, value in self._headers.items()]
-                message = {**message, "headers": [*message.get("headers", []), *own]}
+                added = [(name.encode(), value.encode()) for name, value in self._headers.items()]
+                message = {**message, "headers": [*message.get("headers", []), *added]}
             await send(message)
 
         return sending
@@ -120,8 +129,8 @@ def _refused(status: int, detail: str) -> ASGIApp:
     return JSONResponse({"detail": detail}, status)
 
 
-def _limited(receive: Receive) -> Receive:
-    """Ends a body that is larger than it said."""
+def _limit_body(receive: Receive) -> Receive:
+    """Return a receiver that disconnects if the body is larger than its header says and than `MAX_BODY`."""
     left = MAX_BODY
 
     async def receiving() -> Message:

@@ -1,14 +1,14 @@
 """A page as plain data that a browser can show without parsing it, so that nothing hostile survives.
 
-The frame makes each element with `createElement` and each text with `createTextNode`: what is not on the lists here
-never exists there, and since nobody parses HTML again, the browser's tree is the one that rules see. An item's number
-says which node was clicked.
+The frame creates each element with `createElement` and each text with `createTextNode`. It never creates anything
+that is not on the lists here. Nobody parses HTML again, so the tree in the browser is the tree that the rules use.
+The number of an item identifies the node that a person clicked.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urljoin, urlsplit
@@ -17,12 +17,13 @@ from lxml import etree
 
 from untemplate.page import VALUE_ATTRIBUTES, Node, Page, squeeze
 
-__all__ = ["Link", "Rendering", "render", "rewrite_css"]
+__all__ = ["LinkResolver", "Rendering", "render", "rewrite_css"]
 
-Link = Callable[[str], str | None]
-"""A reference as the page has it to the address from which the frame may load it; None: from nowhere."""
+LinkResolver = Callable[[str], str | None]
+"""Maps a reference of the page to the address from which the frame may load it; None if it may not."""
 
-# What is shown. Of other elements only the content is: libxml2 puts what follows a <source> or <embed> into it.
+# Elements that are shown. Of other elements only the content is shown, because libxml2 parses what follows a <source>
+# or <embed> as its content.
 TAGS = frozenset(
     """a abbr acronym address article aside b bdi bdo big blockquote body br button caption center cite code col
     colgroup data dd del details dfn dir div dl dt em fieldset figcaption figure font footer form h1 h2 h3 h4 h5 h6
@@ -30,7 +31,7 @@ TAGS = frozenset(
     optgroup option output p picture pre progress q rp rt ruby s samp search section select small span strike strong
     sub summary sup table tbody td textarea tfoot th thead time title tr tt u ul var wbr""".split()  # noqa: SIM905
 )
-# What is left out with all that is in it.
+# Elements that are left out with their content.
 DROPPED = frozenset(
     """applet audio canvas frameset iframe math noembed noframes object portal script svg template
     video""".split()  # noqa: SIM905
@@ -41,7 +42,7 @@ ATTRIBUTES = frozenset(
     valign value width""".split()  # noqa: SIM905
 )
 _INPUTS = frozenset({"button", "checkbox", "radio", "reset", "search", "submit", "text"})
-# Where an image may be; the later ones are for scripts to load.
+# Attributes with the address of an image; scripts load those of the later ones.
 _SOURCES = ("src", "data-src", "data-original")
 _CUSTOM = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+")
 _REFERENCE = re.compile(
@@ -54,12 +55,12 @@ _STANDARD = re.compile(
 )
 
 Item = list[Any]
-"""[parent, tag, attributes] of an element, [parent, text] of a text; the parent is an item's number."""
+"""An element as [parent, tag, attributes], or a text as [parent, text]; the parent is the number of an item."""
 
 
 @dataclass
 class Rendering:
-    """A page's items, and the node that each of them shows."""
+    """The items of a page, and the node that each of them shows."""
 
     quirks: bool
     items: list[Item] = field(default_factory=list)
@@ -67,7 +68,7 @@ class Rendering:
     numbers: dict[tuple[etree._Element, str], int] = field(default_factory=dict)
 
     def node(self, number: int, attribute: str | None = None) -> Node | None:
-        """The node that an item shows, or an attribute of it; None if it holds no value."""
+        """Return the node that an item shows, or that of an attribute; None if it cannot be a value."""
         if not 0 <= number < len(self.nodes):
             return None
         element, kind = self.nodes[number]
@@ -79,13 +80,13 @@ class Rendering:
         return Node(element, kind, text) if text else None
 
     def number(self, node: Node) -> int | None:
-        """The item that shows a node; of an attribute, its element; None where it is left out."""
+        """Return the item that shows a node, or the element of an attribute; None if it is left out."""
         kind = node.kind if node.is_text else "element"
         return self.numbers.get((node.element, kind))
 
 
 def _attribute_node(element: etree._Element, attribute: str) -> Node | None:
-    """An attribute that holds a value; for the source of an image, the one it is shown from."""
+    """Return the node of an attribute that may contain a value; for `src`, of the source that is shown."""
     names = _SOURCES if attribute == "src" else (attribute,)
     for name in names:
         if name in VALUE_ATTRIBUTES and (text := squeeze(element.get(name) or "")):
@@ -93,48 +94,80 @@ def _attribute_node(element: etree._Element, attribute: str) -> Node | None:
     return None
 
 
-def render(page: Page, link: Link) -> Rendering:
-    """The items of a page in document order; `link` says where its images and stylesheets are."""
-    root = page.tree
-    head = page.text[:2000].lstrip()
-    rendering = Rendering(quirks=_STANDARD.match(_after_comments(head)) is None)
-    resolved = _resolver(root, link)
-    parents: list[int] = [-1]
-    dropped: etree._Element | None = None
-    for event, element in etree.iterwalk(root, events=("start", "end", "comment", "pi")):
+def render(page: Page, link: LinkResolver) -> Rendering:
+    """Return the items of a page in document order.
+
+    Args:
+        page: The page to show.
+        link: Maps a reference to the address from which the frame may load it.
+
+    Raises:
+        PageError: The page cannot be parsed.
+    """
+    writer = _ItemWriter(page, link)
+    for event, element in etree.iterwalk(page.tree, events=("start", "end", "comment", "pi")):
         if event == "start":
-            if dropped is None and element.tag in DROPPED:
-                dropped = element
-            if dropped is not None:
-                continue
-            number = _add(rendering, element, "element", _element_item(element, parents[-1], resolved))
-            parents.append(number)
-            text = element.text or ""
-            if element.tag == "style":
-                text = rewrite_css(text, resolved)
-            if text:
-                _add(rendering, element, "text", [number, text])
+            writer.open_element(element)
             continue
         if event == "end":
-            if dropped is None:
-                parents.pop()
-            elif dropped is element:
-                dropped = None
-        if dropped is None and element.tail and element is not root:
-            _add(rendering, element, "tail", [parents[-1], element.tail])
-    return rendering
+            writer.close_element(element)
+        writer.add_tail(element)
+    return writer.rendering
 
 
-def rewrite_css(text: str, link: Link) -> str:
-    """A stylesheet whose references lead to what came with the page; others lead nowhere."""
+class _ItemWriter:
+    """Adds the items of a page to a rendering while somebody walks through its tree."""
 
-    def new(match: re.Match[str]) -> str:
+    def __init__(self, page: Page, link: LinkResolver) -> None:
+        head = page.text[:2000].lstrip()
+        self.rendering = Rendering(quirks=_STANDARD.match(_after_comments(head)) is None)
+        self._root = page.tree
+        self._link = _relative_to_base(page.tree, link)
+        self._parents: list[int] = [-1]
+        self._dropped: etree._Element | None = None  # the element that is being left out
+
+    def open_element(self, element: etree._Element) -> None:
+        if self._dropped is None and element.tag in DROPPED:
+            self._dropped = element
+        if self._dropped is not None:
+            return
+        number = self._add(element, "element", _element_item(element, self._parents[-1], self._link))
+        self._parents.append(number)
+        text = element.text or ""
+        if element.tag == "style":
+            text = rewrite_css(text, self._link)
+        if text:
+            self._add(element, "text", [number, text])
+
+    def close_element(self, element: etree._Element) -> None:
+        if self._dropped is None:
+            self._parents.pop()
+        elif self._dropped is element:
+            self._dropped = None
+
+    def add_tail(self, element: etree._Element) -> None:
+        """Add the text that follows an element, a comment or a processing instruction."""
+        if self._dropped is None and element.tail and element is not self._root:
+            self._add(element, "tail", [self._parents[-1], element.tail])
+
+    def _add(self, element: etree._Element, kind: str, item: Item) -> int:
+        number = len(self.rendering.items)
+        self.rendering.items.append(item)
+        self.rendering.nodes.append((element, kind))
+        self.rendering.numbers[element, kind] = number
+        return number
+
+
+def rewrite_css(text: str, link: LinkResolver) -> str:
+    """Return a style sheet with the addresses that `link` gives to its references; other references become empty."""
+
+    def rewrite_reference(match: re.Match[str]) -> str:
         start, *references = match.groups()
         reference = next(filter(None, references), "")
         address = reference if reference.startswith("data:") else link(reference)
         return f'{start or ""}url("{_css_string(address or "")}")'
 
-    return _REFERENCE.sub(new, text)
+    return _REFERENCE.sub(rewrite_reference, text)
 
 
 def _css_string(text: str) -> str:
@@ -150,8 +183,8 @@ def _after_comments(head: str) -> str:
     return head
 
 
-def _resolver(root: etree._Element, link: Link) -> Link:
-    """Follows references as a browser would, from the page's base if it gives one."""
+def _relative_to_base(root: etree._Element, link: LinkResolver) -> LinkResolver:
+    """Return a resolver that follows references like a browser, from the base of the page if there is one."""
     base = next((element.get("href") for element in root.iter("base") if element.get("href")), None)
 
     def resolve(reference: str) -> str | None:
@@ -167,19 +200,11 @@ def _resolver(root: etree._Element, link: Link) -> Link:
     return resolve
 
 
-def _add(rendering: Rendering, element: etree._Element, kind: str, item: Item) -> int:
-    number = len(rendering.items)
-    rendering.items.append(item)
-    rendering.nodes.append((element, kind))
-    rendering.numbers[element, kind] = number
-    return number
-
-
 def _is_stylesheet(element: etree._Element) -> bool:
     return element.tag == "link" and "stylesheet" in (element.get("rel") or "").lower().split()
 
 
-def _element_item(element: etree._Element, parent: int, link: Link) -> Item:
+def _element_item(element: etree._Element, parent: int, link: LinkResolver) -> Item:
     tag = element.tag
     if _is_stylesheet(element):
         address = link(element.get("href") or "")
@@ -190,38 +215,50 @@ def _element_item(element: etree._Element, parent: int, link: Link) -> Item:
     return [
         parent,
         tag if tag in TAGS or _CUSTOM.fullmatch(tag) else "span",
-        dict(_attributes(element, link)),
+        _shown_attributes(element, link),
     ]
 
 
-def _attributes(element: etree._Element, link: Link) -> Iterator[tuple[str, str]]:
-    tag = element.tag
+def _shown_attributes(element: etree._Element, link: LinkResolver) -> dict[str, str]:
+    """Return the attributes that the frame gives to an element."""
+    shown = {}
     for name, value in element.attrib.items():
-        if name == "style":
-            yield "style", rewrite_css(value, link)
-        elif name == "background":
-            if address := link(value):
-                yield "background", address
-        elif name == "href":
-            if tag == "a":
-                yield "href", "#"  # so that it looks like a link
-        elif name == "type" and tag in ("input", "button"):
-            yield (
-                "type",
-                value.lower() if value.lower() in _INPUTS else "hidden" if value == "hidden" else "text",
-            )
-        elif name in ATTRIBUTES and not (name == "value" and tag == "option"):
-            yield name, value
-    if tag == "img" and (address := _image(element, link)):
-        yield "src", address
+        shown_value = _shown_value(element.tag, name, value, link)
+        if shown_value is not None:
+            shown[name] = shown_value
+    if element.tag == "img" and (address := _image_address(element, link)):
+        shown["src"] = address
+    return shown
 
 
-def _image(element: etree._Element, link: Link) -> str | None:
-    """Where an image is, also one that the page's scripts would have loaded when it came into view."""
+def _shown_value(tag: str, name: str, value: str, link: LinkResolver) -> str | None:
+    """Return the value with which an attribute is shown; None if it is left out."""
+    if name == "style":
+        return rewrite_css(value, link)
+    if name == "background":
+        return link(value) or None
+    if name == "href":
+        return "#" if tag == "a" else None  # so that it looks like a link
+    if name == "type" and tag in ("input", "button"):
+        return _input_type(value)
+    if name == "value" and tag == "option":
+        return None
+    return value if name in ATTRIBUTES else None
+
+
+def _input_type(value: str) -> str:
+    if value.lower() in _INPUTS:
+        return value.lower()
+    return "hidden" if value == "hidden" else "text"
+
+
+def _image_address(element: etree._Element, link: LinkResolver) -> str | None:
+    """Return the address of an image, even if scripts of the page would load it only when it comes into view."""
+    is_lazy = bool(element.get("data-src") or element.get("data-original"))
     for name in _SOURCES:
         reference: str = element.get(name) or ""
         if reference.startswith("data:image/"):
-            if element.get("data-src") or element.get("data-original"):
+            if is_lazy:
                 continue
             return reference
         if address := link(reference):

@@ -1,4 +1,8 @@
-"""Runs both servers, the pages' and the frames', on this machine only."""
+"""The web interface: the application behind our pages, and the two servers that run it on this machine.
+
+One server sends our pages and answers the API. The other one, with another origin, sends the frames that show labeled
+pages (`frame_server`).
+"""
 
 from __future__ import annotations
 
@@ -7,108 +11,177 @@ import getpass
 import secrets
 import signal
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from importlib import resources
 from threading import Thread
 from time import sleep
 
 from untemplate.catalog import Catalog
 from untemplate.errors import InputError, MissingExtra
-from untemplate.web.sites import Desk
+from untemplate.web.workspace import Workspace
 
 try:
     import uvicorn
+    from fastapi import FastAPI
+    from fastapi.responses import HTMLResponse, StreamingResponse
+    from starlette.staticfiles import StaticFiles
 
-    from untemplate.web.app import make_app
-    from untemplate.web.frame import frame_app
-    from untemplate.web.guard import Guard, hosts
+    from untemplate.web.api import ROUTERS
+    from untemplate.web.api.common import answer_errors
+    from untemplate.web.frame_server import make_frame_app
+    from untemplate.web.guard import Guard, allowed_hosts
 except ImportError as error:
     raise MissingExtra("web", "The web interface") from error
 
-__all__ = ["Running", "run", "running"]
+__all__ = ["RunningServer", "make_app", "run_server", "running_server"]
 
 HOST = "127.0.0.1"
 
+_API_DESCRIPTION = """\
+The API behind untemplate's own pages. Send the token that the terminal printed as `Authorization: Bearer TOKEN`.
+
+Sites, clusters and pages are named in the query or the body, because the name of a page may be its URL.
+"""
+
 
 @dataclass(frozen=True)
-class Running:
-    """A server that runs."""
+class RunningServer:
+    """The addresses and the workspace of a server that runs."""
 
     url: str  # with the token
     origin: str
     token: str
-    desk: Desk
+    workspace: Workspace
 
 
-class _Server(uvicorn.Server):
-    """A server that leaves signals to whoever runs it."""
+def make_app(workspace: Workspace) -> FastAPI:
+    """Return the application with our pages and the API. It expects a `Guard` in front of it."""
+    app = FastAPI(
+        title="untemplate",
+        version="1",
+        description=_API_DESCRIPTION,
+        openapi_url="/api/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+    )
+    app.state.workspace = workspace
+    answer_errors(app)
+    for router in ROUTERS:
+        app.include_router(router)
+
+    @app.get("/", include_in_schema=False)
+    def index() -> HTMLResponse:
+        page = resources.files("untemplate.web") / "static" / "index.html"
+        return HTMLResponse(page.read_text("utf-8"), headers={"cache-control": "no-store"})
+
+    @app.get("/api/changes", include_in_schema=False)
+    async def changes() -> StreamingResponse:
+        """Sites as they change, as server-sent events; the id of an event is the number of the site's change."""
+        return StreamingResponse(_change_events(workspace), media_type="text/event-stream")
+
+    app.mount("/static", _StaticFiles(packages=[("untemplate.web", "static")]), name="static")
+    return app
+
+
+async def _change_events(workspace: Workspace) -> AsyncIterator[str]:
+    yield ": welcome\n\n"
+    async for site, number in workspace.changes.listen():
+        yield f"id: {number}\n" + "".join(f"data: {line}\n" for line in site.splitlines()) + "\n"
+
+
+class _StaticFiles(StaticFiles):
+    """Our own files. Browsers must check for new versions each time, because they change with the program."""
+
+    def file_response(self, *arguments: object, **options: object) -> object:  # type: ignore[override]
+        response = super().file_response(*arguments, **options)  # type: ignore[arg-type]
+        response.headers["cache-control"] = "no-cache"
+        return response
+
+
+class _QuietServer(uvicorn.Server):
+    """A server that does not handle signals; whoever runs it does."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
 
 
-class _Servers:
-    """Both servers over one desk, on ports that are taken when this is made."""
+class _ServerPair:
+    """Both servers over one workspace. Their ports are reserved when the pair is created."""
 
     def __init__(self, catalog: Catalog, port: int) -> None:
         token, secret = secrets.token_urlsafe(24), secrets.token_urlsafe(24)
-        self._sockets = (_listen(port), _listen(0))
-        own, other = (taken.getsockname()[1] for taken in self._sockets)
-        origin, frame = f"http://{HOST}:{own}", f"http://{HOST}:{other}"
-        desk = Desk(catalog, getpass.getuser(), f"{frame}/{secret}")
-        self.running = Running(f"{origin}/?token={token}", origin, token, desk)
+        self._sockets = (_reserve_port(port), _reserve_port(0))
+        page_port, frame_port = (reserved.getsockname()[1] for reserved in self._sockets)
+        origin, frame_origin = f"http://{HOST}:{page_port}", f"http://{HOST}:{frame_port}"
+        workspace = Workspace(catalog, getpass.getuser(), f"{frame_origin}/{secret}")
+        self.running = RunningServer(f"{origin}/?token={token}", origin, token, workspace)
         apps = (
-            Guard(make_app(desk), token, hosts(own), frame),
-            frame_app(desk, secret, origin),
+            Guard(make_app(workspace), token, allowed_hosts(page_port), frame_origin),
+            make_frame_app(workspace, secret, origin),
         )
         self._servers = [
-            _Server(uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=1))
+            _QuietServer(
+                uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=1)
+            )
             for app in apps
         ]
 
     async def serve(self) -> None:
+        """Serve until `stop` is called."""
         pairs = zip(self._servers, self._sockets, strict=True)
         try:
-            await asyncio.gather(*(server.serve(sockets=[taken]) for server, taken in pairs))
+            await asyncio.gather(*(server.serve(sockets=[reserved]) for server, reserved in pairs))
         finally:
-            self.running.desk.jobs.close()
+            self.running.workspace.jobs.close()
 
     @property
-    def started(self) -> bool:
+    def is_started(self) -> bool:
+        """Whether both servers accept requests."""
         return all(server.started for server in self._servers)
 
     def stop(self) -> None:
-        self.running.desk.changes.close()
+        """End both servers, and the streams that they send."""
+        self.running.workspace.changes.close()
         for server in self._servers:
             server.should_exit = True
 
 
-def run(catalog: Catalog, port: int, tell: Callable[[str], None]) -> None:
-    """Serve until interrupted; `tell` is given the address when it can be opened."""
-    servers = _Servers(catalog, port)
+def run_server(catalog: Catalog, port: int, on_start: Callable[[str], None]) -> None:
+    """Serve until a signal interrupts.
+
+    Args:
+        catalog: The catalog to work on.
+        port: The port of our pages; 0 for any free one.
+        on_start: Called with the address as soon as a browser can open it.
+
+    Raises:
+        InputError: The port is in use.
+    """
+    servers = _ServerPair(catalog, port)
 
     async def serve() -> None:
-        for one in (signal.SIGINT, signal.SIGTERM):
-            with suppress(NotImplementedError):  # Windows: the interrupt ends us without it
-                asyncio.get_running_loop().add_signal_handler(one, servers.stop)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with suppress(NotImplementedError):  # Windows: the interrupt ends the process without it
+                asyncio.get_running_loop().add_signal_handler(number, servers.stop)
         task = asyncio.create_task(servers.serve())
-        while not servers.started and not task.done():
+        while not servers.is_started and not task.done():
             await asyncio.sleep(0.01)
-        tell(servers.running.url)
+        on_start(servers.running.url)
         await task
 
     asyncio.run(serve())
 
 
 @contextmanager
-def running(catalog: Catalog) -> Iterator[Running]:
-    """Serve in a thread while the block runs, on any free ports."""
-    servers = _Servers(catalog, 0)
+def running_server(catalog: Catalog) -> Iterator[RunningServer]:
+    """Serve in a thread, on free ports, while the `with` block runs."""
+    servers = _ServerPair(catalog, 0)
     thread = Thread(target=lambda: asyncio.run(servers.serve()), daemon=True)
     thread.start()
-    while not servers.started:
+    while not servers.is_started:
         sleep(0.01)
     try:
         yield servers.running
@@ -117,12 +190,12 @@ def running(catalog: Catalog) -> Iterator[Running]:
         thread.join()
 
 
-def _listen(port: int) -> socket.socket:
-    taken = socket.socket()
-    taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+def _reserve_port(port: int) -> socket.socket:
+    reserved = socket.socket()
+    reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        taken.bind((HOST, port))
+        reserved.bind((HOST, port))
     except OSError as error:
-        taken.close()
+        reserved.close()
         raise InputError(f"port {port} cannot be used: {error.strerror}; give another --port") from error
-    return taken
+    return reserved

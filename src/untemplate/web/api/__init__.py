@@ -1,7 +1,7 @@
 """The JSON API behind the pages; `/api/openapi.json` describes it."""
 
-from untemplate.web.api import annotate, export, monitor, overview, review, rules
+from untemplate.web.api import annotate, monitor, overview, rules
 
 __all__ = ["ROUTERS"]
 
-ROUTERS = tuple(part.router for part in (overview, annotate, review, rules, monitor, export))
+ROUTERS = tuple(view.router for view in (overview, annotate, rules, monitor))

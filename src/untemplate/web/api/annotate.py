@@ -1,86 +1,111 @@
-"""Annotate: a cluster's sample pages with what the rules find on them, a page as it looks, and labels given to it."""
+"""Annotate and review: sample pages with the values that the rules find, rendered pages, labels, doubtful values."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 
-from untemplate.learning import Table
+from untemplate.catalog import StoredLabel
+from untemplate.labeling import Label
+from untemplate.page import Page
 from untemplate.rules import Rule
 from untemplate.rules.applying import Match
 from untemplate.rules.in_words import explain_rule
-from untemplate.web.api.common import PROBLEMS, DeskOf, Given, Name, SiteOf, Text
-from untemplate.web.bench import Bench
-from untemplate.web.labels import Change, change_labels, confirm, set_labels
-from untemplate.web.marks import Click, spot_of_found, spots_of_label
-from untemplate.web.progress import Progress, measure
+from untemplate.web.api.common import (
+    ERROR_RESPONSES,
+    NameParam,
+    RequestBody,
+    SiteParam,
+    Text,
+    WorkspaceParam,
+)
+from untemplate.web.cluster_session import ClusterSession
+from untemplate.web.labeling_progress import (
+    LabelingProgress,
+    PageState,
+    find_doubtful_values,
+    lowest_confidence,
+    measure_progress,
+)
+from untemplate.web.page_labels import (
+    Click,
+    LabelChange,
+    change_labels,
+    confirm_values,
+    mark_label,
+    mark_match,
+    set_labels,
+)
 from untemplate.web.rendering import Item, Rendering
-from untemplate.web.sites import OpenSite
+from untemplate.web.workspace import OpenSite
 
-__all__ = ["router"]
+__all__ = ["MarkView", "PageView", "mark_view", "router"]
 
-router = APIRouter(prefix="/api", tags=["annotate"], responses=PROBLEMS)
+router = APIRouter(prefix="/api", responses=ERROR_RESPONSES)
 
-Number = Annotated[int, Field(ge=0, le=10_000_000)]
-Id = Annotated[int, Field(ge=1, le=2**31 - 1)]
+MAX_DOUBTS = 200
+"""Doubtful values in one response. More appear when a person has reviewed these."""
+
+ItemNumber = Annotated[int, Field(ge=0, le=10_000_000)]
+LabelId = Annotated[int, Field(ge=1, le=2**31 - 1)]
 
 
 class AttributeView(BaseModel):
-    """An attribute, and the rule that the labels have taught so far."""
+    """An attribute, and the rule that was learned from the labels so far."""
 
     name: str
     type: str
     mandatory: bool
     many: bool
-    rule: str | None = Field(description="The rule in words; none before a label")
+    rule: str | None = Field(description="The rule in words; none before the first label")
     coverage: float | None = Field(
-        description="Share of the unlabelled sample pages on which it finds something"
+        description="Share of the unlabeled sample pages on which it finds a value"
     )
     problems: list[str]
 
 
-class Cell(BaseModel):
-    """The values of an attribute on a page, said by a person or found by a rule."""
+class CellView(BaseModel):
+    """The values of an attribute on a page, labeled by a person or found by a rule."""
 
-    state: Literal["labelled", "absent", "found", "doubtful", "missing", "open"]
+    state: Literal["labeled", "absent", "found", "doubtful", "missing", "open"]
     texts: list[str]
     confidence: float | None = None
 
 
-class PageRow(BaseModel):
+class PageRowView(BaseModel):
     """A sample page and its record."""
 
     page: str
     url: str
     title: str
-    labelled: bool
-    holds: bool = Field(description="Whether the rules extract from it successfully")
-    cells: dict[str, Cell]
+    labeled: bool
+    extracted: bool = Field(description="Whether the rules extract from it successfully")
+    cells: dict[str, CellView]
 
 
-class BenchView(BaseModel):
-    """A cluster's sample pages in the order of the sample, and how far their labelling is."""
+class SessionView(BaseModel):
+    """The sample pages of a cluster in the order of the sample, and how far their labeling is."""
 
     site: str
     cluster: str
     attributes: list[AttributeView]
-    rows: list[PageRow]
+    rows: list[PageRowView]
     next: str | None = Field(description="The page that the rules are least sure about")
     done: bool = Field(
-        description="The paper's stop criterion: rules extract from all remaining sample pages"
+        description="The paper's stop criterion: the rules extract from all remaining sample pages"
     )
     undecided: list[str] = Field(description="Attributes without any label")
-    saved: bool = Field(description="Whether the newest version of the rules is what the labels teach")
-    changes: int = Field(
-        description="Changes of the site, of those that /api/changes tells, that are in this"
-    )
+    saved: bool = Field(description="Whether the newest version has the rules that the labels teach")
+    changes: int = Field(description="The number of the latest change, as in /api/changes, that is included")
 
 
 class MarkView(BaseModel):
-    """Something to mark on a page: a label, or what a rule finds where there is no label."""
+    """Something to mark on a page: a label, or a value that a rule finds where there is no label."""
 
     attribute: str
     kind: Literal["label", "found"]
@@ -91,7 +116,7 @@ class MarkView(BaseModel):
 
 
 class MarksView(BaseModel):
-    """All marks of a page, and the attributes that are said not to be on it."""
+    """All marks of a page, and the attributes that are labeled as not on it."""
 
     page: str
     marks: list[MarkView]
@@ -108,215 +133,264 @@ class PageView(BaseModel):
     items: list[Item]
 
 
-class ChangeView(BaseModel):
-    """Labels that now count, and labels that no longer do."""
+class LabelChangeView(BaseModel):
+    """The ids of labels that were added or restored, and of labels that were removed."""
 
     added: list[int]
     removed: list[int]
 
 
-class LabelledView(BaseModel):
-    """What a label changed."""
+class LabeledView(BaseModel):
+    """The effect of a change of labels."""
 
-    change: ChangeView
-    bench: BenchView
+    change: LabelChangeView
+    session: SessionView
     marks: MarksView
 
 
-class ClickGiven(Given):
-    """An item of the page, or its attribute; up to another item; or a part of its text."""
+class DoubtView(BaseModel):
+    """A value, or a missing value, that a person should review."""
 
-    item: Number
+    page: str
+    attribute: str
+    texts: list[str]
+    confidence: float
+    reason: str
+    others: list[str] = Field(description="What members of the committee find instead")
+
+
+class ReviewView(BaseModel):
+    """The doubtful values on the stored pages of a cluster."""
+
+    pages: int = Field(description="The number of pages that were checked")
+    doubts: list[DoubtView]
+
+
+class ClickBody(RequestBody):
+    """An item of the page or an attribute of it, a range up to another item, or a part of its text."""
+
+    item: ItemNumber
     attribute: Text | None = None
-    last: Number | None = None
+    last: ItemNumber | None = None
     part: Text | None = None
 
 
-class LabelsGiven(Given):
-    """The values of an attribute on a page, instead of what was said before; null: it is not on this page."""
+class LabelsBody(RequestBody):
+    """The values of an attribute on a page, which replace its labels; null if the page does not contain it."""
 
     site: Text
     page: Text
     attribute: Text
-    clicks: Annotated[list[ClickGiven], Field(max_length=200)] | None
+    clicks: Annotated[list[ClickBody], Field(max_length=200)] | None
 
 
-class ConfirmGiven(Given):
-    """What the rules find on a page is right: all of it that has no label, or these attributes."""
+class ConfirmBody(RequestBody):
+    """The values that the rules find on a page are right: those of some attributes, or all without a label."""
 
     site: Text
     page: Text
     attributes: Annotated[list[Text], Field(max_length=200)] | None = None
 
 
-class ChangeGiven(Given):
-    """Undo or redo: labels that count again, and labels that no longer do."""
+class LabelChangeBody(RequestBody):
+    """The ids of labels to restore, and of labels to remove: undo or redo."""
 
     site: Text
     page: Text
-    restore: Annotated[tuple[Id, ...], Field(max_length=1000)] = ()
-    remove: Annotated[tuple[Id, ...], Field(max_length=1000)] = ()
+    restore: Annotated[tuple[LabelId, ...], Field(max_length=1000)] = ()
+    remove: Annotated[tuple[LabelId, ...], Field(max_length=1000)] = ()
 
 
-@router.get("/bench")
-def get_bench(site: SiteOf, cluster: Name) -> BenchView:
-    """A cluster's sample pages with their records, and the page to label next."""
-    changes = site.desk.changes.count(site.name)
-    return _bench_view(site, site.bench(cluster), changes)
+@router.get("/session", tags=["annotate"])
+def get_session(site: SiteParam, cluster: NameParam) -> SessionView:
+    """Return the sample pages of a cluster with their records, and the page to label next."""
+    changes = site.workspace.changes.count(site.name)
+    return _session_view(site, site.session(cluster), changes)
 
 
-@router.get("/page", response_model=PageView)
-def get_page(site: SiteOf, page: Name) -> Response:
-    """A page as it looks, without anything in it that could act."""
-    parsed, rendering = site.shown(page)
+@router.get("/page", tags=["annotate"], response_model=PageView)
+def get_page(site: SiteParam, page: NameParam) -> Response:
+    """Return a page as plain data that cannot run anything."""
+    parsed, rendering = site.rendered_page(page)
     view = {"page": page, "url": parsed.url, "quirks": rendering.quirks, "remote": site.remote}
     content = json.dumps({**view, "items": rendering.items}, separators=(",", ":"))
-    return Response(content, media_type="application/json")  # not checked item by item: pages may be huge
+    return Response(content, media_type="application/json")  # not validated: pages may have many items
 
 
-@router.get("/marks")
-def get_marks(site: SiteOf, page: Name) -> MarksView:
-    """What is marked on a page."""
-    return _marks_view(site, site.bench(site.cluster_of(page)), page)
+@router.get("/marks", tags=["annotate"])
+def get_marks(site: SiteParam, page: NameParam) -> MarksView:
+    """Return the marks of a page."""
+    return _marks_view(site, site.session(site.cluster_of(page)), page)
 
 
-@router.put("/labels")
-def put_labels(desk: DeskOf, given: LabelsGiven) -> LabelledView:
-    """Label an attribute on a page; the rules are learnt anew."""
-    site = desk.site(given.site)
+@router.put("/labels", tags=["annotate"])
+def put_labels(workspace: WorkspaceParam, body: LabelsBody) -> LabeledView:
+    """Label an attribute on a page, and learn its rule again."""
+    site = workspace.site(body.site)
     clicks = None
-    if given.clicks is not None:
-        clicks = [Click(one.item, one.attribute, one.last, one.part) for one in given.clicks]
-    return _labelled(site, given.page, set_labels(site, given.page, given.attribute, clicks))
+    if body.clicks is not None:
+        clicks = [Click(click.item, click.attribute, click.last, click.part) for click in body.clicks]
+    return _labeled_view(site, body.page, set_labels(site, body.page, body.attribute, clicks))
 
 
-@router.post("/labels/confirm")
-def post_confirm(desk: DeskOf, given: ConfirmGiven) -> LabelledView:
-    """Label a page with what the rules find on it."""
-    site = desk.site(given.site)
-    return _labelled(site, given.page, confirm(site, given.page, given.attributes))
+@router.post("/labels/confirm", tags=["annotate"])
+def post_confirm(workspace: WorkspaceParam, body: ConfirmBody) -> LabeledView:
+    """Label a page with the values that the rules find on it."""
+    site = workspace.site(body.site)
+    return _labeled_view(site, body.page, confirm_values(site, body.page, body.attributes))
 
 
-@router.post("/labels/change")
-def post_change(desk: DeskOf, given: ChangeGiven) -> LabelledView:
-    """Undo or redo a change of labels; the page says what is shown."""
-    site = desk.site(given.site)
-    site.cluster_of(given.page)
-    return _labelled(site, given.page, change_labels(site, given.restore, given.remove))
+@router.post("/labels/change", tags=["annotate"])
+def post_change(workspace: WorkspaceParam, body: LabelChangeBody) -> LabeledView:
+    """Undo or redo a change of labels, and return the marks of the page that is shown."""
+    site = workspace.site(body.site)
+    site.cluster_of(body.page)
+    return _labeled_view(site, body.page, change_labels(site, body.restore, body.remove))
 
 
-def _labelled(site: OpenSite, page: str, change: Change) -> LabelledView:
-    changes = site.desk.changes.count(site.name)
-    bench = site.bench(site.cluster_of(page))
-    return LabelledView(
-        change=ChangeView(added=list(change.added), removed=list(change.removed)),
-        bench=_bench_view(site, bench, changes),
-        marks=_marks_view(site, bench, page),
+@router.get("/review", tags=["review"])
+def get_review(site: SiteParam, cluster: NameParam) -> ReviewView:
+    """Return values with low confidence, disagreement or the wrong type, and missing mandatory values."""
+    session = site.session(cluster)
+    doubts = []
+    for id in site.pages[cluster]:
+        page = session.pages.get(id) or site.catalog.page(site.name, id)
+        with session.lock:
+            doubts += find_doubtful_values(session, page)
+    doubts.sort(key=lambda doubt: doubt.confidence)
+    views = [DoubtView(**asdict(doubt)) for doubt in doubts[:MAX_DOUBTS]]
+    return ReviewView(pages=len(site.pages[cluster]), doubts=views)
+
+
+def _labeled_view(site: OpenSite, page: str, change: LabelChange) -> LabeledView:
+    changes = site.workspace.changes.count(site.name)
+    session = site.session(site.cluster_of(page))
+    return LabeledView(
+        change=LabelChangeView(added=list(change.added), removed=list(change.removed)),
+        session=_session_view(site, session, changes),
+        marks=_marks_view(site, session, page),
     )
 
 
-def _bench_view(site: OpenSite, bench: Bench, changes: int) -> BenchView:
-    with bench.lock:
-        progress = measure(bench)
-        return BenchView(
+def _session_view(site: OpenSite, session: ClusterSession, changes: int) -> SessionView:
+    with session.lock:
+        progress = measure_progress(session)
+        return SessionView(
             site=site.name,
-            cluster=bench.cluster,
-            attributes=[_attribute_view(bench, name) for name in bench.schema.attributes],
-            rows=_rows(bench, progress),
+            cluster=session.cluster,
+            attributes=[_attribute_view(session, name) for name in session.schema.attributes],
+            rows=_page_rows(session, progress),
             next=progress.next,
             done=progress.done,
             undecided=list(progress.undecided),
-            saved=bench.is_saved,
+            saved=session.is_saved,
             changes=changes,
         )
 
 
-def _attribute_view(bench: Bench, name: str) -> AttributeView:
-    attribute, report = bench.schema.attributes[name], bench.reports.get(name)
-    rule = bench.rules.get(name)
+def _attribute_view(session: ClusterSession, name: str) -> AttributeView:
+    attribute, report = session.schema.attributes[name], session.reports.get(name)
+    rule = session.rules.get(name)
     return AttributeView(
         name=name,
         type=attribute.type,
         mandatory=attribute.mandatory,
         many=attribute.many,
         rule=explain_rule(rule) if rule else None,
-        coverage=round(bench.coverage(name), 3) if rule else None,
+        coverage=round(session.coverage(name), 3) if rule else None,
         problems=report.problems if report else [],
     )
 
 
-def _rows(bench: Bench, progress: Progress) -> list[PageRow]:
+def _page_rows(session: ClusterSession, progress: LabelingProgress) -> list[PageRowView]:
     rows = []
     for state in progress.pages:
-        page = bench.pages[state.page]
-        labels = bench.labels_of(page.id)
-        found = bench.find(page)
-        cells: dict[str, Cell] = {}
-        for name in bench.schema.attributes:
-            own = [label for label in labels if label.attribute == name]
-            if own:
-                texts = [label.value or "" for label in own if not label.is_gap]
-                cells[name] = Cell(state="labelled" if texts else "absent", texts=texts)
-            elif places := found.get(name):
-                texts = [place.text for place in places]
-                sure = min(place.confidence for place in places)
-                doubtful = name in state.doubts
-                cells[name] = Cell(
-                    state="doubtful" if doubtful else "found", texts=texts, confidence=round(sure, 3)
-                )
-            else:
-                cells[name] = Cell(state="missing" if name in found else "open", texts=[])
-        rows.append(
-            PageRow(
-                page=page.id,
-                url=page.url,
-                title=page.title,
-                labelled=state.is_labelled,
-                holds=state.holds,
-                cells=cells,
-            )
+        page = session.pages[state.page]
+        row = PageRowView(
+            page=page.id,
+            url=page.url,
+            title=page.title,
+            labeled=state.is_labeled,
+            extracted=state.is_extracted,
+            cells=_cells(session, page, state),
         )
+        rows.append(row)
     return rows
 
 
-def mark_of_found(found: Match, name: str, rule: Rule, rendering: Rendering) -> MarkView:
-    """What a rule finds, to be marked on its page."""
-    spot = spot_of_found(found, rule, rendering)
-    return MarkView(
-        attribute=name,
-        kind="found",
-        items=list(spot.items),
-        part=spot.part,
-        text=found.text,
-        confidence=round(found.confidence, 3),
+def _cells(session: ClusterSession, page: Page, state: PageState) -> dict[str, CellView]:
+    """Return the cells of a page's row by attribute."""
+    labels = session.labels_of(page.id)
+    found = session.find(page)
+    cells = {}
+    for name in session.schema.attributes:
+        attribute_labels = [label for label in labels if label.attribute == name]
+        if attribute_labels:
+            cells[name] = _labeled_cell(attribute_labels)
+        elif matches := found.get(name):
+            cells[name] = _found_cell(matches, is_doubtful=name in state.doubts)
+        else:
+            cells[name] = CellView(state="missing" if name in found else "open", texts=[])
+    return cells
+
+
+def _labeled_cell(labels: Sequence[Label]) -> CellView:
+    texts = [label.value or "" for label in labels if not label.is_gap]
+    return CellView(state="labeled" if texts else "absent", texts=texts)
+
+
+def _found_cell(matches: Sequence[Match], is_doubtful: bool) -> CellView:
+    return CellView(
+        state="doubtful" if is_doubtful else "found",
+        texts=[match.text for match in matches],
+        confidence=round(lowest_confidence(matches), 3),
     )
 
 
-def _marks_view(site: OpenSite, bench: Bench, page: str) -> MarksView:
-    parsed, rendering = site.shown(page)
-    marks: list[MarkView] = []
-    with bench.lock:
-        table, number = bench.table, list(bench.pages).index(page) if page in bench.pages else -1
-        if number < 0 or bench.pages[page] is not parsed:
-            table, number = Table([parsed]), 0
-        given = site.labels(page)
-        for one in given:
-            attribute = bench.schema.attributes.get(one.label.attribute)
-            spots = spots_of_label(one.label, number, table, rendering, attribute) if attribute else []
-            marks += [
-                MarkView(
-                    attribute=one.label.attribute,
-                    kind="label",
-                    items=list(spot.items),
-                    part=spot.part,
-                    text=one.label.value or "",
-                    confidence=1.0,
-                )
-                for spot in spots
-            ]
-        labelled = {one.label.attribute for one in given}
-        for name, places in bench.find(parsed).items():
-            for place in [] if name in labelled else places:
-                marks.append(mark_of_found(place, name, bench.rules[name], rendering))
-    absent = [one.label.attribute for one in given if one.label.is_gap]
+def mark_view(match: Match, rule: Rule, rendering: Rendering) -> MarkView:
+    """Return the mark of a value that a rule found."""
+    marked = mark_match(match, rule, rendering)
+    return MarkView(
+        attribute=rule.attribute,
+        kind="found",
+        items=list(marked.items),
+        part=marked.part,
+        text=match.text,
+        confidence=round(match.confidence, 3),
+    )
+
+
+def _marks_view(site: OpenSite, session: ClusterSession, page: str) -> MarksView:
+    """Return the marks of a page: its labels, and found values of attributes without a label."""
+    parsed, rendering = site.rendered_page(page)
+    with session.lock:
+        labels = site.labels(page)
+        labeled = {stored.label.attribute for stored in labels}
+        marks = _label_marks(session, parsed, rendering, labels)
+        for name, matches in session.find(parsed).items():
+            if name not in labeled:
+                marks += [mark_view(match, session.rules[name], rendering) for match in matches]
+    absent = [stored.label.attribute for stored in labels if stored.label.is_gap]
     return MarksView(page=page, marks=marks, absent=absent)
+
+
+def _label_marks(
+    session: ClusterSession, page: Page, rendering: Rendering, labels: Sequence[StoredLabel]
+) -> list[MarkView]:
+    table, number = session.table_with(page)
+    marks = []
+    for stored in labels:
+        label = stored.label
+        attribute = session.schema.attributes.get(label.attribute)
+        marked = mark_label(label, number, table, rendering, attribute) if attribute else None
+        if marked is not None:
+            mark = MarkView(
+                attribute=label.attribute,
+                kind="label",
+                items=list(marked.items),
+                part=marked.part,
+                text=label.value or "",
+                confidence=1.0,
+            )
+            marks.append(mark)
+    return marks

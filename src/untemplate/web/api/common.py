@@ -1,64 +1,104 @@
-"""What all parts of the API share: whom they ask, and how they say that something is wrong."""
+"""What all parts of the API share: parameters, request bodies, jobs, and answers to errors."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import Depends, FastAPI, Query, Request
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from untemplate.errors import CatalogError, UntemplateError
-from untemplate.web.sites import Desk, OpenSite
+from untemplate.web.background import Job
+from untemplate.web.workspace import OpenSite, Workspace
 
-__all__ = ["PROBLEMS", "DeskOf", "Given", "Name", "Problem", "SiteOf", "Text", "answer_errors"]
+__all__ = [
+    "ERROR_RESPONSES",
+    "ErrorView",
+    "JobView",
+    "NameParam",
+    "RequestBody",
+    "SiteParam",
+    "Text",
+    "WorkspaceParam",
+    "answer_errors",
+    "job_view",
+]
 
-Name = Annotated[str, Query(max_length=4000)]
-"""A site's, cluster's or page's name; pages may be named by their URLs."""
-
+NameParam = Annotated[str, Query(max_length=4000)]
+"""The name of a site, cluster or page in the query; the name of a page may be its URL."""
 
 Text = Annotated[str, Field(max_length=4000)]
-"""The same in a body."""
+"""A name in a request body."""
 
 
-class Given(BaseModel):
-    """A body that a client sends: what it does not know is refused."""
+class RequestBody(BaseModel):
+    """A body that a client sends. Fields that the server does not know are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Problem(BaseModel):
+class ErrorView(BaseModel):
     """What is wrong, in one line for people."""
 
     detail: str
 
 
-PROBLEMS: dict[int | str, dict[str, Any]] = {
-    400: {"model": Problem, "description": "What was asked for cannot be done; the detail says why"},
-    401: {"model": Problem, "description": "The token is missing"},
-    403: {"model": Problem, "description": "The request came from another site"},
-    404: {"model": Problem, "description": "There is no such site, cluster, page or version"},
+ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
+    400: {"model": ErrorView, "description": "The request cannot be done; the detail says why"},
+    401: {"model": ErrorView, "description": "The token is missing"},
+    403: {"model": ErrorView, "description": "The request came from another site"},
+    404: {"model": ErrorView, "description": "There is no such site, cluster, page or version"},
 }
 
 
-def _desk(request: Request) -> Desk:
-    desk: Desk = request.app.state.desk
-    return desk
+def _get_workspace(request: Request) -> Workspace:
+    workspace: Workspace = request.app.state.workspace
+    return workspace
 
 
-DeskOf = Annotated[Desk, Depends(_desk)]
+WorkspaceParam = Annotated[Workspace, Depends(_get_workspace)]
 
 
-def _site(desk: DeskOf, site: Name) -> OpenSite:
-    return desk.site(site)
+def _get_site(workspace: WorkspaceParam, site: NameParam) -> OpenSite:
+    return workspace.site(site)
 
 
-SiteOf = Annotated[OpenSite, Depends(_site)]
+SiteParam = Annotated[OpenSite, Depends(_get_site)]
 """The site that the query names."""
 
 
+class JobView(BaseModel):
+    """A job, how far it is, and its result."""
+
+    id: int
+    kind: str
+    site: str
+    state: Literal["running", "done", "failed"]
+    pages: int
+    total: int | None
+    problem: str | None
+    result: dict[str, Any]
+    file: bool = Field(description="Whether there is a file to download")
+
+
+def job_view(job: Job) -> JobView:
+    """Return a job as the API sends it."""
+    return JobView(
+        id=job.id,
+        kind=job.kind,
+        site=job.site,
+        state=job.state,
+        pages=job.pages,
+        total=job.total,
+        problem=job.problem,
+        result=job.result,
+        file=job.file is not None and job.state == "done",
+    )
+
+
 def answer_errors(app: FastAPI) -> None:
-    """What untemplate raises on purpose becomes an answer with its one line."""
+    """Let an application answer every UntemplateError with its message."""
 
     @app.exception_handler(UntemplateError)
     def answer(request: Request, error: UntemplateError) -> JSONResponse:

@@ -1,46 +1,74 @@
-"""Monitor: coverage and fill rates over time, alarms with the page before and after, watching and healing."""
+"""Monitor and export: figures and alarms over time, a page before and after; and jobs: watch, heal, write files."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
+from fastapi.responses import FileResponse
 from pydantic import BaseModel, Field
 
+from untemplate.catalog import Run
 from untemplate.errors import CatalogError
+from untemplate.labeling import write_labels
+from untemplate.output import write_records
 from untemplate.page import Page
 from untemplate.rules import Wrapper
 from untemplate.rules.applying import apply_rule
-from untemplate.web.api.annotate import MarkView, PageView, mark_of_found
-from untemplate.web.api.common import PROBLEMS, DeskOf, Given, Name, SiteOf, Text
-from untemplate.web.api.export import JobView, job_view
+from untemplate.sources import Pages, read_pages
+from untemplate.web.api.annotate import MarkView, PageView, mark_view
+from untemplate.web.api.common import (
+    ERROR_RESPONSES,
+    JobView,
+    NameParam,
+    RequestBody,
+    SiteParam,
+    Text,
+    WorkspaceParam,
+    job_view,
+)
+from untemplate.web.background import Job
 from untemplate.web.rendering import Rendering, render
-from untemplate.web.rounds import heal_round, watch_round
-from untemplate.web.sites import OpenSite
+from untemplate.web.site_updates import is_draft_saved, run_heal, run_watch
+from untemplate.web.workspace import OpenSite
 
 __all__ = ["router"]
 
-router = APIRouter(prefix="/api", tags=["monitor"], responses=PROBLEMS)
+router = APIRouter(prefix="/api", responses=ERROR_RESPONSES)
+
+JobId = Annotated[int, Query(ge=1, le=2**31 - 1)]
+
+_MEDIA_TYPES = {
+    "csv": "text/csv",
+    "jsonl": "application/jsonl",
+    "parquet": "application/vnd.apache.parquet",
+}
+_FILE_RESPONSE: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The file", "content": {"application/octet-stream": {}}}
+}
 
 
-class Figures(BaseModel):
-    """One cluster at one time."""
+class ClusterFiguresView(BaseModel):
+    """The figures of a cluster in one watch run."""
 
     cluster: str
     pages: int
-    coverage: float = Field(description="Share of the pages looked at that still look like the cluster's")
-    fill: dict[str, float] = Field(description="Per attribute the share of pages on which it came out")
+    coverage: float = Field(description="Share of the pages that still look like the cluster")
+    fill: dict[str, float] = Field(description="For each attribute, the share of pages with a value")
 
 
-class RoundView(BaseModel):
-    """One look at the site."""
+class WatchRunView(BaseModel):
+    """One watch run."""
 
     id: int
     started: datetime
     finished: datetime
-    clusters: list[Figures]
+    clusters: list[ClusterFiguresView]
     alarms: int
 
 
@@ -59,8 +87,8 @@ class AlarmView(BaseModel):
     cleared: datetime | None
 
 
-class HealView(BaseModel):
-    """What healing did."""
+class HealRunView(BaseModel):
+    """One heal run, and what it repaired."""
 
     finished: datetime
     version: int | None
@@ -70,109 +98,179 @@ class HealView(BaseModel):
 
 
 class MonitorView(BaseModel):
-    """A site over time, the oldest first."""
+    """A site over time, the oldest runs and alarms first."""
 
     attributes: list[str]
-    rounds: list[RoundView]
+    runs: list[WatchRunView]
     alarms: list[AlarmView]
-    heals: list[HealView]
+    heals: list[HealRunView]
 
 
 class SideView(BaseModel):
-    """A page at one time, with what the rules find on it."""
+    """A page at one time, with marks of the values that the rules find on it."""
 
     page: PageView
     marks: list[MarkView]
 
 
 class ComparisonView(BaseModel):
-    """A page when the rules were saved, if it was kept, and as it is now."""
+    """A page in its state when the rules were saved, if the catalog has it, and in its last state."""
 
     before: SideView | None
     after: SideView
 
 
-class RoundGiven(Given):
-    """Where fresh pages are; null: the watched pages are fetched from their URLs."""
+class FreshPagesBody(RequestBody):
+    """Where fresh pages are; null to fetch the watched pages from their URLs."""
 
     site: Text
     source: Text | None = None
 
 
-@router.get("/monitor")
-def get_monitor(site: SiteOf) -> MonitorView:
-    """How the rules of a site held over time, what is wrong, and what was healed."""
-    rounds, heals = [], []
-    for run in site.catalog.runs(site.name):
-        if run.finished is None:
-            continue
-        if run.kind == "watch" and isinstance(run.figures.get("clusters"), list):
-            clusters = [Figures.model_validate(one) for one in run.figures["clusters"]]
-            alarms = run.figures.get("alarms", [])
-            rounds.append(
-                RoundView(
-                    id=run.id,
-                    started=run.started,
-                    finished=run.finished,
-                    clusters=clusters,
-                    alarms=len(alarms) if isinstance(alarms, list) else alarms,
-                )
-            )
-        elif run.kind == "heal":
-            heals.append(
-                HealView(
-                    finished=run.finished,
-                    version=run.figures.get("version"),
-                    healed=run.figures.get("healed", []),
-                    lost=run.figures.get("lost", []),
-                    reused=run.figures.get("reused", {}),
-                )
-            )
+class ExportBody(RequestBody):
+    """What to write: the records of all pages, or the labels."""
+
+    site: Text
+    format: Literal["csv", "jsonl", "parquet", "labels"]
+
+
+class SourceView(BaseModel):
+    """The pages that an export reads, and the version of the rules."""
+
+    source: str | None = Field(description="Where the pages come from; null if only the catalog has them")
+    version: int
+    saved: bool = Field(description="Whether the newest version has the rules that the labels teach")
+
+
+@router.get("/monitor", tags=["monitor"])
+def get_monitor(site: SiteParam) -> MonitorView:
+    """Return the figures, alarms and repairs of a site over time."""
+    runs = site.catalog.runs(site.name)
     return MonitorView(
         attributes=list(site.schema.attributes),
-        rounds=rounds,
-        alarms=[AlarmView(**asdict(one)) for one in site.catalog.alarms(site.name, open_only=False)],
-        heals=heals,
+        runs=list(_watch_runs(runs)),
+        alarms=[AlarmView(**asdict(alarm)) for alarm in site.catalog.alarms(site.name, open_only=False)],
+        heals=list(_heal_runs(runs)),
     )
 
 
-@router.get("/compare")
-def get_comparison(site: SiteOf, page: Name) -> ComparisonView:
-    """A page before and after: when the newest rules were saved, and as it was last seen."""
+@router.get("/compare", tags=["monitor"])
+def get_comparison(site: SiteParam, page: NameParam) -> ComparisonView:
+    """Return a page before and after a change: when the newest rules were saved, and in its last state."""
     wrapper = site.wrapper(site.cluster_of(page))
-    assert site.version is not None
     try:
-        before = _side(site, wrapper, site.catalog.page(site.name, page, site.version.saved))
+        before = _side_view(site, wrapper, site.catalog.page(site.name, page, site.version.saved))
     except CatalogError:
         before = None
-    return ComparisonView(before=before, after=_side(site, wrapper, site.catalog.page(site.name, page)))
+    return ComparisonView(before=before, after=_side_view(site, wrapper, site.catalog.page(site.name, page)))
 
 
-@router.post("/watch")
-def post_watch(desk: DeskOf, given: RoundGiven) -> JobView:
-    """Begin to look whether the rules still hold on fresh pages."""
-    site = desk.site(given.site)
-    return job_view(desk.jobs.start("watch", site.name, lambda job: watch_round(site, given.source, job)))
+@router.post("/watch", tags=["monitor"])
+def post_watch(workspace: WorkspaceParam, body: FreshPagesBody) -> JobView:
+    """Start to test the rules on fresh pages."""
+    site = workspace.site(body.site)
+    return job_view(workspace.jobs.start("watch", site.name, lambda job: run_watch(site, body.source, job)))
 
 
-@router.post("/heal")
-def post_heal(desk: DeskOf, given: RoundGiven) -> JobView:
-    """Begin to repair rules with fresh pages; the result is a new version."""
-    site = desk.site(given.site)
-    return job_view(desk.jobs.start("heal", site.name, lambda job: heal_round(site, given.source, job)))
+@router.post("/heal", tags=["monitor"])
+def post_heal(workspace: WorkspaceParam, body: FreshPagesBody) -> JobView:
+    """Start to repair rules with fresh pages; the result is a new version."""
+    site = workspace.site(body.site)
+    return job_view(workspace.jobs.start("heal", site.name, lambda job: run_heal(site, body.source, job)))
 
 
-def _side(site: OpenSite, wrapper: Wrapper, page: Page) -> SideView:
-    rendering = render(page, lambda reference: site.link(page, None, reference))
+@router.get("/export/source", tags=["export"])
+def get_source(site: SiteParam) -> SourceView:
+    """Return what an export would read."""
+    return SourceView(source=_existing_source(site), version=site.version.number, saved=is_draft_saved(site))
+
+
+@router.post("/export", tags=["export"])
+def post_export(workspace: WorkspaceParam, body: ExportBody) -> JobView:
+    """Start to write a file of all records, or of the labels; get the job until it is done."""
+    site = workspace.site(body.site)
+    ending = "jsonl" if body.format == "labels" else body.format
+
+    def write(job: Job) -> None:
+        path = workspace.jobs.path(job, ending)
+        if body.format == "labels":
+            write_labels([stored.label for stored in site.labels()], path)
+        else:
+            pages = _all_pages(site)
+            records = site.rules.extract(job.counted(pages, pages.total))
+            job.result["records"] = write_records(records, path, site.schema)
+        job.file = path
+
+    return job_view(workspace.jobs.start(f"export {body.format}", site.name, write))
+
+
+@router.get("/job", tags=["export"])
+def get_job(workspace: WorkspaceParam, id: JobId) -> JobView:
+    """Return how far a job is."""
+    return job_view(workspace.jobs.get(id))
+
+
+@router.get("/job/file", tags=["export"], response_class=FileResponse, responses=_FILE_RESPONSE)
+def get_file(workspace: WorkspaceParam, id: JobId) -> FileResponse:
+    """Return the file that a job has written."""
+    job = workspace.jobs.get(id)
+    if job.file is None or job.state != "done":
+        raise CatalogError(f"job {id} has no file")
+    name = re.sub(r"[^\w.-]+", "-", f"{job.site}-{'labels' if 'labels' in job.kind else 'records'}")
+    ending = job.file.suffix.removeprefix(".")
+    return FileResponse(job.file, media_type=_MEDIA_TYPES[ending], filename=f"{name}.{ending}")
+
+
+def _watch_runs(runs: list[Run]) -> Iterator[WatchRunView]:
+    for run in runs:
+        clusters = run.figures.get("clusters")
+        if run.kind != "watch" or run.finished is None or not isinstance(clusters, list):
+            continue
+        alarms = run.figures.get("alarms", [])
+        yield WatchRunView(
+            id=run.id,
+            started=run.started,
+            finished=run.finished,
+            clusters=[ClusterFiguresView.model_validate(figures) for figures in clusters],
+            alarms=len(alarms) if isinstance(alarms, list) else alarms,
+        )
+
+
+def _heal_runs(runs: list[Run]) -> Iterator[HealRunView]:
+    for run in runs:
+        if run.kind == "heal" and run.finished is not None:
+            yield HealRunView(
+                finished=run.finished,
+                version=run.figures.get("version"),
+                healed=run.figures.get("healed", []),
+                lost=run.figures.get("lost", []),
+                reused=run.figures.get("reused", {}),
+            )
+
+
+def _side_view(site: OpenSite, wrapper: Wrapper, page: Page) -> SideView:
+    rendering = render(page, lambda reference: site.asset_address(page, None, reference))
     view = PageView(
         page=page.id, url=page.url, quirks=rendering.quirks, remote=site.remote, items=rendering.items
     )
-    return SideView(page=view, marks=_marks(site, wrapper, page, rendering))
+    return SideView(page=view, marks=list(_found_marks(site, wrapper, page, rendering)))
 
 
-def _marks(site: OpenSite, wrapper: Wrapper, page: Page, rendering: Rendering) -> list[MarkView]:
-    return [
-        mark_of_found(found, name, rule, rendering)
-        for name, rule in wrapper.rules.items()
-        for found in apply_rule(rule, page.tree, wrapper, site.schema.attributes[name])
-    ]
+def _found_marks(site: OpenSite, wrapper: Wrapper, page: Page, rendering: Rendering) -> Iterator[MarkView]:
+    for name, rule in wrapper.rules.items():
+        for match in apply_rule(rule, page.tree, wrapper, site.schema.attributes[name]):
+            yield mark_view(match, rule, rendering)
+
+
+def _existing_source(site: OpenSite) -> str | None:
+    """Return where the pages of a site come from, if that still exists."""
+    source = site.figures.get("source")
+    return source if source and Path(source).exists() else None
+
+
+def _all_pages(site: OpenSite) -> Pages:
+    """Return the pages of the source, or those of the catalog if the source is gone."""
+    source = _existing_source(site)
+    if source is None:
+        return read_pages(list(site.catalog.pages(site.name)))
+    return read_pages(source, **site.figures.get("columns", {}))

@@ -1,24 +1,25 @@
-"""Overview: the sites of the catalog, their clusters, how healthy their rules are, and what waits for a person."""
+"""Overview: the sites of the catalog, their clusters, how well their rules work, and what waits for a person."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime
 
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from untemplate.rules import Wrapper
-from untemplate.web.api.common import PROBLEMS, DeskOf, Given, SiteOf
-from untemplate.web.progress import measure
-from untemplate.web.sites import Desk, OpenSite
+from untemplate.web.api.common import ERROR_RESPONSES, RequestBody, SiteParam, WorkspaceParam
+from untemplate.web.labeling_progress import measure_progress
+from untemplate.web.workspace import OpenSite, Workspace
 
 __all__ = ["router"]
 
-router = APIRouter(prefix="/api", tags=["overview"], responses=PROBLEMS)
+router = APIRouter(prefix="/api", tags=["overview"], responses=ERROR_RESPONSES)
 
 
-class Fill(BaseModel):
-    """An attribute, and the share of watched pages on which its rule found something."""
+class FillView(BaseModel):
+    """An attribute, and the share of watched pages on which its rule found a value."""
 
     attribute: str
     share: float | None = Field(description="None without a rule")
@@ -31,14 +32,14 @@ class ClusterView(BaseModel):
     cluster: str
     url_pattern: str
     pages: int = Field(description="Pages in the source")
-    labelled: int = Field(description="Pages with labels")
-    first: str | None = Field(description="The first page worth labelling")
-    attributes: list[Fill]
+    labeled: int = Field(description="Pages with labels")
+    first: str | None = Field(description="The first page worth labeling")
+    attributes: list[FillView]
     alarms: int
 
 
-class Waiting(BaseModel):
-    """Pages of a cluster that wait for a person, and the one to begin with."""
+class WaitingView(BaseModel):
+    """Pages of a cluster that wait for a person, and the one to start with."""
 
     cluster: str
     reason: str
@@ -48,7 +49,7 @@ class Waiting(BaseModel):
 
 
 class SiteView(BaseModel):
-    """A site and how it stands."""
+    """A site, its clusters, and what waits for a person."""
 
     site: str
     schema_name: str | None
@@ -56,46 +57,46 @@ class SiteView(BaseModel):
     saved: datetime | None
     labels: int
     clusters: list[ClusterView]
-    waiting: list[Waiting]
+    waiting: list[WaitingView]
     alarms: int
-    remote: bool = Field(description="Whether pages may load what did not come with them")
+    remote: bool = Field(description="Whether pages may load assets from other hosts")
 
 
-class SettingsGiven(Given):
-    """Whether the pages of a site may load images and stylesheets from other hosts."""
+class SettingsBody(RequestBody):
+    """Whether the pages of a site may load images and style sheets from other hosts."""
 
     remote: bool
 
 
 class FrameView(BaseModel):
-    """Where pages are shown."""
+    """The address of the server that shows pages."""
 
     address: str
 
 
 @router.get("/sites")
-def get_sites(desk: DeskOf) -> list[SiteView]:
-    """All sites of the catalog."""
-    return [_site_view(desk, name) for name in desk.catalog.sites()]
+def get_sites(workspace: WorkspaceParam) -> list[SiteView]:
+    """Return all sites of the catalog."""
+    return [_site_view(workspace, name) for name in workspace.catalog.sites()]
 
 
 @router.get("/frame")
-def get_frame(desk: DeskOf) -> FrameView:
-    """The address below which the other origin shows pages."""
-    return FrameView(address=desk.frame)
+def get_frame(workspace: WorkspaceParam) -> FrameView:
+    """Return the address of the server that shows pages."""
+    return FrameView(address=workspace.frame_address)
 
 
 @router.put("/settings")
-def put_settings(site: SiteOf, given: SettingsGiven) -> SiteView:
-    """Let the pages of a site load what did not come with them, or not; it is off whenever the server starts."""
-    site.remote = given.remote
-    site.desk.changes.tell(site.name)
-    return _site_view(site.desk, site.name)
+def put_settings(site: SiteParam, body: SettingsBody) -> SiteView:
+    """Let the pages of a site load assets from other hosts, or not. The setting is off when the server starts."""
+    site.remote = body.remote
+    site.workspace.changes.publish(site.name)
+    return _site_view(site.workspace, site.name)
 
 
-def _site_view(desk: Desk, name: str) -> SiteView:
-    versions = desk.catalog.history(name)
-    labels = desk.catalog.labels(name)
+def _site_view(workspace: Workspace, name: str) -> SiteView:
+    versions = workspace.catalog.history(name)
+    labels = workspace.catalog.labels(name)
     view = SiteView(
         site=name,
         schema_name=None,
@@ -109,11 +110,11 @@ def _site_view(desk: Desk, name: str) -> SiteView:
     )
     if not versions:
         return view
-    site = desk.site(name)
-    alarms = desk.catalog.alarms(name)
-    labelled = {given.label.page for given in labels}
+    site = workspace.site(name)
+    alarms = workspace.catalog.alarms(name)
+    labeled = {stored.label.page for stored in labels}
     clusters = [
-        _cluster_view(site, wrapper, labelled, sum(alarm.cluster == wrapper.cluster for alarm in alarms))
+        _cluster_view(site, wrapper, labeled, sum(alarm.cluster == wrapper.cluster for alarm in alarms))
         for wrapper in site.rules.wrappers
     ]
     return view.model_copy(
@@ -122,73 +123,86 @@ def _site_view(desk: Desk, name: str) -> SiteView:
             "version": versions[-1].number,
             "saved": versions[-1].saved,
             "clusters": clusters,
-            "waiting": _waiting(site, clusters),
+            "waiting": _waiting_views(site, clusters),
             "alarms": len(alarms),
             "remote": site.remote,
         }
     )
 
 
-def _cluster_view(site: OpenSite, wrapper: Wrapper, labelled: set[str], alarms: int) -> ClusterView:
+def _cluster_view(site: OpenSite, wrapper: Wrapper, labeled: set[str], alarms: int) -> ClusterView:
     ids = site.pages[wrapper.cluster]
     size = site.figures.get("clusters", {}).get(wrapper.cluster, {}).get("size", len(ids))
     return ClusterView(
         cluster=wrapper.cluster,
         url_pattern=wrapper.url_pattern,
         pages=size,
-        labelled=len(labelled & set(ids)),
+        labeled=len(labeled & set(ids)),
         first=ids[0] if ids else None,
         attributes=[
-            Fill(attribute=name, share=_share(wrapper, name), lost=name in wrapper.lost)
+            FillView(attribute=name, share=_filled_share(wrapper, name), lost=name in wrapper.lost)
             for name in site.schema.attributes
         ],
         alarms=alarms,
     )
 
 
-def _share(wrapper: Wrapper, attribute: str) -> float | None:
+def _filled_share(wrapper: Wrapper, attribute: str) -> float | None:
+    """Return the share of watched pages with a value; None without a rule or watched pages."""
     if attribute not in wrapper.rules or not wrapper.bellwethers:
         return None
     filled = sum(attribute in bellwether.golden for bellwether in wrapper.bellwethers)
     return round(filled / len(wrapper.bellwethers), 3)
 
 
-def _waiting(site: OpenSite, clusters: list[ClusterView]) -> list[Waiting]:
-    """What a change broke, what is labelled in part, then clusters that nobody has labelled, the biggest first."""
-    waiting = [
-        Waiting(
-            cluster=task.cluster,
-            pages=len(task.pages),
-            page=next(iter(task.pages), None),
-            attributes=list(task.attributes),
-            reason="the site changed",
-        )
-        for task in site.catalog.pages_to_label(site.name)
-        if task.attributes
+def _waiting_views(site: OpenSite, clusters: list[ClusterView]) -> list[WaitingView]:
+    """Return broken clusters, then partly labeled ones, then those without labels, the biggest first."""
+    broken = list(_broken_clusters(site))
+    broken_ids = {view.cluster for view in broken}
+    started = _started_clusters(site, broken_ids)
+    without_rules = [view for view in clusters if not view.labeled and not site.wrapper(view.cluster).rules]
+    unlabeled = [
+        WaitingView(cluster=view.cluster, reason="no labels yet", pages=view.pages, page=view.first)
+        for view in sorted(without_rules, key=lambda view: -view.pages)
+        if view.cluster not in broken_ids
     ]
-    told = {one.cluster for one in waiting}
-    begun = (cluster for cluster, changed in site.fresh_labels().items() if changed and cluster not in told)
-    waiting += filter(None, (_begun(site, cluster) for cluster in begun))
-    waiting += [
-        Waiting(cluster=one.cluster, reason="no labels yet", pages=one.pages, page=one.first)
-        for one in sorted(clusters, key=lambda one: -one.pages)
-        if one.cluster not in told and not one.labelled and not site.wrapper(one.cluster).rules
-    ]
-    return waiting
+    return [*broken, *started, *unlabeled]
 
 
-def _begun(site: OpenSite, cluster: str) -> Waiting | None:
-    """What is left to do on a cluster with labels that are not in its rules yet."""
-    bench = site.opened(cluster)
-    if bench is None:  # parsing its pages only to count them would take too long
-        return Waiting(cluster=cluster, reason="labels since the last version")
-    progress = measure(bench)
+def _broken_clusters(site: OpenSite) -> Iterator[WaitingView]:
+    """Yield the clusters whose rules were broken by a change of the site."""
+    for request in site.catalog.pages_to_label(site.name):
+        if request.attributes:
+            yield WaitingView(
+                cluster=request.cluster,
+                pages=len(request.pages),
+                page=next(iter(request.pages), None),
+                attributes=list(request.attributes),
+                reason="the site changed",
+            )
+
+
+def _started_clusters(site: OpenSite, broken: set[str]) -> Iterator[WaitingView]:
+    """Yield clusters with labels that the newest rules do not contain yet."""
+    for cluster, changed in site.changed_attributes().items():
+        if changed and cluster not in broken:
+            view = _remaining_work(site, cluster)
+            if view is not None:
+                yield view
+
+
+def _remaining_work(site: OpenSite, cluster: str) -> WaitingView | None:
+    """Return what is left to do for a cluster with new labels; None if its rules are complete and saved."""
+    session = site.session_if_open(cluster)
+    if session is None:  # parsing its pages only to count them would take too long
+        return WaitingView(cluster=cluster, reason="labels since the last version")
+    progress = measure_progress(session)
     if progress.done:
-        return None if bench.is_saved else Waiting(cluster=cluster, reason="rules to save")
-    return Waiting(
+        return None if session.is_saved else WaitingView(cluster=cluster, reason="rules to save")
+    return WaitingView(
         cluster=cluster,
-        reason="labelled in part",
-        pages=sum(not state.holds for state in progress.pages),
+        reason="partly labeled",
+        pages=sum(not state.is_extracted for state in progress.pages),
         page=progress.next,
         attributes=list(progress.undecided),
     )

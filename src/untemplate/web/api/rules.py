@@ -1,4 +1,4 @@
-"""Rules: each in words and XPath with what it found, all versions, what differs between them, and files of them."""
+"""Rules: each rule in words and XPath with examples, all versions and their differences, and files to download."""
 
 from __future__ import annotations
 
@@ -12,35 +12,47 @@ from pydantic import BaseModel, Field
 
 from untemplate.errors import RulesError
 from untemplate.extraction import Rules
-from untemplate.rules import Rule, Selector, Wrapper
+from untemplate.rules import Selector, Wrapper
 from untemplate.rules.in_words import compare_rules, explain_records, explain_rule, explain_selector
 from untemplate.rules.xslt import OF_LISTS, not_exportable, wrapper_xslt
-from untemplate.web.api.common import PROBLEMS, DeskOf, Given, Name, SiteOf, Text
-from untemplate.web.drafts import draft, is_saved, save
+from untemplate.schema import Attribute
+from untemplate.web.api.common import (
+    ERROR_RESPONSES,
+    NameParam,
+    RequestBody,
+    SiteParam,
+    Text,
+    WorkspaceParam,
+)
+from untemplate.web.site_updates import draft_rules, is_draft_saved, save_draft
 
 __all__ = ["router"]
 
-router = APIRouter(prefix="/api", tags=["rules"], responses=PROBLEMS)
+router = APIRouter(prefix="/api", tags=["rules"], responses=ERROR_RESPONSES)
 
-# Values shown of each rule: enough to judge it.
-EXAMPLES = 5
+MAX_EXAMPLES = 5
+"""Pages whose values are shown as examples of a rule."""
 
-Number = Annotated[int, Query(ge=1, le=2**31 - 1)]
+VersionParam = Annotated[int, Query(ge=1, le=2**31 - 1)]
 
 
 class SelectorView(BaseModel):
+    """A selector of a rule, in words and as XPath."""
+
     words: str
     xpath: str
-    support: float = Field(description="Share of the unlabelled sample pages on which it selected something")
+    support: float = Field(description="Share of the unlabeled sample pages on which it selects something")
 
 
-class Example(BaseModel):
+class ExampleView(BaseModel):
+    """The values that a rule found on a page."""
+
     page: str
     texts: list[str]
 
 
 class RuleView(BaseModel):
-    """A rule in words and XPath, how often it finds something on the watched pages, and what."""
+    """A rule in words and XPath, the share of watched pages on which it finds a value, and examples."""
 
     attribute: str
     type: str
@@ -49,19 +61,23 @@ class RuleView(BaseModel):
     coverage: float | None
     selectors: list[SelectorView]
     committee: list[SelectorView]
-    examples: list[Example]
+    examples: list[ExampleView]
     no_xslt: str | None = Field(description="Why the rule cannot be exported to XSLT, if it cannot")
 
 
 class WrapperView(BaseModel):
+    """The rules of one cluster."""
+
     cluster: str
     url_pattern: str
     signatures: list[str]
-    records: str | None = Field(description="Of list pages, where their records are, in words")
+    records: str | None = Field(description="On list pages, where their records are, in words")
     rules: list[RuleView]
 
 
 class VersionView(BaseModel):
+    """A version of the rules."""
+
     number: int
     reason: str
     note: str
@@ -71,19 +87,19 @@ class VersionView(BaseModel):
 
 
 class RulesView(BaseModel):
-    """The rules of a site in one version, and which versions there are."""
+    """The rules of a site in one version, and the list of all versions."""
 
     version: int
     newest: int
-    saved: bool = Field(description="Whether the newest version is what the labels teach")
+    saved: bool = Field(description="Whether the newest version has the rules that the labels teach")
     wrappers: list[WrapperView]
     history: list[VersionView]
 
 
-class ChangeView(BaseModel):
-    """A difference between two versions in words; empty where there was or is nothing.
+class RuleChangeView(BaseModel):
+    """A difference between two versions in words; `before` or `after` is empty if there is nothing on that side.
 
-    Without an attribute it is the cluster that changed; without a cluster, what the schema says of the attribute.
+    Without an attribute, the cluster itself has changed; without a cluster, the schema has.
     """
 
     cluster: str | None
@@ -92,87 +108,78 @@ class ChangeView(BaseModel):
     after: str
 
 
-class SaveGiven(Given):
-    """Save what the labels teach as a new version."""
+class SaveBody(RequestBody):
+    """The site whose labels are saved as rules, and a note for the history."""
 
     site: Text
     note: Text = ""
 
 
-class RollbackGiven(Given):
-    """Save an old version again, as the newest one."""
+class RollbackBody(RequestBody):
+    """The old version to save again as the newest one."""
 
     site: Text
     version: Annotated[int, Field(ge=1, le=2**31 - 1)]
 
 
-class Saved(BaseModel):
+class SavedView(BaseModel):
+    """The number of a new version."""
+
     version: int
 
 
 @router.get("/rules")
-def get_rules(site: SiteOf, version: Number | None = None) -> RulesView:
-    """The newest rules of a site, or those of a version."""
-    assert site.version is not None
+def get_rules(site: SiteParam, version: VersionParam | None = None) -> RulesView:
+    """Return the newest rules of a site, or those of a version."""
     rules = site.rules if version is None else site.catalog.rules(site.name, version)
     return RulesView(
         version=version or site.version.number,
         newest=site.version.number,
-        saved=is_saved(site),
+        saved=is_draft_saved(site),
         wrappers=[_wrapper_view(wrapper, rules) for wrapper in rules.wrappers],
-        history=[
-            VersionView(
-                number=one.number,
-                reason=one.reason,
-                note=one.note,
-                saved=one.saved,
-                clusters=one.clusters,
-                rules=one.rules,
-            )
-            for one in site.catalog.history(site.name)
-        ],
+        history=[VersionView(**asdict(saved)) for saved in site.catalog.history(site.name)],
     )
 
 
 @router.get("/rules/diff")
-def get_diff(site: SiteOf, old: Number, new: Number | None = None) -> list[ChangeView]:
-    """What differs from one version to another, or to what the labels teach now."""
+def get_diff(site: SiteParam, old: VersionParam, new: VersionParam | None = None) -> list[RuleChangeView]:
+    """Return the differences from one version to another, or to the rules that the labels teach now."""
     before = site.catalog.rules(site.name, old)
-    after = draft(site) if new is None else site.catalog.rules(site.name, new)
-    return [ChangeView(**asdict(change)) for change in compare_rules(before, after)]
+    after = draft_rules(site) if new is None else site.catalog.rules(site.name, new)
+    return [RuleChangeView(**asdict(change)) for change in compare_rules(before, after)]
 
 
 @router.post("/rules/save")
-def post_save(desk: DeskOf, given: SaveGiven) -> Saved:
-    """Save what the labels teach as a new version."""
-    return Saved(version=save(desk.site(given.site), given.note))
+def post_save(workspace: WorkspaceParam, body: SaveBody) -> SavedView:
+    """Save the rules that the labels teach as a new version."""
+    return SavedView(version=save_draft(workspace.site(body.site), body.note))
 
 
 @router.post("/rules/rollback")
-def post_rollback(desk: DeskOf, given: RollbackGiven) -> Saved:
-    """Go back to an old version; nothing is lost, it becomes the newest one."""
-    site = desk.site(given.site)
+def post_rollback(workspace: WorkspaceParam, body: RollbackBody) -> SavedView:
+    """Save an old version again as the newest one. No version is lost."""
+    site = workspace.site(body.site)
     with site.writing:
-        version = site.catalog.rollback(site.name, given.version, desk.by)
-    desk.changes.tell(site.name)
-    return Saved(version=version)
+        version = site.catalog.rollback(site.name, body.version, workspace.user)
+    workspace.changes.publish(site.name)
+    return SavedView(version=version)
 
 
-def _file(media: str) -> dict[int | str, dict[str, Any]]:
+def _file_response(media: str) -> dict[int | str, dict[str, Any]]:
     return {200: {"description": "The file", "content": {media: {}}}}
 
 
-@router.get("/rules/file", response_class=Response, responses=_file("application/json"))
-def get_rules_file(site: SiteOf, version: Number | None = None) -> Response:
-    """The rules as a rules file."""
+@router.get("/rules/file", response_class=Response, responses=_file_response("application/json"))
+def get_rules_file(site: SiteParam, version: VersionParam | None = None) -> Response:
+    """Return the rules as a rules file."""
     return _download(
         site.catalog.rules(site.name, version).dumps(), "application/json", f"{site.name}-rules.json"
     )
 
 
-@router.get("/rules/xslt", response_class=Response, responses=_file("application/xslt+xml"))
-def get_xslt(site: SiteOf, cluster: Name, version: Number | None = None) -> Response:
-    """The rules of a cluster as an XSLT 1.0 stylesheet."""
+@router.get("/rules/xslt", response_class=Response, responses=_file_response("application/xslt+xml"))
+def get_xslt(site: SiteParam, cluster: NameParam, version: VersionParam | None = None) -> Response:
+    """Return the rules of a cluster as an XSLT 1.0 style sheet."""
     rules = site.catalog.rules(site.name, version)
     for wrapper in rules.wrappers:
         if wrapper.cluster == cluster and wrapper.rules:
@@ -190,32 +197,48 @@ def _wrapper_view(wrapper: Wrapper, rules: Rules) -> WrapperView:
     return WrapperView(
         cluster=wrapper.cluster,
         url_pattern=wrapper.url_pattern,
-        signatures=[str(one) for one in wrapper.signatures],
+        signatures=[str(signature) for signature in wrapper.signatures],
         records=explain_records(wrapper.records) if wrapper.records else None,
-        rules=[
-            _rule_view(wrapper, name, attribute.type, wrapper.rules.get(name))
-            for name, attribute in rules.schema.attributes.items()
-        ],
+        rules=[_rule_view(wrapper, attribute) for attribute in rules.schema.attributes.values()],
     )
 
 
-def _rule_view(wrapper: Wrapper, attribute: str, type: str, rule: Rule | None) -> RuleView:
-    examples = [
-        Example(page=one.page, texts=list(one.golden[attribute]))
-        for one in wrapper.bellwethers
-        if attribute in one.golden
+def _rule_view(wrapper: Wrapper, attribute: Attribute) -> RuleView:
+    name = attribute.name
+    examples = _examples(wrapper, name)
+    view = RuleView(
+        attribute=name,
+        type=attribute.type,
+        words=None,
+        lost=name in wrapper.lost,
+        coverage=None,
+        selectors=[],
+        committee=[],
+        examples=examples[:MAX_EXAMPLES],
+        no_xslt=None,
+    )
+    rule = wrapper.rules.get(name)
+    if rule is None:
+        return view
+    coverage = round(len(examples) / len(wrapper.bellwethers), 3) if wrapper.bellwethers else None
+    return view.model_copy(
+        update={
+            "words": explain_rule(rule),
+            "coverage": coverage,
+            "selectors": [_selector_view(selector) for selector in rule.selectors],
+            "committee": [_selector_view(selector) for selector in rule.committee],
+            "no_xslt": OF_LISTS if wrapper.records else not_exportable(rule),
+        }
+    )
+
+
+def _examples(wrapper: Wrapper, attribute: str) -> list[ExampleView]:
+    """Return the golden values of an attribute on the watched pages."""
+    return [
+        ExampleView(page=bellwether.page, texts=list(bellwether.golden[attribute]))
+        for bellwether in wrapper.bellwethers
+        if attribute in bellwether.golden
     ]
-    return RuleView(
-        attribute=attribute,
-        type=type,
-        words=explain_rule(rule) if rule else None,
-        lost=attribute in wrapper.lost,
-        coverage=round(len(examples) / len(wrapper.bellwethers), 3) if rule and wrapper.bellwethers else None,
-        selectors=[_selector_view(one) for one in rule.selectors] if rule else [],
-        committee=[_selector_view(one) for one in rule.committee] if rule else [],
-        examples=examples[:EXAMPLES],
-        no_xslt=(OF_LISTS if wrapper.records else not_exportable(rule)) if rule else None,
-    )
 
 
 def _selector_view(selector: Selector) -> SelectorView:

@@ -53,12 +53,12 @@ class Annotate {
   }
 
   async start(page) {
-    this.bench = await get("bench", { site: this.site, cluster: this.cluster });
-    if (!this.bench.rows.length) {
+    this.session = await get("session", { site: this.site, cluster: this.cluster });
+    if (!this.session.rows.length) {
       this.parts.frame.replaceChildren(h("div", { class: "empty" }, "The catalog keeps no readable page of this template."));
       return;
     }
-    const first = this.bench.next ?? this.bench.rows[0].page;
+    const first = this.session.next ?? this.session.rows[0].page;
     try {
       await this.turnTo(page ?? first);
     } catch (error) {
@@ -70,7 +70,7 @@ class Annotate {
   // The same view with another address: another page of this cluster needs no new view.
   update({ site, cluster, parameters }) {
     if (site?.site !== this.site || cluster?.cluster !== this.cluster || site.remote !== this.remote) return false;
-    const page = parameters.page ?? this.bench?.next;
+    const page = parameters.page ?? this.session?.next;
     if (page && page !== this.heading) this.turnTo(page).catch(complain);
     return true;
   }
@@ -86,12 +86,12 @@ class Annotate {
   async refresh() {
     if (!this.page) return;
     if (this.turns.busy) return this.changed(this.site, this.heard);
-    if (this.heard <= this.bench.changes) return;
+    if (this.heard <= this.session.changes) return;
     const before = this.turns.passed;
-    const [bench, marks] = await Promise.all([
-      get("bench", { site: this.site, cluster: this.cluster }), get("marks", { site: this.site, page: this.page.page })]);
+    const [session, marks] = await Promise.all([
+      get("session", { site: this.site, cluster: this.cluster }), get("marks", { site: this.site, page: this.page.page })]);
     if (this.turns.busy || this.turns.passed !== before) return this.changed(this.site, this.heard);
-    this.take(bench, marks);
+    this.take(session, marks);
   }
 
   // Pages
@@ -127,7 +127,7 @@ class Annotate {
   }
 
   step(by) {
-    const rows = this.bench.rows;
+    const rows = this.session.rows;
     const index = rows.findIndex((row) => row.page === this.heading);
     const row = rows[(index + by + rows.length) % rows.length];
     return row.page === this.heading ? null : this.turnTo(row.page);
@@ -135,7 +135,7 @@ class Annotate {
 
   async next() {
     await this.turns.take(() => {});
-    const { next } = this.bench;
+    const { next } = this.session;
     if (!next) return toast("Every sample page has its labels.");
     if (next === this.page.page) return toast("The rules are least sure about this page.");
     return this.turnTo(next);
@@ -144,12 +144,12 @@ class Annotate {
   // Attributes
 
   get attribute() {
-    return this.bench.attributes[this.active];
+    return this.session.attributes[this.active];
   }
 
   choose(index) {
     return this.turns.take(() => {
-      if (!this.bench.attributes[index]) return;
+      if (!this.session.attributes[index]) return;
       this.active = index;
       this.draw();
       this.sendMode();
@@ -160,16 +160,16 @@ class Annotate {
     return this.marks.marks.filter((mark) => mark.attribute === name && mark.kind === kind);
   }
 
-  isLabelled(name) {
+  isLabeled(name) {
     return this.marks.absent.includes(name) || this.own(name).length > 0;
   }
 
   // The first attribute that neither a label nor a rule has a value for, then the first without a label.
   firstOpen(after = -1) {
-    const names = this.bench.attributes.map((one) => one.name);
+    const names = this.session.attributes.map((one) => one.name);
     const order = [...names.slice(after + 1), ...names.slice(0, after + 1)];
-    const empty = order.find((name) => !this.isLabelled(name) && !this.own(name, "found").length);
-    const chosen = empty ?? order.find((name) => !this.isLabelled(name)) ?? names[Math.max(after, 0)];
+    const empty = order.find((name) => !this.isLabeled(name) && !this.own(name, "found").length);
+    const chosen = empty ?? order.find((name) => !this.isLabeled(name)) ?? names[Math.max(after, 0)];
     return names.indexOf(chosen);
   }
 
@@ -210,19 +210,19 @@ class Annotate {
     return this.send(put("labels", { site: this.site, page: this.page.page, attribute: name, clicks }), () => {
       this.extending = name;
       this.frame.order("leave");
-      const many = this.bench.attributes.find((one) => one.name === name)?.many;
-      if (!stay && !(many && clicks?.length)) this.active = this.firstOpen(this.bench.attributes.findIndex((one) => one.name === name));
+      const many = this.session.attributes.find((one) => one.name === name)?.many;
+      if (!stay && !(many && clicks?.length)) this.active = this.firstOpen(this.session.attributes.findIndex((one) => one.name === name));
     });
   }
 
   async send(request, then = () => {}) {
     this.parts.table.setAttribute("aria-busy", "true");
     try {
-      const { change, bench, marks } = await request;
+      const { change, session, marks } = await request;
       this.history.add(marks.page, change);
-      const wasDone = this.bench.done;
-      this.take(bench, marks, then);
-      if (bench.done && !wasDone) toast("Done: the rules extract from every sample page.");
+      const wasDone = this.session.done;
+      this.take(session, marks, then);
+      if (session.done && !wasDone) toast("Done: the rules extract from every sample page.");
     } catch (error) {
       complain(error);
     } finally {
@@ -248,10 +248,10 @@ class Annotate {
 
   async accept() {
     await this.turns.take(() => {
-      const open = this.bench.attributes.filter((one) => !this.isLabelled(one.name));
+      const open = this.session.attributes.filter((one) => !this.isLabeled(one.name));
       return open.some((one) => one.rule) ? this.send(post("labels/confirm", { site: this.site, page: this.page.page })) : null;
     });
-    if (!this.bench.done) await this.next();
+    if (!this.session.done) await this.next();
   }
 
   undo() {
@@ -267,9 +267,9 @@ class Annotate {
       const step = find();
       if (!step) return toast("Nothing to undo or redo.");
       const { page, restore, remove, commit } = step;
-      const { bench, marks } = await post("labels/change", { site: this.site, page, restore, remove });
+      const { session, marks } = await post("labels/change", { site: this.site, page, restore, remove });
       commit();
-      this.take(bench, marks);
+      this.take(session, marks);
       return page;
     });
     if (where && where !== this.page.page) await this.turnTo(where);
@@ -278,7 +278,7 @@ class Annotate {
 
   save() {
     return this.turns.take(async () => {
-      if (this.bench.saved) return toast("The rules are saved already.");
+      if (this.session.saved) return toast("The rules are saved already.");
       const { version } = await post("rules/save", { site: this.site });
       toast(`Rules saved as version ${version}.`);
       this.complete();
@@ -310,7 +310,7 @@ class Annotate {
       extend: () => this.frame.order("pick", { extend: true }),
       enter: () => (this.cursor ? this.frame.order("pick", { extend: false }) : this.accept()),
     };
-    if (!actions[name] || !this.bench) return false;
+    if (!actions[name] || !this.session) return false;
     Promise.resolve(actions[name]()).catch(complain);
     return true;
   }
@@ -328,8 +328,8 @@ class Annotate {
 
   // Drawing
 
-  take(bench, marks, then = () => {}) {
-    this.bench = bench;
+  take(session, marks, then = () => {}) {
+    this.session = session;
     if (marks.page === this.page.page) this.marks = marks;
     then();
     this.draw();
@@ -342,7 +342,7 @@ class Annotate {
   }
 
   sendMarks() {
-    const place = new Map(this.bench.attributes.map((one, index) => [one.name, index]));
+    const place = new Map(this.session.attributes.map((one, index) => [one.name, index]));
     this.sendMode();
     this.frame.order("marks", { marks: this.marks.marks.map((mark) => ({ ...mark, hue: hue(place.get(mark.attribute) ?? 0), name: mark.attribute })) });
   }
@@ -361,7 +361,7 @@ class Annotate {
   }
 
   drawBar() {
-    const rows = this.bench.rows;
+    const rows = this.session.rows;
     const index = rows.findIndex((row) => row.page === this.page.page);
     const row = rows[index];
     const typing = this.parts.bar.querySelector("input");

@@ -2,35 +2,35 @@
 import { badge, button, h, hue, words } from "./dom.js";
 
 export function panel(side, view) {
-  const { bench } = view;
+  const { session } = view;
   side.replaceChildren(
     h("div", { class: "stack" },
       status(view),
-      h("ol", { class: "chips" }, bench.attributes.map((attribute, index) => h("li", {}, chip(view, attribute, index))))),
+      h("ol", { class: "chips" }, session.attributes.map((attribute, index) => h("li", {}, chip(view, attribute, index))))),
     h("footer", { class: "row" },
       button("↶", () => view.undo(), { label: "Undo", title: "Undo (u)", disabled: !view.history.undo() }),
       button("↷", () => view.redo(), { label: "Redo", title: "Redo (r)", disabled: !view.history.redo() }),
       button(["Not here ", h("kbd", {}, "x")], () => view.absent(), { title: "The active attribute is not on this page" }),
-      button(["All correct ", h("kbd", {}, "⏎")], () => view.accept(), { kind: "primary", disabled: !bench.attributes.some((one) => one.rule),
+      button(["All correct ", h("kbd", {}, "⏎")], () => view.accept(), { kind: "primary", disabled: !session.attributes.some((one) => one.rule),
         title: "Accept what the rules found on this page, and go on" })));
 }
 
 function status(view) {
-  const { bench } = view;
-  const labelled = bench.rows.filter((row) => row.labelled).length;
-  if (bench.done) {
+  const { session } = view;
+  const labeled = session.rows.filter((row) => row.labeled).length;
+  if (session.done) {
     return h("div", { class: "notice good done" },
-      h("div", { class: "grow" }, h("strong", {}, "Done."), ` The rules extract from all ${bench.rows.length - labelled} remaining sample pages.`),
-      bench.saved ? badge("saved", "good") : button(["Save rules ", h("kbd", {}, "s")], () => view.save(), { kind: "primary" }),
+      h("div", { class: "grow" }, h("strong", {}, "Done."), ` The rules extract from all ${session.rows.length - labeled} remaining sample pages.`),
+      session.saved ? badge("saved", "good") : button(["Save rules ", h("kbd", {}, "s")], () => view.save(), { kind: "primary" }),
       button("Export records", () => view.exportRecords()));
   }
-  const failing = bench.rows.filter((row) => !row.holds).length;
-  const text = !labelled ? "Click each value on the page; the records below fill in as you go."
-    : bench.undecided.length ? `Still to label: ${bench.undecided.join(", ")}.`
-    : failing ? `${failing} of ${bench.rows.length} pages need a look.` : "";
-  const elsewhere = bench.next && bench.next !== view.page.page;
+  const failing = session.rows.filter((row) => !row.extracted).length;
+  const text = !labeled ? "Click each value on the page; the records below fill in as you go."
+    : session.undecided.length ? `Still to label: ${session.undecided.join(", ")}.`
+    : failing ? `${failing} of ${session.rows.length} pages need a look.` : "";
+  const elsewhere = session.next && session.next !== view.page.page;
   return h("div", { class: "notice" }, h("div", { class: "grow small" }, text),
-    elsewhere && labelled ? button(["Next page ", h("kbd", {}, "n")], () => view.next(), { kind: "small" }) : null);
+    elsewhere && labeled ? button(["Next page ", h("kbd", {}, "n")], () => view.next(), { kind: "small" }) : null);
 }
 
 function chip(view, attribute, index) {
@@ -40,9 +40,9 @@ function chip(view, attribute, index) {
   const absent = view.marks.absent.includes(name);
   const values = labels.length ? labels : found;
   const doubtful = !labels.length && found.some((mark) => mark.confidence <= 0.5);
-  const state = labels.length ? "labelled" : absent ? "absent" : found.length ? (doubtful ? "doubtful" : "found") : attribute.rule ? "missing" : "open";
+  const state = labels.length ? "labeled" : absent ? "absent" : found.length ? (doubtful ? "doubtful" : "found") : attribute.rule ? "missing" : "open";
   const active = index === view.active;
-  const said = { labelled: "labelled by you", absent: "not on this page", found: "found by the rule", doubtful: "found, in doubt", missing: "not found", open: "" }[state];
+  const said = { labeled: "labeled by you", absent: "not on this page", found: "found by the rule", doubtful: "found, in doubt", missing: "not found", open: "" }[state];
   return h("div", { class: `chip ${state}${active ? " active" : ""}`, style: { "--hue": hue(index) } },
     h("button", { type: "button", class: "name", "aria-pressed": String(active), "aria-keyshortcuts": index < 9 ? String(index + 1) : null,
       onclick: () => { view.choose(index); view.reveal(name); } },

@@ -50,7 +50,7 @@ async function show() {
 
 // The cluster to begin with: the biggest that has labels or needs them; list pages rarely matter more than details.
 function first(site) {
-  return site?.clusters.find((one) => one.labelled) ?? site?.clusters[0] ?? null;
+  return site?.clusters.find((one) => one.labeled) ?? site?.clusters[0] ?? null;
 }
 
 function tabs(name, site, cluster) {

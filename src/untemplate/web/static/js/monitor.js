@@ -13,14 +13,14 @@ export async function open(outlet, { site, cluster, refresh }) {
   const compared = h("div", { class: "stack" });
   outlet.replaceChildren(h("div", { class: "column" },
     h("div", { class: "row spread" }, h("h1", {}, "Monitor"), open_.length ? badge(count(open_.length, "open alarm"), "bad") : badge("no alarms", "good")),
-    rounds(site.site, refresh),
+    runNow(site.site, refresh),
     alarms(site.site, open_, state, compared), compared,
     charts(state, cluster),
     state.heals.length ? heals(site.site, state.heals) : null));
   return {};
 }
 
-function rounds(site, refresh) {
+function runNow(site, refresh) {
   const field = h("input", { type: "text", class: "grow", placeholder: "a folder, WARC, … of fresh pages; empty: fetch the watched pages", "aria-label": "Where fresh pages are" });
   field.value = sessionStorage.getItem(`fresh/${site}`) ?? "";
   const box = h("div", { class: "row" });
@@ -37,11 +37,11 @@ function rounds(site, refresh) {
   return h("section", { class: "card stack", "aria-label": "Look at the site now" },
     h("div", { class: "row" }, field,
       button("Watch", () => start("watch", (result) => (result.alarms ? `${count(result.alarms, "alarm")}.` : "All rules hold.")), { kind: "primary" }),
-      button("Heal", () => start("heal", (result) => `Version ${result.version}: ${count(result.healed.length, "rule")} learnt anew, ${result.lost.length} lost.`))), box);
+      button("Heal", () => start("heal", (result) => `Version ${result.version}: ${count(result.healed.length, "rule")} learned again, ${result.lost.length} lost.`))), box);
 }
 
 function alarms(site, list, state, compared) {
-  if (!list.length) return state.rounds.length ? null : h("div", { class: "card empty" }, "Nobody has watched this site yet.");
+  if (!list.length) return state.runs.length ? null : h("div", { class: "card empty" }, "Nobody has watched this site yet.");
   return h("section", { class: "card stack", "aria-label": "Alarms" }, h("h2", {}, "Alarms"), h("div", { class: "scroll" }, h("table", {},
     h("thead", {}, h("tr", {}, ["Template", "What", "Expected", "Seen", "Since", ""].map((name) => h("th", {}, name)))),
     h("tbody", {}, grouped(list).map(([one, tests]) => h("tr", {},
@@ -89,10 +89,10 @@ function found(side, attribute) {
 }
 
 function charts(state, cluster) {
-  const own = state.rounds.map((one) => one.clusters.find((figures) => figures.cluster === cluster?.cluster) ?? null);
+  const own = state.runs.map((one) => one.clusters.find((figures) => figures.cluster === cluster?.cluster) ?? null);
   if (!own.some(Boolean)) return null;
-  const moments = state.rounds.map((one) => one.finished);
-  return h("section", { class: "card stack", "aria-label": "Over time" }, h("header", {}, h("h2", {}, `${cluster.cluster} over time`), h("span", { class: "small soft" }, count(state.rounds.length, "look"))),
+  const moments = state.runs.map((one) => one.finished);
+  return h("section", { class: "card stack", "aria-label": "Over time" }, h("header", {}, h("h2", {}, `${cluster.cluster} over time`), h("span", { class: "small soft" }, count(state.runs.length, "look"))),
     h("div", { class: "charts" },
       chart("Pages that look like the template", moments, [{ name: "coverage", hue: 265, values: own.map((one) => one?.coverage ?? null) }]),
       chart("Pages on which a value comes out", moments, state.attributes.map((name, index) => ({ name, hue: hue(index), values: own.map((one) => one?.fill[name] ?? null) })))));
@@ -101,7 +101,7 @@ function charts(state, cluster) {
 function heals(site, list) {
   return h("section", { class: "card stack", "aria-label": "Healed" }, h("h2", {}, "Healed"), [...list].reverse().map((one) => h("article", { class: "stack small" },
     h("div", { class: "row" }, h("strong", {}, when(one.finished)), one.version ? h("a", { href: address("rules", { site, version: String(one.version) }) }, `version ${one.version}`) : null,
-      badge(`${one.healed.length} learnt anew`, "good"), one.lost.length ? badge(`${one.lost.length} lost`, "bad") : null),
+      badge(`${one.healed.length} learned again`, "good"), one.lost.length ? badge(`${one.lost.length} lost`, "bad") : null),
     h("ul", {}, one.healed.map((repair) => h("li", {}, `${repair.cluster}, ${repair.attribute}: ${repair.how}`)),
       one.lost.map((loss) => h("li", {}, `${loss.cluster}, ${loss.attribute} is lost: ${loss.why}`))))));
 }

@@ -36,7 +36,7 @@ function card(site) {
         site.version ? `${site.schema_name} · version ${site.version}, ${when(site.saved)}` : "no rules yet")),
     h("p", { class: "small soft" }, `${count(pages, "page")} · ${count(site.clusters.length, "template")} · ${count(site.labels, "label")}`),
     h("div", { class: "scroll" }, h("table", {},
-      h("thead", {}, h("tr", {}, ["Template", "Pages", "Labelled", "Rules", ""].map((name, index) =>
+      h("thead", {}, h("tr", {}, ["Template", "Pages", "Labeled", "Rules", ""].map((name, index) =>
         h("th", { scope: "col", class: index === 1 || index === 2 ? "figure" : null }, name)))),
       h("tbody", {}, site.clusters.map((one) => row(site, one))))));
 }
@@ -49,7 +49,7 @@ function row(site, cluster) {
   return h("tr", {},
     h("td", {}, h("strong", {}, cluster.cluster), h("div", { class: "tiny soft mono wrap" }, cluster.url_pattern)),
     h("td", { class: "figure" }, cluster.pages.toLocaleString("en")),
-    h("td", { class: "figure" }, String(cluster.labelled)),
+    h("td", { class: "figure" }, String(cluster.labeled)),
     h("td", {}, ruled.length ? h("div", { class: "row" }, meter(share), h("span", { class: "tiny soft" }, `${ruled.length} of ${cluster.attributes.length} attributes`)) : badge("needs labels", "warn"),
       lost.length ? [" ", badge(`lost: ${lost.map((one) => one.attribute).join(", ")}`, "bad")] : null,
       cluster.alarms ? [" ", badge(count(cluster.alarms, "alarm"), "bad")] : null),

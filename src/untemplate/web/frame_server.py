@@ -1,8 +1,8 @@
-"""The server of the other origin: the frame that shows pages, and the assets that came with them. Nothing else.
+"""The server of the other origin: it sends the frame that shows pages, and the assets that came with them.
 
-Three walls stand around a page. It arrives as plain data in which nothing can act (`rendering`); the frame is
-sandboxed into an origin of its own, by its parent and by its own headers; and its policy lets only our script run,
-loads nothing but assets from here, connects to nothing, and sends no form anywhere.
+Three walls surround a page. It arrives as plain data that cannot run anything (`rendering`). The frame is sandboxed
+into an origin of its own, by its parent and by its own headers. And its policy lets only our script run, loads
+nothing but assets from this server, connects to nothing, and sends no form.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from starlette.routing import Route
 from untemplate.errors import UntemplateError
 from untemplate.web.assets import Asset
 from untemplate.web.rendering import rewrite_css
-from untemplate.web.sites import Desk
+from untemplate.web.workspace import OpenSite, Workspace
 
-__all__ = ["frame_app"]
+__all__ = ["make_frame_app"]
 
 _POLICY = (
     "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'unsafe-inline' {own} {remote}; "
@@ -41,8 +41,8 @@ _HEADERS = {
     "x-dns-prefetch-control": "off",
     "cache-control": "no-store",
 }
-# The frame is of no origin, so that fonts and our script need leave to be loaded by it; a file that somebody opens by
-# itself, such as an SVG image, can do nothing.
+# The frame has no origin, so fonts and our script need a permission to be loaded by it. A file that is opened
+# directly, such as an SVG image, can do nothing.
 _FILE_HEADERS = {
     **_HEADERS,
     "access-control-allow-origin": "*",
@@ -50,12 +50,18 @@ _FILE_HEADERS = {
 }
 
 
-def frame_app(desk: Desk, secret: str, parent: str) -> Starlette:
-    """Serves below `/{secret}`, which only our own page knows; `parent` is the origin of that page."""
-    own = desk.frame.removesuffix(f"/{secret}")
+def make_frame_app(workspace: Workspace, secret: str, parent: str) -> Starlette:
+    """Return the application of the frame server.
+
+    Args:
+        workspace: The sites whose pages it shows.
+        secret: The first part of all paths, which only our own page knows.
+        parent: The origin of our own page.
+    """
+    own = workspace.frame_address.removesuffix(f"/{secret}")
 
     def shell(request: Request) -> Response:
-        site = desk.site(request.query_params.get("site", ""))
+        site = workspace.site(request.query_params.get("site", ""))
         nonce = secrets.token_urlsafe(16)
         policy = _POLICY.format(nonce=nonce, own=own, parent=parent, remote=_REMOTE if site.remote else "")
         doctype = "" if request.query_params.get("quirks") else "<!doctype html>"
@@ -70,8 +76,9 @@ def frame_app(desk: Desk, secret: str, parent: str) -> Starlette:
         return Response(file.read_bytes(), media_type="text/javascript", headers=_FILE_HEADERS)
 
     def asset(request: Request) -> Response:
-        found = _asset(desk, *(request.query_params.get(name, "") for name in ("site", "page", "key")))
-        return Response(found.content, media_type=found.type, headers=_FILE_HEADERS)
+        site, page, key = (request.query_params.get(name, "") for name in ("site", "page", "key"))
+        file = _find_asset(workspace.site(site), page, key)
+        return Response(file.content, media_type=file.type, headers=_FILE_HEADERS)
 
     routes = [
         Route(f"/{secret}/show", shell),
@@ -79,20 +86,23 @@ def frame_app(desk: Desk, secret: str, parent: str) -> Starlette:
         Route(f"/{secret}/{{name}}.js", script),
     ]
     hosts = Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"])
-    return Starlette(routes=routes, middleware=[hosts], exception_handlers={UntemplateError: _not_found})
+    return Starlette(
+        routes=routes, middleware=[hosts], exception_handlers={UntemplateError: _answer_not_found}
+    )
 
 
-def _asset(desk: Desk, site: str, page: str, key: str) -> Asset:
-    opened = desk.site(site)
-    found = opened.assets.read(key)
-    if found is None:
+def _find_asset(site: OpenSite, page_id: str, key: str) -> Asset:
+    """Return an asset; the references of a style sheet lead to this server, too."""
+    asset = site.assets.read(key)
+    if asset is None:
         raise HTTPException(404)
-    if found.type.startswith("text/css"):
-        of = opened.catalog.page(site, page)
-        text = rewrite_css(found.content.decode("utf-8", "replace"), lambda ref: opened.link(of, key, ref))
-        return Asset("text/css; charset=utf-8", text.encode())
-    return found
+    if not asset.type.startswith("text/css"):
+        return asset
+    page = site.catalog.page(site.name, page_id)
+    sheet = asset.content.decode("utf-8", "replace")
+    text = rewrite_css(sheet, lambda reference: site.asset_address(page, key, reference))
+    return Asset("text/css; charset=utf-8", text.encode())
 
 
-def _not_found(request: Request, error: Exception) -> Response:
+def _answer_not_found(request: Request, error: Exception) -> Response:
     return Response(str(error), 404, media_type="text/plain")

@@ -1,0 +1,148 @@
+"""What goes on besides requests: jobs that run in threads, and the feed of changes that open windows follow."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Lock, Thread
+from typing import Any, Literal, NamedTuple, TypeVar
+
+from untemplate.errors import CatalogError, UntemplateError
+
+__all__ = ["ChangeFeed", "Job", "Jobs", "SiteChange"]
+
+T = TypeVar("T")
+
+MAX_FINISHED_JOBS = 50
+"""Finished jobs that the server keeps, the newest ones."""
+
+
+@dataclass
+class Job:
+    """Work that takes longer than a request may take: an export, a watch or a heal run."""
+
+    id: int
+    kind: str
+    site: str
+    state: Literal["running", "done", "failed"] = "running"
+    pages: int = 0  # processed so far
+    total: int | None = None
+    problem: str | None = None
+    result: dict[str, Any] = field(default_factory=dict)
+    file: Path | None = None
+
+    def counted(self, items: Iterable[T], total: int | None = None) -> Iterator[T]:
+        """Iterate over items, and count them as the pages of this job."""
+        self.total = total
+        for item in items:
+            yield item
+            self.pages += 1
+
+
+class Jobs:
+    """All jobs of a server, each in its own thread, and a temporary folder for the files that they write."""
+
+    def __init__(self) -> None:
+        self._folder = TemporaryDirectory(prefix="untemplate-")
+        self._jobs: dict[int, Job] = {}
+        self._numbers = count(1)
+        self._lock = Lock()
+
+    def start(self, kind: str, site: str, work: Callable[[Job], None]) -> Job:
+        """Start a job and return it. If `work` raises an UntemplateError, its message is the job's problem."""
+        with self._lock:
+            job = Job(next(self._numbers), kind, site)
+            self._jobs[job.id] = job
+            self._forget_old_jobs()
+        Thread(target=self._run, args=(job, work), daemon=True).start()
+        return job
+
+    def get(self, id: int) -> Job:
+        """Return a job; raise CatalogError if there is none with this id."""
+        job = self._jobs.get(id)
+        if job is None:
+            raise CatalogError(f"no job {id}: it is too old, or the server was restarted; start it again")
+        return job
+
+    def path(self, job: Job, ending: str) -> Path:
+        """Return the path of a file that a job may write."""
+        return Path(self._folder.name) / f"{job.id}.{ending}"
+
+    def close(self) -> None:
+        """Delete the files of all jobs."""
+        self._folder.cleanup()
+
+    def _forget_old_jobs(self) -> None:
+        finished = [job for job in self._jobs.values() if job.state != "running"]
+        for job in finished[:-MAX_FINISHED_JOBS]:
+            del self._jobs[job.id]
+            if job.file is not None:
+                job.file.unlink(missing_ok=True)
+
+    def _run(self, job: Job, work: Callable[[Job], None]) -> None:
+        try:
+            work(job)
+            job.state = "done"
+        except (UntemplateError, OSError) as error:
+            job.problem = str(error)
+            job.state = "failed"
+        except BaseException:
+            job.problem = "something went wrong; the terminal shows the error"
+            job.state = "failed"
+            raise
+
+
+class SiteChange(NamedTuple):
+    """A change of a site. The changes of a site are numbered from 1."""
+
+    site: str
+    number: int
+
+
+class ChangeFeed:
+    """Publishes changes of sites to all open windows, so that two windows never show different states.
+
+    Any thread may publish. Changes are numbered, so that a window knows which ones it shows already.
+    """
+
+    def __init__(self) -> None:
+        self._listeners: dict[asyncio.Queue[SiteChange | None], asyncio.AbstractEventLoop] = {}
+        self._counts: Counter[str] = Counter()
+        self._lock = Lock()
+
+    def count(self, site: str) -> int:
+        """Return how often a site has changed. Call this before you read the data that changes."""
+        return self._counts[site]
+
+    def publish(self, site: str) -> None:
+        """Send a change of a site to all listeners."""
+        with self._lock:
+            self._counts[site] += 1
+            self._send(SiteChange(site, self._counts[site]))
+
+    def close(self) -> None:
+        """End the iteration of all listeners."""
+        with self._lock:
+            self._send(None)
+
+    def _send(self, change: SiteChange | None) -> None:
+        for queue, loop in self._listeners.items():
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(queue.put_nowait, change)
+
+    async def listen(self) -> AsyncIterator[SiteChange]:
+        """Iterate over the changes of all sites as they happen."""
+        queue: asyncio.Queue[SiteChange | None] = asyncio.Queue()
+        with self._lock:
+            self._listeners[queue] = asyncio.get_running_loop()
+        try:
+            while (change := await queue.get()) is not None:
+                yield change
+        finally:
+            with self._lock:
+                del self._listeners[queue]

@@ -1,0 +1,210 @@
+"""One cluster while a person labels it: its sample pages stay parsed, so that a label shows its effect at once.
+
+Attributes are learned independently of each other. So a label costs learning one attribute and applying one rule to
+the sample pages. Attributes whose labels have not changed since the rules were saved keep their saved rules. The
+resulting wrapper is the one that gets saved: the records that a person sees are those that will be extracted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from functools import cached_property
+from threading import RLock
+
+from untemplate.errors import PageError
+from untemplate.labeling import Label
+from untemplate.learning import AttributeReport, Table, learn_rules
+from untemplate.page import Page
+from untemplate.rules import Rule, Wrapper
+from untemplate.rules.applying import Match, apply_rule
+from untemplate.schema import Schema
+
+__all__ = ["ClusterSession"]
+
+
+class ClusterSession:
+    """The sample pages of a cluster, best first, their labels, and the rules: saved ones, or learned from the labels.
+
+    Args:
+        saved: The wrapper of the cluster in the newest version of the rules.
+        pages: The sample pages. Pages that cannot be parsed are left out.
+        schema: The schema of the site.
+    """
+
+    def __init__(self, saved: Wrapper, pages: Iterable[Page], schema: Schema) -> None:
+        self.schema = schema
+        #: locked while somebody reads or changes the session
+        self.lock = RLock()
+        #: the readable pages by id; copies, so that nobody else releases their trees
+        self.pages: dict[str, Page] = {}
+        #: how learning went, for each attribute that was learned in this session
+        self.reports: dict[str, AttributeReport] = {}
+        self._saved = saved
+        self._labels: dict[str, list[Label]] = {}  # by attribute
+        self._found: dict[tuple[str, str], list[Match]] = {}  # by attribute and page
+        for page in pages:
+            self._add_page(page)
+
+    @property
+    def cluster(self) -> str:
+        """The id of the cluster."""
+        return self._saved.cluster
+
+    @cached_property
+    def table(self) -> Table:
+        """The sample pages as the learner needs them."""
+        return Table(list(self.pages.values()))
+
+    @cached_property
+    def wrapper(self) -> Wrapper:
+        """The saved wrapper, with the learned rules in place of the saved ones.
+
+        If the saved wrapper is for list pages, the learned rules replace all of its rules.
+        """
+        learned = {name: report.rule for name, report in self.reports.items()}
+        if not learned:
+            return self._saved
+        saved_rules = {} if self._saved.records else self._saved.rules
+        kept = {name: rule for name, rule in saved_rules.items() if name not in learned}
+        rules: dict[str, Rule] = {}
+        for name in self.schema.attributes:
+            rule = learned.get(name) or kept.get(name)
+            if rule is not None:
+                rules[name] = rule
+        static = set(self.table.static)
+        if kept:
+            static.update(self._saved.static)
+        lost = tuple(name for name in self._saved.lost if name not in rules)
+        return replace(self._saved, rules=rules, static=tuple(sorted(static)), lost=lost, records=None)
+
+    @property
+    def rules(self) -> dict[str, Rule]:
+        """The rules of `wrapper` by attribute."""
+        return dict(self.wrapper.rules)
+
+    @property
+    def is_saved(self) -> bool:
+        """Whether the rules are the same as the saved ones."""
+        return self.wrapper.rules == self._saved.rules
+
+    def labels_of(self, page: str) -> list[Label]:
+        """Return the labels of a page."""
+        labels: list[Label] = []
+        for attribute_labels in self._labels.values():
+            labels += [label for label in attribute_labels if label.page == page]
+        return labels
+
+    def table_with(self, page: Page) -> tuple[Table, int]:
+        """Return a table that contains a page, and the number of the page in it.
+
+        This is the session's table, or a new one if the page is not in the sample.
+        """
+        if self.pages.get(page.id) is page:
+            return self.table, list(self.pages).index(page.id)
+        return Table([page]), 0
+
+    def warm_up(self) -> None:
+        """Compute what learning needs in any case, so that the first label does not wait for it."""
+        with self.lock:
+            for table in (self.table, self.table.with_elements):
+                table.rows_by("text", "")
+                table.ancestor(1)
+
+    def update(
+        self,
+        saved: Wrapper,
+        labels: Iterable[Label],
+        changed: Collection[str],
+        extra_pages: Sequence[Page] = (),
+    ) -> None:
+        """Learn again what depends on a new saved wrapper, on changed labels, or on labeled pages beside the sample.
+
+        Args:
+            saved: The wrapper of the cluster in the newest version of the rules.
+            labels: All labels of the cluster.
+            changed: The attributes whose labels have changed since the wrapper was saved.
+            extra_pages: Labeled pages that are not among the sample pages.
+        """
+        with self.lock:
+            added = [self._add_page(page) for page in extra_pages if page.id not in self.pages]
+            if any(added):
+                self.__dict__.pop("table", None)
+                self._forget_rules()
+            if saved != self._saved:
+                self._saved = saved
+                self._forget_rules()
+            for name, attribute_labels in self._group_labels(labels).items():
+                is_same = attribute_labels == self._labels.get(name, [])
+                self._labels[name] = attribute_labels
+                if not is_same or (name in changed) != (name in self.reports):
+                    self._learn_attribute(name, attribute_labels, name in changed)
+
+    def find(self, page: Page) -> dict[str, list[Match]]:
+        """Return the values that the rules find on a page, which may be outside the sample, by attribute.
+
+        The rules of list pages find nothing here, because such a page contains many records.
+        """
+        with self.lock:
+            wrapper = self.wrapper
+            if wrapper.records:
+                return {name: [] for name in wrapper.rules}
+            if self.pages.get(page.id) is not page:
+                return {name: self._apply(rule, page) for name, rule in wrapper.rules.items()}
+            for name, rule in wrapper.rules.items():
+                if (name, page.id) not in self._found:
+                    self._found[name, page.id] = self._apply(rule, page)
+            return {name: self._found[name, page.id] for name in wrapper.rules}
+
+    def coverage(self, attribute: str) -> float:
+        """Return the share of the pages without a label for an attribute on which its rule finds a value."""
+        labeled = {label.page for label in self._labels.get(attribute, [])}
+        unlabeled = [page for id, page in self.pages.items() if id not in labeled]
+        if not unlabeled:
+            return 1.0
+        return sum(bool(self.find(page)[attribute]) for page in unlabeled) / len(unlabeled)
+
+    def _add_page(self, page: Page) -> bool:
+        """Add a copy of a page; return False if it cannot be parsed."""
+        copy = Page(page.url, page.html, page.id, page.fetched, page.charset, page.limits)
+        if not _is_readable(copy):
+            return False
+        self.pages[copy.id] = copy
+        return True
+
+    def _group_labels(self, labels: Iterable[Label]) -> dict[str, list[Label]]:
+        """Return the labels of these pages by attribute, without labels of list rows."""
+        groups: dict[str, list[Label]] = {name: [] for name in self.schema.attributes}
+        for label in labels:
+            if label.page in self.pages and label.attribute in groups and label.record is None:
+                groups[label.attribute].append(label)
+        return groups
+
+    def _forget_rules(self) -> None:
+        self.__dict__.pop("wrapper", None)
+        self.reports.clear()
+        self._found.clear()
+
+    def _learn_attribute(self, attribute: str, labels: Sequence[Label], is_changed: bool) -> None:
+        """Learn the rule of an attribute, or go back to the saved rule if its labels have not changed since."""
+        self.__dict__.pop("wrapper", None)
+        self.reports.pop(attribute, None)
+        self._found = {key: values for key, values in self._found.items() if key[0] != attribute}
+        if not is_changed:
+            return
+        numbers = {page: number for number, page in enumerate(self.pages)}
+        by_page: dict[int, list[Label]] = {}
+        for label in labels:
+            by_page.setdefault(numbers[label.page], []).append(label)
+        _, reports = learn_rules(self.table, by_page, self.schema)
+        self.reports[attribute] = reports[0] if reports else AttributeReport(attribute)
+
+    def _apply(self, rule: Rule, page: Page) -> list[Match]:
+        return apply_rule(rule, page.tree, self.wrapper, self.schema.attributes[rule.attribute])
+
+
+def _is_readable(page: Page) -> bool:
+    try:
+        return page.tree is not None
+    except PageError:
+        return False

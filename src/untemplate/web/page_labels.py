@@ -1,0 +1,249 @@
+"""Labels that a person gives on a page: from clicks to labels in the catalog, and from labels back to marks.
+
+Every label is written to the catalog at once. Replaced labels are removed, not deleted, so changes can be undone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from lxml import etree
+
+from untemplate.errors import CatalogError, LabelError
+from untemplate.labeling import Label
+from untemplate.learning import Table
+from untemplate.learning.occurrences import MAX_SPAN, Place, find_elements, find_places
+from untemplate.page import Node, Page, element_xpath, squeeze
+from untemplate.page.captions import nodes_after
+from untemplate.rules import Rule
+from untemplate.rules.applying import Match
+from untemplate.schema import Attribute
+from untemplate.web.cluster_session import ClusterSession
+from untemplate.web.rendering import Rendering
+from untemplate.web.workspace import OpenSite
+
+__all__ = [
+    "Click",
+    "LabelChange",
+    "MarkedItems",
+    "change_labels",
+    "confirm_values",
+    "label_from_click",
+    "mark_label",
+    "mark_match",
+    "set_labels",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Click:
+    """What a person pointed at: an item or an attribute of it, a range up to another item, or a part of its text."""
+
+    item: int
+    attribute: str | None = None
+    last: int | None = None
+    part: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedItems:
+    """What to mark on a page: some items, or a part of the text of one item."""
+
+    items: tuple[int, ...]
+    part: str | None = None
+
+
+@dataclass(frozen=True)
+class LabelChange:
+    """The ids of labels that were added or restored, and of labels that were removed; swap them to undo it."""
+
+    added: tuple[int, ...] = ()
+    removed: tuple[int, ...] = ()
+
+
+# Changing labels
+
+
+def set_labels(site: OpenSite, page: str, attribute: str, clicks: Sequence[Click] | None) -> LabelChange:
+    """Replace the labels of an attribute on a page.
+
+    Args:
+        site: The site of the page.
+        page: The id of the page.
+        attribute: The name of the attribute.
+        clicks: The values. None means that the page does not contain the attribute, an empty sequence that it has no
+            label.
+
+    Raises:
+        LabelError: The schema has no such attribute, a click is not on a value, or there are too many values.
+    """
+    definition = site.schema.attributes.get(attribute)
+    if definition is None:
+        raise LabelError(f"schema {site.schema.name!r} has no attribute {attribute!r}")
+    parsed, rendering = site.rendered_page(page)
+    if clicks is None:
+        return _replace_labels(site, page, {attribute: [Label(page, attribute, None)]})
+    if len(clicks) > 1 and not definition.many:
+        raise LabelError(f"{attribute} has one value on a page, not {len(clicks)}")
+    labels = [label_from_click(click, parsed, rendering, definition) for click in clicks]
+    return _replace_labels(site, page, {attribute: labels})
+
+
+def confirm_values(site: OpenSite, page: str, attributes: Collection[str] | None = None) -> LabelChange:
+    """Label a page with the values that the rules find: for some attributes, or for all that have no label there."""
+    session = site.session(site.cluster_of(page))
+    parsed, _ = site.rendered_page(page)
+    if attributes is None:
+        attributes = set(session.rules) - {label.attribute for label in session.labels_of(page)}
+    labels = {
+        name: _matches_as_labels(page, name, matches, session)
+        for name, matches in session.find(parsed).items()
+        if name in attributes
+    }
+    return _replace_labels(site, page, labels)
+
+
+def change_labels(site: OpenSite, restore: Iterable[int], remove: Iterable[int]) -> LabelChange:
+    """Undo or redo a change: restore some labels of a site and remove others.
+
+    Raises:
+        CatalogError: A label does not belong to the site.
+    """
+    with site.writing:
+        labels = {stored.id: stored for stored in site.catalog.labels(site.name, removed=True)}
+        to_restore, to_remove = list(dict.fromkeys(restore)), list(dict.fromkeys(remove))
+        if unknown := [id for id in (*to_restore, *to_remove) if id not in labels]:
+            raise CatalogError(f"no label {unknown[0]} of {site.name} in the catalog")
+        restored = [id for id in to_restore if labels[id].removed is not None]
+        removed = [id for id in to_remove if labels[id].removed is None]
+        for id in restored:
+            site.catalog.restore_label(id, site.workspace.user)
+        for id in removed:
+            site.catalog.remove_label(id, site.workspace.user)
+    site.workspace.changes.publish(site.name)
+    return LabelChange(tuple(restored), tuple(removed))
+
+
+def _matches_as_labels(
+    page: str, attribute: str, matches: Sequence[Match], session: ClusterSession
+) -> list[Label]:
+    """Return labels for the values of a rule. A value over several nodes has no XPath; its text identifies it."""
+    has_one_node = session.rules[attribute].nodes == 1
+    labels = [
+        Label(page, attribute, match.text, match.node.xpath if has_one_node else None) for match in matches
+    ]
+    return labels or [Label(page, attribute, None)]
+
+
+def _replace_labels(site: OpenSite, page: str, labels: Mapping[str, Sequence[Label]]) -> LabelChange:
+    """Replace the labels of some attributes on a page."""
+    new: list[Label] = []
+    for attribute_labels in labels.values():
+        new += attribute_labels
+    with site.writing:
+        old_ids = [stored.id for stored in site.labels(page) if stored.label.attribute in labels]
+        new_ids = site.catalog.add_labels(site.name, new, site.workspace.user) if new else []
+        removed = [id for id in old_ids if id not in new_ids]
+        for id in removed:
+            site.catalog.remove_label(id, site.workspace.user)
+    site.workspace.changes.publish(site.name)
+    return LabelChange(tuple(id for id in new_ids if id not in old_ids), tuple(removed))
+
+
+# From clicks to labels
+
+
+def label_from_click(click: Click, page: Page, rendering: Rendering, attribute: Attribute) -> Label:
+    """Return the label that a click means; raise LabelError if there is nothing to label."""
+    node = rendering.node(click.item, click.attribute)
+    if node is None:
+        raise LabelError("there is no text to label at this place; click on a text")
+    if click.last is not None and click.last != click.item:
+        nodes = _text_nodes_between(page, rendering, click.item, click.last)
+        text = " ".join(node.text for node in nodes)
+        return Label(page.id, attribute.name, text, _common_xpath(nodes, page))
+    if click.part is None:
+        return Label(page.id, attribute.name, node.text, node.xpath)
+    part = squeeze(click.part)
+    if not part or part not in node.text:
+        raise LabelError("the selected text is not part of this place; select it again")
+    return Label(page.id, attribute.name, part, node.xpath)
+
+
+def _text_nodes_between(page: Page, rendering: Rendering, first: int, last: int) -> list[Node]:
+    """Return the text nodes from one item to another, in document order whichever comes first."""
+    low, high = sorted((first, last))
+    nodes = []
+    for node in page.nodes:
+        number = rendering.number(node) if node.is_text else None
+        if number is not None and low <= number <= high:
+            nodes.append(node)
+    if not nodes:
+        raise LabelError("there is no text to label at this place; click on a text")
+    if len(nodes) > MAX_SPAN:
+        raise LabelError(f"a value may span {MAX_SPAN} texts, not {len(nodes)}; choose a shorter range")
+    return nodes
+
+
+def _common_xpath(nodes: Sequence[Node], page: Page) -> str | None:
+    """Return the XPath of the element that contains these text nodes and no others; None if there is none."""
+    if len(nodes) == 1:
+        return nodes[0].xpath
+    wanted = {(node.element, node.kind) for node in nodes}
+    text_nodes = [node for node in page.nodes if node.is_text]
+    for element in _with_ancestors(nodes[0].parent):
+        inside = set(element.iter())
+        contained = {(node.element, node.kind) for node in text_nodes if node.parent in inside}
+        if wanted <= contained:
+            return element_xpath(element) if contained == wanted else None
+    return None
+
+
+def _with_ancestors(element: etree._Element) -> Iterator[etree._Element]:
+    yield element
+    yield from element.iterancestors()
+
+
+# From labels and found values to marks
+
+
+def mark_label(
+    label: Label, number: int, table: Table, rendering: Rendering, attribute: Attribute
+) -> MarkedItems | None:
+    """Return what to mark for a label on page `number` of a table: the first place where its value is, if any."""
+    if label.is_gap:
+        return None
+    place = next(iter(find_places(table, number, label, attribute)), None)
+    if place is not None:
+        return _mark_place(place, table, rendering)
+    elements = table.with_elements
+    element_place = next(iter(find_elements(elements, number, label)), None)
+    return _mark_element(elements.rows[element_place.row], rendering) if element_place else None
+
+
+def mark_match(match: Match, rule: Rule, rendering: Rendering) -> MarkedItems:
+    """Return what to mark for a value that a rule found."""
+    if match.node.kind == "element":
+        return _mark_element(match.node, rendering)
+    nodes = [match.node, *islice(nodes_after(match.node), rule.nodes - 1)]
+    part = match.text if rule.range is not None and match.node.is_text else None
+    return MarkedItems(_item_numbers(nodes, rendering), part)
+
+
+def _mark_place(place: Place, table: Table, rendering: Rendering) -> MarkedItems:
+    first = table.rows[place.row]
+    texts = (node for node in table.rows[place.row :] if node.is_text or node is first)
+    part = place.text if place.mode == "part" else None
+    return MarkedItems(_item_numbers(list(islice(texts, place.nodes)), rendering), part)
+
+
+def _mark_element(node: Node, rendering: Rendering) -> MarkedItems:
+    number = rendering.numbers.get((node.element, "element"))
+    return MarkedItems(() if number is None else (number,))
+
+
+def _item_numbers(nodes: Sequence[Node], rendering: Rendering) -> tuple[int, ...]:
+    numbers = (rendering.number(node) for node in nodes)
+    return tuple(number for number in numbers if number is not None)

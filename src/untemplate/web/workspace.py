@@ -1,0 +1,235 @@
+"""The workspace of the server: the sites of a catalog, each opened on first use, with parsed and rendered pages."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from functools import cached_property
+from threading import RLock, Thread
+from typing import Any
+from urllib.parse import urlencode, urljoin
+
+from untemplate.catalog import Catalog, StoredLabel, Version
+from untemplate.errors import CatalogError
+from untemplate.extraction import Rules
+from untemplate.page import Page
+from untemplate.rules import Wrapper
+from untemplate.schema import Schema
+from untemplate.web.assets import Assets, find_assets
+from untemplate.web.background import ChangeFeed, Jobs
+from untemplate.web.cluster_session import ClusterSession
+from untemplate.web.rendering import Rendering, render
+
+__all__ = ["SAMPLE_PAGES", "OpenSite", "Workspace"]
+
+SAMPLE_PAGES = 20
+"""Pages of a cluster that rules are learned from: the sample size of Vertex."""
+
+MAX_RENDERINGS = 12
+"""Renderings that a site keeps: the page shown, its neighbors, and those in other windows."""
+
+_FIGURES = ("source", "columns", "clusters")
+
+
+class Workspace:
+    """All sites of a catalog, and what the server shares between requests.
+
+    Args:
+        catalog: The catalog to work on.
+        user: The name that is stored with labels and versions.
+        frame_address: The address of the second server, which shows pages and their assets.
+    """
+
+    def __init__(self, catalog: Catalog, user: str, frame_address: str) -> None:
+        self.catalog = catalog
+        self.user = user
+        self.frame_address = frame_address
+        self.changes = ChangeFeed()
+        self.jobs = Jobs()
+        self._sites: dict[str, OpenSite] = {}
+        self._lock = RLock()
+
+    def site(self, name: str) -> OpenSite:
+        """Return a site with its newest rules; raise CatalogError if it does not exist or has no rules."""
+        with self._lock:
+            versions = self.catalog.history(name)
+            if not versions:
+                raise CatalogError(
+                    f"{name} has no rules yet; start with untemplate annotate PAGES --schema S"
+                )
+            site = self._sites.get(name)
+            if site is None:
+                site = self._sites[name] = OpenSite(self, name, versions[-1])
+            elif site.version != versions[-1]:
+                site.load(versions[-1])
+            return site
+
+
+class OpenSite:
+    """A site in use: its rules, the stored pages of its clusters, labeling sessions, and rendered pages."""
+
+    def __init__(self, workspace: Workspace, name: str, version: Version) -> None:
+        self.name = name
+        self.workspace = workspace
+        self.catalog = workspace.catalog
+        #: the newest version of the rules
+        self.version: Version
+        self.rules: Rules
+        #: for each cluster, the ids of its pages in the catalog, the best ones to label first
+        self.pages: dict[str, list[str]] = {}
+        #: whether pages may load assets from other hosts
+        self.remote = False
+        self._renderings: OrderedDict[str, tuple[bool, Page, Rendering]] = OrderedDict()
+        self._sessions: dict[str, ClusterSession] = {}
+        #: locked while labels or rules are written, so that no label gets lost between two versions
+        self.writing = RLock()
+        self._lock = RLock()
+        self.load(version)
+
+    def load(self, version: Version) -> None:
+        """Use the rules of a version from now on."""
+        with self._lock:
+            self.rules = self.catalog.rules(self.name, version.number)
+            self.__dict__.pop("figures", None)
+            pages = self._pages_by_cluster()
+            if pages != self.pages:
+                self._sessions.clear()
+                self._renderings.clear()
+            self.pages = pages
+            self.version = version
+
+    def forget_pages(self) -> None:
+        """Read all pages again, because the catalog has new states of them."""
+        with self._lock:
+            self._sessions.clear()
+            self._renderings.clear()
+        self.workspace.changes.publish(self.name)
+
+    @property
+    def schema(self) -> Schema:
+        """The schema of the rules."""
+        return self.rules.schema
+
+    @cached_property
+    def figures(self) -> dict[str, Any]:
+        """The source of the pages, and the number and ids of each cluster's pages, as far as runs recorded them."""
+        figures: dict[str, Any] = {}
+        for run in self.catalog.runs(self.name):
+            if run.finished and run.kind in ("annotate", "heal"):
+                figures |= {name: run.figures[name] for name in _FIGURES if name in run.figures}
+        return figures
+
+    @cached_property
+    def assets(self) -> Assets:
+        """The images, style sheets and fonts that came with the pages."""
+        return find_assets(self.figures.get("source"))
+
+    def cluster_of(self, page: str) -> str:
+        """Return the cluster of a page; raise CatalogError if no cluster contains it."""
+        for cluster, ids in self.pages.items():
+            if page in ids:
+                return cluster
+        raise CatalogError(f"no page {page!r} of {self.name} in the catalog")
+
+    def wrapper(self, cluster: str) -> Wrapper:
+        """Return the newest wrapper of a cluster; raise CatalogError if there is none."""
+        for wrapper in self.rules.wrappers:
+            if wrapper.cluster == cluster:
+                return wrapper
+        raise CatalogError(f"no cluster {cluster!r} of {self.name} in the catalog")
+
+    def labels(self, page: str | None = None) -> list[StoredLabel]:
+        """Return the labels that are not removed, of all pages or of one."""
+        labels = self.catalog.labels(self.name)
+        return labels if page is None else [stored for stored in labels if stored.label.page == page]
+
+    def labeled_pages(self, cluster: str) -> set[str]:
+        """Return the ids of the pages of a cluster that have labels."""
+        return {stored.label.page for stored in self.labels()} & set(self.pages[cluster])
+
+    def changed_attributes(self) -> dict[str, set[str]]:
+        """Return, for each cluster, the attributes whose labels have changed since the rules were saved."""
+        changed = [
+            stored.label
+            for stored in self.catalog.labels(self.name, removed=True)
+            if stored.changed > self.version.saved
+        ]
+        return {
+            cluster: {label.attribute for label in changed if label.page in ids}
+            for cluster, ids in self.pages.items()
+        }
+
+    def session(self, cluster: str) -> ClusterSession:
+        """Return the session of a cluster, after it has learned the current labels of the catalog."""
+        session = self._open_session(cluster)
+        ids = set(self.pages[cluster])
+        with session.lock:  # otherwise labels that were read earlier could be learned later
+            labels = [stored.label for stored in self.labels() if stored.label.page in ids]
+            beside_sample = {label.page for label in labels} - set(session.pages)
+            extra_pages = [self.catalog.page(self.name, id) for id in sorted(beside_sample)]
+            session.update(self.wrapper(cluster), labels, self.changed_attributes()[cluster], extra_pages)
+        return session
+
+    def session_if_open(self, cluster: str) -> ClusterSession | None:
+        """Return the session of a cluster if somebody has opened it before."""
+        return self.session(cluster) if cluster in self._sessions else None
+
+    def rendered_page(self, id: str) -> tuple[Page, Rendering]:
+        """Return a parsed page and its rendering, from the cache if possible; raise PageError if it is unreadable."""
+        sample_page = self._open_session(self.cluster_of(id)).pages.get(id)
+        with self._lock:
+            if cached := self._cached_rendering(id, sample_page):
+                return cached
+            page = sample_page or self.catalog.page(self.name, id)
+            rendering = render(page, lambda reference: self.asset_address(page, None, reference))
+            self._renderings[id] = (self.remote, page, rendering)
+            while len(self._renderings) > MAX_RENDERINGS:
+                self._renderings.popitem(last=False)
+            return page, rendering
+
+    def asset_address(self, page: Page, base: str | None, reference: str) -> str | None:
+        """Return the address from which the frame may load an asset; None if it may not.
+
+        Args:
+            page: The page that needs the asset.
+            base: The key of the style sheet that contains the reference; None if the page itself does.
+            reference: The reference, relative or absolute.
+        """
+        key = self.assets.key(page, base, reference)
+        if key is not None:
+            query = urlencode({"site": self.name, "page": page.id, "key": key})
+            return f"{self.workspace.frame_address}/asset?{query}"
+        url = urljoin(page.url, reference)
+        return url if self.remote and url.startswith(("http://", "https://")) else None
+
+    def _pages_by_cluster(self) -> dict[str, list[str]]:
+        """Return the ids of each cluster's stored pages: those to label, then the sample, then the bellwethers."""
+        stored = {page.id for page in self.catalog.pages(self.name)}
+        to_label = {request.cluster: request.pages for request in self.catalog.pages_to_label(self.name)}
+        samples = self.figures.get("clusters", {})
+        pages = {}
+        for wrapper in self.rules.wrappers:
+            sample = samples.get(wrapper.cluster, {"pages": ()})
+            bellwethers = [bellwether.page for bellwether in wrapper.bellwethers]
+            ids = dict.fromkeys([*to_label.get(wrapper.cluster, ()), *sample["pages"], *bellwethers])
+            pages[wrapper.cluster] = [id for id in ids if id in stored]
+        return pages
+
+    def _open_session(self, cluster: str) -> ClusterSession:
+        wrapper = self.wrapper(cluster)
+        with self._lock:
+            session = self._sessions.get(cluster)
+            if session is None:
+                pages = (self.catalog.page(self.name, id) for id in self.pages[cluster][:SAMPLE_PAGES])
+                session = self._sessions[cluster] = ClusterSession(wrapper, pages, self.schema)
+                Thread(target=session.warm_up, daemon=True).start()
+            return session
+
+    def _cached_rendering(self, id: str, sample_page: Page | None) -> tuple[Page, Rendering] | None:
+        """Return a cached rendering, unless the remote setting or the page of the session has changed since."""
+        if id not in self._renderings:
+            return None
+        remote, page, rendering = self._renderings[id]
+        if remote != self.remote or sample_page not in (None, page):
+            return None
+        self._renderings.move_to_end(id)
+        return page, rendering
