@@ -24,7 +24,7 @@ from untemplate.clustering.vectors import assign_vectors, cluster_vectors
 from untemplate.errors import PageError
 from untemplate.page import Page
 from untemplate.page.arrays import Doubles
-from untemplate.page.signature import NO_TAGS, Signature, signature
+from untemplate.page.signatures import NO_TAGS, Signature, signature
 from untemplate.page.url_patterns import learn_url_pattern
 
 __all__ = ["Cluster", "Clustering", "PathIndex", "cluster", "link_groups", "tag_paths"]

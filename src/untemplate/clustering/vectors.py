@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
 
-from untemplate.page.signature import LENGTH, Signature
+from untemplate.page.signatures import LENGTH, Signature
 
 __all__ = ["assign_vectors", "cluster_vectors", "count_masked", "settle_counts"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from untemplate.page import Signature, url_matches
-from untemplate.page.signature import LENGTH
+from untemplate.page.signatures import LENGTH
 from untemplate.rules.rule import Wrapper
 
 __all__ = ["Matcher"]

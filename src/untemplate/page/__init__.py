@@ -11,7 +11,7 @@ from untemplate.page.page import (
     names_of_pages,
 )
 from untemplate.page.parsing import DEFAULT_LIMITS, Limits, decode
-from untemplate.page.signature import NO_TAGS, Signature, signature
+from untemplate.page.signatures import NO_TAGS, Signature, signature
 from untemplate.page.texts import HIDDEN_TAGS, INLINE_TAGS, squeeze, visible_text
 from untemplate.page.url_patterns import learn_url_pattern, url_matches
 from untemplate.page.xpaths import NumberedXPaths, element_xpath, nodes_at

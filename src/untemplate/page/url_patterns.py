@@ -1,7 +1,7 @@
-"""URL patterns: the most specific one with wild cards that matches all URLs of a cluster (Vertex IV-A).
+"""URL patterns: the most specific pattern with wild cards that matches all URLs of a cluster (Vertex IV-A).
 
-A pattern is a URL in which each `*` stands for any run of characters, such as `http://books.com/*/detail.html`.
-Matching is a walk from left to right: linear, without regular expressions.
+A pattern is a URL in which each `*` matches any run of characters, such as `http://books.com/*/detail.html`.
+Matching is one walk from left to right: linear time, no regular expressions.
 """
 
 from __future__ import annotations
@@ -18,65 +18,82 @@ MAX_WILD_CARDS = 6
 MAX_PARTS = 64
 MAX_LENGTH = 500
 
+# URLs are compared part by part: runs of other characters, and each separator.
 _PART = re.compile(r"[^/?&=#.:;,]+|[/?&=#.:;,]")
 _HOST = re.compile(r"[^/?#]*//[^/?#]*")
 
 
 def learn_url_pattern(urls: Iterable[str]) -> str:
-    """The most specific pattern that matches all these URLs, limited in size; of one URL alone, its host."""
+    """Return the most specific pattern, limited in size, that matches all these URLs.
+
+    A single URL gives a pattern for its host. Unknown (empty) URLs give `*`.
+
+    >>> learn_url_pattern(["http://a.com/item-12.html", "http://a.com/item-7.html"])
+    'http://a.com/item-*.html'
+    """
     distinct = list(dict.fromkeys(urls))
     if not all(distinct):
         return "*"
     if len(distinct) < 2:
         host = _HOST.match(distinct[0]) if distinct else None
-        return _limit(f"{host[0]}*") if host else "*"
-    parts = _split(distinct[0])
+        return _limit_wild_cards(f"{host[0]}*") if host else "*"
+    parts = _split_url(distinct[0])
     for url in distinct[1:]:
         if not url_matches("".join(parts), url):
-            parts = _generalize(parts, _split(url))
-    return _limit("".join(parts))
+            parts = _generalize(parts, _split_url(url))
+    return _limit_wild_cards("".join(parts))
 
 
 def url_matches(pattern: str, url: str) -> bool:
-    """Whether the URL is one that the pattern stands for."""
+    """Return True if the pattern matches the URL.
+
+    >>> url_matches("http://a.com/*.html", "http://a.com/7.html")
+    True
+    """
     first, *middle = pattern.split("*")
     if not middle:
         return url == pattern
     last = middle.pop()
     start, end = len(first), len(url) - len(last)
-    if start > end or not (url.startswith(first) and url.endswith(last)):
+    if start > end or not url.startswith(first) or not url.endswith(last):
         return False
     for piece in middle:
-        found = url.find(piece, start, end)
-        if found < 0:
+        position = url.find(piece, start, end)
+        if position < 0:
             return False
-        start = found + len(piece)
+        start = position + len(piece)
     return True
 
 
-def _split(url: str) -> list[str]:
+def _split_url(url: str) -> list[str]:
+    """Return the parts of a URL; a wild card replaces what is beyond the limits."""
     parts = _PART.findall(url[:MAX_LENGTH])
-    whole = len(url) <= MAX_LENGTH and len(parts) <= MAX_PARTS
-    return parts if whole else [*parts[:MAX_PARTS], "*"]
+    if len(url) <= MAX_LENGTH and len(parts) <= MAX_PARTS:
+        return parts
+    return [*parts[:MAX_PARTS], "*"]
 
 
 def _generalize(parts: list[str], others: list[str]) -> list[str]:
-    """Part by part when there are equally many, else along the longest runs of equal parts."""
+    """Return the parts of a pattern that matches both URLs.
+
+    URLs with equally many parts are compared part by part, others along their longest runs of equal parts.
+    """
     if len(parts) == len(others):
         return list(map(_generalize_part, parts, others))
     merged: list[str] = []
-    for kind, i, j, k, m in SequenceMatcher(None, parts, others, autojunk=False).get_opcodes():
+    matcher = SequenceMatcher(None, parts, others, autojunk=False)
+    for kind, start, end, other_start, other_end in matcher.get_opcodes():
         if kind == "equal":
-            merged += parts[i:j]
-        elif j - i == m - k:
-            merged += map(_generalize_part, parts[i:j], others[k:m])
+            merged += parts[start:end]
+        elif end - start == other_end - other_start:
+            merged += map(_generalize_part, parts[start:end], others[other_start:other_end])
         else:
             merged.append("*")
     return merged
 
 
 def _generalize_part(part: str, other: str) -> str:
-    """What two parts begin and end with, in whole words, and a wild card for the rest."""
+    """Return the words that both parts begin and end with, and a wild card between them."""
     if part == other:
         return part
     start = _common_words(part, other)
@@ -85,7 +102,7 @@ def _generalize_part(part: str, other: str) -> str:
 
 
 def _common_words(part: str, other: str) -> int:
-    """The length of the longest common beginning that ends between words in both."""
+    """Return the length of the longest common beginning that ends between words in both parts."""
     same = takewhile(lambda pair: pair[0] == pair[1], zip(part, other, strict=False))
     length = sum(1 for _ in same)
     while not (_is_word_end(part, length) and _is_word_end(other, length)):
@@ -94,13 +111,17 @@ def _common_words(part: str, other: str) -> int:
 
 
 def _is_word_end(text: str, index: int) -> bool:
+    """Return True if no run of letters or of digits continues across this index."""
+    if not index:
+        return True
     before, after = text[index - 1 : index], text[index : index + 1]
-    same_kind = (before.isalpha() and after.isalpha()) or (before.isdigit() and after.isdigit())
-    return not index or not same_kind
+    continues_letters = before.isalpha() and after.isalpha()
+    continues_digits = before.isdigit() and after.isdigit()
+    return not (continues_letters or continues_digits)
 
 
-def _limit(pattern: str) -> str:
-    """The pattern with no more wild cards than allowed: the shortest pieces between them go first."""
+def _limit_wild_cards(pattern: str) -> str:
+    """Return the pattern with no more wild cards than allowed; the shortest pieces between them go first."""
     first, *middle, last = re.split(r"\*+", pattern)
     while len(middle) >= MAX_WILD_CARDS:
         middle.remove(min(middle, key=len))

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from untemplate.page import NO_TAGS, Signature, signature
-from untemplate.page.signature import read_tags
+from untemplate.page.signatures import read_tags
 
 values = st.lists(st.none() | st.integers(0, 255), min_size=8, max_size=8).map(tuple)
 signatures = values.map(Signature)

@@ -1,11 +1,13 @@
-"""Shingle signatures: eight bytes that tell a page's template, read from its bytes without building a tree.
+"""Shingle signatures: eight bytes that identify a page's template, computed from its bytes without building a tree.
 
 Vertex III-A. A page is the sequence of its tags, opening and closing; a shingle is ten of them in a row; each
 of eight hash functions keeps its minimum over the page's shingles. Pages of one template share most shingles,
 so most of their eight bytes agree.
 
-Departures from the paper: minima are taken over 64-bit hashes and one byte of each minimum is kept, since the
-minimum of 8-bit hashes over a few hundred shingles is 0 for nearly every page.
+Departure from the paper: we take minima over 64-bit hashes and keep one byte of each, since the minimum of 8-bit
+hashes over a few hundred shingles is 0 for nearly every page.
+
+The tags are read straight from the bytes, at about a fifth of the cost of parsing the page.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LENGTH", "MAX_BYTES", "NO_TAGS", "SHINGLE", "Signature", "read_tags", "signature"]
+__all__ = ["LENGTH", "MAX_TAG_BYTES", "NO_TAGS", "SHINGLE", "Signature", "read_tags", "signature"]
 
 LENGTH = 8
 """Bytes of a signature, as in the paper."""
@@ -25,7 +27,10 @@ LENGTH = 8
 SHINGLE = 10
 """Tags of a shingle, as in the paper."""
 
-# Odd constants, drawn once at random. Saved rules hold signatures, so these never change.
+MAX_TAG_BYTES = 4 << 20
+"""Bytes of a page whose tags are read: a template shows long before, and memory stays bounded."""
+
+# Odd constants, drawn once at random. Saved rules contain signatures, so these never change.
 _MULTIPLIERS = np.array(
     [
         [0x9E3779B97F4A7C15],
@@ -47,7 +52,12 @@ _TEXT = re.compile(r"([0-9a-f]{2}|\*)(\.([0-9a-f]{2}|\*))*")
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """A byte or a wild card (None) for each of eight positions: one page, or with wild cards many."""
+    """The signature of a page, or of a cluster: eight bytes, of which None is a wild card that matches any byte.
+
+    >>> cluster = Signature.parse("1f.a0.*.33.07.c4.*.9e")
+    >>> cluster.covers(Signature.parse("1f.a0.55.33.07.c4.66.9e"))
+    True
+    """
 
     values: tuple[int | None, ...]
 
@@ -56,26 +66,26 @@ class Signature:
             raise ValueError(f"a signature has {LENGTH} values, not {len(self.values)}")
 
     def covers(self, other: Signature) -> bool:
-        """Whether the other agrees wherever this one has no wild card."""
+        """Return True if the other agrees wherever this one has no wild card."""
         pairs = zip(self.values, other.values, strict=True)
         return all(mine is None or mine == theirs for mine, theirs in pairs)
 
     def matches(self, other: Signature) -> bool:
-        """Whether one of the two covers the other."""
+        """Return True if one of the two covers the other."""
         return self.covers(other) or other.covers(self)
 
     def agreement(self, other: Signature) -> int:
-        """The number of positions at which both have the same byte."""
+        """Return the number of positions at which both have the same byte."""
         pairs = zip(self.values, other.values, strict=True)
         return sum(mine is not None and mine == theirs for mine, theirs in pairs)
 
     def __str__(self) -> str:
-        """Hexadecimal bytes and wild cards, such as `1f.a0.*.33.07.c4.*.9e`."""
+        """Return hexadecimal bytes and wild cards, such as `1f.a0.*.33.07.c4.*.9e`."""
         return ".".join("*" if value is None else f"{value:02x}" for value in self.values)
 
     @classmethod
     def parse(cls, text: str) -> Signature:
-        """The signature that this text is the `str` of."""
+        """Return the signature that `str` wrote. Raises ValueError if the text is not a signature."""
         if not _TEXT.fullmatch(text):
             raise ValueError(f"not a signature: {text!r}")
         return cls(tuple(None if value == "*" else int(value, 16) for value in text.split(".")))
@@ -86,7 +96,7 @@ NO_TAGS = Signature((0,) * LENGTH)
 
 
 def signature(html: bytes) -> Signature:
-    """The signature of a page, from its raw bytes."""
+    """Return the signature of a page, from its raw bytes."""
     tags = read_tags(html)
     if not len(tags):
         return NO_TAGS
@@ -97,7 +107,7 @@ def signature(html: bytes) -> Signature:
 
 
 def _shingles(tags: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """A 64-bit hash of each run of ten tags."""
+    """Return a 64-bit hash of each run of ten tags."""
     count = len(tags) - SHINGLE + 1
     hashes = np.zeros(count, np.uint64)
     for offset in range(SHINGLE):
@@ -107,16 +117,13 @@ def _shingles(tags: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Spread every bit over all others."""
+    """Return the values with every bit spread over all others."""
     values = (values ^ (values >> _HALF)) * _MIX
     values = (values ^ (values >> _HALF)) * _MIX
     return values ^ (values >> _HALF)
 
 
-# The sequence of tags, straight from the bytes: about a fifth of the cost of parsing the page.
-
-MAX_BYTES = 4 << 20
-"""Bytes of a page that are read: a template shows long before, and memory stays bounded."""
+# The sequence of tags
 
 _Words = NDArray[np.uint64]
 
@@ -124,27 +131,24 @@ _TAG_STARTS = np.zeros(256, np.bool_)
 _TAG_STARTS[[*range(ord("A"), ord("Z") + 1), *range(ord("a"), ord("z") + 1), ord("/"), ord("!")]] = True
 
 
-def _word(name: bytes) -> int:
-    return int.from_bytes(name, "little")
-
-
 def _repeat(byte: int) -> np.uint64:
+    """Return a word of eight times this byte."""
     return np.uint64(byte * 0x0101010101010101)
 
 
 _CLOSING = np.uint64(1 << 63)  # no ASCII name of eight letters has this bit
-_RAW_TEXT = tuple(np.uint64(_word(name)) for name in (b"script", b"style"))
+_RAW_TEXT = tuple(np.uint64(int.from_bytes(name, "little")) for name in (b"script", b"style"))
 _ONES, _BITS_5, _BITS_7 = _repeat(0x01), _repeat(0x20), _repeat(0x80)
 _SEVEN, _ONE = np.uint64(7), np.uint64(1)
 
 
 def read_tags(html: bytes) -> _Words:
-    """One number per tag, opening or closing, in order; what is in scripts, styles and comments is not seen.
+    """Return one number per tag, opening or closing, in order. Scripts, styles and comments are skipped.
 
-    The number is the first eight letters of the name, in lower case, and one bit for closing tags.
-    Takes linear time whatever the bytes: an unclosed comment or script swallows the rest of the page.
+    The number consists of the first eight letters of the name, in lower case, and one bit for closing tags.
+    The time is linear whatever the bytes: an unclosed comment or script swallows the rest of the page.
     """
-    html = html[:MAX_BYTES]
+    html = html[:MAX_TAG_BYTES]
     if b"\0" in html:  # UTF-16, or junk that parsers drop too
         html = html.replace(b"\0", b"")
     data = np.frombuffer(html + bytes(16), np.uint8)
@@ -152,18 +156,18 @@ def read_tags(html: bytes) -> _Words:
     starts = starts[_TAG_STARTS[data[starts + 1]]]
     second = data[starts + 1]
     closing = second == ord("/")
-    names = _names(data, starts + 1 + closing)
-    seen = _outside(_unseen(html, starts, second, names), starts)
-    seen &= (names != 0) & (second != ord("!"))
-    tags: _Words = (names | closing * _CLOSING)[seen]
+    names = _read_names(data, starts + 1 + closing)
+    skipped = _skipped_spans(html, starts, second, names)
+    is_tag = _outside(skipped, starts) & (names != 0) & (second != ord("!"))
+    tags: _Words = (names | closing * _CLOSING)[is_tag]
     return tags
 
 
-def _names(data: NDArray[np.uint8], starts: NDArray[np.intp]) -> _Words:
-    """The eight bytes from each start, up to the first that ends a tag name, in lower case.
+def _read_names(data: NDArray[np.uint8], starts: NDArray[np.intp]) -> _Words:
+    """Return the eight bytes from each start, up to the first that ends a tag name, in lower case.
 
-    All bytes of a word at once: in each difference, the lowest byte whose high bit is set is the first one
-    that ends a name.
+    This works on all bytes of a word at once: in each difference, the lowest byte whose high bit is set is the
+    first one that ends a name.
     """
     window = np.ndarray((len(data) - 7,), "<u8", data, strides=(1,))
     words = window[starts].astype(np.uint64)
@@ -177,18 +181,18 @@ def _names(data: NDArray[np.uint8], starts: NDArray[np.intp]) -> _Words:
     return (words | _BITS_5) & kept & ~_BITS_7
 
 
-def _unseen(
+def _skipped_spans(
     html: bytes, starts: NDArray[np.intp], second: NDArray[np.uint8], names: _Words
 ) -> list[tuple[int, int]]:
-    """The stretches inside comments, scripts and styles, in order."""
+    """Return the start and end of each comment, script and style, in order."""
     openings = second == ord("!")
-    ends: dict[int, list[int]] = {}
+    closers: dict[int, list[int]] = {}
     for name in _RAW_TEXT:
-        named = names == name
-        closing = second == ord("/")
-        ends[int(name)] = starts[named & closing].tolist()
-        openings |= named & ~closing
-    stretches: list[tuple[int, int]] = []
+        is_named = names == name
+        is_closing = second == ord("/")
+        closers[int(name)] = starts[is_named & is_closing].tolist()
+        openings |= is_named & ~is_closing
+    spans: list[tuple[int, int]] = []
     end = 0
     for start, name in zip(starts[openings].tolist(), names[openings].tolist(), strict=True):
         if start < end:
@@ -196,21 +200,26 @@ def _unseen(
         if html.startswith(b"<!", start):
             if not html.startswith(b"<!--", start):
                 continue
-            found = html.find(b"-->", start + 2)
-            end = len(html) if found < 0 else found
+            end = html.find(b"-->", start + 2)
         else:
-            closers = ends[name]
-            index = bisect_left(closers, start)
-            end = closers[index] if index < len(closers) else len(html)
-        stretches.append((start, end))
-    return stretches
+            end = _first_from(closers[name], start)
+        if end < 0:
+            end = len(html)
+        spans.append((start, end))
+    return spans
 
 
-def _outside(stretches: list[tuple[int, int]], starts: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Which starts lie in none of the stretches; the tag that opens a stretch lies outside it."""
-    if not stretches:
+def _first_from(positions: list[int], start: int) -> int:
+    """Return the first of the sorted positions that is not before the start; -1 if there is none."""
+    index = bisect_left(positions, start)
+    return positions[index] if index < len(positions) else -1
+
+
+def _outside(spans: list[tuple[int, int]], starts: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Return which starts are in none of the spans; the tag that opens a span is outside it."""
+    if not spans:
         return np.ones(len(starts), np.bool_)
-    froms, tos = np.array(stretches, np.intp).T
+    froms, tos = np.array(spans, np.intp).T
     last = np.searchsorted(froms, starts, side="left") - 1
     outside: NDArray[np.bool_] = (last < 0) | (starts >= tos[last])
     return outside
