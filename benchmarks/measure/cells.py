@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from rich.console import Console
@@ -19,7 +19,9 @@ from scipy.optimize import minimize
 from benchmarks.data.swde import Score
 from benchmarks.measure.lists import Floats, Sheet, choose, folds, hits, letters, score_rows, sheets
 from untemplate.lists import Row
-from untemplate.lists.joins import FEATURES, find_seams
+from untemplate.lists.cells import SEAM_FEATURES, find_seams
+from untemplate.lists.groups import drop_hidden_members
+from untemplate.lists.list_page import build_table
 
 # Of the weights: the strength of the prior. Of 0.3, 3 and 30 the best, five folds over sites.
 PRIOR = 3.0
@@ -37,7 +39,7 @@ class Evidence:
 def evidence(sheet: Sheet) -> Evidence:
     """What the true cells of a page say about the seams of its best group."""
     tree, group = sheet.found.tree, sheet.found.groups[int(sheet.f1.argmax())]
-    seams = find_seams(sheet.found.survey, group.runs)
+    seams = find_seams(sheet.found.profile, group.runs)
     numbers = {(one, other): number for number, (one, other) in enumerate(seams.texts.tolist())}
     verdict = np.full(len(seams.kind), -1)
     texts = [letters(item) if isinstance(item, str) else "" for item in tree.items]
@@ -85,7 +87,7 @@ def choose_joins(known: Iterable[Evidence]) -> Floats:
         )
         return float(total), normal.T @ (parts * likely - joins * (1 - likely)) + PRIOR * weights
 
-    weights: Floats = minimize(loss, np.zeros(len(FEATURES)), jac=True, method="L-BFGS-B").x
+    weights: Floats = minimize(loss, np.zeros(len(SEAM_FEATURES)), jac=True, method="L-BFGS-B").x
     return weights / scale
 
 
@@ -118,6 +120,14 @@ def excuse(rows: Sequence[Row], sheet: Sheet) -> Score:
     return Score(hit, got, want)
 
 
+def rows_with(sheet: Sheet, weights: Floats, joins: Floats) -> list[Row]:
+    """The rows that are found with these weights of groups and of seams."""
+    group = drop_hidden_members(sheet.found.profile, sheet.best_group(weights))
+    table = build_table(sheet.found.profile, group, joins)
+    rows = sheet.rows(weights)
+    return [replace(row, cells=cells) for row, cells in zip(rows, table.texts, strict=True)]
+
+
 def measure(console: Console, every: list[Sheet]) -> None:
     known = {sheet.page.id: evidence(sheet) for sheet in every}
     scores = []
@@ -125,8 +135,7 @@ def measure(console: Console, every: list[Sheet]) -> None:
         weights = choose(training)
         joins = choose_joins(known[sheet.page.id] for sheet in training)
         for sheet in test:
-            sheet.found.join_weights = joins
-            rows = sheet.rows(weights)
+            rows = rows_with(sheet, weights, joins)
             scores.append((*score_rows(rows, sheet.records), excuse(rows, sheet)))
     table = Table(
         "record F1",
@@ -152,7 +161,7 @@ def main() -> None:
         assert len(sheet.f1) == len(sheet.found.groups)
         every.append(sheet)
     if options.choose:
-        for name, weight in zip(FEATURES, choose_joins(map(evidence, every)), strict=True):
+        for name, weight in zip(SEAM_FEATURES, choose_joins(map(evidence, every)), strict=True):
             console.print(f'    "{name}": {weight:.3f},')
     else:
         measure(console, every)

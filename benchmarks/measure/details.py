@@ -26,7 +26,7 @@ from benchmarks.data.swde import VERTICALS, Score, Site, Truth, clean, labels_of
 from untemplate import Page, Schema
 from untemplate.labeling.hcrf.details import LEAST, choose_places, find_details, read_details
 from untemplate.labeling.hcrf.teaching import Lesson, learn_details, teach
-from untemplate.lists.hcrf.model import Hcrf
+from untemplate.lists.hcrf import Hcrf
 
 # Pages of a site that are read, spread over it: to teach, and to be scored.
 SCORED = 12

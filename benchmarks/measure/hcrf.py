@@ -2,7 +2,6 @@
 
 python -m benchmarks.measure.hcrf          five folds over sites, all variants
 python -m benchmarks.measure.hcrf --quick  the same with one page of each site
-python -m benchmarks.measure.hcrf --ship   trains the model that is shipped, on all sites
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ import argparse
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from time import process_time
 
 import numpy as np
@@ -21,19 +19,19 @@ from rich.table import Table
 
 from benchmarks.data.swde import Score
 from benchmarks.measure.cells import choose_joins, evidence
-from benchmarks.measure.kinds import KINDS, Lesson, lesson, true_labels
-from benchmarks.measure.lists import FOLDS, Floats, Sheet, choose, folds, hits, letters, sheets, shipped
-from untemplate.labeling.hcrf.naming import choose_labels, learn_names
-from untemplate.lists.groups import Group, Run
-from untemplate.lists.hcrf.features import Observed
-from untemplate.lists.hcrf.labels import NOTE, RECORD, Labels, label_blocks
-from untemplate.lists.hcrf.reading import Reading
-from untemplate.lists.hcrf.training import train
+from benchmarks.measure.kinds import KINDS, Lesson, lesson, lesson_classes
+from benchmarks.measure.lists import FOLDS, Floats, Sheet, choose, folds, hits, letters, sheets
+from untemplate.labeling.hcrf.naming import choose_classes, learn_names
+from untemplate.lists.block_classes import NOTE, RECORD, BlockClasses, true_classes
+from untemplate.lists.column_names import ColumnNamer
+from untemplate.lists.groups import Group
+from untemplate.lists.hcrf import train_hcrf
+from untemplate.lists.hcrf_input import ObservedBlocks
+from untemplate.lists.page_tree import Run
 
-SHIPPED = Path(__file__).parents[2] / "src/untemplate/lists/hcrf/lists.npz"
-# Labels of blocks when records are detected without a look at what is in them.
-DETECTION = Labels(())
-# Of each site so many pages train a model: more of a template teach little.
+# BlockClasses of blocks when records are detected without a look at what is in them.
+DETECTION = BlockClasses(())
+# Of each site so many pages train_hcrf a model: more of a template teach little.
 PAGES = 1
 # What a model that is sure of a group may add to the score of the ground, and of how many groups, the best ones.
 CLOSE = 8
@@ -81,10 +79,10 @@ def score(one: Lesson, runs: Sequence[Run]) -> Score:
     return Score(len(hits(texts, one.sheet.records)), len(texts), len(one.sheet.records))
 
 
-def record_shares(labels: Labels, one: Lesson, shares: Floats) -> Floats:
+def record_shares(classes: BlockClasses, one: Lesson, shares: Floats) -> Floats:
     """How likely each block is a record."""
     is_inner = np.array([bool(children) for children in one.scene.vision.children], np.float64)
-    return shares[:, labels.inner.index(RECORD)] * is_inner
+    return shares[:, classes.inner.index(RECORD)] * is_inner
 
 
 def likelihood(one: Lesson, group: Group, expected: Floats) -> float:
@@ -98,24 +96,24 @@ class Joint:
 
     def __init__(self, lessons: Sequence[Lesson], is_global: bool) -> None:
         self._is_global = is_global
-        self.labels = choose_labels(KINDS, [one.within(self._observed(one)) for one in lessons])
-        truth = [true_labels(one, self.labels) for one in lessons]
-        self.model = train(self.labels, [self._observed(one) for one in lessons], truth)
+        self.classes = choose_classes(KINDS, [one.within(self._observed(one)) for one in lessons])
+        truth = [lesson_classes(one, self.classes) for one in lessons]
+        self.model = train_hcrf(self.classes, [self._observed(one) for one in lessons], truth)
 
-    def _observed(self, one: Lesson) -> Observed:
+    def _observed(self, one: Lesson) -> ObservedBlocks:
         return one.observed if self._is_global else one.local
 
     def detect(self, one: Lesson) -> Floats:
-        return record_shares(self.labels, one, self.model.marginals(self._observed(one)).vertex)
+        return record_shares(self.classes, one, self.model.marginals(self._observed(one)).vertex)
 
-    def name(self, one: Lesson, group: Group) -> Reading:
-        return Reading(self.labels, one.scene, self.model.marginals(self._observed(one)).vertex)
+    def name(self, one: Lesson, group: Group) -> ColumnNamer:
+        return ColumnNamer(self.classes, one.scene, self.model.marginals(self._observed(one)).vertex)
 
     def decide(self, one: Lesson) -> tuple[list[Run], dict[int, str]]:
-        """The records and kinds of the most likely labels, whatever the groups are."""
+        """The records and kinds of the most likely classes, whatever the groups are."""
         vision = one.scene.vision
         found = self.model.best(self._observed(one)).tolist()
-        record, leaf = self.labels.inner.index(RECORD), self.labels.leaf
+        record, leaf = self.classes.inner.index(RECORD), self.classes.leaf
         blocks = list(enumerate(vision.children))
         runs = [vision.rows[block] for block, inside in blocks if inside and found[block] == record]
         names = {block: leaf[found[block]] for block, inside in blocks if not inside}
@@ -129,29 +127,29 @@ class Separate:
         self._is_global = is_global
         observed = [self._observed(one) for one in lessons]
         truth = [
-            label_blocks(DETECTION, one.sheet.found.survey, one.scene.vision, one.records, {})
+            true_classes(DETECTION, one.sheet.found.profile, one.scene.vision, one.records, {})
             for one in lessons
         ]
-        self._detector = train(DETECTION, observed, truth)
+        self._detector = train_hcrf(DETECTION, observed, truth)
         within = [one.within(page) for one, page in zip(lessons, observed, strict=True)]
         self.namer = learn_names(KINDS, within)
-        self.labels = self.namer.labels
+        self.classes = self.namer.classes
 
-    def _observed(self, one: Lesson) -> Observed:
+    def _observed(self, one: Lesson) -> ObservedBlocks:
         return one.observed if self._is_global else one.local
 
     def detect(self, one: Lesson) -> Floats:
         return record_shares(DETECTION, one, self._detector.marginals(self._observed(one)).vertex)
 
-    def name(self, one: Lesson, group: Group) -> Reading:
+    def name(self, one: Lesson, group: Group) -> ColumnNamer:
         vision, page = one.scene.vision, self._observed(one)
-        shares = np.zeros((len(vision), len(self.labels)))
+        shares = np.zeros((len(vision), len(self.classes)))
         blocks = [block for run in group.runs if (block := vision.find(run)) is not None]
         if blocks:
             parts = [page.part(block, int(vision.end[block])) for block in blocks]
             inside = np.concatenate([np.arange(block, vision.end[block]) for block in blocks])
             shares[inside] = self.namer.marginals(*parts).vertex
-        return Reading(self.labels, one.scene, shares)
+        return ColumnNamer(self.classes, one.scene, shares)
 
 
 VARIANTS = {
@@ -183,20 +181,20 @@ class Answer:
         return leaf_kinds(self.one, group, self.variant.name(self.one, group))
 
 
-def leaf_kinds(one: Lesson, group: Group, reading: Reading) -> dict[int, str]:
+def leaf_kinds(one: Lesson, group: Group, reading: ColumnNamer) -> dict[int, str]:
     """The kinds of the leaves of the records of a group, column by column."""
     lines = one.lines(group)
     found: dict[int, str] = {}
-    for number, kind in enumerate(reading.columns(lines) if lines else ()):
+    for number, kind in enumerate(reading.column_attributes(lines) if lines else ()):
         if kind:
             leaves = {int(one.scene.leaf[line[0]]) for row in lines if (line := row[number])}
             found |= dict.fromkeys(leaves - {-1}, kind)
-    images = ((leaf, kind) for run in group.runs for kind, leaf in reading.images(run).items())
+    images = ((leaf, kind) for run in group.runs for kind, leaf in reading.image_leaves(run).items())
     return dict(images) | found
 
 
 def teaching(lessons: Sequence[Lesson]) -> list[Lesson]:
-    """The pages to train with: the first clear ones of each site."""
+    """The pages to train_hcrf with: the first clear ones of each site."""
     taken: Counter[str] = Counter()
     chosen: list[Lesson] = []
     for one in lessons:
@@ -269,26 +267,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--ship", action="store_true", help="train the model that is shipped")
     parser.add_argument("--quick", action="store_true", help="only the first page of each site")
     parser.add_argument("--variant", action="append", choices=VARIANTS, help="only these")
     options = parser.parse_args()
-    every = list(
-        track(
-            _read(options.ship or options.quick),
-            console=Console(stderr=True),
-            description="Lists",
-        )
-    )
-    if options.ship:
-        joins = choose_joins(map(evidence, every))
-        known = teaching([lesson(sheet, shipped(), joins) for sheet in every])
-        learn_names(KINDS, [one.within(one.observed) for one in known]).save(SHIPPED)
-    else:
-        measure(Console(width=160), every, options.variant or [*VARIANTS])
+    every = list(track(read_sheets(options.quick), console=Console(stderr=True), description="Lists"))
+    measure(Console(width=160), every, options.variant or [*VARIANTS])
 
 
-def _read(only_first: bool) -> Iterator[Sheet]:
+def read_sheets(only_first: bool) -> Iterator[Sheet]:
     """List pages, of each site only the first one if so wished."""
     for sheet in sheets():
         if only_first and not sheet.page.id.endswith("/1.html"):

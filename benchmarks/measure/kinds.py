@@ -1,4 +1,4 @@
-"""The blocks of a list page with their true labels, derived from its true records and cells.
+"""The blocks of a list page with their true classes, derived from its true records and cells.
 
 A cell's text locates its leaves; a record is the block of the best group's record that holds its cells. The records
 are aligned, and what stands in a column is of one kind: link, price or date if most of it is by its content, else
@@ -14,14 +14,14 @@ import numpy as np
 
 from benchmarks.measure.lists import Floats, Sheet, hits, letters
 from untemplate.labeling.hcrf.naming import ListLesson, locate_cells
-from untemplate.lists.alignment import align
-from untemplate.lists.cells import Cells, Line
+from untemplate.lists.alignment import align_records
+from untemplate.lists.block_classes import BlockClasses, true_classes
+from untemplate.lists.block_features import BlockFeatures, observe_page
+from untemplate.lists.cells import CellFinder, Line, find_joined_rows
 from untemplate.lists.groups import Group
-from untemplate.lists.hcrf.features import MAX_GROUPS, Observed, observe
-from untemplate.lists.hcrf.labels import Labels, label_blocks
-from untemplate.lists.hcrf.scene import MOST, Scene, look
-from untemplate.lists.joins import find_joins
-from untemplate.lists.tree import Ints
+from untemplate.lists.hcrf_input import ObservedBlocks
+from untemplate.lists.page_tree import Ints
+from untemplate.lists.scene import MIN_MOST, Scene, build_scene
 
 KINDS = ("title", "link", "image", "price", "date", "text")
 # A page whose best group has a lower score than this teaches nothing: what its records are is not clear.
@@ -33,14 +33,14 @@ class Lesson:
     """A list page with its blocks, what the model sees of them, and what they are."""
 
     sheet: Sheet
-    #: its groups, those that look best first
+    #: its groups, those that build_scene best first
     groups: list[Group]
     scores: Floats
     join_weights: Floats
     scene: Scene
-    observed: Observed
+    observed: ObservedBlocks
     #: the same without global features
-    local: Observed
+    local: ObservedBlocks
     records: list[int]
     #: the kinds of leaves that hold values
     values: dict[int, str]
@@ -50,7 +50,7 @@ class Lesson:
         """Whether its true records are where a group is."""
         return bool(self.records and self.sheet.f1.max(initial=0) >= CLEAR)
 
-    def within(self, page: Observed) -> ListLesson:
+    def within(self, page: ObservedBlocks) -> ListLesson:
         """Its records alone, seen as on this page."""
         end = self.scene.vision.end
         parts = {record: page.part(record, int(end[record])) for record in self.records}
@@ -68,9 +68,10 @@ def lesson(sheet: Sheet, weights: Floats, join_weights: Floats) -> Lesson:
     order = np.argsort(-scores, kind="stable")
     groups = [found.groups[number] for number in order.tolist()]
     lines = _lines(sheet, groups[0], join_weights) if groups else []
-    scene = look(found.survey, groups[0].runs if groups else (), lines)
+    scene = build_scene(found.profile, groups[0].runs if groups else (), lines)
     title = sheet.page.tree.findtext(".//title") or ""
-    observed, local = (observe(title, scene, groups[:MAX_GROUPS], is_global) for is_global in (True, False))
+    observed = observe_page(title, scene, groups)
+    local = BlockFeatures(title, scene, groups, global_features={}).observe()
     records: list[int] = []
     values: dict[int, str] = {}
     if sheet.f1.max(initial=0) > 0:
@@ -89,30 +90,32 @@ def _values(sheet: Sheet, scene: Scene, group: Group, join_weights: Floats) -> d
     known: set[int] = set()
     true: set[int] = set()
     for number, record in right.items():
-        leaves = scene.leaves(group.runs[number])
+        leaves = scene.leaves_inside(group.runs[number])
         known.update(leaves)
         true |= locate_cells(scene, leaves, sheet.records[record])
     columns = scene.columns_of(_lines(sheet, group, join_weights))
     values: dict[int, str] = {}
     for column in columns:
         has = len(true.intersection(column.leaves)) * 2 > len(known.intersection(column.leaves))
-        if kind := column.kind or ("text" if has else None):
+        if kind := column.content_type or ("text" if has else None):
             values |= dict.fromkeys(column.leaves, kind)
     of_truth = [column for column in columns if not values.keys().isdisjoint(column.leaves)]
     values |= dict.fromkeys(scene.titles(of_truth), "title")
-    images = scene.images(group.runs)
-    sources = {scene.source(leaf) for leaf in images}
-    if len(images) >= MOST * len(group) and len(sources) >= MOST * len(images):
+    images = scene.largest_images(group.runs)
+    sources = {scene.image_address(leaf) for leaf in images}
+    if len(images) >= MIN_MOST * len(group) and len(sources) >= MIN_MOST * len(images):
         values |= dict.fromkeys(images, "image")
     return values
 
 
 def _lines(sheet: Sheet, group: Group, join_weights: Floats) -> list[list[Line | None]]:
-    survey = sheet.found.survey
-    cells = Cells(survey.tree, find_joins(survey, group.runs, join_weights), survey.shown)
-    return align(survey.tree, survey.shapes, cells, group.runs)
+    survey = sheet.found.profile
+    cells = CellFinder(survey.tree, find_joined_rows(survey, group.runs, join_weights), survey.shown)
+    return align_records(survey.tree, survey.shapes, cells, group.runs)
 
 
-def true_labels(lesson: Lesson, labels: Labels) -> Ints:
-    """The number of the true label of each block."""
-    return label_blocks(labels, lesson.sheet.found.survey, lesson.scene.vision, lesson.records, lesson.values)
+def lesson_classes(lesson: Lesson, classes: BlockClasses) -> Ints:
+    """The number of the true class of each block."""
+    return true_classes(
+        classes, lesson.sheet.found.profile, lesson.scene.vision, lesson.records, lesson.values
+    )

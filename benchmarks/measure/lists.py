@@ -27,12 +27,11 @@ from scipy.optimize import minimize
 from benchmarks.data.swde import Score, unpacked
 from untemplate import Page, find_records, list_model
 from untemplate.layout import EstimatedLayout
-from untemplate.lists import Row, choosing
-from untemplate.lists.appearance import FEATURES
-from untemplate.lists.finding import LIKELY, ListPage
-from untemplate.lists.groups import Group
-from untemplate.lists.members import settle
-from untemplate.lists.vision import see
+from untemplate.lists import Row
+from untemplate.lists.group_scores import GROUP_FEATURES, score_groups, shipped_group_weights
+from untemplate.lists.groups import Group, drop_hidden_members
+from untemplate.lists.list_page import MIN_LIST_CONFIDENCE, ListPage
+from untemplate.lists.vision_tree import build_vision_tree
 from untemplate.page import element_xpath, visible_text
 
 Floats = npt.NDArray[np.float64]
@@ -103,17 +102,20 @@ class Sheet:
 
     def chosen(self, weights: Floats) -> Floats:
         """The features of the group that is chosen with these weights."""
-        own: Floats = self.found.features[int(np.argmax(choosing.score(self.found.features, weights)))]
+        own: Floats = self.found.features[int(np.argmax(score_groups(self.found.features, weights)))]
         return own
 
     def rows(self, weights: Floats) -> list[Row]:
         """What is found with these weights."""
-        chosen = int(np.argmax(choosing.score(self.found.features, weights)))
-        return self.found.rows(self.found.groups[chosen], 1.0)
+        return self.found.rows(self.best_group(weights), 1.0)
+
+    def best_group(self, weights: Floats) -> Group:
+        """The group that is chosen with these weights."""
+        return self.found.groups[int(np.argmax(score_groups(self.found.features, weights)))]
 
     def _score(self, group: Group, texts: Sequence[str]) -> Score:
         end = self.found.tree.end
-        runs = settle(self.found.survey, group).runs
+        runs = drop_hidden_members(self.found.profile, group).runs
         found = ["".join("".join(texts[row : end[row]]) for row in run) for run in runs]
         return Score(len(hits(found, self.records)), len(found), len(self.records))
 
@@ -187,16 +189,16 @@ def doubt(training: Sequence[Sheet], weights: Floats) -> tuple[float, Floats]:
     rows: list[Floats] = []
     truth: list[float] = []
     for sheet in training:
-        chosen = int(np.argmax(choosing.score(sheet.found.features, weights)))
+        chosen = int(np.argmax(score_groups(sheet.found.features, weights)))
         if sheet.f1[chosen] > 0.5:
             rows.append(sheet.found.features[chosen])
             truth.append(1.0)
             if len(sheet.emptied):
-                rows.append(sheet.emptied[int(np.argmax(choosing.score(sheet.emptied, weights)))])
+                rows.append(sheet.emptied[int(np.argmax(score_groups(sheet.emptied, weights)))])
                 truth.append(0.0)
     features, sign = np.array(rows), 2 * np.array(truth) - 1
     scale = features.std(axis=0) + 1e-9
-    used = np.array([name not in NOT_ASKED for name in FEATURES])
+    used = np.array([name not in NOT_ASKED for name in GROUP_FEATURES])
     normal = features / scale * used
 
     def loss(values: Floats) -> tuple[float, Floats]:
@@ -205,7 +207,7 @@ def doubt(training: Sequence[Sheet], weights: Floats) -> tuple[float, Floats]:
         total = np.logaddexp(0, -margins).sum() + DOUBT_PRIOR * values[1:] @ values[1:] / 2
         return float(total), np.concatenate([[slope.sum()], normal.T @ slope + DOUBT_PRIOR * values[1:]])
 
-    values: Floats = minimize(loss, np.zeros(len(FEATURES) + 1), jac=True, method="L-BFGS-B").x
+    values: Floats = minimize(loss, np.zeros(len(GROUP_FEATURES) + 1), jac=True, method="L-BFGS-B").x
     return float(values[0]), values[1:] / scale
 
 
@@ -220,10 +222,6 @@ def folds(every: Sequence[Sheet]) -> Iterator[tuple[list[Sheet], list[Sheet]]]:
         )
 
 
-def shipped() -> Floats:
-    return np.array([choosing.WEIGHTS[name] for name in FEATURES])
-
-
 def measure(console: Console, every: Sequence[Sheet]) -> None:
     """Means over pages: with weights of other sites, with those that are shipped, and what is possible at all."""
     rows: dict[str, list[Score]] = {"chosen on other sites": [], "as shipped": []}
@@ -231,7 +229,9 @@ def measure(console: Console, every: Sequence[Sheet]) -> None:
         weights = choose(training)
         bias, plausible = doubt(training, weights)
         for sheet in test:
-            sure = bias + sheet.chosen(weights) @ plausible >= np.log(LIKELY / (1 - LIKELY))
+            sure = bias + sheet.chosen(weights) @ plausible >= np.log(
+                MIN_LIST_CONFIDENCE / (1 - MIN_LIST_CONFIDENCE)
+            )
             found = {"chosen on other sites": sheet.rows(weights) if sure else []}
             found["as shipped"] = sheet.found.main_list()
             for name, own in found.items():
@@ -254,7 +254,7 @@ def measure(console: Console, every: Sequence[Sheet]) -> None:
 def show_site(console: Console, every: Sequence[Sheet]) -> None:
     """Page by page what is found with the weights that are shipped, and what is wrong."""
     for sheet in every:
-        rows = sheet.rows(shipped())
+        rows = sheet.rows(shipped_group_weights())
         records, cells, right = score_rows(rows, sheet.records)
         console.print(
             f"{sheet.page.id}: {records.hits} right of {records.extracted} rows and {records.true} records, "
@@ -275,8 +275,9 @@ def show_site(console: Console, every: Sequence[Sheet]) -> None:
 
 def measure_time(console: Console, every: Sequence[Sheet]) -> None:
     """CPU time of find_records on pages of some 1,000 blocks, parsing and layout included; the better of two."""
-    chosen = [(sheet, blocks) for sheet in every if 700 <= (blocks := len(see(sheet.found.survey))) <= 1400]
-    blocks_each = np.array([blocks for _, blocks in chosen])
+    blocks = [len(build_vision_tree(sheet.found.profile)) for sheet in every]
+    chosen = [(sheet, count) for sheet, count in zip(every, blocks, strict=True) if 700 <= count <= 1400]
+    blocks_each = np.array([count for _, count in chosen])
     console.print(f"{len(chosen)} pages of 700 to 1,400 blocks, medians of CPU time:")
     for name, model in (("without a model", None), ("with the model", list_model())):
         spent: list[float] = []
@@ -294,11 +295,11 @@ def measure_time(console: Console, every: Sequence[Sheet]) -> None:
 def print_choice(console: Console, every: Sequence[Sheet]) -> None:
     weights = choose(every)
     bias, plausible = doubt(every, weights)
-    console.print("WEIGHTS = {")
-    for name, weight in zip(FEATURES, weights, strict=True):
+    console.print("GROUP_WEIGHTS = {")
+    for name, weight in zip(GROUP_FEATURES, weights, strict=True):
         console.print(f'    "{name}": {weight:.3f},')
-    console.print(f"}}\nBIAS = {bias:.3f}\nPLAUSIBLE = {{")
-    for name, weight in zip(FEATURES, plausible, strict=True):
+    console.print(f"}}\nCONFIDENCE_BIAS = {bias:.3f}\nCONFIDENCE_WEIGHTS = {{")
+    for name, weight in zip(GROUP_FEATURES, plausible, strict=True):
         if name not in NOT_ASKED:
             console.print(f'    "{name}": {weight:.3f},')
     console.print("}")

@@ -7,7 +7,9 @@ import pytest
 
 from benchmarks.measure import hcrf, kinds, lists
 from untemplate import list_model
-from untemplate.lists.hcrf.reading import read
+from untemplate.lists.cells import shipped_seam_weights
+from untemplate.lists.column_names import classify_records
+from untemplate.lists.group_scores import shipped_group_weights
 
 # The first page of each site, with the weights that are shipped.
 SITES = (
@@ -47,9 +49,9 @@ def test_records_and_cells(sheets):
 def test_names(sheets):
     tally = hcrf.Tally()
     for sheet in sheets:
-        one = kinds.lesson(sheet, lists.shipped(), sheet.found.join_weights)
+        one = kinds.lesson(sheet, shipped_group_weights(), shipped_seam_weights())
         group = one.groups[0]
-        reading = read(list_model(), "", sheet.found.survey, group, one.lines(group))
+        reading = classify_records(list_model(), "", sheet.found.profile, group, one.lines(group))
         tally.add(one, group.runs, hcrf.leaf_kinds(one, group, reading))
     found = [f1 for kind, f1 in zip(kinds.KINDS, tally.kinds(), strict=True) if tally.true[kind]]
     assert np.mean(found) >= NAME_FLOOR

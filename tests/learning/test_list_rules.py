@@ -9,7 +9,7 @@ import pytest
 
 from untemplate import Attribute, Label, LabelError, Page, Reason, Record, Rules, Schema, find_records, learn
 from untemplate.errors import RulesError
-from untemplate.lists import survey
+from untemplate.lists import page_profile
 from untemplate.pipeline import learn_site
 from untemplate.rules.in_words import explain_records
 from untemplate.rules.record_pages import split_records
@@ -198,7 +198,7 @@ def test_what_is_wrong_is_said() -> None:
 
 
 def test_a_page_that_shows_too_much_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(survey, "MAX_ROWS", 100)
+    monkeypatch.setattr(page_profile, "MAX_ROWS", 100)
     learned = learn_site([page_of("list", range(10, 30), "1")], labels_of((14, 15)), SCHEMA)
     assert learned.needs_labels == ["c1"]
     assert [problem.startswith("1: page shows ") for problem in learned.problems] == [True]

@@ -16,10 +16,9 @@ from numpy.typing import NDArray
 from untemplate.errors import InputError, MissingExtra, why
 from untemplate.layout import VIEWPORT, Boxes, EstimatedLayout, Layout
 from untemplate.lists import Row, Rows
-from untemplate.lists.shapes import Shapes
-from untemplate.lists.survey import Survey
-from untemplate.lists.tree import read_tree
-from untemplate.lists.vision import see
+from untemplate.lists.page_profile import PageProfile
+from untemplate.lists.page_tree import build_page_tree
+from untemplate.lists.vision_tree import build_vision_tree
 from untemplate.page import Page, visible_text
 
 try:
@@ -152,8 +151,8 @@ def draw_rows(page: Page, rows: Rows, path: Path, layout: Layout | None = None) 
 
 
 def _draw_page(axes: Axes, boxes: Boxes, height: float) -> None:
-    tree = read_tree(boxes.page)
-    for x, y, width, tall in see(Survey(tree, Shapes(tree), boxes)).boxes.tolist():
+    tree = build_page_tree(boxes.page)
+    for x, y, width, tall in build_vision_tree(PageProfile(tree, boxes)).boxes.tolist():
         if min(width, tall) > MIN_BOX and y < height:
             axes.add_patch(Rectangle((x, y), width, tall, fill=False, edgecolor="0.75", linewidth=0.5))
     sizes = boxes.font_size[boxes.node_elements].tolist()

@@ -24,7 +24,7 @@ from untemplate.errors import PageError
 
 if TYPE_CHECKING:
     from untemplate.lists import Row, Rows
-    from untemplate.lists.hcrf.model import Hcrf
+    from untemplate.lists.hcrf import Hcrf
     from untemplate.page import Page
 
 __all__ = ["command", "show_rows"]
@@ -87,7 +87,7 @@ def command(
     finder = _Finder(all_lists, model, draw)
     with open_pages(source, url_column, html_column) as pages:
         rows = finder.find(progress(pages, "Finding records", pages.total))
-        write_rows(rows, output, model.labels.attributes if model else ())
+        write_rows(rows, output, model.attributes if model else ())
     finder.report()
     if not finder.row_count:
         raise click.exceptions.Exit(NO_ROWS)

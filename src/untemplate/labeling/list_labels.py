@@ -16,9 +16,8 @@ from lxml import etree
 
 from untemplate.labeling.label import Label
 from untemplate.layout import EstimatedLayout
-from untemplate.lists.choosing import score
-from untemplate.lists.finding import ListPage
-from untemplate.lists.groups import Run
+from untemplate.lists.list_page import ListPage
+from untemplate.lists.page_tree import Run
 from untemplate.lists.row import Row, cell_names
 from untemplate.page import Page
 
@@ -77,7 +76,7 @@ class _Locator:
     def locate(self, by_record: dict[str, list[Label]]) -> list[tuple[Run, list[Label]]]:
         wanted = [(self._head(record), self._places(labels)) for record, labels in by_record.items()]
         groups = [group.runs for group in self._list.groups]
-        scores = score(self._list.features).tolist()
+        scores = self._list.scores.tolist()
         groups.append(self._apart(sorted({self._smallest(*one) for one in wanted} - {-1})))
         scores.append(-inf)  # what is like nothing else is the last resort
         some = wanted[:: max(1, len(wanted) // MAX_RECORDS)]

@@ -9,7 +9,7 @@ from untemplate.clustering import cluster
 from untemplate.labeling.finding import Finding, merge
 from untemplate.labeling.label import Label
 from untemplate.labeling.methods import Model
-from untemplate.lists.finding import find_records
+from untemplate.lists.list_page import find_records
 from untemplate.lists.row import Rows
 from untemplate.page import Node, Page
 from untemplate.schema import Schema

@@ -1,37 +1,34 @@
-"""Groups: all that might be the records of a page, found by repetition.
+"""Groups of similar parts of a page, found by repetition: the candidates for its records.
 
-As in MDR, a record is a run of adjacent siblings, mostly of one. Elements that stand in places of the same kind (the
-same tags and classes around them) and have like shapes make a group, wherever their parents are, so that the rows of
-a grid or the sections of a list are one. Runs are found where siblings of different shapes take turns.
+As in MDR, a record is a run of adjacent siblings, mostly of one. Elements in the same context (the same tags
+and classes around them) with similar shapes form a group, whatever their parents are, so that the rows of a
+grid or the sections of a list form one group. Runs of several siblings are found where siblings of different
+shapes alternate.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from lxml import etree
 
-from untemplate.lists.shapes import Shapes
-from untemplate.lists.tree import BREAK, TEXT, Tree
+from untemplate.lists.page_profile import PageProfile
+from untemplate.lists.page_tree import BREAK, TEXT, PageTree, Run, Shapes
 
-__all__ = ["Group", "Run", "find_groups"]
+__all__ = ["Group", "drop_hidden_members", "dropped_members", "find_groups"]
 
-Run = tuple[int, ...]
-"""The rows of adjacent siblings that make a record, mostly one."""
-
-# Shapes that are as like as this are one group. Groups of every threshold compete.
-LIKENESS = (0.0, 0.4, 0.65)
-# So many different shapes are told apart in one kind of place; what is like none of them is left out.
+# Members of a group are at least this similar. The groups of all thresholds compete.
+SIMILARITIES = (0.0, 0.4, 0.65)
+# Different shapes per context. Rows that are similar to none of them are ignored.
 MAX_SHAPES = 8
-# Of runs: so many kinds of siblings are tried as their beginning, and how alike neighbouring runs are, at least.
-MAX_HEADS = 3
-RUN_LIKENESS = 0.6
-# Never records themselves.
-_NEVER = frozenset(
+# Kinds of siblings that are tried as the first of a run, and the least mean similarity of neighboring runs.
+MAX_RUN_HEADS = 3
+MIN_RUN_SIMILARITY = 0.6
+# These tags are never records.
+_NEVER_RECORDS = frozenset(
     {"html", "body", "head", "option", "optgroup", "br", "thead", "tfoot", "tbody", "colgroup"}
 )
 _BOLD = frozenset({"th", "b", "strong"})
@@ -39,7 +36,7 @@ _BOLD = frozenset({"th", "b", "strong"})
 
 @dataclass(frozen=True)
 class Group:
-    """Parts of a page that look as if made by one template, in page order."""
+    """Parts of a page that look as if one template made them, in page order."""
 
     runs: tuple[Run, ...]
 
@@ -47,131 +44,194 @@ class Group:
         return len(self.runs)
 
 
-def find_groups(tree: Tree, shapes: Shapes) -> list[Group]:
-    """Every group of at least two, the same runs never twice."""
-    usable = _usable(tree)
-    by_place = _by_place(tree, usable)
-    by_name = _by_name(tree, usable)
-    found: dict[tuple[Run, ...], None] = {}
-    labels = np.zeros(len(tree), np.int64)
-    for threshold in LIKENESS:
-        for rows in by_name:
-            for members in _alike(rows, shapes, threshold):
-                found[tuple((row,) for row in members)] = None
-        kinds = 0
-        for rows in by_place:
-            for members in _alike(rows, shapes, threshold):
-                kinds += 1
-                labels[members] = kinds
-                if usable[members[0]]:
-                    found[tuple((row,) for row in members)] = None
+def find_groups(tree: PageTree, shapes: Shapes) -> list[Group]:
+    """Return every group of two or more members, without duplicates."""
+    may_be_record = _possible_records(tree)
+    by_context = _rows_by_context(tree, may_be_record)
+    by_class = _rows_by_class(tree, may_be_record)
+    found: dict[tuple[Run, ...], None] = {}  # an ordered set
+    kinds = np.zeros(len(tree), np.int64)
+    for threshold in SIMILARITIES:
+        for members in _split_all(by_class, shapes, threshold):
+            found[_single_rows(members)] = None
+        for kind, members in enumerate(_split_all(by_context, shapes, threshold), 1):
+            kinds[members] = kind
+            if may_be_record[members[0]]:
+                found[_single_rows(members)] = None
     for siblings in tree.children.values():
         children = [row for row in siblings if tree.tags[row] != BREAK]
-        for runs in _find_runs(children, labels[children].tolist()):
-            found[runs] = None
+        found |= dict.fromkeys(_find_runs(children, kinds[children].tolist()))
     return [Group(runs) for runs in found if len(runs) > 1]
 
 
-def _usable(tree: Tree) -> list[bool]:
-    """Which rows may be records: elements, but not what is all of another one, nor the headers of a table."""
-    usable = [
-        tag != TEXT and tag not in _NEVER and (tree.tags[parent] in _NEVER or len(tree.children[parent]) > 1)
-        for tag, parent in zip(tree.tags, tree.parent.tolist(), strict=True)
-    ]
-    for row in _headers(tree):
-        usable[row] = False
-    return usable
+def _single_rows(rows: Iterable[int]) -> tuple[Run, ...]:
+    return tuple((row,) for row in rows)
 
 
-def _headers(tree: Tree) -> Iterator[int]:
-    """Table rows of header cells only, beside rows that have other cells, and a first row that alone is all bold."""
-    texts = np.array([tag == TEXT for tag in tree.tags])
-    bold = tree.depth(np.array([tag in _BOLD for tag in tree.tags])) > 0
-    plain = tree.total((texts & ~bold).astype(np.float64))
-    tables: dict[int, dict[int, set[str]]] = {}
-    for row, (tag, parent) in enumerate(zip(tree.tags, tree.parent.tolist(), strict=True)):
-        if tag == "tr":
-            tables.setdefault(parent, {})[row] = {tree.tags[child] for child in tree.children[row]}
-    for rows in tables.values():
-        if any("td" in tags for tags in rows.values()):
-            yield from (row for row, tags in rows.items() if tags == {"th"})
+def _possible_records(tree: PageTree) -> list[bool]:
+    """Return which rows may be records: elements with siblings that are no header rows of a table."""
+    possible = []
+    for tag, parent in zip(tree.tags, tree.parent.tolist(), strict=True):
+        # An only child is the same record as its parent, unless the parent cannot be one.
+        is_distinct = tree.tags[parent] in _NEVER_RECORDS or len(tree.children[parent]) > 1
+        possible.append(tag != TEXT and tag not in _NEVER_RECORDS and is_distinct)
+    for row in _header_rows(tree):
+        possible[row] = False
+    return possible
+
+
+def _header_rows(tree: PageTree) -> Iterator[int]:
+    """Yield table rows of `th` cells in tables with `td` cells, and first rows if only they are all bold."""
+    is_bold = tree.depth(tree.has_tag(_BOLD)) > 0
+    plain_texts = tree.total((tree.has_tag({TEXT}) & ~is_bold).astype(np.float64))
+    for rows in _table_rows(tree).values():
+        cell_tags = {row: {tree.tags[child] for child in tree.children[row]} for row in rows}
+        if any("td" in tags for tags in cell_tags.values()):
+            yield from (row for row, tags in cell_tags.items() if tags == {"th"})
         first, *others = rows
-        if len(tree.children[first]) > 1 and not plain[first] and all(plain[row] for row in others):
+        if len(tree.children[first]) > 1 and not plain_texts[first] and all(plain_texts[others]):
             yield first
 
 
-def _by_place(tree: Tree, usable: Sequence[bool]) -> Iterable[list[int]]:
-    """Rows in places of the same kind: of one tag, with the same tags and classes around them."""
-    kinds: dict[tuple[int, str, str], int] = {}
-    inside = [0] * len(tree)
-    rows: dict[int, list[int]] = {}
-    for row, (item, tag, parent) in enumerate(zip(tree.items, tree.tags, tree.parent.tolist(), strict=True)):
-        around = inside[parent] if parent >= 0 else -1
-        place = kinds.setdefault((around, tag, ""), len(kinds))
-        name = _class(item)
-        inside[row] = kinds.setdefault((around, tag, name), len(kinds)) if name else place
-        if usable[row] or tag == TEXT:
-            rows.setdefault(place, []).append(row)
-    return rows.values()
+def _table_rows(tree: PageTree) -> dict[int, list[int]]:
+    """Group the `tr` elements by their parent."""
+    tables: dict[int, list[int]] = {}
+    for row in np.flatnonzero(tree.has_tag({"tr"})).tolist():
+        tables.setdefault(int(tree.parent[row]), []).append(row)
+    return tables
 
 
-def _by_name(tree: Tree, usable: Sequence[bool]) -> Iterable[list[int]]:
-    """Rows of one tag that share a class, wherever they stand; of those inside another only the outer one."""
+def _rows_by_context(tree: PageTree, may_be_record: Sequence[bool]) -> list[list[int]]:
+    """Group possible records and texts by their tag and the tags and classes of their ancestors."""
+    rows: dict[tuple[int, str], list[int]] = {}
+    for row, (tag, parent) in enumerate(zip(tree.tags, tree.parent.tolist(), strict=True)):
+        if may_be_record[row] or tag == TEXT:
+            context = tree.path_ids[parent] if parent >= 0 else -1
+            rows.setdefault((context, tag), []).append(row)
+    return list(rows.values())
+
+
+def _rows_by_class(tree: PageTree, may_be_record: Sequence[bool]) -> list[list[int]]:
+    """Group possible records by their tag and each of their classes; rows inside a member are ignored."""
     rows: dict[tuple[str, str], list[int]] = {}
-    for row, (item, tag) in enumerate(zip(tree.items, tree.tags, strict=True)):
-        if usable[row]:
-            for name in dict.fromkeys(_class(item).split()):
-                members = rows.setdefault((tag, name), [])
-                if not members or tree.end[members[-1]] <= row:
-                    members.append(row)
-    return rows.values()
+    for row in np.flatnonzero(may_be_record).tolist():
+        for name in dict.fromkeys(tree.classes[row].split()):
+            members = rows.setdefault((tree.tags[row], name), [])
+            if not members or tree.end[members[-1]] <= row:
+                members.append(row)
+    return list(rows.values())
 
 
-def _class(item: etree._Element | str) -> str:
-    return "" if isinstance(item, str) else item.get("class", "")
+def _split_all(sets: Iterable[list[int]], shapes: Shapes, threshold: float) -> Iterator[list[int]]:
+    for rows in sets:
+        yield from _split_by_shape(rows, shapes, threshold)
 
 
-def _alike(rows: Sequence[int], shapes: Shapes, threshold: float) -> list[list[int]]:
-    """The rows in groups of like shape: each goes to the most like of those that came first."""
+def _split_by_shape(rows: Sequence[int], shapes: Shapes, threshold: float) -> list[list[int]]:
+    """Split rows into sets of similar shape: each row joins the set whose first row is the most similar."""
     if threshold == 0:
         return [list(rows)]
-    groups: list[list[int]] = []
-    known: dict[int, int] = {}
+    sets: list[list[int]] = []
+    set_of_code: dict[int, int] = {}
     for row in rows:
         code = shapes.codes[row]
-        if code not in known:
-            best, group = max(
-                ((shapes.likeness(members[0], row), -number) for number, members in enumerate(groups)),
-                default=(0.0, 0),
-            )
-            if best < threshold:
-                if len(groups) == MAX_SHAPES:
-                    continue
-                group = -len(groups)
-                groups.append([])
-            known[code] = -group
-        groups[known[code]].append(row)
-    return groups
+        if code not in set_of_code:
+            number = _most_similar(sets, row, shapes, threshold)
+            if number is None and len(sets) == MAX_SHAPES:
+                continue
+            if number is None:
+                number = len(sets)
+                sets.append([])
+            set_of_code[code] = number
+        sets[set_of_code[code]].append(row)
+    return sets
 
 
-def _find_runs(children: Sequence[int], labels: Sequence[int]) -> Iterator[tuple[Run, ...]]:
-    """Ways to part siblings into runs that begin with the same kind and are alike."""
-    counts = Counter(labels)
-    heads = [label for label, count in counts.most_common() if count > 1]
+def _most_similar(sets: Sequence[list[int]], row: int, shapes: Shapes, threshold: float) -> int | None:
+    similarities = [shapes.similarity(members[0], row) for members in sets]
+    best = max(similarities, default=0.0)
+    return similarities.index(best) if best >= threshold else None
+
+
+def _find_runs(children: Sequence[int], kinds: Sequence[int]) -> Iterator[tuple[Run, ...]]:
+    """Yield the ways to split siblings into similar runs that begin with the same kind of sibling."""
+    counts = Counter(kinds)
     if len(counts) < 2:
         return
-    for head in heads[:MAX_HEADS]:
-        starts = [index for index, label in enumerate(labels) if label == head]
-        runs = [range(start, after) for start, after in pairwise(starts)]
-        longest = max(len(run) for run in runs)
-        usual = {labels[index] for run in runs for index in run}
-        end = starts[-1] + 1
-        while end < len(labels) and end < starts[-1] + longest and labels[end] in usual:
-            end += 1
-        runs.append(range(starts[-1], end))
-        if sum(len(run) > 1 for run in runs) * 2 <= len(runs):
-            continue
-        kinds = [{labels[index] for index in run} for run in runs]
-        alike = [2 * len(a & b) / (len(a) + len(b)) for a, b in pairwise(kinds)]
-        if sum(alike) / len(alike) >= RUN_LIKENESS:
-            yield tuple(tuple(children[index] for index in run) for run in runs)
+    heads = [kind for kind, count in counts.most_common() if count > 1]
+    for head in heads[:MAX_RUN_HEADS]:
+        runs = _split_at(head, kinds)
+        if _are_similar_runs([kinds[run.start : run.stop] for run in runs]):
+            yield tuple(tuple(children[run.start : run.stop]) for run in runs)
+
+
+def _split_at(head: int, kinds: Sequence[int]) -> list[range]:
+    """Split siblings before each one of this kind. The last run ends where it gets too long or too different."""
+    starts = [index for index, kind in enumerate(kinds) if kind == head]
+    runs = [range(start, stop) for start, stop in pairwise(starts)]
+    usual = set(kinds[starts[0] : starts[-1]])
+    last = starts[-1]
+    limit = min(last + max(map(len, runs)), len(kinds))
+    end = last + 1
+    while end < limit and kinds[end] in usual:
+        end += 1
+    return [*runs, range(last, end)]
+
+
+def _are_similar_runs(runs: Sequence[Sequence[int]]) -> bool:
+    """Return True if most runs have several siblings and neighboring runs contain similar kinds."""
+    if sum(len(run) > 1 for run in runs) * 2 <= len(runs):
+        return False
+    kind_sets = [set(run) for run in runs]
+    similarities = [2 * len(left & right) / (len(left) + len(right)) for left, right in pairwise(kind_sets)]
+    return sum(similarities) / len(similarities) >= MIN_RUN_SIMILARITY
+
+
+def drop_hidden_members(profile: PageProfile, group: Group) -> Group:
+    """Return a group without members that only look like records of the page.
+
+    These are members that are hidden while others are shown, members in parts such as "related", and
+    duplicates, as in a carousel. If fewer than two members would remain, hidden and related ones stay.
+    """
+    return Group(_without_duplicates(profile, _visible_members(profile, group.runs)))
+
+
+def dropped_members(profile: PageProfile, group: Group) -> Group:
+    """Return the members that are hidden or in parts such as "related": they may form a list of their own."""
+    visible = set(_visible_members(profile, group.runs))
+    return Group(tuple(run for run in group.runs if run not in visible))
+
+
+def _visible_members(profile: PageProfile, runs: tuple[Run, ...]) -> tuple[Run, ...]:
+    shown = tuple(run for run in runs if profile.shown[run[0]])
+    runs = shown if len(shown) > 1 else runs
+    central = _central_members(profile, runs)
+    return central if len(central) > 1 else runs
+
+
+def _central_members(profile: PageProfile, runs: tuple[Run, ...]) -> tuple[Run, ...]:
+    """Return runs that are not, with siblings, in a part such as "related"; all runs if half of them or more are."""
+    parents = profile.tree.parent[[run[0] for run in runs]].tolist()
+    counts = Counter(parents)
+    is_aside = [bool(profile.aside[parent]) and counts[parent] > 1 for parent in parents]
+    if sum(is_aside) * 2 >= len(runs):
+        return runs
+    return tuple(run for run, aside in zip(runs, is_aside, strict=True) if not aside)
+
+
+def _without_duplicates(profile: PageProfile, runs: tuple[Run, ...]) -> tuple[Run, ...]:
+    """Return the first of the runs that have the same texts and the same links. Runs without links all stay."""
+    unique: dict[Hashable, Run] = {}
+    for run in runs:
+        links = _links_inside(profile.tree, run)
+        span = profile.codes_before[[run[0], profile.tree.end[run[-1]]]]
+        content = (int(np.diff(span)[0]), *links)
+        unique.setdefault(content if links else run, run)
+    return tuple(unique.values())
+
+
+def _links_inside(tree: PageTree, run: Run) -> list[str]:
+    """Return the addresses of the links to other pages in a run."""
+    items = (tree.items[row] for row in tree.rows_inside(run) if tree.tags[row] == "a")
+    links = (item.get("href", "") for item in items if not isinstance(item, str))
+    return [link for link in links if link and not link.startswith(("#", "javascript:"))]

@@ -1,123 +1,142 @@
-"""Paging: the link to the page that goes on with a list.
+"""Find the link to the next page of a list.
 
-What the page says is believed in this order: `rel="next"`; a link that is called "next" in one of some languages, or
-is an arrow among numbers and arrows; one whose class or id says so; and, of numbers in a row, the link to the one
-after that which is no link.
+These are tried in order: `rel="next"`; a link with a text such as "next" in one of some languages, or an arrow
+among numbers and arrows; a link whose class or id says "next"; and, in a sequence of page numbers, the link
+after the number that is not a link.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import islice
 from urllib.parse import urldefrag, urljoin
 
 from lxml import etree
 
 from untemplate.errors import PageError
-from untemplate.page import Page, squeeze, visible_text
+from untemplate.page import Node, Page, squeeze, visible_text
 
 __all__ = ["next_page"]
 
-# What such links are called, without arrows around and "page" or "results" behind: in English, German, French,
+# The texts of such links, without arrows around and "page" or "results" after them: in English, German, French,
 # Spanish, Italian, Portuguese, Dutch, Polish, Russian, Japanese, Chinese.
-_WORDS = (
+_NEXT_TEXTS = (
     *("next", "weiter", "nächste", "suivant", "suivante", "siguiente", "successivo", "avanti"),
     *("próximo", "próxima", "seguinte", "volgende", "następna", "далее", "следующая", "次へ", "下一页"),
     *("older", "older posts", "older entries"),
 )
-_CALLED = re.compile(
-    rf"[\W_]*(?:go to )?(?:{'|'.join(_WORDS)})(?: (?:page|results?|seite))?[\W_]*", re.IGNORECASE
+_NEXT_TEXT = re.compile(
+    rf"[\W_]*(?:go to )?(?:{'|'.join(_NEXT_TEXTS)})(?: (?:page|results?|seite))?[\W_]*", re.IGNORECASE
 )
 _ARROW = re.compile(r"[›»→>]+")
-_NAMED = re.compile(r"(?<![a-z])next(?![a-z])", re.IGNORECASE)
-# Not pages of a list but pictures of a show.
-_SHOWS = re.compile(r"carousel|slick|slide|swiper|flickity|gallery", re.IGNORECASE)
-_PAGER = re.compile(r"[\W\d_]{1,80}")
-_NUMBER = re.compile(r"\d{1,4}")
-_BETWEEN = re.compile(r"[\W_]*")
+_NEXT_NAME = re.compile(r"(?<![a-z])next(?![a-z])", re.IGNORECASE)
+# Names of slide shows, whose "next" is a picture.
+_SLIDE_SHOW = re.compile(r"carousel|slick|slide|swiper|flickity|gallery", re.IGNORECASE)
+_MAX_SLIDE_SHOW_DISTANCE = 3
+_NUMBERS_AND_ARROWS = re.compile(r"[\W\d_]{1,80}")
+_PAGE_NUMBER = re.compile(r"\d{1,4}")
+_PUNCTUATION = re.compile(r"[\W_]*")
 
 
 def next_page(page: Page) -> str | None:
-    """The URL of the page that goes on with this one's list; None if no link looks like it."""
+    """Return the URL of the page that continues this page's list; None if no link looks like it.
+
+    Example:
+        >>> next_page(Page("http://shop.example/teas", '<a href="?page=2">Next</a>'))
+        'http://shop.example/teas?page=2'
+    """
     try:
-        links = list(_links(page))
+        urls: dict[etree._Element, str] = dict(_page_links(page))
     except PageError:
         return None
-    for is_next in (_is_declared, _is_called, _is_named):
-        found = _first(links, is_next)
-        if found:
-            return found
-    return _after_this(page, dict(links))
+    tests: tuple[Callable[[etree._Element], bool], ...] = (_is_declared, _has_next_text, _has_next_name)
+    for is_next in tests:
+        for element, url in urls.items():
+            if is_next(element):
+                return url
+    return _after_current_number(page, urls)
 
 
-Link = tuple[etree._Element, str]
-
-
-def _links(page: Page) -> Iterator[Link]:
-    """Links to other pages, with their URLs."""
-    base = next((urljoin(page.url, one.get("href", "")) for one in page.tree.iter("base")), page.url)
-    own = urldefrag(page.url).url
+def _page_links(page: Page) -> Iterator[tuple[etree._Element, str]]:
+    """Yield the links to other pages with their URLs."""
+    base_element = next(page.tree.iter("base"), None)
+    base = page.url if base_element is None else urljoin(page.url, base_element.get("href", ""))
+    current = urldefrag(page.url).url
     for element in page.tree.iter("link", "a"):
         href = squeeze(element.get("href", ""))
         try:
             url = urldefrag(urljoin(base, href)).url
         except ValueError:
             continue
-        is_page = ":" not in href.partition("/")[0] or href.lower().startswith(("http:", "https:"))
-        if href and is_page and url and url != own:
+        if href and _is_web_address(href) and url not in ("", current):
             yield element, url
 
 
-def _first(links: Sequence[Link], is_next: Callable[[etree._Element], bool]) -> str | None:
-    return next((url for element, url in links if is_next(element)), None)
+def _is_web_address(href: str) -> bool:
+    has_scheme = ":" in href.partition("/")[0]
+    return not has_scheme or href.lower().startswith(("http:", "https:"))
 
 
 def _is_declared(element: etree._Element) -> bool:
     return "next" in element.get("rel", "").lower().split()
 
 
-def _is_called(element: etree._Element) -> bool:
+def _has_next_text(element: etree._Element) -> bool:
+    """Return True for links with a text such as "next", and for arrows next to page numbers."""
     if element.tag != "a":
         return False
     text = visible_text(element)
     if _ARROW.fullmatch(text):
-        around = [*islice(element.iterancestors(), 2)][-1:]
-        return all(_PAGER.fullmatch(visible_text(one)) for one in around)
-    names = (text, *(squeeze(element.get(name, "")) for name in ("aria-label", "title")))
-    return any(map(_CALLED.fullmatch, names)) and not _is_show(element)
+        ancestors = [*islice(element.iterancestors(), 2)]
+        return all(_NUMBERS_AND_ARROWS.fullmatch(visible_text(ancestor)) for ancestor in ancestors[-1:])
+    names = (text, squeeze(element.get("aria-label", "")), squeeze(element.get("title", "")))
+    return any(map(_NEXT_TEXT.fullmatch, names)) and not _is_slide_show(element)
 
 
-def _is_named(element: etree._Element) -> bool:
-    """Whether the link, or what holds nothing else, has "next" among the words of its class or id."""
-    around = element.getparent()
-    named = [element, around] if around is not None and len(around) == 1 else [element]
-    says = any(_NAMED.search(one.get(name, "")) for one in named for name in ("class", "id"))
-    return element.tag == "a" and says and not _is_show(element)
+def _has_next_name(element: etree._Element) -> bool:
+    """Return True if the class or id of a link, or of a parent that contains nothing else, says "next"."""
+    if element.tag != "a" or _is_slide_show(element):
+        return False
+    parent = element.getparent()
+    is_named = _has_name(element, _NEXT_NAME)
+    return is_named or (parent is not None and len(parent) == 1 and _has_name(parent, _NEXT_NAME))
 
 
-def _is_show(element: etree._Element) -> bool:
-    nearest = [element, *element.iterancestors()][:4]
-    return any(_SHOWS.search(one.get(name, "")) for one in nearest for name in ("class", "id"))
+def _is_slide_show(element: etree._Element) -> bool:
+    ancestors = islice(element.iterancestors(), _MAX_SLIDE_SHOW_DISTANCE)
+    return any(_has_name(nearest, _SLIDE_SHOW) for nearest in (element, *ancestors))
 
 
-def _after_this(page: Page, urls: dict[etree._Element, str]) -> str | None:
-    """The link to the number after the one that is no link, among numbers that stand in a row."""
-    row: dict[int, str | None] = {}
+def _has_name(element: etree._Element, pattern: re.Pattern[str]) -> bool:
+    names = (element.get("class", ""), element.get("id", ""))
+    return any(map(pattern.search, names))
+
+
+def _after_current_number(page: Page, urls: dict[etree._Element, str]) -> str | None:
+    """Return the link after the number that is not a link, in the first sequence of numbers that has one."""
+    numbers: dict[int, str | None] = {}
     for node in page.nodes:
-        if not node.is_text or _BETWEEN.fullmatch(node.text):
+        if not node.is_text or _PUNCTUATION.fullmatch(node.text):
             continue
-        if _NUMBER.fullmatch(node.text):
-            link = next((one for one in (node.parent, *node.parent.iterancestors()) if one.tag == "a"), None)
-            row[int(node.text)] = None if link is None else urls.get(link)
+        if _PAGE_NUMBER.fullmatch(node.text):
+            numbers[int(node.text)] = _link_around(node, urls)
             continue
-        if found := _next_in(row):
-            return found
-        row = {}
-    return _next_in(row)
+        if url := _url_after_current(numbers):
+            return url
+        numbers = {}
+    return _url_after_current(numbers)
 
 
-def _next_in(row: dict[int, str | None]) -> str | None:
-    here = [number for number, url in row.items() if url is None]
-    others = len(row) - len(here)
-    return row.get(here[0] + 1) if len(here) == 1 and others else None
+def _link_around(node: Node, urls: dict[etree._Element, str]) -> str | None:
+    elements = (node.parent, *node.parent.iterancestors())
+    link = next((element for element in elements if element.tag == "a"), None)
+    return None if link is None else urls.get(link)
+
+
+def _url_after_current(numbers: dict[int, str | None]) -> str | None:
+    """Return the URL of the number after the only one without a URL."""
+    current = [number for number, url in numbers.items() if url is None]
+    if len(current) != 1 or len(numbers) == 1:
+        return None
+    return numbers.get(current[0] + 1)

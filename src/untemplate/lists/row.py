@@ -1,4 +1,4 @@
-"""What came out of a list page: rows of cells, and why there are none."""
+"""The rows of a list page: what `find_records` returns."""
 
 from __future__ import annotations
 
@@ -10,28 +10,44 @@ __all__ = ["Row", "Rows", "cell_names"]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One record of a list page."""
+    """One record of a list page.
 
-    #: all its text, white space squeezed
+    Args:
+        text: all of its text, with white space squeezed.
+        cells: its texts by column, None where it lacks one. All rows of a list have the same columns.
+        xpath: the absolute XPath of its first element.
+        confidence: the probability that its list is the main list of the page, from 0 to 1.
+        list_id: 0 for the main list of the page; `find_records(page, all_lists=True)` numbers the others.
+        values: texts and image addresses by attribute name, if a model named the columns.
+        page: the id of its page.
+
+    Example:
+        >>> row = Row("Assam $4", ["Assam", "$4"], "/html/body/ul/li[1]", 0.9, values={"price": "$4"})
+        >>> row.cells[0], row.values["price"]
+        ('Assam', '$4')
+    """
+
     text: str
-    #: its texts by column, None where it lacks one; rows of a list have the same columns
     cells: list[str | None]
-    #: the absolute XPath of its first element
     xpath: str
-    #: how sure it is that its list is the records of the page, from 0 to 1
     confidence: float
-    #: 0 is the page's records; with `all_lists` the others follow
     list_id: int = 0
-    #: by attribute name, where a model named the columns
     values: dict[str, str] = field(default_factory=dict)
-    #: the id of its page
     page: str = ""
 
 
 class Rows(list[Row]):
-    """The rows of a page, in page order, list after list; if there are none, `reason` says why.
+    """The rows of a page: a list, in page order, list after list.
 
-    `next_page` is the URL of the page that goes on with the list, if one is linked.
+    Args:
+        rows: the rows.
+        reason: why there are none; None if there are rows.
+        next_page: the URL of the page that continues the list, if one is linked.
+
+    Example:
+        >>> rows = Rows(reason="page is empty")
+        >>> len(rows), rows.reason
+        (0, 'page is empty')
     """
 
     def __init__(
@@ -43,5 +59,10 @@ class Rows(list[Row]):
 
 
 def cell_names(count: int) -> list[str]:
-    """What the columns of a list are called that nobody named."""
+    """Return names for the columns of a list that no model named.
+
+    Example:
+        >>> cell_names(2)
+        ['cell_1', 'cell_2']
+    """
     return [f"cell_{number}" for number in range(1, count + 1)]

@@ -146,7 +146,7 @@ def test_labels_of_pages_and_of_records_teach_both() -> None:
     both = train([([*make_pages(0), page], [*make_labels(0), *labels])], SCHEMA, "hcrf")
     assert isinstance(both.model, HcrfModel)
     assert both.model.details is not None
-    assert both.list_model.labels.attributes == ("name", "cuisine")
+    assert both.list_model.attributes == ("name", "cuisine")
 
 
 def test_records_that_are_nowhere_are_told() -> None:

@@ -18,12 +18,13 @@ from untemplate.labeling.finding import Finding
 from untemplate.labeling.hcrf.places import Place, find_places, site_texts, tell
 from untemplate.labeling.nodes.fields import ANY_TEXT
 from untemplate.layout import EstimatedLayout
-from untemplate.lists.hcrf.features import Observed, observe
-from untemplate.lists.hcrf.model import Hcrf
-from untemplate.lists.hcrf.scene import Scene, read_scene
-from untemplate.lists.survey import survey_page
-from untemplate.lists.tree import TEXT, Floats
-from untemplate.lists.vision import see
+from untemplate.lists.block_features import observe_page
+from untemplate.lists.hcrf import Hcrf
+from untemplate.lists.hcrf_input import ObservedBlocks
+from untemplate.lists.page_profile import profile_page
+from untemplate.lists.page_tree import TEXT, Floats
+from untemplate.lists.scene import Scene, build_block_scene
+from untemplate.lists.vision_tree import build_vision_tree
 from untemplate.page import Node, Page
 from untemplate.schema import Schema, Type
 from untemplate.value_types import find_typed
@@ -53,13 +54,13 @@ class Detail:
 
     page: Page
     scene: Scene
-    observed: Observed
+    observed: ObservedBlocks
     places: dict[Place, int]
 
     @cached_property
     def nodes(self) -> dict[int, Node]:
         """The node of each leaf with a text."""
-        rows = (row for row, tag in enumerate(self.scene.survey.tree.tags) if tag == TEXT)
+        rows = (row for row, tag in enumerate(self.scene.profile.tree.tags) if tag == TEXT)
         nodes = (node for node in self.page.nodes if node.is_text and "/head/" not in node.path)
         by_row = dict(zip(rows, nodes, strict=True))
         leaves = self.places.values()
@@ -71,13 +72,13 @@ def read_details(pages: Iterable[Page]) -> list[Detail]:
     seen: list[tuple[Page, Scene]] = []
     for page in pages:
         try:
-            survey = survey_page(page, EstimatedLayout())
+            survey = profile_page(page, EstimatedLayout())
         except PageError:
             continue
         if len(survey.tree) > MAX_ROWS:
             continue
         # A page is one record, so that colored words are leaves of their own.
-        scene = read_scene(survey, see(survey, [(0,)]))
+        scene = build_block_scene(survey, build_vision_tree(survey, [(0,)]))
         if any(scene.texts):
             seen.append((page, scene))
     scenes = [scene for _, scene in seen]
@@ -86,7 +87,7 @@ def read_details(pages: Iterable[Page]) -> list[Detail]:
     places = find_places(scenes, common)
     told = tell(scenes, places, titles, common) if len(scenes) > 1 else [{} for _ in scenes]
     return [
-        Detail(page, scene, observe(title, scene, told=known), own)
+        Detail(page, scene, observe_page(title, scene, site_features=known), own)
         for (page, scene), title, own, known in zip(seen, titles, places, told, strict=True)
     ]
 
@@ -96,7 +97,7 @@ def find_details(model: Hcrf, schema: Schema, details: Sequence[Detail]) -> list
     shares = [model.marginals(one.observed).vertex for one in details]
     chosen = choose_places(model, schema, details, shares)
     findings: list[Finding] = []
-    for number, name in enumerate(model.labels.attributes):
+    for number, name in enumerate(model.attributes):
         if name not in chosen:
             continue
         choice = chosen[name]
@@ -144,7 +145,7 @@ def choose_places(
         for place, leaf in one.places.items():
             votes[place] = votes.get(place, 0.0) + own[leaf] / len(details)
             texts.setdefault(place, []).append(one.scene.texts[leaf])
-    names = model.labels.attributes
+    names = model.attributes
     pairs = [
         (float(vote[number]), number, place) for place, vote in votes.items() for number in range(len(names))
     ]

@@ -26,8 +26,8 @@ from untemplate.labeling.methods import (
     write_model,
 )
 from untemplate.labeling.templates import find_in_rounds
-from untemplate.lists.hcrf.labels import Labels
-from untemplate.lists.hcrf.model import Hcrf, Weights
+from untemplate.lists.block_classes import BlockClasses
+from untemplate.lists.hcrf import Hcrf, Weights
 from untemplate.page import Page
 from untemplate.schema import Schema
 
@@ -83,7 +83,7 @@ class HcrfModel:
         content: dict[str, object] = {"taught": dict(self.taught)}
         for key, model in (("details", self.details), ("lists", self.lists)):
             if model:
-                content[key] = asdict(model.labels)
+                content[key] = asdict(model.classes)
                 arrays |= {f"{key}/{name}": part for name, part in model.weights.rounded().items()}
         write_model(folder, FILE, content, arrays)
 
@@ -107,7 +107,7 @@ class _LabelsFile(StrictFile):
     combinations: tuple[tuple[str, ...], ...]
 
     def build(self, key: str, arrays: CheckedArrays) -> Hcrf:
-        labels = Labels(self.attributes, self.combinations)
+        labels = BlockClasses(self.attributes, self.combinations)
         weights = {
             name: arrays.get(f"{key}/{name}", np.float16, part.shape).astype(np.float64)
             for name, part in Weights.zeros(len(labels))._asdict().items()

@@ -12,18 +12,19 @@ from untemplate.errors import PageError
 from untemplate.labeling.label import Label
 from untemplate.labeling.list_labels import letters, locate_runs
 from untemplate.layout import EstimatedLayout
-from untemplate.lists.cells import Line
-from untemplate.lists.finding import ListPage
-from untemplate.lists.groups import Group, Run
-from untemplate.lists.hcrf.features import Observed, observe_records
-from untemplate.lists.hcrf.labels import Labels, label_blocks, value_sets
-from untemplate.lists.hcrf.model import Hcrf
-from untemplate.lists.hcrf.scene import Scene, look
-from untemplate.lists.hcrf.training import ANY_PAGES, ONE_VERTICAL, Prior, train
+from untemplate.lists.block_classes import BlockClasses, attributes_inside, true_classes
+from untemplate.lists.block_features import observe_records
+from untemplate.lists.cells import Line, shipped_seam_weights
+from untemplate.lists.groups import Group
+from untemplate.lists.hcrf import ANY_PAGES, ONE_VERTICAL, Hcrf, Prior, train_hcrf
+from untemplate.lists.hcrf_input import ObservedBlocks
+from untemplate.lists.list_page import ListPage, build_table
+from untemplate.lists.page_tree import Run
+from untemplate.lists.scene import Scene, build_scene
 from untemplate.page import Page, nodes_at
 from untemplate.schema import Schema
 
-__all__ = ["ListLesson", "choose_labels", "learn_lists", "learn_names", "locate_cells", "teach_lists"]
+__all__ = ["ListLesson", "choose_classes", "learn_lists", "learn_names", "locate_cells", "teach_lists"]
 
 # Pages of a site that teach, the first that are labelled: more of a template teach little.
 PAGES = 3
@@ -35,7 +36,7 @@ class ListLesson:
 
     scene: Scene
     #: the blocks of records, and what the model sees of each
-    records: Mapping[int, Observed]
+    records: Mapping[int, ObservedBlocks]
     #: the attributes of leaves that hold values
     values: Mapping[int, str]
 
@@ -61,8 +62,8 @@ def _teach(page: Page, labels: Sequence[Label]) -> ListLesson | None:
     if not located:
         return None
     group = Group(tuple(run for run, _ in located))
-    lines, _ = found.table(group)
-    scene = look(found.survey, group.runs, lines)
+    lines, _ = build_table(found.profile, group, shipped_seam_weights())
+    scene = build_scene(found.profile, group.runs, lines)
     values = _values(_Marks(page, scene, located), scene, group, lines)
     return ListLesson(scene, observe_records(page.title, scene, group), values) if values else None
 
@@ -76,7 +77,7 @@ class _Marks:
         self.held: dict[int, str] = {}
         for run, labels in located:
             if labels:
-                leaves = scene.leaves(run)
+                leaves = scene.leaves_inside(run)
                 self.known.update(leaves)
                 for label in labels:
                     for leaf in self._find(leaves, label):
@@ -86,19 +87,19 @@ class _Marks:
         if label.xpath is not None:
             return self._pinned(leaves, label.xpath)
         value = (label.value or "").strip()
-        pictures = [leaf for leaf in leaves if value and self._scene.source(leaf) == value]
+        pictures = [leaf for leaf in leaves if value and self._scene.image_address(leaf) == value]
         return pictures or sorted(locate_cells(self._scene, leaves, [letters(value)]))
 
     def _pinned(self, leaves: Sequence[int], xpath: str) -> list[int]:
         """The leaves that show what an XPath selects."""
-        tree, found = self._scene.survey.tree, set()
+        tree, found = self._scene.profile.tree, set()
         for element, kind in nodes_at(self._page.tree, xpath):
             if kind in ("text", "tail"):
                 text = element.tail if kind == "tail" else element.text
                 found |= locate_cells(self._scene, leaves, [letters(text or "")])
             else:
                 rows = (row for row, item in enumerate(tree.items) if item is element)
-                found |= {leaf for row in rows for leaf in self._scene.leaves((row,))}
+                found |= {leaf for row in rows for leaf in self._scene.leaves_inside((row,))}
         return sorted(found.intersection(leaves))
 
     def name(self, leaves: Iterable[int]) -> str | None:
@@ -114,7 +115,7 @@ def _values(
 ) -> dict[int, str]:
     """The attributes of the leaves of all records, column by column, and of their largest images."""
     found: dict[int, str] = {}
-    for leaves in (*(column.leaves for column in scene.columns_of(lines)), scene.images(group.runs)):
+    for leaves in (*(column.leaves for column in scene.columns_of(lines)), scene.largest_images(group.runs)):
         if name := marks.name(leaves):
             found |= dict.fromkeys(leaves, name)
     return found
@@ -140,16 +141,16 @@ def locate_cells(scene: Scene, leaves: Sequence[int], cells: Iterable[str]) -> s
     return found
 
 
-def choose_labels(names: Iterable[str], lessons: Iterable[ListLesson]) -> Labels:
+def choose_classes(names: Iterable[str], lessons: Iterable[ListLesson]) -> BlockClasses:
     """The attributes, with the combinations that stand together in parts of records."""
     seen: list[frozenset[str]] = []
     for one in lessons:
         vision = one.scene.vision
-        sets = value_sets(vision, one.values)
+        sets = attributes_inside(vision, one.values)
         for record in one.records:
             inside = range(record + 1, int(vision.end[record]))
             seen += [sets[block] for block in inside if vision.children[block]]
-    return Labels.choose(names, seen)
+    return BlockClasses.choose(names, seen)
 
 
 def learn_lists(sites: Sequence[Sequence[ListLesson]], schema: Schema) -> Hcrf:
@@ -161,13 +162,13 @@ def learn_lists(sites: Sequence[Sequence[ListLesson]], schema: Schema) -> Hcrf:
 
 def learn_names(names: Sequence[str], lessons: Sequence[ListLesson], prior: Prior = ANY_PAGES) -> Hcrf:
     """A model of what is in records."""
-    labels = choose_labels(names, lessons)
-    parts: list[Observed] = []
+    labels = choose_classes(names, lessons)
+    parts: list[ObservedBlocks] = []
     truth = []
     for one in lessons:
         vision = one.scene.vision
-        blocks = label_blocks(labels, one.scene.survey, vision, one.records, one.values)
+        blocks = true_classes(labels, one.scene.profile, vision, one.records, one.values)
         for record, observed in one.records.items():
             parts.append(observed)
             truth.append(blocks[record : int(vision.end[record])])
-    return train(labels, parts, truth, prior)
+    return train_hcrf(labels, parts, truth, prior)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from statistics import mean
 from typing import NamedTuple
 
-from untemplate.lists.hcrf.scene import Column, Scene
+from untemplate.lists.scene import Column, Scene
 
 __all__ = ["Path", "Place", "find_places", "site_texts", "tell"]
 
@@ -70,7 +70,7 @@ def find_places(scenes: Sequence[Scene], common: set[str]) -> list[dict[Place, i
 
 def _paths(scene: Scene) -> dict[int, Path]:
     """The path of each leaf with a text."""
-    tree = scene.survey.tree
+    tree = scene.profile.tree
     steps: list[Path] = []
     for item, tag, parent in zip(tree.items, tree.tags, tree.parent.tolist(), strict=True):
         above = steps[parent] if parent >= 0 else ()
@@ -90,9 +90,9 @@ def tell(
             columns.setdefault(place, {})[number] = leaf
     for leaves in columns.values():
         texts = [scenes[number].texts[leaf] for number, leaf in leaves.items()]
-        standing = [scenes[number].standing(leaf) for number, leaf in leaves.items()]
+        standing = [scenes[number].link_and_heading(leaf) for number, leaf in leaves.items()]
         linked, headed = zip(*standing, strict=True)
-        column = Column.of(dict.fromkeys(leaves.values(), 0), len(scenes), texts, linked, headed)
+        column = Column.measure(dict.fromkeys(leaves.values(), 0), len(scenes), texts, linked, headed)
         in_title = mean(
             len(text) > 2 and text in titles[number] for number, text in zip(leaves, texts, strict=True)
         )

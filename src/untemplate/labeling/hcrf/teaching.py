@@ -11,9 +11,8 @@ from functools import cached_property
 from untemplate.labeling.hcrf.details import Detail, read_details
 from untemplate.labeling.hcrf.places import Place
 from untemplate.labeling.label import Label
-from untemplate.lists.hcrf.labels import Labels, label_blocks, value_sets
-from untemplate.lists.hcrf.model import Hcrf
-from untemplate.lists.hcrf.training import ONE_VERTICAL, train
+from untemplate.lists.block_classes import BlockClasses, attributes_inside, true_classes
+from untemplate.lists.hcrf import ONE_VERTICAL, Hcrf, train_hcrf
 from untemplate.page import Page, nodes_at, squeeze
 from untemplate.schema import Schema
 
@@ -38,7 +37,7 @@ class Lesson:
 
     @cached_property
     def sets(self) -> list[frozenset[str]]:
-        return value_sets(self.detail.scene.vision, self.values)
+        return attributes_inside(self.detail.scene.vision, self.values)
 
     @property
     def record(self) -> int:
@@ -134,10 +133,10 @@ def learn_details(sites: Sequence[Sequence[Lesson]], schema: Schema) -> Hcrf:
         vision, record = one.detail.scene.vision, one.record
         inside = range(record + 1, int(vision.end[record]))
         seen += [one.sets[block] for block in inside if vision.children[block]]
-    labels = Labels.choose(names, seen)
+    labels = BlockClasses.choose(names, seen)
     truth = [
-        label_blocks(labels, one.detail.scene.survey, one.detail.scene.vision, [one.record], one.values)
+        true_classes(labels, one.detail.scene.profile, one.detail.scene.vision, [one.record], one.values)
         for one in lessons
     ]
     observed = [one.detail.observed for one in lessons]
-    return train(labels, observed, truth, ONE_VERTICAL)
+    return train_hcrf(labels, observed, truth, ONE_VERTICAL)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import untemplate as ut
 from untemplate import Page, find_records
 from untemplate.demo import make_site
-from untemplate.lists import survey
+from untemplate.lists import page_profile
 
 WORDS = (
     "amber",
@@ -322,7 +322,7 @@ def test_five_thousand_rows() -> None:
 def test_a_page_that_shows_too_much_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     page = page_of(f"<ul>{many('<li>{card}</li>', 20)}</ul>")
     assert len(find_records(page)) == 20
-    monkeypatch.setattr(survey, "MAX_ROWS", 100)
+    monkeypatch.setattr(page_profile, "MAX_ROWS", 100)
     rows = find_records(page)
     assert rows == []
     assert rows.reason is not None

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from untemplate import Page, find_records, list_model
-from untemplate.lists.hcrf.labels import Labels
-from untemplate.lists.hcrf.model import Hcrf, Weights
+from untemplate.lists.block_classes import BlockClasses
+from untemplate.lists.hcrf import Hcrf, Weights
 
 WORDS = ("Amber", "Birch", "Cedar", "Dune", "Ember", "Fjord", "Grove", "Heath")
 
@@ -52,7 +52,7 @@ def test_hostile_pages_end(html: str) -> None:
 
 
 def test_a_model_that_knows_nothing_does_no_harm() -> None:
-    labels = Labels(("title",))
+    classes = BlockClasses(("title",))
     page = page_of(8)
-    rows = find_records(page, model=Hcrf(labels, Weights.zeros(len(labels))))
+    rows = find_records(page, model=Hcrf(classes, Weights.zeros(len(classes))))
     assert [row.text for row in rows] == [row.text for row in find_records(page)]

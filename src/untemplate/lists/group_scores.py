@@ -1,0 +1,345 @@
+"""Which group is the list of a page: features of groups as people see them, and linear scores of these features.
+
+All groups of a page are measured together, as NumPy columns. Measuring one group at a time would take longer than
+everything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from untemplate.layout import VIEWPORT
+from untemplate.lists.groups import Group, drop_hidden_members, dropped_members
+from untemplate.lists.page_profile import ITEM_TAGS, PageProfile
+from untemplate.lists.page_tree import Bools, Floats, Ints
+
+__all__ = [
+    "GROUP_FEATURES",
+    "GROUP_WEIGHTS",
+    "disjoint_lists",
+    "largest_groups",
+    "list_confidence",
+    "measure_groups",
+    "mostly_hidden",
+    "score_groups",
+    "shipped_group_weights",
+]
+
+GROUP_FEATURES = {
+    "number": "number of records, log",
+    "two": "there are only two",
+    "coverage": "share of the page's characters",
+    "length": "characters per record, log",
+    "links": "share of these characters in links",
+    "headed": "share of records with a heading",
+    "similarity": "mean similarity to the middle record",
+    "paths": "different tag paths in the middle record, log",
+    "distinct": "share of different texts",
+    "variety": "number of different texts in a sample of records, log",
+    "repeats": "share of a record's characters in parts that repeat inside it",
+    "parents": "number of parents per record",
+    "uneven": "relative deviation of lengths",
+    "item": "the middle record is a list item, table row or article",
+    "compact": "share of the characters from the first record to the last",
+    "gaps": "number of long texts between records, log",
+    "left_out": "share of siblings with the same tag and a similar size that are not in the group",
+    "left_any": "share of siblings with the same tag that are not in the group",
+    "consistent": "relative deviation of the number of siblings per record",
+    "uniform": "share of records with the most frequent class",
+    "aside": "share of records in parts named navigation, footer and the like",
+    "near_aside": "share of records whose nearest named part has such a name, not one like main",
+    "main": "share of records in parts named main, results and the like",
+    "own_main": "share of records with such a name",
+    "area": "share of the page's area",
+    "center": "distance from the middle of the window",
+    "top": "distance from the top of the page",
+    "shown": "share of visible records",
+    "columns": "number of different left edges, log",
+}
+# `python -m benchmarks.measure.lists --choose` prints these and the next two: the weights with which a softmax over
+# the groups of a page selects its records, on the 222 pages of `lists`.
+GROUP_WEIGHTS = {
+    "number": 0.477,
+    "two": -1.045,
+    "coverage": 3.413,
+    "length": 0.385,
+    "links": -0.673,
+    "headed": 1.141,
+    "similarity": 1.017,
+    "paths": 1.467,
+    "distinct": 0.840,
+    "variety": 1.501,
+    "repeats": -3.066,
+    "parents": -0.094,
+    "uneven": -2.030,
+    "item": 0.656,
+    "compact": 1.431,
+    "gaps": -0.405,
+    "left_out": -0.771,
+    "left_any": -1.084,
+    "consistent": -2.479,
+    "uniform": 1.419,
+    "aside": -2.117,
+    "near_aside": -1.254,
+    "main": 1.249,
+    "own_main": 0.774,
+    "area": -0.961,
+    "center": -0.081,
+    "top": 0.843,
+    "shown": 2.315,
+    "columns": -0.516,
+}
+# A logistic regression that separates these groups from the best groups of the same pages without their records. It
+# uses the features that do not depend on the number of records.
+CONFIDENCE_BIAS = -17.498
+CONFIDENCE_WEIGHTS = {
+    "coverage": 1.484,
+    "length": 0.356,
+    "links": -0.757,
+    "headed": 0.489,
+    "similarity": 5.363,
+    "paths": 0.774,
+    "distinct": 1.455,
+    "repeats": -3.784,
+    "item": 0.402,
+    "compact": 5.104,
+    "uniform": 1.385,
+    "aside": -1.269,
+    "near_aside": -2.161,
+    "main": 0.643,
+    "own_main": 1.438,
+    "center": -0.377,
+}
+# Records per group that are compared one by one, which is slow; and parents per group whose children are counted.
+MAX_SAMPLE = 20
+# Groups are measured together until they have this many rows, which limits the memory.
+MAX_BATCH_ROWS = 200_000
+# Groups that are scored: those with the most text. Real pages have a few hundred.
+MAX_GROUPS = 2_000
+# More than any difference of scores.
+_HIDDEN_PENALTY = 1_000.0
+_SHOWN = list(GROUP_FEATURES).index("shown")
+
+
+def shipped_group_weights() -> Floats:
+    """Return GROUP_WEIGHTS as a vector, in the order of GROUP_FEATURES."""
+    return np.array([GROUP_WEIGHTS[name] for name in GROUP_FEATURES])
+
+
+def largest_groups(profile: PageProfile, groups: Sequence[Group]) -> list[Group]:
+    """Return the groups with the most text, at most MAX_GROUPS, in their order."""
+    if len(groups) <= MAX_GROUPS:
+        return list(groups)
+    chars = [sum(profile.chars[list(run)].sum() for run in group.runs) for group in groups]
+    return [groups[number] for number in sorted(np.argsort(chars)[-MAX_GROUPS:].tolist())]
+
+
+def score_groups(features: Floats, weights: Floats) -> Floats:
+    """Return how much each group looks like the records of its page; hidden groups rank after all others."""
+    scores: Floats = features @ weights - _HIDDEN_PENALTY * mostly_hidden(features)
+    return scores
+
+
+def mostly_hidden(features: Floats) -> Bools:
+    """Return which groups are hidden for the most part."""
+    hidden: Bools = features[:, _SHOWN] <= 0.5
+    return hidden
+
+
+def list_confidence(features: Floats) -> float:
+    """Return the probability that the group with these features is the list of its page."""
+    weights = np.array([CONFIDENCE_WEIGHTS.get(name, 0.0) for name in GROUP_FEATURES])
+    return float(1 / (1 + np.exp(-CONFIDENCE_BIAS - features @ weights)))
+
+
+def disjoint_lists(profile: PageProfile, groups: Sequence[Group], scores: Floats) -> list[Group]:
+    """Select groups that do not overlap, the best first, then groups of the members that these drop."""
+    is_taken = np.zeros(len(profile.tree) + 1, np.bool_)
+    waiting = [groups[number] for number in np.argsort(-scores, kind="stable").tolist()]
+    chosen: list[Group] = []
+    while waiting:
+        dropped: list[Group] = []
+        for group in waiting:
+            if any(is_taken[start:end].any() for start, end in _row_spans(profile, group)):
+                continue
+            chosen.append(group)
+            for start, end in _row_spans(profile, drop_hidden_members(profile, group)):
+                is_taken[start:end] = True
+            dropped.append(dropped_members(profile, group))
+        waiting = [group for group in dropped if len(group) > 1]
+    return chosen
+
+
+def _row_spans(profile: PageProfile, group: Group) -> list[tuple[int, int]]:
+    return [(run[0], int(profile.tree.end[run[-1]])) for run in group.runs]
+
+
+def measure_groups(profile: PageProfile, groups: Sequence[Group]) -> Floats:
+    """Return a row of features per group, in the order of GROUP_FEATURES."""
+    features = [_GroupBatch(profile, batch).measure() for batch in _split_batches(groups)]
+    return np.concatenate(features) if features else np.zeros((0, len(GROUP_FEATURES)))
+
+
+def _split_batches(groups: Sequence[Group]) -> Iterator[list[Group]]:
+    batch: list[Group] = []
+    rows = 0
+    for group in groups:
+        batch.append(group)
+        rows += sum(map(len, group.runs))
+        if rows > MAX_BATCH_ROWS:
+            yield batch
+            batch, rows = [], 0
+    if batch:
+        yield batch
+
+
+class _GroupBatch:
+    """Some groups as columns on three levels: the rows of all runs, the runs, and the groups."""
+
+    def __init__(self, profile: PageProfile, groups: Sequence[Group]) -> None:
+        self._profile = profile
+        runs = [run for group in groups for run in group.runs]
+        self._rows = np.array([row for run in runs for row in run])
+        #: the number of siblings in each run, and where they begin among the rows
+        self._lengths = np.array([len(run) for run in runs])
+        self._run_starts = np.cumsum(self._lengths) - self._lengths
+        self._first = self._rows[self._run_starts]
+        self._last = self._rows[self._run_starts + self._lengths - 1]
+        #: the number of runs in each group, and where they begin among the runs
+        self._counts = np.array([len(group) for group in groups])
+        self._starts = np.cumsum(self._counts) - self._counts
+        self._group = np.repeat(np.arange(len(groups)), self._counts)
+        number = np.arange(len(runs)) - self._starts[self._group]
+        self._in_sample = number % np.maximum(1, self._counts // MAX_SAMPLE)[self._group] == 0
+
+    def measure(self) -> Floats:
+        """Return the features of the groups."""
+        profile, first, counts = self._profile, self._first, self._counts
+        tree, boxes = profile.tree, profile.boxes[first]
+        end, parents = tree.end[self._last], tree.parent[first]
+        chars = self._per_run(profile.chars)
+        total = np.maximum(self._sum(chars), 1.0)
+        mean = np.maximum(self._mean(chars), 1.0)
+        middle = self._middle()
+        texts = profile.codes_before[end] - profile.codes_before[first]
+        span = (
+            profile.chars_before[end[self._starts + counts - 1]] - profile.chars_before[first[self._starts]]
+        )
+        values = {
+            "number": np.log(counts),
+            "two": counts == 2,
+            "coverage": self._sum(chars) / profile.all_chars,
+            "length": np.log1p(mean),
+            "links": self._sum(self._per_run(profile.link_chars)) / total,
+            "headed": self._mean(self._per_run(profile.headings) > 0),
+            "similarity": self._similarity(middle),
+            "paths": np.log1p([profile.shapes.size(row) for row in middle.tolist()]),
+            "distinct": self._count_different(texts) / counts,
+            "variety": np.log1p(self._count_different(texts, self._in_sample)),
+            "repeats": self._mean(profile.repeats[first]),
+            "parents": self._count_different(parents) / counts,
+            "uneven": self._deviation(chars) / mean,
+            "item": [tree.tags[row] in ITEM_TAGS for row in middle.tolist()],
+            "compact": total / np.maximum(span, 1.0),
+            "gaps": np.log1p(self._count_gaps(end, 2 * mean)),
+            "left_out": self._share_left_out(parents, tree.tag_ids[middle], mean / 2),
+            "left_any": self._share_left_out(parents, tree.tag_ids[middle], np.zeros(len(mean))),
+            "consistent": self._deviation(self._lengths) / self._mean(self._lengths),
+            "uniform": self._most_frequent(profile.class_ids[first]) / counts,
+            "aside": self._mean(profile.aside[first]),
+            "near_aside": self._mean(profile.near_aside[first]),
+            "main": self._mean(profile.main[parents]),
+            "own_main": self._mean(profile.own_main[first]),
+            "area": self._sum(boxes[:, 2] * boxes[:, 3]) / profile.area,
+            "center": self._mean(np.abs(boxes[:, 0] + boxes[:, 2] / 2 - VIEWPORT / 2)) / VIEWPORT,
+            "top": self._mean(boxes[:, 1]) / profile.height,
+            "shown": self._mean(profile.displayed[first]),
+            "columns": np.log(self._count_different(np.round(boxes[:, 0] / 20))),
+        }
+        return np.stack([np.asarray(values[name], np.float64) for name in GROUP_FEATURES], axis=1)
+
+    def _per_run(self, column: Floats) -> Floats:
+        """Sum a column of tree rows over the siblings of each run."""
+        return np.add.reduceat(column[self._rows], self._run_starts)
+
+    def _sum(self, column: npt.NDArray[np.generic]) -> Floats:
+        """Sum a column of runs over each group."""
+        return np.add.reduceat(column.astype(np.float64), self._starts)
+
+    def _mean(self, column: npt.NDArray[np.generic]) -> Floats:
+        mean: Floats = self._sum(column) / self._counts
+        return mean
+
+    def _deviation(self, column: npt.NDArray[np.generic]) -> Floats:
+        away = column.astype(np.float64) - self._mean(column)[self._group]
+        return np.sqrt(self._mean(away * away))
+
+    def _middle(self) -> Ints:
+        """Return the row of each group's record with the median number of texts."""
+        order = np.lexsort((self._per_run(self._profile.texts), self._group))
+        middle: Ints = self._first[order[self._starts + self._counts // 2]]
+        return middle
+
+    def _similarity(self, middle: Ints) -> Floats:
+        """Return the mean similarity of each group's sample to its middle record."""
+        sample, group = self._first[self._in_sample], self._group[self._in_sample]
+        shapes = self._profile.shapes
+        pairs = zip(middle[group].tolist(), sample.tolist(), strict=True)
+        similarities = np.array([shapes.similarity(left, right) for left, right in pairs])
+        return np.bincount(group, similarities, len(middle)) / np.bincount(group, minlength=len(middle))
+
+    def _count_different(self, column: npt.NDArray[np.generic], chosen: Bools | None = None) -> Floats:
+        """Count the different values of each group's runs, or of the chosen runs only."""
+        group = self._group
+        if chosen is not None:
+            column, group = column[chosen], group[chosen]
+        _, new = _sort_in_groups(group, column)
+        return np.add.reduceat(new.astype(np.float64), np.flatnonzero(np.diff(group, prepend=-1)))
+
+    def _most_frequent(self, column: Ints) -> Floats:
+        """Count the runs of each group that have its most frequent value."""
+        order, new = _sort_in_groups(self._group, column)
+        begins = np.flatnonzero(new)
+        times = np.diff(begins, append=len(order)).astype(np.float64)
+        return np.maximum.reduceat(times, np.flatnonzero(np.diff(self._group[order[begins]], prepend=-1)))
+
+    def _count_gaps(self, end: Ints, limit: Floats) -> Floats:
+        """Count per group the neighbors with more characters between them than the group's limit."""
+        before = self._profile.chars_before
+        between = np.zeros(len(end))
+        between[1:] = before[self._first[1:]] - before[end[:-1]]
+        between[self._starts] = 0
+        return self._sum(between > limit[self._group])
+
+    def _share_left_out(self, parents: Ints, tags: Ints, chars: Floats) -> Floats:
+        """Return the share of siblings of each group's tag that are not in the group.
+
+        Only siblings with at least the given number of characters count, in the first MAX_SAMPLE parents of a group.
+        All counts are searches in one sorted array, whose keys combine parent, tag and length.
+        """
+        tree, profile = self._profile.tree, self._profile
+        size, kinds = int(profile.chars.max()) + 2, int(tree.tag_ids.max()) + 1
+        siblings = np.sort((tree.parent * kinds + tree.tag_ids) * size + profile.chars.astype(np.int64))
+        order, new = _sort_in_groups(self._group, parents)
+        begins = np.flatnonzero(new)
+        taken = np.diff(begins, append=len(order))
+        group, parent = self._group[order[begins]], parents[order[begins]]
+        number = np.arange(len(begins)) - np.searchsorted(group, group)
+        group, parent, taken = (column[number < MAX_SAMPLE] for column in (group, parent, taken))
+        kind = (parent * kinds + tags[group]) * size
+        least = np.minimum(np.ceil(chars[group]).astype(np.int64), size - 1)
+        alike = np.searchsorted(siblings, kind + size) - np.searchsorted(siblings, kind + least)
+        outside = np.bincount(group, np.maximum(alike - taken, 0), len(tags))
+        share: Floats = outside / (outside + np.bincount(group, taken, len(tags)))
+        return share
+
+
+def _sort_in_groups(group: Ints, column: npt.NDArray[np.generic]) -> tuple[npt.NDArray[np.intp], Bools]:
+    """Return the order of a column within each group, and where in this order a new value or group begins."""
+    order = np.lexsort((column, group))
+    new = np.ones(len(order), np.bool_)
+    new[1:] = (np.diff(group[order]) != 0) | (column[order][1:] != column[order][:-1])
+    return order, new

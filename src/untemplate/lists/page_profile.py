@@ -1,0 +1,252 @@
+"""Facts about each row of a page's tree: its text, its names, whether people see it, and where."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from copy import copy
+
+import numpy as np
+from lxml import etree
+
+from untemplate.errors import PageError
+from untemplate.layout import Boxes, Layout
+from untemplate.lists.page_tree import TEXT, Bools, Floats, Ints, PageTree, Shapes, build_page_tree
+from untemplate.page import Page
+
+__all__ = ["HEADINGS", "ITEM_TAGS", "MAX_ROWS", "PageProfile", "profile_page"]
+
+# Words in tags, classes and ids of parts that are not the page's main content.
+ASIDE_WORDS = frozenset(
+    {
+        *("nav", "navbar", "navigation", "menu", "submenu", "foot", "footer", "header", "head"),
+        *("sidebar", "aside", "breadcrumb", "breadcrumbs", "filter", "filters", "facet", "facets"),
+        *("refine", "refinement", "related", "recommended", "recommendations", "promo", "pagination"),
+        *("pager", "paging", "social", "share", "login", "cookie", "modal", "popup", "dropdown"),
+        *("tabs", "toolbar", "autocomplete", "suggestions", "suggest", "banner", "sitemap"),
+        *("copyright", "form", "select", "language", "languages", "sort"),
+    }
+)
+# Words of parts that are.
+MAIN_WORDS = frozenset(
+    {
+        *("main", "result", "results", "search", "searchresults", "content", "list", "listing"),
+        *("listings", "item", "items", "product", "products", "article", "articles", "post", "posts"),
+        *("record", "records", "entry", "entries", "card", "cards", "feed", "stream", "catalog"),
+        *("grid", "hits"),
+    }
+)
+# Words of parts that scripts and style sheets, which we do not read, show only at times or never.
+CONCEALED_WORDS = frozenset(
+    {
+        *("hidden", "hide", "invisible", "offscreen", "visually", "screenreader", "sr", "accessibility"),
+        *("assistive", "accessible", "tooltip", "popup", "popover", "modal", "overlay", "dropdown"),
+        *("collapsed", "expandable", "hover"),
+    }
+)
+# Words of the contents of tabs, and of the open one. The handles of tabs have the same names, but these tags.
+TAB_WORDS = frozenset({"tab", "tabpanel"})
+OPEN_TAB_WORDS = frozenset({"active", "selected", "current"})
+_TAB_HANDLES = frozenset({"li", "a", "button", "span", "dt"})
+# Classes by which the style sheets of Bootstrap, Tailwind, Foundation, Bulma, Angular, Magento, WordPress, Drupal and
+# HTML5 Boilerplate hide an element, or keep it for screen readers.
+HIDING_CLASSES = frozenset(
+    {
+        *("hidden", "hide", "d-none", "is-hidden", "ng-hide", "no-display", "nodisplay", "display-none"),
+        *("sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text", "show-for-sr"),
+        *("element-invisible", "element-hidden", "invisible"),
+    }
+)
+# Classes by which Bootstrap and Tailwind show an element again on screens of some size.
+_SHOWING_CLASS = re.compile(r"(?<!\S)(d-(sm|md|lg|xl|xxl)-|(sm|md|lg|xl|2xl):)(block|inline|flex|grid|table)")
+HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+ITEM_TAGS = frozenset({"li", "tr", "article", "dt"})
+# Time and memory are linear in the rows of a page. This many need about 10 s and 0.4 GB; real pages have a few
+# thousand.
+MAX_ROWS = 300_000
+TOO_LARGE = "page shows {:,} elements and texts: records are looked for among {:,} at most"
+_64_BITS = (1 << 64) - 1
+# This class clips what is too wide. It does not hide anything.
+_CLIPPING_CLASS = re.compile(r"overflow-?hidden", re.IGNORECASE)
+_NAME_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+
+
+class PageProfile:
+    """Columns with facts about each row of a page's tree.
+
+    Sums such as `chars` include the descendants of a row.
+
+    Args:
+        tree: the rows of the page.
+        boxes: the layout of the same page.
+    """
+
+    def __init__(self, tree: PageTree, boxes: Boxes) -> None:
+        self.tree, self.shapes = tree, Shapes(tree)
+        self._profile_texts()
+        self._profile_names()
+        self.repeats = np.minimum(1.0, tree.total(self._twin_chars()) / np.maximum(self.chars, 1))
+        self._profile_boxes(boxes)
+
+    def _profile_texts(self) -> None:
+        tree, is_text = self.tree, self.tree.has_tag({TEXT})
+        lengths = np.array([len(item) if isinstance(item, str) else 0 for item in tree.items], np.float64)
+        codes = [hash(item) & _64_BITS if isinstance(item, str) else 0 for item in tree.items]
+        self.chars = tree.total(lengths)
+        #: the characters before each row, and a running sum of text hashes: its differences are equal for equal texts
+        self.chars_before = np.concatenate([[0.0], np.cumsum(lengths)])
+        self.codes_before = np.concatenate([[np.uint64(0)], np.cumsum(np.array(codes, np.uint64))])
+        self.all_chars = max(float(lengths.sum()), 1.0)
+        self.texts = tree.total(is_text.astype(np.float64))
+        self.in_link = self._is_inside(tree.has_tag({"a"}))
+        self.link_chars = tree.total(lengths * self.in_link)
+        self.headings = tree.total(tree.has_tag(HEADINGS).astype(np.float64))
+
+    def _profile_names(self) -> None:
+        tree = self.tree
+        #: the words in the tag, class, id and role of each row
+        self.words = [frozenset(_name_words(item)) for item in tree.items]
+        self.class_ids = _number_values(tree.classes)
+        # A part with most of the text is the main content, whatever its name.
+        is_aside = self._has_words(ASIDE_WORDS) & (self.chars < self.all_chars / 2)
+        self.aside = self._is_inside(is_aside)
+        self.own_main = self._has_words(MAIN_WORDS).astype(np.float64)
+        self.main = self._is_inside(self.own_main > 0)
+        self.near_aside = self._nearest_nonzero(self.own_main - is_aside) < 0
+        #: how many of a row and its ancestors have a name that says "hidden" or the like
+        self.concealed = tree.depth(self._has_words(CONCEALED_WORDS) & ~self._has_showing_class())
+
+    def _profile_boxes(self, boxes: Boxes) -> None:
+        tree = self.tree
+        elements = self._element_numbers(boxes)
+        self.boxes = boxes.elements[elements].astype(np.float64)
+        self.boxes[tree.has_tag({TEXT})] = boxes.nodes[_text_node_numbers(boxes)]
+        self.font_size, self.font_weight = boxes.font_size[elements], boxes.font_weight[elements]
+        #: whether the layout shows a row and no closed tab contains it; `shown`: and no class hides it by its name
+        self.displayed: Bools = boxes.visible[elements] & (tree.depth(self._is_closed_tab()) == 0)
+        hidden_by_class = self._has_hiding_class() & ~self._has_showing_class()
+        self.shown: Bools = self.displayed & (tree.depth(hidden_by_class) == 0)
+        right, bottom = (self.boxes[:, axis] + self.boxes[:, axis + 2] for axis in (0, 1))
+        self.height = max(float(bottom.max()), 1.0)
+        self.area = max(float(right.max()), 1.0) * self.height
+
+    def revealed(self) -> PageProfile:
+        """Return a copy in which every row counts as shown."""
+        revealed = copy(self)
+        revealed.shown = np.ones_like(self.shown)
+        return revealed
+
+    def find_single_record(self) -> int | None:
+        """Return the row of a record that is alone on its page; None if there is none.
+
+        Nothing repeats on such a page. We select the longest visible list item, table row or article with
+        several texts inside a part whose name says that it contains results.
+        """
+        is_item = self.tree.has_tag(ITEM_TAGS) & (self.texts > 1)
+        rows = np.flatnonzero(is_item & (self.main > 0) & (self.aside == 0) & self.shown)
+        return max(rows.tolist(), key=lambda row: self.chars[row], default=None)
+
+    def _is_inside(self, marked: Bools) -> Floats:
+        """Return 1 for rows that are marked or have a marked ancestor, else 0."""
+        inside: Floats = (self.tree.depth(marked) > 0).astype(np.float64)
+        return inside
+
+    def _nearest_nonzero(self, column: Floats) -> Floats:
+        """Return the column's value in the nearest of each row and its ancestors where it is not 0."""
+        nearest: list[float] = []
+        for value, parent in zip(column.tolist(), self.tree.parent.tolist(), strict=True):
+            inherited = nearest[parent] if parent >= 0 else 0.0
+            nearest.append(value or inherited)
+        return np.array(nearest)
+
+    def _twin_chars(self) -> Floats:
+        """Count the characters of each row's children that have several texts and the shape of a sibling."""
+        counts = np.zeros(len(self.tree))
+        for parent, children in self.tree.children.items():
+            if parent >= 0 and len(children) > 1:
+                counts[parent] = sum(self.chars[twins].sum() for twins in self._twins(children))
+        return counts
+
+    def _twins(self, siblings: list[int]) -> list[list[int]]:
+        by_shape: dict[int, list[int]] = {}
+        for row in siblings:
+            if self.texts[row] > 1:
+                by_shape.setdefault(self.shapes.codes[row], []).append(row)
+        return [rows for rows in by_shape.values() if len(rows) > 1]
+
+    def _has_words(self, vocabulary: frozenset[str]) -> Bools:
+        return np.array([not words.isdisjoint(vocabulary) for words in self.words], np.bool_)
+
+    def _has_showing_class(self) -> Bools:
+        """Return which rows have a class that shows them where there is room."""
+        return np.array([bool(_SHOWING_CLASS.search(names)) for names in self.tree.classes], np.bool_)
+
+    def _has_hiding_class(self) -> Bools:
+        """Return which rows have a class by which style sheets hide them."""
+        names = (classes.lower().split() for classes in self.tree.classes)
+        return np.array([not HIDING_CLASSES.isdisjoint(classes) for classes in names], np.bool_)
+
+    def _is_closed_tab(self) -> Bools:
+        """Return which rows are the contents of a tab while exactly one sibling of the same name is open."""
+        closed = np.zeros(len(self.tree), np.bool_)
+        for rows in self._tabs().values():
+            not_open = [row for row in rows if self.words[row].isdisjoint(OPEN_TAB_WORDS)]
+            if len(not_open) == len(rows) - 1:
+                closed[not_open] = True
+        return closed
+
+    def _tabs(self) -> dict[tuple[int, str], list[int]]:
+        """Group the contents of tabs by their parent and by each class or role that says "tab"."""
+        tabs: dict[tuple[int, str], list[int]] = {}
+        for row, (item, tag) in enumerate(zip(self.tree.items, self.tree.tags, strict=True)):
+            if isinstance(item, str) or tag in _TAB_HANDLES or self.words[row].isdisjoint(TAB_WORDS):
+                continue
+            for name in (item.get("class", "") + " " + item.get("role", "")).split():
+                if not TAB_WORDS.isdisjoint(_split_name(name)):
+                    tabs.setdefault((int(self.tree.parent[row]), name), []).append(row)
+        return tabs
+
+    def _element_numbers(self, boxes: Boxes) -> Ints:
+        """Return the number of each row's element in the layout; a text has that of its parent."""
+        numbers = np.zeros(len(self.tree), np.int64)
+        for row, (item, parent) in enumerate(zip(self.tree.items, self.tree.parent.tolist(), strict=True)):
+            numbers[row] = numbers[parent] if isinstance(item, str) else boxes.numbers[item]
+        return numbers
+
+
+def profile_page(page: Page, layout: Layout) -> PageProfile:
+    """Return the profile of a page.
+
+    Raises:
+        PageError: the page cannot be parsed, shows nothing, or shows more than MAX_ROWS elements and texts.
+    """
+    tree = build_page_tree(page)
+    if not len(tree):
+        raise PageError("page shows nothing")
+    if len(tree) > MAX_ROWS:
+        raise PageError(TOO_LARGE.format(len(tree), MAX_ROWS))
+    return PageProfile(tree, layout.boxes([page])[0])
+
+
+def _text_node_numbers(boxes: Boxes) -> list[int]:
+    """Return the numbers of the page's nodes that are text rows of the tree, in order."""
+    nodes = enumerate(boxes.page.nodes)
+    return [number for number, node in nodes if node.is_text and "/head/" not in node.path]
+
+
+def _number_values(values: list[str]) -> Ints:
+    """Return a number per value, equal for equal values."""
+    ids: dict[str, int] = {}
+    return np.array([ids.setdefault(value, len(ids)) for value in values], np.int64)
+
+
+def _name_words(item: etree._Element | str) -> Iterator[str]:
+    """Yield the words in an element's tag, class, id and role, in lower case."""
+    if isinstance(item, str):
+        return
+    for name in (item.tag, item.get("class"), item.get("id"), item.get("role")):
+        yield from _split_name(_CLIPPING_CLASS.sub("", name or ""))
+
+
+def _split_name(name: str) -> list[str]:
+    return [word.lower() for word in _NAME_WORD.findall(name)]
