@@ -33,7 +33,7 @@ from untemplate.labeling.anchors.anchors_model import (
 )
 from untemplate.labeling.anchors.leaves import Leaves
 from untemplate.labeling.anchors.problem import find_options
-from untemplate.labeling.nodes import Ground
+from untemplate.labeling.nodes import NodeTable
 from untemplate.labeling.seed.seed_model import SeedModel
 from untemplate.schema import Schema
 
@@ -54,15 +54,15 @@ class Target:
         self.name = site.name
         pages, self.truth = site.pages(), site.truth()
         self.seed = Seed(pages, labels_of([page.id for page in pages], self.truth), schema)
-        self.ground: Ground = self.seed.whole.survey.ground
+        self.table: NodeTable = self.seed.whole.site.table
 
     def score(self, chosen: dict[str, Chosen], schema: Schema) -> dict[str, Score]:
         """Page hits of the extractors' nodes, attributes without any true value left out."""
         scores = {}
         for name in schema.attributes:
-            true = [self.truth[page.id].get(name, []) for page in self.ground.pages]
+            true = [self.truth[page.id].get(name, []) for page in self.table.pages]
             rows = chosen[name].rows.tolist() if name in chosen else []
-            hits = sum(self.ground.rows[row].text in true[self.ground.page[row]] for row in rows)
+            hits = sum(self.table.nodes[row].text in true[self.table.page[row]] for row in rows)
             scores[name] = Score(hits, len(rows), sum(map(bool, true)))
         return {name: score for name, score in scores.items() if score.true}
 
@@ -122,7 +122,7 @@ def evaluate(
         lessons = teacher.teach(seeds)
         started = process_time()
         options = find_options(
-            target.seed.whole.survey, schema, lessons.seed.attributes, teacher.rankers, lessons.thresholds
+            target.seed.whole.site, schema, lessons.seed.attributes, teacher.rankers, lessons.thresholds
         )
         outcomes.candidates.append(process_time() - started)
         for names in features:
@@ -180,12 +180,12 @@ def _leaves_apart(
     target: Target, name: str, anchors: Sequence[str]
 ) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """Of each page with an attribute and an anchor, the leaves between the nearest two."""
-    examples, leaves = target.seed.whole.examples, Leaves(target.ground)
+    examples, leaves = target.seed.whole.examples, Leaves(target.table)
     known = [examples[anchor].positive for anchor in anchors if anchor in examples]
     found = []
     if known and name in examples:
-        for page in range(len(target.ground.pages)):
-            rows = np.flatnonzero(target.ground.page == page)
+        for page in range(len(target.table.pages)):
+            rows = np.flatnonzero(target.table.page == page)
             own = leaves.of[rows[examples[name].positive[rows]]]
             others = leaves.of[rows[np.any(known, axis=0)[rows]]]
             if len(own) and len(others):

@@ -33,7 +33,7 @@ from untemplate.labeling.anchors import Lessons, learn_lessons
 from untemplate.labeling.anchors.scoring import ScorerKind
 from untemplate.labeling.finding import Finding
 from untemplate.labeling.finding import labels_of as labels_found
-from untemplate.labeling.seed.ranking import Rankers, ready_made
+from untemplate.labeling.seed.ranking import Rankers, load_rankers
 from untemplate.labeling.segments import FromLabels, SegmentLabeler, SegmentsModel
 from untemplate.labeling.segments.classifying import NodeClassifier, leaf_labels
 from untemplate.labeling.segments.segmenting import Segmented
@@ -197,7 +197,7 @@ def main(arguments: Sequence[str]) -> int:
     for vertical in verticals:
         sites: Sequence[Site | MadeUp]
         if options.made_up:
-            sites, rankers = made_up_sites(vertical), ready_made()
+            sites, rankers = made_up_sites(vertical), load_rankers()
         else:
             try:
                 sites, rankers = chosen_sites([vertical], (), options.every), held_out(vertical)

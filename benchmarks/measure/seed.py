@@ -37,7 +37,7 @@ from untemplate.labeling.seed.paper import (
 from untemplate.labeling.seed.paper_model import PaperModel, make_paper_findings
 from untemplate.labeling.seed.ranking import Rankers
 from untemplate.labeling.seed.seed_model import SeedModel
-from untemplate.labeling.templates import with_labels
+from untemplate.labeling.site_templates import with_labels
 from untemplate.schema import Schema
 
 Step = Callable[[PaperSite, SeedSite], Adapted]

@@ -93,13 +93,13 @@ class Target:
 
     def score(self, labels: Sequence[str], schema: Schema) -> dict[str, Tally]:
         """A label is right if the text of its node is one of the attribute's true values."""
-        site, ground = self.segmented, self.segmented.ground
+        site, table = self.segmented, self.segmented.table
         tallies = {name: Tally() for name in schema.attributes}
         for name, tally in tallies.items():
-            true = [self.truth[page.id].get(name, []) for page in ground.pages]
+            true = [self.truth[page.id].get(name, []) for page in table.pages]
             tally.pages = sum(map(bool, true))
             leaves = [leaf for leaf, label in enumerate(labels) if label == name]
-            right = [leaf for leaf in leaves if ground.rows[site.row[leaf]].text in true[site.page[leaf]]]
+            right = [leaf for leaf in leaves if table.nodes[site.row[leaf]].text in true[site.page[leaf]]]
             tally.labelled, tally.right = len(leaves), len(right)
             tally.found = len({int(site.page[leaf]) for leaf in right})
         return {name: tally for name, tally in tallies.items() if tally.pages}
@@ -152,7 +152,7 @@ class PageCRF:
 
 def leaves_of(site: Segmented) -> Iterator[range]:
     """The leaves of each page."""
-    bounds = np.searchsorted(site.page, np.arange(len(site.ground.pages) + 1)).tolist()
+    bounds = np.searchsorted(site.page, np.arange(len(site.table.pages) + 1)).tolist()
     for start, stop in pairwise(bounds):
         yield range(start, stop)
 

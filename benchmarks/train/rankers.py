@@ -26,12 +26,12 @@ from untemplate.demo import VERTICALS, Site, make_site
 from untemplate.labeling.label import Label
 from untemplate.labeling.nodes import Fields
 from untemplate.labeling.nodes.examples import Examples, find_examples
-from untemplate.labeling.seed.evidence import EVIDENCE, SIGNS, gather
-from untemplate.labeling.seed.joint import JOINT_SIGNS, gather_jointly, rank_jointly
-from untemplate.labeling.seed.models import learn_attribute
-from untemplate.labeling.seed.ranking import Choice, Rankers, fit_chooser, fit_judge
-from untemplate.labeling.seed.solution import JUDGE_SIGNS, judged
-from untemplate.labeling.seed.survey import Survey
+from untemplate.labeling.seed.attribute_model import learn_attribute
+from untemplate.labeling.seed.field_evidence import EVIDENCE, SIGNS, gather_evidence
+from untemplate.labeling.seed.joint import JOINT_SIGNS, gather_joint_evidence, rank_jointly
+from untemplate.labeling.seed.ranking import Rankers, RankingExample, fit_chooser, fit_judge
+from untemplate.labeling.seed.site_fields import SiteFields
+from untemplate.labeling.seed.solution import JUDGE_SIGNS, judge_evidence
 from untemplate.layout import Layout
 from untemplate.page import Node, Page
 from untemplate.page.arrays import Bools, Doubles, Floats, Ints
@@ -84,9 +84,9 @@ CANDIDATES = 40
 
 @dataclass
 class Place:
-    """A surveyed site with its truth: per attribute the examples, and the F1 of each field."""
+    """A site with its truth: per attribute the examples, and the F1 of each field."""
 
-    survey: Survey
+    site: SiteFields
     examples: dict[str, Examples | None]
     f1: dict[str, Floats]
 
@@ -97,7 +97,7 @@ class Trial:
 
     vertical: str
     attributes: Mapping[str, Attribute]
-    survey: Survey
+    site: SiteFields
     candidates: dict[str, Ints]
     evidence: dict[str, Floats]
     f1: dict[str, Floats]
@@ -137,16 +137,16 @@ def place(
     layout: Layout | None = None,
 ) -> Place:
     """A site with its truth; `holds` says whether a node holds a value."""
-    survey = Survey(pages, schema, layout)
+    site = SiteFields(pages, schema, layout)
     attributes = schema.attributes
-    examples = {name: find_examples(survey.fields, labels, one) for name, one in attributes.items()}
+    examples = {name: find_examples(site.fields, labels, one) for name, one in attributes.items()}
     found = {
-        name: field_f1(survey.fields, held, true)
+        name: field_f1(site.fields, held, true)
         for name in attributes
-        for held, true in [truth_rows(survey.fields, truth, name, holds)]
+        for held, true in [truth_rows(site.fields, truth, name, holds)]
         if true
     }
-    return Place(survey, examples, found)
+    return Place(site, examples, found)
 
 
 def with_decoys(site: Site) -> list[Page]:
@@ -180,13 +180,13 @@ def truth_rows(
     fields: Fields, truth: Truth, name: str, holds: Callable[[Node, str], bool]
 ) -> tuple[Bools, int]:
     """The rows that hold an attribute, and on how many pages it is."""
-    ground = fields.ground
-    held, true = np.zeros(len(ground), np.bool_), 0
-    for number, page in enumerate(ground.pages):
+    table = fields.table
+    held, true = np.zeros(len(table), np.bool_), 0
+    for number, page in enumerate(table.pages):
         values = truth[page.id].get(name, [])
         true += bool(values)
-        for row in range(ground.starts[number], ground.starts[number + 1]) if values else ():
-            held[row] = any(holds(ground.rows[row], value) for value in values)
+        for row in range(table.starts[number], table.starts[number + 1]) if values else ():
+            held[row] = any(holds(table.nodes[row], value) for value in values)
     return held, true
 
 
@@ -209,22 +209,20 @@ def _from_seeds(
 ) -> Iterator[Trial]:
     models = {}
     for name in schema.attributes:
-        found = [(seed.survey, seed.examples[name]) for seed in seeds]
-        examples = [(survey, example) for survey, example in found if example is not None]
+        found = [(seed.site, seed.examples[name]) for seed in seeds]
+        examples = [(site, example) for site, example in found if example is not None]
         if examples:
             models[name] = learn_attribute(examples)
     for target in targets:
         names = [name for name in models if name in target.f1]
         attributes = {name: schema.attributes[name] for name in names}
-        candidates = {
-            n: target.survey.candidates(one, models[n].spans_nodes) for n, one in attributes.items()
-        }
-        evidence = {n: gather(target.survey, candidates[n], attributes[n], models[n]) for n in names}
+        candidates = {n: target.site.candidates(one, models[n].spans_nodes) for n, one in attributes.items()}
+        evidence = {n: gather_evidence(target.site, candidates[n], attributes[n], models[n]) for n in names}
         f1 = {name: target.f1[name][candidates[name]] for name in names}
-        yield Trial(vertical, attributes, target.survey, candidates, evidence, f1)
+        yield Trial(vertical, attributes, target.site, candidates, evidence, f1)
 
 
-def choice(f1: Floats, score: Doubles | Floats, evidence: Floats) -> Choice | None:
+def choice(f1: Floats, score: Doubles | Floats, evidence: Floats) -> RankingExample | None:
     """What a ranker learns from one attribute of a trial."""
     best = float(f1.max(initial=0))
     if best < WORTH:
@@ -233,7 +231,7 @@ def choice(f1: Floats, score: Doubles | Floats, evidence: Floats) -> Choice | No
     others = np.random.default_rng(0).permutation(len(f1))[:CANDIDATES]
     picked = np.unique(np.concatenate([np.argsort(-score)[:CANDIDATES], others, np.flatnonzero(right)]))
     picked = picked[right[picked] | (f1[picked] < WRONG * best)]
-    return Choice(evidence[picked], right[picked])
+    return RankingExample(evidence[picked], right[picked])
 
 
 def train_rankers(made_up: Sequence[Trial], real: Sequence[Trial]) -> Rankers:
@@ -247,7 +245,7 @@ def train_rankers(made_up: Sequence[Trial], real: Sequence[Trial]) -> Rankers:
     found = []
     for one in real:
         scores = {name: rankers.score(columns, EVIDENCE) for name, columns in one.evidence.items()}
-        joint = gather_jointly(one.survey, one.attributes, one.candidates, scores, scores)
+        joint = gather_joint_evidence(one.site, one.attributes, one.candidates, scores, scores)
         found += [choice(one.f1[name], scores[name], columns) for name, columns in joint.items()]
     weights = fit_chooser([one for one in found if one], JOINT_SIGNS, JOINT_PENALTY)
     rankers = Rankers(rankers.evidence, weights, {})
@@ -255,7 +253,7 @@ def train_rankers(made_up: Sequence[Trial], real: Sequence[Trial]) -> Rankers:
     return Rankers(rankers.evidence, rankers.joint, fit_judge(judgements, JUDGE_SIGNS, JOINT_PENALTY))
 
 
-def _judgements(trial: Trial, rankers: Rankers) -> Iterator[Choice]:
+def _judgements(trial: Trial, rankers: Rankers) -> Iterator[RankingExample]:
     """The best field of each attribute; and the best of those that are wrong, as if the site had no right one."""
     for name, score in _scores(trial, rankers).items():
         f1 = trial.f1[name]
@@ -263,20 +261,20 @@ def _judgements(trial: Trial, rankers: Rankers) -> Iterator[Choice]:
         for among in (np.arange(len(f1)), wrong):
             if len(among):
                 best = int(np.argmax(score[among]))
-                columns = judged(
-                    trial.survey,
+                columns = judge_evidence(
+                    trial.site,
                     trial.candidates[name][among],
                     trial.evidence[name][among],
                     score[among],
                     best,
                 )
                 right = among is not wrong and bool(f1[best] >= RIGHT * f1.max())
-                yield Choice(columns[None], np.array([right]), ABSENT if among is wrong else 1.0)
+                yield RankingExample(columns[None], np.array([right]), ABSENT if among is wrong else 1.0)
 
 
 def _scores(trial: Trial, rankers: Rankers) -> dict[str, Doubles]:
     scores = {name: rankers.score(columns, EVIDENCE) for name, columns in trial.evidence.items()}
-    return rank_jointly(trial.survey, trial.attributes, trial.candidates, scores, rankers)
+    return rank_jointly(trial.site, trial.attributes, trial.candidates, scores, rankers)
 
 
 def chosen_f1(trial: Trial, rankers: Rankers) -> float:

@@ -10,7 +10,7 @@ import pytest
 import untemplate as ut
 from untemplate import Attribute, Knowledge, Label, Page, Schema
 from untemplate.labeling.seed.seed_model import SeedModel
-from untemplate.labeling.seed.solution import together
+from untemplate.labeling.seed.solution import join_fields
 from untemplate.labeling.segments import CorrectedSeedModel
 
 SCHEMA = Schema(
@@ -78,6 +78,6 @@ def test_site_knowledge_corrects_labels_of_parts_of_texts() -> None:
 
 def test_rows_together_are_as_sure_as_most_of_them() -> None:
     parts = [(np.array([5, 9, 12], np.int32), 0.9), (np.array([7], np.int32), 0.5)]
-    rows, confidence = together(parts)
+    rows, confidence = join_fields(parts)
     assert rows.tolist() == [5, 7, 9, 12]
     assert np.isclose(confidence, 0.8)

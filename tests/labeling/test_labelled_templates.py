@@ -11,7 +11,7 @@ import untemplate as ut
 from untemplate import Attribute, Label, Page, Schema
 from untemplate.demo import Site, make_site
 from untemplate.labeling.finding import Finding
-from untemplate.labeling.templates import MIN_TEMPLATE, are_of_lists, split, with_labels, without_lists
+from untemplate.labeling.site_templates import MIN_TEMPLATE, are_of_lists, split, with_labels, without_lists
 
 SCHEMA = Schema("shop", {name: Attribute(name) for name in ("name", "maker", "price")})
 PRODUCTS = [(f"Chair {number}", f"Maker {number}", f"${number}0.50") for number in range(1, 9)]

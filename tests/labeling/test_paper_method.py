@@ -49,8 +49,8 @@ def seed() -> SeedSite:
 
     def rows(path: str, start: str = "") -> Bools:
         return site.eligible & [
-            site.ground.paths[site.ground.path[row]].endswith(path) and node.text.startswith(start)
-            for row, node in enumerate(site.ground.rows)
+            site.table.paths[site.table.path[row]].endswith(path) and node.text.startswith(start)
+            for row, node in enumerate(site.table.nodes)
         ]
 
     return learn_seed(site, {"name": rows("h1/text()"), "height": rows("td/text()", "6-")})
@@ -63,7 +63,7 @@ def new_site() -> PaperSite:
 
 def texts(site: PaperSite, seed: SeedSite, step: Step) -> dict[str, list[str]]:
     found = step(site, seed)
-    return {name: [site.ground.rows[row].text for row in rows] for name, rows in found.rows.items()}
+    return {name: [site.table.nodes[row].text for row in rows] for name, rows in found.rows.items()}
 
 
 def test_a_label_in_a_cell_is_known_in_front_of_the_value(seed: SeedSite, new_site: PaperSite) -> None:
@@ -86,7 +86,7 @@ def test_what_one_page_misleads_to_is_outvoted(seed: SeedSite, new_site: PaperSi
 
 
 def test_static_text_is_no_data(new_site: PaperSite) -> None:
-    eligible = {node.text for node, good in zip(new_site.ground.rows, new_site.eligible, strict=True) if good}
+    eligible = {node.text for node, good in zip(new_site.table.nodes, new_site.eligible, strict=True) if good}
     assert "All news" not in eligible
     assert "Ada Jones" in eligible
 

@@ -18,7 +18,7 @@ from untemplate.labeling.methods import Model, StrictFile, read_json, write_json
 from untemplate.labeling.seed.paper_model import PaperModel
 from untemplate.labeling.seed.seed_model import SeedModel
 from untemplate.labeling.segments import CorrectedSeedModel, SegmentsModel
-from untemplate.labeling.templates import find_on_site, with_labels
+from untemplate.labeling.site_templates import find_on_site, with_labels
 from untemplate.lists.hcrf import Hcrf
 from untemplate.page import Page
 from untemplate.schema import Attribute, Hints, HintsFile, Schema, Type, check_hints

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from untemplate import Attribute, Page, Schema
-from untemplate.labeling.seed.survey import Survey
+from untemplate.labeling.seed.site_fields import SiteFields
 
 SCHEMA = Schema(
     "event",
@@ -42,5 +42,5 @@ def _html(n: int, noise: bool) -> str:
     )
 
 
-def event_survey(count: int = 20, noise: bool = False) -> Survey:
-    return Survey(event_pages(count, noise), SCHEMA)
+def event_site(count: int = 20, noise: bool = False) -> SiteFields:
+    return SiteFields(event_pages(count, noise), SCHEMA)

@@ -15,7 +15,7 @@ from untemplate import Attribute, Knowledge, KnowledgeError, LabelError, Page, S
 from untemplate.demo import Site, make_site
 from untemplate.labeling.anchors.anchors_model import MAX_ATTRIBUTES, AnchorsModel
 from untemplate.labeling.anchors.problem import find_options
-from untemplate.labeling.seed.survey import Survey
+from untemplate.labeling.seed.site_fields import SiteFields
 from untemplate.schema import Hints
 
 PAGES = 24
@@ -127,12 +127,12 @@ def test_no_pages_no_labels(knowledge: Knowledge) -> None:
 def test_hints_say_near_what_and_on_which_side(
     knowledge: Knowledge, model: AnchorsModel, new_site: Site
 ) -> None:
-    survey = Survey(details(new_site), knowledge.schema)
+    site = SiteFields(details(new_site), knowledge.schema)
 
     def options(hints: Hints) -> int:
         schema = replace(knowledge.schema, hints={"name": hints})
         return int(
-            find_options(survey, schema, model.seed.attributes, model.seed.rankers)["name"]
+            find_options(site, schema, model.seed.attributes, model.seed.rankers)["name"]
             .columns["by offset"]
             .sum()
         )
@@ -145,17 +145,17 @@ def test_hints_say_near_what_and_on_which_side(
 def test_many_attributes_are_decided_in_blocks(
     knowledge: Knowledge, model: AnchorsModel, new_site: Site
 ) -> None:
-    survey = Survey(details(new_site), knowledge.schema)
-    options = find_options(survey, knowledge.schema, model.seed.attributes, model.seed.rankers)
+    site = SiteFields(details(new_site), knowledge.schema)
+    options = find_options(site, knowledge.schema, model.seed.attributes, model.seed.rankers)
     many = {f"{name} {copy}": one for copy in range(MAX_ATTRIBUTES) for name, one in options.items()}
     found = model.decide(many)
     assert len(many) > MAX_ATTRIBUTES
     assert set(found) <= set(many)
     alone = model.decide({"name": options["name"]})["name"]
-    assert np.isin(alone.rows, survey_rows(options["name"].rows)).all()
+    assert np.isin(alone.rows, chosen_rows(options["name"].rows)).all()
 
 
-def survey_rows(
+def chosen_rows(
     rows: np.ndarray[tuple[int, int], np.dtype[np.int32]],
 ) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
     return np.unique(rows[rows >= 0])

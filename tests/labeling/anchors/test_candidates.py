@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.labeling.anchors.events import SCHEMA, event_pages, event_survey
+from tests.labeling.anchors.events import SCHEMA, event_pages, event_site
 from untemplate import Page
 from untemplate.labeling.anchors.annotators import annotate
 from untemplate.labeling.anchors.candidates import (
@@ -20,21 +20,21 @@ from untemplate.labeling.anchors.candidates import (
     threshold,
 )
 from untemplate.labeling.anchors.leaves import Leaves
-from untemplate.labeling.nodes import Ground
-from untemplate.labeling.seed.survey import Survey
+from untemplate.labeling.nodes import NodeTable
+from untemplate.labeling.seed.site_fields import SiteFields
 from untemplate.page.arrays import Ints
 
 
-def xpaths_of(survey: Survey, name: str, share: float = 0.5) -> Ints:
-    marks = annotate(survey, SCHEMA, {})[name]
-    return choose_xpaths(survey.fields, marks, survey.candidates(SCHEMA.attributes[name]), share)
+def xpaths_of(site: SiteFields, name: str, share: float = 0.5) -> Ints:
+    marks = annotate(site, SCHEMA, {})[name]
+    return choose_xpaths(site.fields, marks, site.candidates(SCHEMA.attributes[name]), share)
 
 
-def texts_of(survey: Survey, field: int) -> list[str]:
-    return [survey.ground.rows[row].text for row in survey.fields.rows_of(field)]
+def texts_of(site: SiteFields, field: int) -> list[str]:
+    return [site.table.nodes[row].text for row in site.fields.rows_of(field)]
 
 
-def mixed_survey(before: int, after: int, pages: int = 12) -> Survey:
+def mixed_survey(before: int, after: int, pages: int = 12) -> SiteFields:
     """A date among so many leaves, each at another path on every page, so that no XPath leads to them."""
     random = Random(0)
     bodies = []
@@ -43,15 +43,15 @@ def mixed_survey(before: int, after: int, pages: int = 12) -> Survey:
             f"<{tag}>{tag} {n} {k}</{tag}>" for k in range(before + after) for tag in random.choice("biusp")
         ]
         bodies.append("".join([*around[:before], f"<h2>{1 + n} May 2012</h2>", *around[before:]]))
-    return Survey(
+    return SiteFields(
         [Page(id=str(n), html=f"<html><body>{body}</body></html>") for n, body in enumerate(bodies)], SCHEMA
     )
 
 
-def offsets_of(survey: Survey) -> dict[int, float]:
+def offsets_of(site: SiteFields) -> dict[int, float]:
     """The offsets from a date at which there are extractors, 0 being the date itself, and their exceptions."""
-    anchor = int(xpaths_of(survey, "date")[0])
-    extractors = Extractors(survey.fields, Leaves(survey.ground), [anchor])
+    anchor = int(xpaths_of(site, "date")[0])
+    extractors = Extractors(site.fields, Leaves(site.table), [anchor])
     return {
         offset: float(extractors.exceptions[number])
         for number, (origin, offset) in enumerate(extractors.origins)
@@ -75,30 +75,30 @@ def test_an_xpath_annotated_as_often_as_expected_is_chosen(recall: float, share:
 
 def test_few_xpaths_are_chosen_though_half_of_the_annotations_are_wrong() -> None:
     """Wrong annotations stand in other places from page to page, and right ones at the same."""
-    survey = event_survey(noise=True)
-    marks = annotate(survey, SCHEMA, {})["date"]
-    right = np.array([node.parent.get("class") == "date" for node in survey.ground.rows])
+    site = event_site(noise=True)
+    marks = annotate(site, SCHEMA, {})["date"]
+    right = np.array([node.parent.get("class") == "date" for node in site.table.nodes])
     assert marks[right].all()
     assert (marks & ~right).sum() == marks[right].sum(), "a precision of one half"
-    chosen = xpaths_of(survey, "date")
+    chosen = xpaths_of(site, "date")
     assert 1 <= len(chosen) <= 2
-    assert all("March" in text for text in texts_of(survey, int(chosen[0])))
+    assert all("March" in text for text in texts_of(site, int(chosen[0])))
 
 
 def test_a_rarely_annotated_xpath_needs_a_low_threshold() -> None:
-    survey = event_survey()
-    marks = annotate(survey, SCHEMA, {})["date"]
+    site = event_site()
+    marks = annotate(site, SCHEMA, {})["date"]
     marks[np.flatnonzero(marks)[::2]] = False
-    among = survey.candidates(SCHEMA.attributes["date"])
-    assert not len(choose_xpaths(survey.fields, marks, among, 0.6))
-    assert len(choose_xpaths(survey.fields, marks, among, 0.5))
+    among = site.candidates(SCHEMA.attributes["date"])
+    assert not len(choose_xpaths(site.fields, marks, among, 0.6))
+    assert len(choose_xpaths(site.fields, marks, among, 0.5))
 
 
 def test_others_stand_at_offsets_from_an_anchor() -> None:
-    survey = event_survey()
-    anchor = int(xpaths_of(survey, "date")[0])
-    extractors = Extractors(survey.fields, Leaves(survey.ground), [anchor])
-    found = survey.with_fields(extractors)
+    site = event_site()
+    anchor = int(xpaths_of(site, "date")[0])
+    extractors = Extractors(site.fields, Leaves(site.table), [anchor])
+    found = site.with_fields(extractors)
     by_offset = {
         offset: texts_of(found, number)[0]
         for number, (origin, offset) in enumerate(extractors.origins)
@@ -112,8 +112,8 @@ def test_others_stand_at_offsets_from_an_anchor() -> None:
 def test_an_offset_beyond_the_page_is_an_exception() -> None:
     """The paper's: a date on the top of a page has nothing 7 leaves before it."""
     assert not any(offset < 0 for offset in offsets_of(mixed_survey(0, 10)))
-    both = [*mixed_survey(20, 10, 8).ground.pages, *mixed_survey(3, 10, 8).ground.pages]
-    found = offsets_of(Survey([Page(id=str(n), html=page.html) for n, page in enumerate(both)], SCHEMA))
+    both = [*mixed_survey(20, 10, 8).table.pages, *mixed_survey(3, 10, 8).table.pages]
+    found = offsets_of(SiteFields([Page(id=str(n), html=page.html) for n, page in enumerate(both)], SCHEMA))
     assert found[0] == found[-1] == 0
     assert found[-7] == 0.5
 
@@ -124,24 +124,24 @@ def test_paragraphs_of_one_value_are_one_leaf() -> None:
         Page(id=str(n), html=f"<html><body><h1>Title {n}</h1>{text}<b>End {n}</b></body></html>")
         for n, text in enumerate(paragraphs)
     ]
-    ground = Ground(pages)
-    leaves = Leaves(ground)
+    table = NodeTable(pages)
+    leaves = Leaves(table)
     assert [int((leaves.page == page).sum()) for page in range(6)] == [3] * 6
-    ends = np.flatnonzero([node.text.startswith("End") for node in ground.rows]).astype(np.int32)
-    assert [ground.rows[row].text for row in leaves.at(ends, -2)] == [f"Title {n}" for n in range(6)]
+    ends = np.flatnonzero([node.text.startswith("End") for node in table.nodes]).astype(np.int32)
+    assert [table.nodes[row].text for row in leaves.at(ends, -2)] == [f"Title {n}" for n in range(6)]
 
 
 def test_a_fixed_number_of_nodes_alike_are_several_leaves() -> None:
-    survey = Survey(
+    site = SiteFields(
         [Page(id=str(n), html=f"<html><body><p>Name {n}</p><p>City {n}</p></body></html>") for n in range(4)],
         SCHEMA,
     )
-    assert len(Leaves(survey.ground)) == 8
+    assert len(Leaves(site.table)) == 8
 
 
 @given(st.integers(-40, 40))
 def test_offsets_lead_back(offset: int) -> None:
-    leaves = Leaves(Ground(event_pages(4, noise=True)))
+    leaves = Leaves(NodeTable(event_pages(4, noise=True)))
     there = leaves.at(leaves.row, offset)
     back = leaves.at(there[there >= 0], -offset)
     assert back.tolist() == leaves.row[there >= 0].tolist()

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from untemplate import Page
-from untemplate.labeling.nodes import Bags, Fields, Ground
+from untemplate.labeling.nodes import Bags, Fields, NodeTable
 from untemplate.labeling.nodes.bags import shape_features, topic_features, word_features
 
 
 def fields_of(*bodies: str) -> Fields:
     return Fields(
-        Ground(Page(id=str(n), html=f"<html><body>{body}</body></html>") for n, body in enumerate(bodies))
+        NodeTable(Page(id=str(n), html=f"<html><body>{body}</body></html>") for n, body in enumerate(bodies))
     )
 
 
 def values_of(fields: Fields, way: int) -> list[set[str]]:
     """What each field formed in a way holds."""
     return [
-        {fields.ground.rows[row].text for row in fields.rows_of(number)}
+        {fields.table.nodes[row].text for row in fields.rows_of(number)}
         for number in range(len(fields))
         if fields.way[number] == way
     ]
@@ -59,7 +59,7 @@ def test_years_are_no_labels() -> None:
 
 def test_candidates_vary_and_are_of_the_right_kind() -> None:
     fields = fields_of(*(f"<p>Static</p><h1>{n}</h1><select><option>{n}</option></select>" for n in range(6)))
-    texts = [fields.ground.rows[fields.rows_of(number)[0]].path for number in fields.candidates(["text()"])]
+    texts = [fields.table.nodes[fields.rows_of(number)[0]].path for number in fields.candidates(["text()"])]
     assert texts == ["html/body/h1/text()"]
     assert len(fields.candidates(["@src"])) == 0
 

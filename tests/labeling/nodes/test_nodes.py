@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from untemplate import Limits, Page
-from untemplate.labeling.nodes import Fields, Ground
+from untemplate.labeling.nodes import Fields, NodeTable
 
 
 def pages_of(*bodies: str, head: str = "") -> list[Page]:
@@ -26,24 +26,24 @@ PLAYERS = pages_of(
 )
 
 
-def row_of(ground: Ground, text: str) -> int:
-    return next(row for row, node in enumerate(ground.rows) if node.text == text)
+def row_of(table: NodeTable, text: str) -> int:
+    return next(row for row, node in enumerate(table.nodes) if node.text == text)
 
 
 def test_static_texts_label_what_follows() -> None:
-    ground = Ground(PLAYERS)
-    weight = row_of(ground, "200 lbs")
-    assert ground.is_static[row_of(ground, "Weight")]
-    assert not ground.is_static[weight]
-    assert ground.texts[ground.before[weight]] == "Weight"
-    assert ground.distance[weight] == 1
-    assert ground.headers[ground.header[weight]] == "Weight"
-    assert ground.before[row_of(ground, "Player A")] == -1
+    table = NodeTable(PLAYERS)
+    weight = row_of(table, "200 lbs")
+    assert table.is_static[row_of(table, "Weight")]
+    assert not table.is_static[weight]
+    assert table.texts[table.caption[weight]] == "Weight"
+    assert table.caption_distance[weight] == 1
+    assert table.headers[table.header[weight]] == "Weight"
+    assert table.caption[row_of(table, "Player A")] == -1
 
 
 def test_labels_do_not_reach_over_to_the_next_page() -> None:
-    ground = Ground(pages_of(*["<p>one</p><p>Label</p>"] * 3))
-    assert (ground.before[ground.starts[:-1]] == -1).all()
+    table = NodeTable(pages_of(*["<p>one</p><p>Label</p>"] * 3))
+    assert (table.caption[table.starts[:-1]] == -1).all()
 
 
 def test_columns_of_a_table_have_headers() -> None:
@@ -51,10 +51,10 @@ def test_columns_of_a_table_have_headers() -> None:
         f"<table><tr><th>Ht</th><th>Wt</th></tr><tr><td>6-{n}</td><td>2{n}0</td></tr></table>"
         for n in range(5)
     ]
-    ground = Ground(pages_of(*rows))
-    assert ground.headers[ground.header[row_of(ground, "6-3")]] == "Ht"
-    assert ground.headers[ground.header[row_of(ground, "230")]] == "Wt"
-    assert ground.header[row_of(ground, "Wt")] == -1
+    table = NodeTable(pages_of(*rows))
+    assert table.headers[table.header[row_of(table, "6-3")]] == "Ht"
+    assert table.headers[table.header[row_of(table, "230")]] == "Wt"
+    assert table.header[row_of(table, "Wt")] == -1
 
 
 def test_values_of_the_first_row_are_no_headers() -> None:
@@ -62,8 +62,8 @@ def test_values_of_the_first_row_are_no_headers() -> None:
         f"<table><tr><td>Ht</td><td>6-{n}</td></tr><tr><td>Wt</td><td>2{n}0</td></tr></table>"
         for n in range(5)
     ]
-    ground = Ground(pages_of(*rows))
-    assert ground.header[row_of(ground, "230")] == -1
+    table = NodeTable(pages_of(*rows))
+    assert table.header[row_of(table, "230")] == -1
 
 
 def test_agreement_with_the_title_counts_what_tells_pages_apart() -> None:
@@ -72,29 +72,24 @@ def test_agreement_with_the_title_counts_what_tells_pages_apart() -> None:
         Page(id=name, html=f"<title>{name} | Great shop</title>{body}")
         for name, body in zip(("Red shoe", "Blue hat", "Green coat"), bodies, strict=True)
     ]
-    ground = Ground(pages)
-    assert (
-        ground.in_title[row_of(ground, "Blue hat")]
-        > 0.7
-        > 0.5
-        > ground.in_title[row_of(ground, "Great shop")]
-    )
+    table = NodeTable(pages)
+    assert table.in_title[row_of(table, "Blue hat")] > 0.7 > 0.5 > table.in_title[row_of(table, "Great shop")]
 
 
 def test_pages_that_cannot_be_read_are_left_out() -> None:
     huge = Page(id="huge", html="<p>x</p>" * 10, limits=Limits(bytes=10))
-    ground = Ground([*PLAYERS, huge, Page(id="empty", html="")])
-    assert len(ground.pages) == len(PLAYERS)
-    assert len(Ground([huge])) == len(Ground([])) == 0
-    assert len(Fields(Ground([huge]))) == 0
+    table = NodeTable([*PLAYERS, huge, Page(id="empty", html="")])
+    assert len(table.pages) == len(PLAYERS)
+    assert len(NodeTable([huge])) == len(NodeTable([])) == 0
+    assert len(Fields(NodeTable([huge]))) == 0
 
 
 def test_attributes_only_if_asked_for() -> None:
     pages = pages_of(*(f'<img src="{n}.png" alt="x"><p>{n}</p>' for n in range(3)))
-    assert len(Ground(pages)) == 3
-    ground = Ground(pages, {"@src"})
-    assert [node.kind for node in ground.rows[:2]] == ["@src", "text"]
-    assert not ground.is_text[0]
+    assert len(NodeTable(pages)) == 3
+    table = NodeTable(pages, {"@src"})
+    assert [node.kind for node in table.nodes[:2]] == ["@src", "text"]
+    assert not table.is_text[0]
 
 
 TAGS = st.sampled_from(["p", "div", "td", "table", "tr", "dl", "dt", "dd", "h1", "a", "option", "title", "b"])
@@ -110,15 +105,15 @@ HTML = st.recursive(
 @settings(max_examples=60, deadline=None)
 @given(st.lists(HTML, max_size=5))
 def test_any_pages_have_fields_with_one_row_a_page(bodies: list[str]) -> None:
-    ground = Ground(Page(id=str(n), html=body) for n, body in enumerate(bodies))
-    fields = Fields(ground)
-    pairs = list(zip(fields.field.tolist(), ground.page[fields.row].tolist(), strict=True))
+    table = NodeTable(Page(id=str(n), html=body) for n, body in enumerate(bodies))
+    fields = Fields(table)
+    pairs = list(zip(fields.field.tolist(), table.page[fields.row].tolist(), strict=True))
     assert len(pairs) == len(set(pairs))
     assert (np.bincount(fields.field, minlength=len(fields)) == fields.size).all()
     assert (fields.size >= 2).all()
-    for row in range(len(ground)):
-        text = ground.rows[row].text
+    for row in range(len(table)):
+        text = table.nodes[row].text
         prefix = fields.prefixes[fields.prefix[row]] if fields.prefix[row] >= 0 else ""
         assert text.startswith(prefix)
         assert text.endswith(fields.values[fields.value[row]])
-    assert all(0 <= agreement <= 1.0001 for agreement in ground.in_title)
+    assert all(0 <= agreement <= 1.0001 for agreement in table.in_title)

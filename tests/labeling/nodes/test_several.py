@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from untemplate import Page
-from untemplate.labeling.nodes import Ground
+from untemplate.labeling.nodes import NodeTable
 from untemplate.labeling.nodes.several import MAX_VALUES, all_values
 
 ROWS = {"Hours": "All day", "Cuisine": "Thai"}
@@ -14,9 +14,9 @@ MENU = "<p><b><a>View the menu</a></b></p>"
 
 
 def values_around(html: str, text: str) -> list[str]:
-    ground = Ground([Page(html=f"<html><body>{html}</body></html>")])
-    row = [node.text for node in ground.rows].index(text)
-    return [ground.rows[found].text for found in all_values(ground, np.array([row], np.int32))]
+    table = NodeTable([Page(html=f"<html><body>{html}</body></html>")])
+    row = [node.text for node in table.nodes].index(text)
+    return [table.nodes[found].text for found in all_values(table, np.array([row], np.int32))]
 
 
 @pytest.mark.parametrize("text", ["Thai", "Sushi", "Soups"])

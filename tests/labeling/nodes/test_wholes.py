@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from untemplate import Attribute, Label, Page
-from untemplate.labeling.nodes import Fields, Ground, Screen
+from untemplate.labeling.nodes import Fields, NodeTable, Screen
 from untemplate.labeling.nodes.examples import find_examples
-from untemplate.labeling.nodes.node_table import WHOLE
+from untemplate.labeling.nodes.node_table import ELEMENT
 from untemplate.labeling.nodes.wholes import MAX_LENGTH, MAX_TEXTS, find_wholes
 from untemplate.layout import EstimatedLayout
 from untemplate.page import visible_text
@@ -70,28 +70,28 @@ def _html(tree: object) -> str:
 
 
 def test_wholes_stand_where_their_first_text_does() -> None:
-    ground = Ground(restaurants("<div>{street}<br>{city}</div>"), {WHOLE})
-    whole = [node.text for node in ground.rows].index("2 Oak Ave Boston")
-    first = [node.text for node in ground.rows].index("2 Oak Ave")
-    assert ground.is_whole[whole]
-    assert not ground.is_text[whole]
-    assert (ground.first[whole], ground.last[whole]) == (first, first + 1)
-    assert ground.texts[ground.before[whole]] == "Where"
-    assert ground.texts[ground.after[whole]] == "Call"
-    assert (ground.distance[whole], ground.order[whole]) == (1, ground.order[first])
-    boxes = Screen(ground, EstimatedLayout()).boxes
+    table = NodeTable(restaurants("<div>{street}<br>{city}</div>"), {ELEMENT})
+    whole = [node.text for node in table.nodes].index("2 Oak Ave Boston")
+    first = [node.text for node in table.nodes].index("2 Oak Ave")
+    assert table.spans_nodes[whole]
+    assert not table.is_text[whole]
+    assert (table.first[whole], table.last[whole]) == (first, first + 1)
+    assert table.texts[table.caption[whole]] == "Where"
+    assert table.texts[table.following[whole]] == "Call"
+    assert (table.caption_distance[whole], table.order[whole]) == (1, table.order[first])
+    boxes = Screen(table, EstimatedLayout()).boxes
     assert (boxes[whole] == boxes[first]).all()
 
 
 def test_texts_are_as_without_wholes() -> None:
     pages = restaurants("<div>{street}<br>{city}</div>")
-    plain, ground = Ground(pages), Ground(pages, {WHOLE})
-    texts = np.flatnonzero(ground.is_text)
-    for column in ("is_static", "order", "is_barred"):
-        assert (getattr(ground, column)[texts] == getattr(plain, column)).all()
-    for column in ("before", "after"):
-        with_wholes, without = getattr(ground, column)[texts], getattr(plain, column)
-        assert [ground.texts[text] if text >= 0 else None for text in with_wholes] == [
+    plain, table = NodeTable(pages), NodeTable(pages, {ELEMENT})
+    texts = np.flatnonzero(table.is_text)
+    for column in ("is_static", "order", "is_excluded"):
+        assert (getattr(table, column)[texts] == getattr(plain, column)).all()
+    for column in ("caption", "following"):
+        with_wholes, without = getattr(table, column)[texts], getattr(plain, column)
+        assert [table.texts[text] if text >= 0 else None for text in with_wholes] == [
             plain.texts[text] if text >= 0 else None for text in without
         ]
 
@@ -107,20 +107,20 @@ def test_texts_are_as_without_wholes() -> None:
 )
 @pytest.mark.parametrize("pinned", [False, True])
 def test_labels_of_values_that_span_nodes_are_found(address: str, pinned: bool) -> None:
-    ground = Ground(restaurants(address), {WHOLE})
+    table = NodeTable(restaurants(address), {ELEMENT})
     values = [f"{street}, {city}" for street, city in zip(STREETS, CITIES, strict=True)]
     labels = [
         Label(str(number), "address", value, "/html/body/div" if pinned else None)
         for number, value in enumerate(values)
     ]
-    examples = find_examples(Fields(ground), labels, Attribute("address"))
+    examples = find_examples(Fields(table), labels, Attribute("address"))
     assert examples is not None
-    assert [ground.rows[row].text for row in np.flatnonzero(examples.positive)] == values
+    assert [table.nodes[row].text for row in np.flatnonzero(examples.positive)] == values
 
 
 def test_texts_that_make_up_a_whole_are_joined() -> None:
-    ground = Ground(restaurants("<div>{street}<br>{city}</div>")[:1], {WHOLE})
-    texts = [node.text for node in ground.rows]
+    table = NodeTable(restaurants("<div>{street}<br>{city}</div>")[:1], {ELEMENT})
+    texts = [node.text for node in table.nodes]
     name, street, city = (texts.index(text) for text in ("Bistro 0", "1 Elm St", "Austin"))
-    assert [texts[row] for row in ground.join([name, street, city])] == ["Bistro 0", "1 Elm St Austin"]
-    assert ground.join([name, street]) == [name, street]
+    assert [texts[row] for row in table.join_spans([name, street, city])] == ["Bistro 0", "1 Elm St Austin"]
+    assert table.join_spans([name, street]) == [name, street]

@@ -49,7 +49,7 @@ def test_example_4_1(exact: bool, measure: ut.labeling.segments.segments_model.M
 
 def test_what_the_classifier_did_not_say_lowers_the_confidence() -> None:
     schema = Schema("restaurant", {name: Attribute(name) for name in ("Address", "Phone", "Hours")})
-    pages = yelp().ground.pages
+    pages = yelp().table.pages
     address, phone, hours = SegmentLabeler(schema, ByText(LABELS)).find(pages)
     assert (round(address.confidence, 3), phone.confidence, address.coverage) == (0.667, 1, 1)
     assert address.found

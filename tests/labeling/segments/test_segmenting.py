@@ -21,7 +21,7 @@ def test_example_3_1() -> None:
     site = yelp()
     page = 2
     leaves = [leaf for leaf in range(len(site)) if site.page[leaf] == page]
-    assert [(site.texts[site.text[leaf]], site.ground.paths[site.path[leaf]]) for leaf in leaves[:7]] == [
+    assert [(site.texts[site.text[leaf]], site.table.paths[site.path[leaf]]) for leaf in leaves[:7]] == [
         ("Yelp", "html/body/p/text()"),
         ("Chimichurri Grill", "html/body/h1/text()"),
         ("Categories:", "html/body/p/strong/text()"),
@@ -53,7 +53,7 @@ def test_static_text_at_the_start_of_a_node() -> None:
         *(f"<p>Price range: ${number}0 to ${number}9<p>NY: 4: {'ab'[number]}" for number in range(2))
     )
     assert texts_of(site, 1) == {"Price range:": ["$10 to $19"], "NY: 4:": ["b"]}
-    assert (site.row - site.ground.starts[site.page]).tolist() == [0, 0, 1, 1, 0, 0, 1, 1]
+    assert (site.row - site.table.starts[site.page]).tolist() == [0, 0, 1, 1, 0, 0, 1, 1]
 
 
 def test_the_same_words_at_another_path_are_not_static() -> None:
@@ -91,8 +91,7 @@ def test_every_leaf_is_static_or_in_one_segment(pages: list[list[str]]) -> None:
     own = [(segment.page, segment.id) for segment in site.segments]
     assert len(own) == len(set(own))
     words = [
-        " ".join(site.texts[n] for n in site.text[site.page == page])
-        for page in range(len(site.ground.pages))
+        " ".join(site.texts[n] for n in site.text[site.page == page]) for page in range(len(site.table.pages))
     ]
     assert words == [" ".join(texts) for texts in pages if texts]
 

@@ -24,13 +24,13 @@ from untemplate.labeling.finding import Finding
 from untemplate.labeling.label import Label
 from untemplate.labeling.methods import LabeledSite, StrictFile, read_model, write_model
 from untemplate.labeling.nodes.examples import Examples, find_examples
-from untemplate.labeling.seed.evidence import EVIDENCE, gather
-from untemplate.labeling.seed.models import AttributeModel, learn_attribute
-from untemplate.labeling.seed.ranking import Rankers, ready_made
+from untemplate.labeling.seed.attribute_model import AttributeModel, learn_attribute
+from untemplate.labeling.seed.field_evidence import EVIDENCE, gather_evidence
+from untemplate.labeling.seed.ranking import Rankers, load_rankers
 from untemplate.labeling.seed.seed_model import SeedModel
-from untemplate.labeling.seed.solution import elsewhere, together
-from untemplate.labeling.seed.survey import Survey
-from untemplate.labeling.templates import find_in_rounds
+from untemplate.labeling.seed.site_fields import SiteFields
+from untemplate.labeling.seed.solution import find_other_fields, join_fields
+from untemplate.labeling.site_templates import find_in_rounds
 from untemplate.page import Page
 from untemplate.page.arrays import Doubles, Floats, Ints
 from untemplate.schema import Schema
@@ -92,32 +92,32 @@ class AnchorsModel:
         rankers: Rankers | None = None,
     ) -> AnchorsModel:
         """Learn from two labeled sites or more; unlabeled sites are ignored."""
-        return learn_lessons(sites, schema, rankers or ready_made()).fit()
+        return learn_lessons(sites, schema, rankers or load_rankers()).fit()
 
     def find(self, pages: Sequence[Page], schema: Schema) -> list[Finding]:
         """Return where the attributes are on pages of one template."""
         return find_in_rounds(self._find_once, pages, schema)
 
     def _find_once(self, pages: Sequence[Page], schema: Schema) -> Iterator[Finding]:
-        survey = Survey(pages, schema)
-        for name, best in self.choose(survey, schema).items():
-            rows, confidence = self._with_other_fields(survey, schema, name, best)
-            yield replace(self.seed.make_finding(survey, schema, name, rows, confidence), source=SOURCE)
+        site = SiteFields(pages, schema)
+        for name, best in self.choose(site, schema).items():
+            rows, confidence = self._with_other_fields(site, schema, name, best)
+            yield replace(self.seed.make_finding(site, schema, name, rows, confidence), source=SOURCE)
 
     def _with_other_fields(
-        self, survey: Survey, schema: Schema, name: str, best: Chosen
+        self, site: SiteFields, schema: Schema, name: str, best: Chosen
     ) -> tuple[Ints, float]:
         """Add fields with the attribute on pages where the extractor finds nothing."""
         attribute, model, rankers = schema.attributes[name], self.seed.attributes[name], self.seed.rankers
-        fields = survey.candidates(attribute, model.spans_nodes)
-        evidence = gather(survey, fields, attribute, model)
+        fields = site.candidates(attribute, model.spans_nodes)
+        evidence = gather_evidence(site, fields, attribute, model)
         score = rankers.score(evidence, EVIDENCE)
-        others = elsewhere(survey, fields, evidence, score, best.rows, rankers)
-        return together([(best.rows, best.confidence), *others])
+        others = find_other_fields(site, fields, evidence, score, best.rows, rankers)
+        return join_fields([(best.rows, best.confidence), *others])
 
-    def choose(self, survey: Survey, schema: Schema) -> dict[str, Chosen]:
+    def choose(self, site: SiteFields, schema: Schema) -> dict[str, Chosen]:
         """The extractor of each attribute that has candidates."""
-        options = find_options(survey, schema, self.seed.attributes, self.seed.rankers, self.thresholds)
+        options = find_options(site, schema, self.seed.attributes, self.seed.rankers, self.thresholds)
         return self.decide(options)
 
     def decide(self, options: Mapping[str, Options]) -> dict[str, Chosen]:
@@ -246,9 +246,9 @@ class Seed:
     ) -> Iterator[Example]:
         """The candidates of each sub-site by models that did not learn from the site."""
         for part in self.parts:
-            options = find_options(part.survey, schema, models, rankers, thresholds)
+            options = find_options(part.site, schema, models, rankers, thresholds)
             yield {
-                name: one.judged(f1_of(one, part.examples[name], part.survey))
+                name: one.judged(f1_of(one, part.examples[name], part.site))
                 for name, one in options.items()
                 if name in part.examples
             }
@@ -258,17 +258,17 @@ class SubSite:
     """Pages of a labelled site, and where its attributes stand."""
 
     def __init__(self, pages: Sequence[Page], labels: Sequence[Label], schema: Schema) -> None:
-        self.survey = Survey(pages, schema)
+        self.site = SiteFields(pages, schema)
         found = {
-            name: find_examples(self.survey.fields, labels, one) for name, one in schema.attributes.items()
+            name: find_examples(self.site.fields, labels, one) for name, one in schema.attributes.items()
         }
         self.examples: dict[str, Examples] = {name: one for name, one in found.items() if one is not None}
 
 
-def f1_of(options: Options, examples: Examples, survey: Survey) -> Floats:
+def f1_of(options: Options, examples: Examples, site: SiteFields) -> Floats:
     """Of each option, how well its rows are those that hold the attribute, on labelled pages."""
-    page = survey.ground.page
-    judged = np.zeros(len(survey.ground.pages), np.bool_)
+    page = site.table.page
+    judged = np.zeros(len(site.table.pages), np.bool_)
     judged[page[examples.positive | examples.negative]] = True
     there = (options.rows >= 0) & judged
     hits = (there & examples.positive[options.rows]).sum(axis=1)
@@ -281,7 +281,7 @@ def learn_models(seeds: Sequence[Seed], schema: Schema) -> Models:
     """The models of attributes, each from the sites that have it."""
     found = {}
     for name in schema.attributes:
-        having = [(one.whole.survey, one.whole.examples[name]) for one in seeds if name in one.whole.examples]
+        having = [(one.whole.site, one.whole.examples[name]) for one in seeds if name in one.whole.examples]
         if having:
             found[name] = learn_attribute(having)
     return found
@@ -304,12 +304,12 @@ def learn_thresholds(seeds: Sequence[Seed], blind: Sequence[Models], schema: Sch
     """Per attribute the threshold of algorithm 1, by the site on which its annotator finds least."""
     found: dict[str, float] = {}
     for seed, models in zip(seeds, blind, strict=True):
-        site = seed.whole
-        page = site.survey.ground.page
-        for name, marks in annotate(site.survey, schema, models).items():
-            if name in site.examples:
-                positive = site.examples[name].positive
-                judged = len(np.unique(page[positive | site.examples[name].negative]))
+        sub_site = seed.whole
+        page = sub_site.site.table.page
+        for name, marks in annotate(sub_site.site, schema, models).items():
+            if name in sub_site.examples:
+                positive = sub_site.examples[name].positive
+                judged = len(np.unique(page[positive | sub_site.examples[name].negative]))
                 share = len(np.unique(page[positive])) / judged
                 least = threshold(float(marks[positive].mean()), share)
                 found[name] = min(least, found.get(name, least))

@@ -15,8 +15,8 @@ import numpy as np
 import re2
 
 from untemplate.labeling.nodes.examples import kinds_of
-from untemplate.labeling.seed.models import AttributeModel
-from untemplate.labeling.seed.survey import Survey, hash_of
+from untemplate.labeling.seed.attribute_model import AttributeModel
+from untemplate.labeling.seed.site_fields import SiteFields, hash_of
 from untemplate.page.arrays import Bools
 from untemplate.schema import Attribute, Hints, Like, Schema, Type
 from untemplate.value_types import find_typed
@@ -72,8 +72,8 @@ _PATTERNS: dict[Like, re.Pattern[str]] = {
 class Annotator(Protocol):
     """Marks rows of a site; may be noisy."""
 
-    def marks(self, survey: Survey) -> Bools:
-        """Whether each row of the site's ground may hold the attribute."""
+    def marks(self, site: SiteFields) -> Bools:
+        """Whether each row of the site's table may hold the attribute."""
         ...
 
 
@@ -83,10 +83,10 @@ class Pattern:
 
     finds: Callable[[str], object]
 
-    def marks(self, survey: Survey) -> Bools:
-        ground = survey.ground
-        found = np.array([len(one) <= MAX_TEXT and bool(self.finds(one)) for one in ground.texts], np.bool_)
-        return found[ground.text] & ground.may_be(["text()"])
+    def marks(self, site: SiteFields) -> Bools:
+        table = site.table
+        found = np.array([len(one) <= MAX_TEXT and bool(self.finds(one)) for one in table.texts], np.bool_)
+        return found[table.text] & table.has_kind(["text()"])
 
 
 @dataclass(frozen=True)
@@ -95,8 +95,8 @@ class NodeKind:
 
     attribute: Attribute
 
-    def marks(self, survey: Survey) -> Bools:
-        return survey.ground.may_be(kinds_of(self.attribute))
+    def marks(self, site: SiteFields) -> Bools:
+        return site.table.has_kind(kinds_of(self.attribute))
 
 
 class Dictionary:
@@ -105,8 +105,8 @@ class Dictionary:
     def __init__(self, words: Iterable[str]) -> None:
         self._hashes = np.array(sorted({hash_of(word) for word in words} - {0}), np.uint64)
 
-    def marks(self, survey: Survey) -> Bools:
-        found: Bools = np.isin(survey.value_hashes, self._hashes)[survey.fields.value]
+    def marks(self, site: SiteFields) -> Bools:
+        found: Bools = np.isin(site.value_hashes, self._hashes)[site.fields.value]
         return found
 
 
@@ -116,12 +116,12 @@ class Classifier:
 
     model: AttributeModel
 
-    def marks(self, survey: Survey) -> Bools:
-        known = np.isin(survey.value_hashes, self.model.values)
-        words, shape = (self.model.parts[part].score(survey.parts[part][0]) for part in ("words", "shape"))
-        labels = self.model.parts["label"].score(survey.parts["label"][0]) >= LIKELY
-        marked: Bools = (known | ((words + shape) / 2 >= LIKELY))[survey.fields.value]
-        return marked | labels[survey.fields.label]
+    def marks(self, site: SiteFields) -> Bools:
+        known = np.isin(site.value_hashes, self.model.values)
+        words, shape = (self.model.parts[part].score(site.parts[part][0]) for part in ("words", "shape"))
+        labels = self.model.parts["label"].score(site.parts["label"][0]) >= LIKELY
+        marked: Bools = (known | ((words + shape) / 2 >= LIKELY))[site.fields.value]
+        return marked | labels[site.fields.label]
 
 
 def ready_made(like: Like) -> Annotator:
@@ -148,15 +148,15 @@ def annotators_of(attribute: Attribute, hints: Hints, model: AttributeModel | No
         yield Classifier(model)
 
 
-def annotate(survey: Survey, schema: Schema, models: Mapping[str, AttributeModel]) -> dict[str, Bools]:
+def annotate(site: SiteFields, schema: Schema, models: Mapping[str, AttributeModel]) -> dict[str, Bools]:
     """Of each attribute that has any annotator, the rows that are marked; of one with a type no more than that."""
     marks = {}
     for name, attribute in schema.attributes.items():
         found = [
-            one.marks(survey)
+            one.marks(site)
             for one in annotators_of(attribute, schema.hints.get(name, Hints()), models.get(name))
         ]
         if found:
             marked = np.any(found, axis=0)
-            marks[name] = marked if attribute.type == "text" else survey.ground.by_itself(marked)
+            marks[name] = marked if attribute.type == "text" else site.table.drop_spans_around(marked)
     return marks

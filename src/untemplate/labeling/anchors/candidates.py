@@ -41,7 +41,7 @@ def threshold(recall: float, share: float) -> float:
 def choose_xpaths(fields: Fields, marks: Bools, among: Ints, share: float) -> Ints:
     """Algorithm 1: the XPaths with annotated nodes on at least this share of the pages, the most annotated first."""
     counts = np.bincount(fields.field, weights=marks[fields.row], minlength=len(fields))[among]
-    enough = counts >= max(1.0, share * len(fields.ground.pages))
+    enough = counts >= max(1.0, share * len(fields.table.pages))
     order = np.argsort(-counts[enough], kind="stable")
     return among[enough][order]
 
@@ -50,7 +50,7 @@ class Extractors(Fields):
     """The fields of a site, and after them extractors at offsets from some of them."""
 
     def __init__(self, base: Fields, leaves: Leaves, anchors: Sequence[int], window: int = WINDOW) -> None:
-        self.ground = base.ground
+        self.table = base.table
         self._base = base
         rows, numbers, exceptions = [base.row], [base.field], [0.0] * len(base)
         #: of each extractor, the anchor's field and the offset from it; itself and 0 for XPaths

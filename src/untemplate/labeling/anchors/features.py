@@ -8,10 +8,10 @@ from typing import Literal
 import numpy as np
 
 from untemplate.labeling.anchors.candidates import OFFSET, WINDOW, Extractors
-from untemplate.labeling.seed.evidence import EVIDENCE, gather
-from untemplate.labeling.seed.models import AttributeModel
+from untemplate.labeling.seed.attribute_model import AttributeModel
+from untemplate.labeling.seed.field_evidence import EVIDENCE, gather_evidence
 from untemplate.labeling.seed.ranking import Rankers
-from untemplate.labeling.seed.survey import PROFILE, Survey
+from untemplate.labeling.seed.site_fields import PROFILE, SiteFields
 from untemplate.page.arrays import Bools, Doubles, Floats, Ints, group_rows
 from untemplate.schema import Attribute
 
@@ -58,24 +58,24 @@ window, and on the same leaf; how far from training sites the share is on which 
 
 
 def measure(
-    survey: Survey,
+    site: SiteFields,
     attribute: Attribute,
     model: AttributeModel,
     rankers: Rankers,
     marks: Bools,
     candidates: Ints,
 ) -> dict[str, Floats]:
-    """The features of candidate extractors, a column each; `survey.fields` are extractors."""
-    extractors = survey.fields
+    """The features of candidate extractors, a column each; `site.fields` are extractors."""
+    extractors = site.fields
     assert isinstance(extractors, Extractors)
-    evidence = gather(survey, candidates, attribute, model)
+    evidence = gather_evidence(site, candidates, attribute, model)
     columns = dict(zip(EVIDENCE, evidence.T, strict=True))
     score = rankers.score(evidence, EVIDENCE).astype(np.float32)
-    by_profile = survey.profile[candidates, PROFILE.index("distinct")]
+    by_profile = site.profile[candidates, PROFILE.index("distinct")]
     return {
         **columns,
         "annotated": extractors.mean(marks)[candidates],
-        "items": np.log(np.maximum(1, extractors.mean(_alike(survey))[candidates])),
+        "items": np.log(np.maximum(1, extractors.mean(_alike(site))[candidates])),
         "exceptions": extractors.exceptions[candidates],
         "distinct": by_profile,
         "agreement": _agreement(extractors)[candidates],
@@ -85,14 +85,14 @@ def measure(
     }
 
 
-def _alike(survey: Survey) -> Ints:
+def _alike(site: SiteFields) -> Ints:
     """Of each row, how many of its page have the same place."""
-    kind = group_rows(survey.ground.page, survey.ground.place)
+    kind = group_rows(site.table.page, site.table.slot)
     return np.bincount(kind)[kind].astype(np.int32)
 
 
 def _agreement(extractors: Extractors) -> Floats:
-    kind = group_rows(extractors.field, extractors.ground.place[extractors.row])
+    kind = group_rows(extractors.field, extractors.table.slot[extractors.row])
     counts = np.bincount(kind)
     most = np.zeros(len(extractors), np.float32)
     np.maximum.at(most, extractors.field, counts[kind].astype(np.float32))

@@ -12,9 +12,9 @@ from untemplate.labeling.anchors.annotators import annotate
 from untemplate.labeling.anchors.candidates import OFFSET, XPATHS, Extractors, choose_xpaths
 from untemplate.labeling.anchors.features import PAIR, FeatureSet, measure, measure_pair
 from untemplate.labeling.anchors.leaves import Leaves
-from untemplate.labeling.seed.models import NAME_ONLY, AttributeModel
+from untemplate.labeling.seed.attribute_model import NAME_ONLY, AttributeModel
 from untemplate.labeling.seed.ranking import Rankers
-from untemplate.labeling.seed.survey import Survey
+from untemplate.labeling.seed.site_fields import SiteFields
 from untemplate.page.arrays import Doubles, Floats, Ints
 from untemplate.schema import Hints, Schema
 
@@ -57,7 +57,7 @@ class Options:
 
 
 def find_options(
-    survey: Survey,
+    site: SiteFields,
     schema: Schema,
     models: Mapping[str, AttributeModel],
     rankers: Rankers,
@@ -69,15 +69,15 @@ def find_options(
     looked for at offsets from the XPaths of all attributes besides, or of those that the schema's hints name.
     """
     thresholds = thresholds or {}
-    marks = annotate(survey, schema, models)
-    base, leaves = survey.fields, Leaves(survey.ground)
+    marks = annotate(site, schema, models)
+    base, leaves = site.fields, Leaves(site.table)
     xpaths: dict[str, Ints] = {}
     for name, marked in marks.items():
-        own = survey.candidates(schema.attributes[name], models.get(name, NAME_ONLY).spans_nodes)
+        own = site.candidates(schema.attributes[name], models.get(name, NAME_ONLY).spans_nodes)
         xpaths[name] = choose_xpaths(base, marked, own, thresholds.get(name, UNKNOWN))
     anchors = {name: found[:XPATHS].tolist() for name, found in xpaths.items()}
     extractors = Extractors(base, leaves, sorted({one for found in anchors.values() for one in found}))
-    extended = survey.with_fields(extractors)
+    extended = site.with_fields(extractors)
     options = {}
     for name, attribute in schema.attributes.items():
         if name not in models:
@@ -88,7 +88,7 @@ def find_options(
             near = _offsets(extractors, anchors, schema.hints.get(name, Hints()))
             found = np.concatenate([found, own[np.isin(own, near)]])
         if len(found):
-            marked = marks.get(name, np.zeros(len(survey.ground), np.bool_))
+            marked = marks.get(name, np.zeros(len(site.table), np.bool_))
             columns = measure(extended, attribute, models[name], rankers, marked, found)
             options[name] = Options(columns, *_placed(extractors, leaves, found))
     return options
@@ -107,11 +107,11 @@ def _offsets(extractors: Extractors, anchors: Mapping[str, Sequence[int]], hints
 
 
 def _placed(extractors: Extractors, leaves: Leaves, numbers: Ints) -> tuple[Ints, Ints]:
-    ground = extractors.ground
-    rows = np.full((len(numbers), len(ground.pages)), -1, np.int32)
+    table = extractors.table
+    rows = np.full((len(numbers), len(table.pages)), -1, np.int32)
     for at, number in enumerate(numbers.tolist()):
         own = extractors.rows_of(number)
-        rows[at, ground.page[own]] = own
+        rows[at, table.page[own]] = own
     return rows, np.where(rows >= 0, leaves.of[rows], -1).astype(np.int32)
 
 

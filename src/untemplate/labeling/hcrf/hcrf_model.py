@@ -25,7 +25,7 @@ from untemplate.labeling.methods import (
     read_model,
     write_model,
 )
-from untemplate.labeling.templates import find_in_rounds
+from untemplate.labeling.site_templates import find_in_rounds
 from untemplate.lists.block_classes import BlockClasses
 from untemplate.lists.hcrf import Hcrf, Weights
 from untemplate.page import Page

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from untemplate.labeling.nodes.node_table import Ground
+from untemplate.labeling.nodes.node_table import NodeTable
 from untemplate.page.arrays import Bools, Floats, Ints, Numbered, group_rows, ordinals
 from untemplate.schema import Type
 from untemplate.value_types import find_typed
@@ -42,20 +42,20 @@ _COLON = re.compile(r"([^\d:]{2,40}:)\s+\S")
 class Fields:
     """The data fields of a site. Each membership is a (row, field) pair: `row[i]` stands in field `field[i]`."""
 
-    def __init__(self, ground: Ground) -> None:
-        self.ground = ground
+    def __init__(self, table: NodeTable) -> None:
+        self.table = table
         self._form()
 
     def _form(self) -> None:
-        ground = self.ground
-        near = ground.distance <= NEAR
+        table = self.table
+        near = table.caption_distance <= NEAR
         paths = Numbered[str]()
-        tails = np.array([paths["/".join(path.split("/")[-TAIL:])] for path in ground.paths], np.int32)
-        everywhere = np.ones(len(ground), np.bool_)
+        tails = np.array([paths["/".join(path.split("/")[-TAIL:])] for path in table.paths], np.int32)
+        everywhere = np.ones(len(table), np.bool_)
         ways: list[tuple[tuple[Ints, ...], Bools]] = [
-            ((ground.place,), everywhere),
-            ((ground.place, ground.before), everywhere),
-            ((ground.before, tails[ground.path]), near & (ground.before >= 0)),
+            ((table.slot,), everywhere),
+            ((table.slot, table.caption), everywhere),
+            ((table.caption, tails[table.path]), near & (table.caption >= 0)),
         ]
         empty = np.zeros(0, np.int32)
         rows: list[Ints] = [empty]
@@ -63,11 +63,11 @@ class Fields:
         kinds: list[Ints] = [empty]
         seen: set[tuple[float, int]] = set()
         total = 0
-        least = max(2.0, MIN_COVERAGE * len(ground.pages))
-        fingerprints = np.random.default_rng(0).random(len(ground))
-        for way, (columns, among) in enumerate(ways if len(ground) else []):
+        least = max(2.0, MIN_COVERAGE * len(table.pages))
+        fingerprints = np.random.default_rng(0).random(len(table))
+        for way, (columns, among) in enumerate(ways if len(table) else []):
             kind = group_rows(*columns)
-            ordinal = ordinals(ground.page, kind)
+            ordinal = ordinals(table.page, kind)
             chosen = np.flatnonzero(among & (ordinal < MAX_ORDINAL)).astype(np.int32)
             field = group_rows(kind[chosen], ordinal[chosen])
             marks = zip(
@@ -115,15 +115,15 @@ class Fields:
 
     @cached_property
     def _stripped(self) -> tuple[Ints, list[str], Ints, list[str]]:
-        ground = self.ground
+        table = self.table
         prefix_of: dict[int, str] = {}
         for field in np.flatnonzero(self.way <= 1).tolist():
             self._shared_prefix(field, prefix_of)
         colons = self._colon_prefixes()
         values, prefixes = Numbered[str](), Numbered[str]()
-        value, prefix = np.zeros(len(ground), np.int32), np.full(len(ground), -1, np.int32)
-        for row, number in enumerate(ground.text.tolist()):
-            text = ground.texts[number]
+        value, prefix = np.zeros(len(table), np.int32), np.full(len(table), -1, np.int32)
+        for row, number in enumerate(table.text.tolist()):
+            text = table.texts[number]
             found = colons.get(number) or prefix_of.get(row)
             if found:
                 prefix[row] = prefixes[found]
@@ -134,8 +134,8 @@ class Fields:
     def _shared_prefix(self, field: int, prefix_of: dict[int, str]) -> None:
         """Words that most of a field's texts begin with, without digits: labels that share the value's node."""
         rows = self.rows_of(field)
-        rows = rows[~self.ground.is_static[rows]]
-        texts = {int(number): self.ground.texts[number] for number in self.ground.text[rows]}
+        rows = rows[~self.table.is_static[rows]]
+        texts = {int(number): self.table.texts[number] for number in self.table.text[rows]}
         if len(texts) < 3:
             return
         split = [text[:200].split(" ") for text in texts.values()]
@@ -150,19 +150,19 @@ class Fields:
         if length:
             prefix = " ".join(split[0][:length])
             for row in rows.tolist():
-                if self.ground.texts[self.ground.text[row]].startswith(f"{prefix} "):
+                if self.table.texts[self.table.text[row]].startswith(f"{prefix} "):
                     prefix_of[row] = prefix
 
     def _colon_prefixes(self) -> dict[int, str]:
         """By text, its beginning such as `Weight:` if that recurs on many pages."""
-        ground = self.ground
-        found = {n: match[1] for n, text in enumerate(ground.texts) if (match := _COLON.match(text[:80]))}
+        table = self.table
+        found = {n: match[1] for n, text in enumerate(table.texts) if (match := _COLON.match(text[:80]))}
         pages: dict[str, set[int]] = {}
-        has_colon = np.zeros(len(ground.texts), np.bool_)
+        has_colon = np.zeros(len(table.texts), np.bool_)
         has_colon[list(found)] = True
-        for row in np.flatnonzero(has_colon[ground.text]).tolist():
-            pages.setdefault(found[int(ground.text[row])], set()).add(int(ground.page[row]))
-        least = max(2.0, COLON_SHARE * len(ground.pages))
+        for row in np.flatnonzero(has_colon[table.text]).tolist():
+            pages.setdefault(found[int(table.text[row])], set()).add(int(table.page[row]))
+        least = max(2.0, COLON_SHARE * len(table.pages))
         return {number: prefix for number, prefix in found.items() if len(pages.get(prefix, ())) >= least}
 
     @property
@@ -190,36 +190,36 @@ class Fields:
         """
         prefix: str = self.prefixes[self.prefix[row]] if self.prefix[row] >= 0 else ""
         is_label = prefix.endswith(":") or prefix.rpartition(" ")[2].islower()
-        text: str = self.values[self.value[row]] if is_label else self.ground.texts[self.ground.text[row]]
+        text: str = self.values[self.value[row]] if is_label else self.table.texts[self.table.text[row]]
         return text if type in ANY_TEXT else find_typed(text, type) or text
 
     @cached_property
     def label(self) -> Ints:
         """The number of what labels each row: a label before it, its table's header, and the start of its text."""
-        near = np.where(self.ground.distance <= NEAR, self.ground.before, -1)
-        return group_rows(near, self.ground.header, self.prefix)
+        near = np.where(self.table.caption_distance <= NEAR, self.table.caption, -1)
+        return group_rows(near, self.table.header, self.prefix)
 
     @cached_property
     def labels(self) -> list[tuple[str, ...]]:
         """The labels of each such number, the nearest first."""
-        ground = self.ground
-        near = np.where(ground.distance <= NEAR, ground.before, -1)
+        table = self.table
+        near = np.where(table.caption_distance <= NEAR, table.caption, -1)
         firsts = np.unique(self.label, return_index=True)[1]
         found = []
         for row in firsts.tolist():
             texts = [self.prefixes[self.prefix[row]]] if self.prefix[row] >= 0 else []
-            texts += [ground.texts[near[row]]] if near[row] >= 0 else []
-            texts += [ground.headers[ground.header[row]]] if ground.header[row] >= 0 else []
+            texts += [table.texts[near[row]]] if near[row] >= 0 else []
+            texts += [table.headers[table.header[row]]] if table.header[row] >= 0 else []
             found.append(tuple(texts))
         return found
 
     @cached_property
     def is_candidate(self) -> Bools:
         """Whether each field may hold an attribute: it varies, and is not of the kind where no values stand."""
-        barred = self.mean(self.ground.is_barred | self.ground.is_static)
+        barred = self.mean(self.table.is_excluded | self.table.is_static)
         return barred < 0.5
 
     def candidates(self, kinds: Sequence[str]) -> Ints:
         """The fields of these kinds of nodes (`text()`, `@src` …) that may hold an attribute."""
-        right = self.mean(self.ground.may_be(kinds)) > 0.5
+        right = self.mean(self.table.has_kind(kinds)) > 0.5
         return np.flatnonzero(self.is_candidate & right).astype(np.int32)

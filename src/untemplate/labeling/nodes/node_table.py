@@ -1,4 +1,4 @@
-"""Text nodes of a set of pages as arrays: the ground that all automatic labelling stands on.
+"""Text nodes of a set of pages as arrays: the table that all automatic labelling stands on.
 
 Rows are the nodes of all readable pages, page after page, in document order. Whatever recurs (texts, tag paths,
 class names) is kept once, and rows hold its number, so that work is done per distinct thing and not per node.
@@ -21,7 +21,7 @@ from untemplate.page.arrays import Bools, Floats, Ints, Numbered, count_distinct
 from untemplate.page.captions import may_be_caption
 from untemplate.page.class_words import split_name
 
-__all__ = ["WHOLE", "Ground"]
+__all__ = ["ELEMENT", "NodeTable"]
 
 # A text on this share of the pages, at the same path, is the template's own: the threshold of "From One Tree to a
 # Forest" for preceding texts.
@@ -32,20 +32,20 @@ MIN_VARIANTS = 4
 MAX_WORDS = 40
 
 # The kind of whole elements.
-WHOLE = "element"
+ELEMENT = "element"
 
 # Texts inside these elements are no values of the page.
 BARRED = ("/title/", "/option/", "/textarea/")
 
 
-class Ground:
+class NodeTable:
     """The text nodes of pages as columns, and besides them the kinds that are asked for: attributes such as `@src`,
     and `element`, which are whole elements that hold several texts. These come after all others of their page.
     """
 
     def __init__(self, pages: Iterable[Page], kinds: Collection[str] = ()) -> None:
         self.pages: list[Page] = []
-        self.rows: list[Node] = []
+        self.nodes: list[Node] = []
         self._texts: Numbered[str] = Numbered()
         self._paths: Numbered[str] = Numbered()
         self._surroundings: Numbered[Surroundings] = Numbered()
@@ -63,17 +63,17 @@ class Ground:
         self.texts, self.paths = list(self._texts), list(self._paths)
         self.surroundings, self.headers = list(self._surroundings), list(self._headers)
 
-    def takes(self, node: Node) -> bool:
+    def includes(self, node: Node) -> bool:
         """Whether a node of a page is a row."""
         return node.is_text or node.kind in self._kinds
 
     def _add(self, page: Page) -> None:
         try:
-            nodes = list(filter(self.takes, page.nodes))
+            nodes = list(filter(self.includes, page.nodes))
         except PageError:
             return
-        if WHOLE in self._kinds:
-            start = len(self.rows)
+        if ELEMENT in self._kinds:
+            start = len(self.nodes)
             wholes = find_wholes(nodes)
             self._spans.update(
                 (start + row, (start + first, start + last))
@@ -82,7 +82,7 @@ class Ground:
             nodes += [node for node, _, _ in wholes]
         self.pages.append(page)
         self._counts.append(len(nodes))
-        self.rows += nodes
+        self.nodes += nodes
         known: dict[etree._Element | None, Surroundings] = {None: OUTSIDE}
         numbers: dict[etree._Element, tuple[int, int]] = {}
         headers = Headers()
@@ -119,16 +119,16 @@ class Ground:
         return right[self.path] if len(self) else np.zeros(0, np.bool_)
 
     @cached_property
-    def is_whole(self) -> Bools:
+    def spans_nodes(self) -> Bools:
         """Whether each row is a whole element."""
         whole = np.zeros(len(self), np.bool_)
         whole[list(self._spans)] = True
         return whole
 
-    def may_be(self, kinds: Collection[str]) -> Bools:
+    def has_kind(self, kinds: Collection[str]) -> Bools:
         """Whether each row is of these kinds (`text()`, `@src` …); a whole element is one of texts."""
         right = self._ends_with(*kinds)
-        return right | self.is_whole if "text()" in kinds else right
+        return right | self.spans_nodes if "text()" in kinds else right
 
     @cached_property
     def first(self) -> Ints:
@@ -146,17 +146,17 @@ class Ground:
         return edges
 
     @cached_property
-    def is_barred(self) -> Bools:
+    def is_excluded(self) -> Bools:
         """Whether each row is where no value is looked for: the title element, the choices of a form."""
         barred = np.array([any(tag in path for tag in BARRED) for path in self.paths], np.bool_)
         return barred[self.path][self.first] if len(self) else np.zeros(0, np.bool_)
 
-    def by_itself(self, column: Bools) -> Bools:
+    def drop_spans_around(self, column: Bools) -> Bools:
         """The column, but for whole elements with a text of which it is true already: that is enough of them."""
         counts = np.concatenate([[0], np.cumsum(column & self.is_text)])
-        return column & ~(self.is_whole & (counts[self.last + 1] > counts[self.first]))
+        return column & ~(self.spans_nodes & (counts[self.last + 1] > counts[self.first]))
 
-    def join(self, texts: Sequence[int]) -> list[int]:
+    def join_spans(self, texts: Sequence[int]) -> list[int]:
         """Rows of texts in page order, those that are all of a whole element as that: a value that spans nodes."""
         spans: dict[int, list[tuple[int, int]]] = {}
         for row, (first, last) in self._spans.items():
@@ -191,11 +191,11 @@ class Ground:
         if not len(self):
             return np.zeros(0, np.bool_)
         enough = counts[places] >= max(2.0, STATIC_SHARE * len(self.pages))
-        enough &= colon[self.text] | ~self._varies_after_label(enough)
+        enough &= colon[self.text] | ~self._varies_after_caption(enough)
         static: Bools = self.is_text & (enough | ((counts[places] > 1) & colon[self.text]))
         return static[self.first]
 
-    def _varies_after_label(self, recurring: Bools) -> Bools:
+    def _varies_after_caption(self, recurring: Bools) -> Bools:
         """Whether each row follows a recurring text, as others at the same path do that differ from it: most players
         of one team are a common value, not the template's own.
         """
@@ -207,19 +207,19 @@ class Ground:
         return varies
 
     @cached_property
-    def before(self) -> Ints:
+    def caption(self) -> Ints:
         """The number of the nearest static text before each row that can be a label; −1 if there is none."""
-        return self._nearest_label[0]
+        return self._nearest_caption[0]
 
     @cached_property
-    def distance(self) -> Ints:
+    def caption_distance(self) -> Ints:
         """How many rows before each row that label stands."""
-        return self._nearest_label[1]
+        return self._nearest_caption[1]
 
     @cached_property
-    def _nearest_label(self) -> tuple[Ints, Ints]:
+    def _nearest_caption(self) -> tuple[Ints, Ints]:
         rows = np.arange(len(self))
-        latest = np.maximum.accumulate(np.where(self._is_label, rows, -1)) if len(self) else rows
+        latest = np.maximum.accumulate(np.where(self._is_caption, rows, -1)) if len(self) else rows
         previous = np.concatenate([[-1], latest[:-1]]) if len(self) else rows
         previous = np.where(previous >= self.starts[self.page], previous, -1)
         label = np.where(previous >= 0, self.text[previous], -1).astype(np.int32)
@@ -227,15 +227,15 @@ class Ground:
         return label[self.first], distance[self.first]
 
     @cached_property
-    def after(self) -> Ints:
+    def following(self) -> Ints:
         """The number of the text right after each row if that is static; −1 if it is not."""
         following = np.full(len(self), -1, np.int32)
-        same = self._is_label[1:] & (self.page[1:] == self.page[:-1])
+        same = self._is_caption[1:] & (self.page[1:] == self.page[:-1])
         following[:-1][same] = self.text[1:][same]
         return following[self.last]
 
     @cached_property
-    def _is_label(self) -> Bools:
+    def _is_caption(self) -> Bools:
         short = np.array([may_be_caption(text) for text in self.texts], np.bool_)
         return self.is_static & self.is_text & short[self.text] if len(self) else np.zeros(0, np.bool_)
 
@@ -252,19 +252,19 @@ class Ground:
     @cached_property
     def order(self) -> Floats:
         """How far down its page each row stands, from 0 to 1."""
-        counts = np.bincount(self.page[~self.is_whole], minlength=len(self.pages))[self.page]
+        counts = np.bincount(self.page[~self.spans_nodes], minlength=len(self.pages))[self.page]
         return ((self.first - self.starts[self.page]) / np.maximum(1, counts)).astype(np.float32)
 
     def nodes_with_pages(self, rows: Ints) -> list[tuple[Page, Node]]:
         """Return the node of each row with its page."""
-        return [(self.pages[self.page[row]], self.rows[row]) for row in rows.tolist()]
+        return [(self.pages[self.page[row]], self.nodes[row]) for row in rows.tolist()]
 
     def page_share(self, rows: Ints) -> float:
         """Return the share of the pages that have any of these rows."""
         return len(np.unique(self.page[rows])) / max(1, len(self.pages))
 
     @cached_property
-    def place(self) -> Ints:
+    def slot(self) -> Ints:
         """The tag path and the two nearest classes or ids of each row, as a number."""
         marks: Numbered[tuple[str, ...]] = Numbered()
         numbers = np.array([marks[around.marks] for around in self.surroundings], np.int32)

@@ -1,10 +1,10 @@
-"""Where the rows of a ground stand on screen, and how large: the layout features."""
+"""Where the rows of a table stand on screen, and how large: the layout features."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from untemplate.labeling.nodes.node_table import Ground
+from untemplate.labeling.nodes.node_table import NodeTable
 from untemplate.layout import Boxes, Layout
 from untemplate.page.arrays import Bools, Floats
 
@@ -15,11 +15,11 @@ UNKNOWN = (0, 0, 0, 0, 1, 0, 400)
 
 
 class Screen:
-    """The layout of a ground's pages as columns, a row each row of the ground; wholes have their first text's."""
+    """The layout of a table's pages as columns, a row each row of the table; wholes have their first text's."""
 
-    def __init__(self, ground: Ground, layout: Layout) -> None:
-        boxes = layout.boxes(ground.pages)
-        parts = [_columns(ground, number, one) for number, one in enumerate(boxes)]
+    def __init__(self, table: NodeTable, layout: Layout) -> None:
+        boxes = layout.boxes(table.pages)
+        parts = [_columns(table, number, one) for number, one in enumerate(boxes)]
         columns = np.concatenate(parts) if parts else np.zeros((0, 7), np.float32)
         #: x, y, width, height in CSS pixels; zeros if it is not shown
         self.boxes: Floats = columns[:, :4]
@@ -30,11 +30,11 @@ class Screen:
         self.weight: Floats = columns[:, 6]
 
 
-def _columns(ground: Ground, number: int, boxes: Boxes) -> Floats:
-    start, stop = int(ground.starts[number]), int(ground.starts[number + 1])
+def _columns(table: NodeTable, number: int, boxes: Boxes) -> Floats:
+    start, stop = int(table.starts[number]), int(table.starts[number + 1])
     if boxes.reason is not None or start == stop:
         return np.tile(np.array(UNKNOWN, np.float32), (stop - start, 1))
-    picked = np.flatnonzero([ground.takes(node) for node in boxes.page.nodes])
+    picked = np.flatnonzero([table.includes(node) for node in boxes.page.nodes])
     elements = boxes.node_elements[picked]
     size = np.maximum(boxes.font_size[elements], 1)
     columns = np.column_stack(
@@ -45,4 +45,4 @@ def _columns(ground: Ground, number: int, boxes: Boxes) -> Floats:
             boxes.font_weight[elements],
         ]
     )
-    return columns[ground.first[start:stop] - start].astype(np.float32)
+    return columns[table.first[start:stop] - start].astype(np.float32)

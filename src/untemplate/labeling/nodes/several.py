@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 from lxml import etree
 
-from untemplate.labeling.nodes.node_table import Ground
+from untemplate.labeling.nodes.node_table import NodeTable
 from untemplate.page import Node
 from untemplate.page.arrays import Ints
 
@@ -19,16 +19,16 @@ MAX_VALUES = 20
 SEPARATOR = 3
 
 
-def all_values(ground: Ground, rows: Ints) -> Ints:
+def all_values(table: NodeTable, rows: Ints) -> Ints:
     """Rows of an attribute, and those around them at the same place of the same list."""
     found: set[int] = set()
     for row in rows.tolist():
-        page = ground.page[row]
-        first, last = ground.starts[page], ground.starts[page + 1]
-        alike = np.flatnonzero(ground.place[first:last] == ground.place[row]) + first
-        block = _block(ground.rows[row])
-        alike = alike[[_block(ground.rows[other]) is block for other in alike.tolist()]]
-        lists = np.cumsum([0, *(not _are_listed(ground, *pair) for pair in pairwise(alike.tolist()))])
+        page = table.page[row]
+        first, last = table.starts[page], table.starts[page + 1]
+        alike = np.flatnonzero(table.slot[first:last] == table.slot[row]) + first
+        block = _block(table.nodes[row])
+        alike = alike[[_block(table.nodes[other]) is block for other in alike.tolist()]]
+        lists = np.cumsum([0, *(not _are_listed(table, *pair) for pair in pairwise(alike.tolist()))])
         own = alike[lists == lists[np.searchsorted(alike, row)]]
         found.update(own.tolist() if len(own) <= MAX_VALUES else [row])
     return np.array(sorted(found), np.int32)
@@ -43,7 +43,7 @@ def _block(node: Node) -> etree._Element:
     return element
 
 
-def _are_listed(ground: Ground, one: int, other: int) -> bool:
+def _are_listed(table: NodeTable, one: int, other: int) -> bool:
     """Whether nothing but a comma or an `and` stands between two rows."""
-    between = range(ground.last[one] + 1, ground.first[other])
-    return all(len(ground.texts[ground.text[row]]) <= SEPARATOR for row in between)
+    between = range(table.last[one] + 1, table.first[other])
+    return all(len(table.texts[table.text[row]]) <= SEPARATOR for row in between)

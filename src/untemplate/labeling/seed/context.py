@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from untemplate.labeling.nodes import Ground
+from untemplate.labeling.nodes import NodeTable
 from untemplate.page.arrays import Bools, Floats, Ints, Numbered, count_distinct, group_rows
 from untemplate.page.captions import may_be_caption
 
@@ -54,21 +54,21 @@ def visual_distance(one: npt.NDArray[np.floating], other: npt.NDArray[np.floatin
     return np.hypot(one[..., 0] - other[..., 0], one[..., 1] - other[..., 1]).astype(np.float32)
 
 
-def page_shares(ground: Ground, kind: Ints) -> Floats:
+def page_shares(table: NodeTable, kind: Ints) -> Floats:
     """Of each row, on which share of the pages its kind stands."""
-    shares = count_distinct(kind, ground.page) / max(1, len(ground.pages))
+    shares = count_distinct(kind, table.page) / max(1, len(table.pages))
     return shares.astype(np.float32)[kind]
 
 
-def context_of(ground: Ground, boxes: Floats, eligible: Bools) -> Context:
+def context_of(table: NodeTable, boxes: Floats, eligible: Bools) -> Context:
     """The three context features of each row; only eligible rows have prefixes and suffixes."""
     texts: Numbered[str] = Numbered()
-    preceding = _preceding(ground, boxes)
-    numbers = np.array([texts[_plain(text)] for text in ground.texts], np.int32)
-    words = [text.split(" ") for text in ground.texts]
-    prefix = _affixes(ground, words, eligible, texts)
-    suffix = _affixes(ground, [each[::-1] for each in words], eligible, texts, backwards=True)
-    found = np.where(preceding >= 0, numbers[preceding], -1) if len(ground) else preceding
+    preceding = _preceding(table, boxes)
+    numbers = np.array([texts[_plain(text)] for text in table.texts], np.int32)
+    words = [text.split(" ") for text in table.texts]
+    prefix = _affixes(table, words, eligible, texts)
+    suffix = _affixes(table, [each[::-1] for each in words], eligible, texts, backwards=True)
+    found = np.where(preceding >= 0, numbers[preceding], -1) if len(table) else preceding
     return Context(list(texts), found, prefix, suffix)
 
 
@@ -85,37 +85,37 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(word[:-1] if len(word) > 3 and word.endswith("s") else word for word in words if word)
 
 
-def _preceding(ground: Ground, boxes: Floats) -> Ints:
+def _preceding(table: NodeTable, boxes: Floats) -> Ints:
     """The text number of the nearest redundant text to the top left of each row, within its rectangle."""
-    found = np.full(len(ground), -1, np.int32)
-    label = np.array([may_be_caption(text, MAX_PRECEDING_LENGTH) for text in ground.texts], np.bool_)
+    found = np.full(len(table), -1, np.int32)
+    label = np.array([may_be_caption(text, MAX_PRECEDING_LENGTH) for text in table.texts], np.bool_)
     static = np.flatnonzero(
-        (ground.redundancy[ground.text] > REDUNDANT) & label[ground.text] & (boxes[:, 3] > 0)
-        if len(ground)
+        (table.redundancy[table.text] > REDUNDANT) & label[table.text] & (boxes[:, 3] > 0)
+        if len(table)
         else []
     )
     if not len(static):
         return found
-    last = np.searchsorted(static, np.arange(len(ground))) - 1
-    best = np.full(len(ground), np.inf, np.float32)
+    last = np.searchsorted(static, np.arange(len(table))) - 1
+    best = np.full(len(table), np.inf, np.float32)
     width = WIDTHS * np.maximum(boxes[:, 2], LEAST_WIDTH)
     height = HEIGHTS * np.maximum(boxes[:, 3], LEAST_HEIGHT)
     middle = boxes[:, 1] + np.minimum(boxes[:, 3] / 2, HALF_LINE)
     for back in range(LOOK_BACK):
         at = static[np.maximum(last - back, 0)]
         left, up = boxes[:, 0] - boxes[at, 0], boxes[:, 1] - boxes[at, 1]
-        inside = (last >= back) & (ground.page[at] == ground.page)
+        inside = (last >= back) & (table.page[at] == table.page)
         inside &= (left >= -SLACK_RIGHT) & (left <= width) & (up >= -SLACK_DOWN) & (up <= height)
         gap = np.hypot(np.maximum(0, left - boxes[at, 2]), middle - middle[at])
         closer = inside & (gap < best)
-        best[closer], found[closer] = gap[closer], ground.text[at][closer]
-    return np.where(page_shares(ground, group_rows(ground.path, found)) >= PRECEDING_SHARE, found, -1).astype(
+        best[closer], found[closer] = gap[closer], table.text[at][closer]
+    return np.where(page_shares(table, group_rows(table.path, found)) >= PRECEDING_SHARE, found, -1).astype(
         np.int32
     )
 
 
 def _affixes(
-    ground: Ground,
+    table: NodeTable,
     words: Sequence[list[str]],
     eligible: Bools,
     texts: Numbered[str],
@@ -126,14 +126,14 @@ def _affixes(
     The format is the tag path and whether the value begins with a word or a number; values of a format are parted
     by their first word, then by their second, as long as enough of them stay together.
     """
-    found = np.full(len(ground), -1, np.int32)
-    if not len(ground):
+    found = np.full(len(table), -1, np.int32)
+    if not len(table):
         return found
     kinds = np.array([_kind(each[0]) for each in words], np.int32)
     rows = np.flatnonzero(eligible)
-    together = group_rows(ground.path, kinds[ground.text])[rows]
+    together = group_rows(table.path, kinds[table.text])[rows]
     firsts: Numbered[str] = Numbered()
-    least = max(2.0, AFFIX_SHARE * len(ground.pages))
+    least = max(2.0, AFFIX_SHARE * len(table.pages))
     for length in range(MAX_AFFIX):
         word = np.array(
             [
@@ -143,16 +143,16 @@ def _affixes(
                 for each in words
             ],
             np.int32,
-        )[ground.text[rows]]
+        )[table.text[rows]]
         rows, together, word = rows[word >= 0], together[word >= 0], word[word >= 0]
         if not len(rows):
             break
         parted = group_rows(together, word)
-        pages = count_distinct(parted, ground.page[rows])
-        enough = (pages >= least) & (count_distinct(parted, ground.text[rows]) > 2)
+        pages = count_distinct(parted, table.page[rows])
+        enough = (pages >= least) & (count_distinct(parted, table.text[rows]) > 2)
         rows, together = rows[enough[parted]], parted[enough[parted]]
         for row in rows.tolist():
-            affix = words[ground.text[row]][: length + 1]
+            affix = words[table.text[row]][: length + 1]
             found[row] = texts[_plain(" ".join(reversed(affix) if backwards else affix))]
     return found
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from untemplate.labeling.seed.ranking import Rankers, chances
-from untemplate.labeling.seed.survey import Survey
+from untemplate.labeling.seed.ranking import Rankers, softmax
+from untemplate.labeling.seed.site_fields import SiteFields
 from untemplate.page.arrays import Bools, Doubles, Floats, Ints
 from untemplate.schema import Attribute
 
-__all__ = ["JOINT", "JOINT_SIGNS", "gather_jointly", "rank_jointly"]
+__all__ = ["JOINT", "JOINT_SIGNS", "gather_joint_evidence", "rank_jointly"]
 
 JOINT_SIGNS: dict[str, int] = {
     "score": +1,
@@ -31,7 +31,7 @@ INSIDE = (0.1, 0.8)
 
 
 def rank_jointly(
-    survey: Survey,
+    site: SiteFields,
     attributes: Mapping[str, Attribute],
     candidates: dict[str, Ints],
     scores: dict[str, Doubles],
@@ -40,27 +40,27 @@ def rank_jointly(
     """Scores of each attribute's candidate fields in view of those of all others."""
     current = scores
     for _ in range(ROUNDS):
-        evidence = gather_jointly(survey, attributes, candidates, scores, current)
+        evidence = gather_joint_evidence(site, attributes, candidates, scores, current)
         current = {name: rankers.score_jointly(columns, JOINT) for name, columns in evidence.items()}
     return current
 
 
-def gather_jointly(
-    survey: Survey,
+def gather_joint_evidence(
+    site: SiteFields,
     attributes: Mapping[str, Attribute],
     candidates: dict[str, Ints],
     scores: dict[str, Doubles],
     current: dict[str, Doubles],
 ) -> dict[str, Floats]:
     """The evidence of each attribute's candidates, a column each as `JOINT` names them."""
-    fields, ground = survey.fields, survey.ground
-    position = fields.mean(ground.first - ground.starts[ground.page])
-    likely = {name: chances(values) for name, values in current.items()}
+    fields, table = site.fields, site.table
+    position = fields.mean(table.first - table.starts[table.page])
+    likely = {name: softmax(values) for name, values in current.items()}
     taken, distances = {}, {}
     for name, chance in likely.items():
         of_fields = np.zeros(len(fields))
         of_fields[candidates[name]] = chance
-        of_rows = np.zeros(len(ground))
+        of_rows = np.zeros(len(table))
         np.maximum.at(of_rows, fields.row, of_fields[fields.field])
         taken[name] = fields.mean(of_rows)
         best = np.argsort(-chance, kind="stable")[:LIKELY]
@@ -73,7 +73,7 @@ def gather_jointly(
         own = candidates[name]
         if others:
             away = np.array([distances[other][own] for other in others])
-            alone = ~_among_words(survey, attributes[name])[own]
+            alone = ~_among_words(site, attributes[name])[own]
             columns = [
                 np.max([taken[other][own] for other in others], axis=0) * alone,
                 away.min(axis=0),
@@ -85,12 +85,12 @@ def gather_jointly(
     return found
 
 
-def _among_words(survey: Survey, attribute: Attribute) -> Bools:
+def _among_words(site: SiteFields, attribute: Attribute) -> Bools:
     """Whether the values of each field hold the attribute's among other words, which may be another attribute's:
     `Knopf; first edition (May 25, 2010)`.
     """
     if attribute.type == "text":
-        return np.zeros(len(survey.fields), np.bool_)
-    share = survey.typed(attribute.type)
+        return np.zeros(len(site.fields), np.bool_)
+    share = site.typed(attribute.type)
     among: Bools = (share > INSIDE[0]) & (share < INSIDE[1])
     return among

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from untemplate.errors import MissingExtra
-from untemplate.labeling.nodes import Ground, Screen
+from untemplate.labeling.nodes import NodeTable, Screen
 from untemplate.labeling.seed.context import (
     REDUNDANT,
     Context,
@@ -76,23 +76,23 @@ class PaperSite:
     """The text nodes of a site with the paper's features."""
 
     def __init__(self, pages: Sequence[Page], layout: Layout | None = None) -> None:
-        self.ground = ground = Ground(pages)
-        screen = Screen(ground, layout or EstimatedLayout())
+        self.table = table = NodeTable(pages)
+        screen = Screen(table, layout or EstimatedLayout())
         self.boxes = screen.boxes
         #: whether each row could hold an attribute: it is shown, and not the template's own
-        self.eligible: Bools = ~ground.is_barred & screen.is_shown & (self.boxes[:, 3] > 0)
-        if len(ground):
-            worded = np.array([any(map(str.isalnum, text)) for text in ground.texts], np.bool_)
-            self.eligible &= worded[ground.text]
-            self.eligible &= page_shares(ground, group_rows(ground.path, ground.text)) <= REDUNDANT
-        self.context: Context = context_of(ground, self.boxes, self.eligible)
-        self.unigrams = [text.lower().split() for text in ground.texts]
+        self.eligible: Bools = ~table.is_excluded & screen.is_shown & (self.boxes[:, 3] > 0)
+        if len(table):
+            worded = np.array([any(map(str.isalnum, text)) for text in table.texts], np.bool_)
+            self.eligible &= worded[table.text]
+            self.eligible &= page_shares(table, group_rows(table.path, table.text)) <= REDUNDANT
+        self.context: Context = context_of(table, self.boxes, self.eligible)
+        self.unigrams = [text.lower().split() for text in table.texts]
         self.tokens = np.array([len(words) for words in self.unigrams], np.float32)
         self.characters = np.array([sum(map(len, words)) for words in self.unigrams], np.float32)
-        self.types = np.array([_types(text) for text in ground.texts], np.float32).reshape(-1, 3)
-        count = len(ground.pages)
+        self.types = np.array([_types(text) for text in table.texts], np.float32).reshape(-1, 3)
+        count = len(table.pages)
         #: on which share of the other pages each text stands: small and large sites are alike
-        self.redundancy = ((ground.redundancy * count - 1) / max(1, count - 1)).astype(np.float32)
+        self.redundancy = ((table.redundancy * count - 1) / max(1, count - 1)).astype(np.float32)
 
 
 def _types(text: str) -> tuple[float, float, float]:
@@ -131,8 +131,8 @@ def learn_seed(site: PaperSite, positive: dict[str, Bools]) -> SeedSite:
 
 
 def _learn(site: PaperSite, positive: Bools) -> SeedAttribute:
-    ground = site.ground
-    numbers = ground.text[positive]
+    table = site.table
+    numbers = table.text[positive]
     frequencies: dict[str, float] = {}
     for number in numbers.tolist():
         for word in set(site.unigrams[number]):
@@ -150,7 +150,7 @@ def _learn(site: PaperSite, positive: Bools) -> SeedAttribute:
     features = _features(site, frequencies, mean_types, high)
     own = features[numbers]
     own[:, 0] = np.clip(elsewhere / high[0], 0, 1)
-    others = ground.text[site.eligible & ~positive]
+    others = table.text[site.eligible & ~positive]
     others = others[~np.isin(others, numbers)]
     shuffled = np.random.default_rng(0)
     few = shuffled.permutation(others)[:MAX_NEGATIVE]
@@ -226,7 +226,7 @@ def _distances(site: PaperSite, positive: dict[str, Bools]) -> Floats:
 
 def _boxes(site: PaperSite, rows: npt.NDArray[np.integer]) -> _Boxes:
     """Where the first of some rows stands on each page."""
-    pages, first = np.unique(site.ground.page[rows], return_index=True)
+    pages, first = np.unique(site.table.page[rows], return_index=True)
     return dict(zip(pages.tolist(), site.boxes[rows[first]], strict=True))
 
 
@@ -296,7 +296,7 @@ def _adapt(site: PaperSite, seed: SeedSite, count: Callable[[Floats], int]) -> A
     if not site.eligible.any():
         return Adapted()
     context = site.context
-    kinds = group_rows(site.ground.path, context.preceding, context.prefix, context.suffix)
+    kinds = group_rows(site.table.path, context.preceding, context.prefix, context.suffix)
     fields = np.where(site.eligible, kinds, -1)
     relevances = [_relevance(site, model) for model in seed.attributes.values()]
     candidates = [_find_candidates(site, fields, scores, count) for scores in relevances]
@@ -327,7 +327,7 @@ def _relevance(site: PaperSite, known: SeedAttribute) -> Floats:
     parts = np.array_split(features, max(1, len(features) // 2000))
     distances = np.concatenate([_decision(known, part) for part in parts])
     content = 1 / (1 + np.exp(-SLOPE * np.clip(distances, -3, 3)))
-    relevance: Floats = content[site.ground.text].astype(np.float32)
+    relevance: Floats = content[site.table.text].astype(np.float32)
     matches = np.zeros(len(site.context.texts) + 1, np.float32)
     for column in site.context[1:]:
         for number in np.unique(column[column >= 0]).tolist():
@@ -345,9 +345,9 @@ def _decision(known: SeedAttribute, features: Floats) -> npt.NDArray[np.float64]
 
 def _means(site: PaperSite, fields: Ints, scores: Floats) -> Floats:
     """The mean relevance of each field's rows, times the share of the pages that it is on if that is enough."""
-    ground, rows = site.ground, fields >= 0
-    pages = len(ground.pages)
-    support = count_distinct(fields[rows], ground.page[rows]) / pages
+    table, rows = site.table, fields >= 0
+    pages = len(table.pages)
+    support = count_distinct(fields[rows], table.page[rows]) / pages
     means = np.bincount(fields[rows], scores[rows]) / np.maximum(1, np.bincount(fields[rows]))
     relevance: Floats = np.where(support >= MIN_SUPPORT, means * support, 0).astype(np.float32)
     return relevance
@@ -356,8 +356,8 @@ def _means(site: PaperSite, fields: Ints, scores: Floats) -> Floats:
 def _best_rows(site: PaperSite, scores: Floats, among: Bools) -> Ints:
     """The best of some rows on each page."""
     rows = np.flatnonzero(among)
-    order = rows[np.lexsort((rows, -scores[rows], site.ground.page[rows]))]
-    return order[np.unique(site.ground.page[order], return_index=True)[1]].astype(np.int32)
+    order = rows[np.lexsort((rows, -scores[rows], site.table.page[rows]))]
+    return order[np.unique(site.table.page[order], return_index=True)[1]].astype(np.int32)
 
 
 @dataclass(frozen=True)

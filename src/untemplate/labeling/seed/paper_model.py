@@ -93,14 +93,14 @@ def make_paper_findings(site: PaperSite, adapted: Adapted) -> list[Finding]:
     """Return a finding for each attribute of an adapted solution."""
     findings = []
     for name, rows in adapted.rows.items():
-        places, share = site.ground.nodes_with_pages(rows), site.ground.page_share(rows)
+        places, share = site.table.nodes_with_pages(rows), site.table.page_share(rows)
         findings.append(Finding(name, adapted.relevance[name], places, share, found=True))
     return findings
 
 
 def _learn_labeled(pages: Sequence[Page], labels: Sequence[Label], schema: Schema) -> SeedSite:
     site = PaperSite(pages)
-    fields = Fields(site.ground)
+    fields = Fields(site.table)
     positive = {}
     for name, attribute in schema.attributes.items():
         examples = find_examples(fields, labels, attribute)
@@ -118,7 +118,7 @@ def _learn_unlabeled(pages: Sequence[Page], seeds: Sequence[SeedSite]) -> SeedSi
     positive = {}
     for name, rows in adapted.rows.items():
         if adapted.relevance[name] >= MIN_TRAINING_RELEVANCE:
-            positive[name] = np.zeros(len(site.ground), np.bool_)
+            positive[name] = np.zeros(len(site.table), np.bool_)
             positive[name][rows] = True
     return learn_seed(site, positive) if positive else None
 

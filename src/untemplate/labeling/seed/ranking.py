@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from untemplate.page.arrays import Doubles, Floats
 
-__all__ = ["Choice", "Rankers", "chances", "fit_chooser", "fit_judge", "ready_made"]
+__all__ = ["Rankers", "RankingExample", "fit_chooser", "fit_judge", "load_rankers", "softmax"]
 
 FILE = "rankers.json"
 
@@ -52,14 +52,14 @@ def _weighed(columns: Floats, weights: Sequence[float]) -> Doubles:
 
 
 @cache
-def ready_made() -> Rankers:
+def load_rankers() -> Rankers:
     """The rankers that come with the package."""
     text = (resources.files("untemplate.labeling.seed") / FILE).read_text("utf-8")
     return Rankers(**json.loads(text))
 
 
 @dataclass(frozen=True)
-class Choice:
+class RankingExample:
     """What a ranker learns from: the evidence for some fields, and which of them are right."""
 
     evidence: Floats
@@ -67,14 +67,14 @@ class Choice:
     weight: float = 1.0
 
 
-def chances(scores: Doubles) -> Doubles:
+def softmax(scores: Doubles) -> Doubles:
     """Scores as chances that sum to 1."""
     raised: Doubles = np.exp(scores - scores.max(initial=-np.inf))
     total: Doubles = raised / raised.sum()
     return total
 
 
-def fit_chooser(choices: Sequence[Choice], signs: dict[str, int], penalty: float) -> dict[str, float]:
+def fit_chooser(choices: Sequence[RankingExample], signs: dict[str, int], penalty: float) -> dict[str, float]:
     """The weights under which the right fields are most likely to be chosen, less a penalty on their squares."""
     right = np.concatenate([choice.right for choice in choices])
     sizes = np.array([len(choice.right) for choice in choices])
@@ -92,7 +92,7 @@ def fit_chooser(choices: Sequence[Choice], signs: dict[str, int], penalty: float
     return dict(zip(signs, (_minimum(loss, list(signs.values())) / scale).tolist(), strict=True))
 
 
-def fit_judge(choices: Sequence[Choice], signs: dict[str, int], penalty: float) -> dict[str, float]:
+def fit_judge(choices: Sequence[RankingExample], signs: dict[str, int], penalty: float) -> dict[str, float]:
     """The weights and the intercept under which right fields are told from wrong ones, each by itself."""
     right = np.concatenate([choice.right for choice in choices]).astype(np.float64)
     weight = np.concatenate([np.full(len(choice.right), choice.weight) for choice in choices])

@@ -25,11 +25,11 @@ from untemplate.labeling.methods import (
 from untemplate.labeling.nodes.bags import SIZE
 from untemplate.labeling.nodes.examples import Examples, find_examples, presume_examples
 from untemplate.labeling.nodes.several import all_values
-from untemplate.labeling.seed.models import NAME_ONLY, AttributeModel, PartModel, learn_attribute
-from untemplate.labeling.seed.ranking import Rankers, ready_made
-from untemplate.labeling.seed.solution import solve
-from untemplate.labeling.seed.survey import PARTS, PROFILE, Survey
-from untemplate.labeling.templates import find_in_rounds
+from untemplate.labeling.seed.attribute_model import NAME_ONLY, AttributeModel, PartModel, learn_attribute
+from untemplate.labeling.seed.ranking import Rankers, load_rankers
+from untemplate.labeling.seed.site_fields import PARTS, PROFILE, SiteFields
+from untemplate.labeling.seed.solution import find_best_fields
+from untemplate.labeling.site_templates import find_in_rounds
 from untemplate.page import Page
 from untemplate.page.arrays import Ints
 from untemplate.schema import Schema
@@ -54,7 +54,7 @@ class SeedModel:
     """
 
     attributes: Mapping[str, AttributeModel]
-    rankers: Rankers = field(default_factory=ready_made, repr=False)
+    rankers: Rankers = field(default_factory=load_rankers, repr=False)
 
     @property
     def taught(self) -> dict[str, int]:
@@ -73,7 +73,7 @@ class SeedModel:
 
         Unlabeled sites teach what is surely found on them, as if it were labeled.
         """
-        rankers = rankers or ready_made()
+        rankers = rankers or load_rankers()
         examples = _find_all_examples(sites, schema)
         if not examples:
             raise LabelError(f"no label of schema {schema.name!r} is found on the pages of its seed site")
@@ -81,11 +81,11 @@ class SeedModel:
         if not unlabeled:
             return model
         for pages in unlabeled:
-            survey = Survey(pages, schema)
-            for name, best in solve(survey, model.attributes, schema, rankers).items():
+            site = SiteFields(pages, schema)
+            for name, best in find_best_fields(site, model.attributes, schema, rankers).items():
                 if best.confidence >= MIN_TRAINING_CONFIDENCE:
-                    presumed = presume_examples(survey.fields, best.field)
-                    examples.setdefault(name, []).append((survey, presumed))
+                    presumed = presume_examples(site.fields, best.field)
+                    examples.setdefault(name, []).append((site, presumed))
         return cls(_learn_attributes(examples), rankers)
 
     def find(self, pages: Sequence[Page], schema: Schema) -> list[Finding]:
@@ -93,24 +93,24 @@ class SeedModel:
         return find_in_rounds(self._find_once, pages, schema)
 
     def _find_once(self, pages: Sequence[Page], schema: Schema) -> Iterator[Finding]:
-        survey = Survey(pages, schema)
-        for name, best in solve(survey, self.attributes, schema, self.rankers).items():
-            yield self.make_finding(survey, schema, name, best.rows, best.confidence)
+        site = SiteFields(pages, schema)
+        for name, best in find_best_fields(site, self.attributes, schema, self.rankers).items():
+            yield self.make_finding(site, schema, name, best.rows, best.confidence)
 
     def make_finding(
-        self, survey: Survey, schema: Schema, name: str, rows: Ints, confidence: float
+        self, site: SiteFields, schema: Schema, name: str, rows: Ints, confidence: float
     ) -> Finding:
         """Return the finding that some rows contain an attribute.
 
         It has all values of a list if the attribute may have many. Captions such as `Tel:` inside of a text are
         stripped if the labels of the seed sites left them out.
         """
-        table, attribute = survey.ground, schema.attributes[name]
+        table, attribute = site.table, schema.attributes[name]
         if attribute.many:
             rows = all_values(table, rows)
         places = table.nodes_with_pages(rows)
         if self._strips_captions(name):
-            texts = [survey.fields.bare(row, attribute.type) for row in rows.tolist()]
+            texts = [site.fields.bare(row, attribute.type) for row in rows.tolist()]
             places = [(page, node.with_text(text)) for (page, node), text in zip(places, texts, strict=True)]
         return Finding(name, confidence, places, table.page_share(rows), confidence >= MIN_CONFIDENCE)
 
@@ -138,17 +138,17 @@ class SeedModel:
         return cls({name: stored.build(name, arrays) for name, stored in file.attributes.items()})
 
 
-_ExamplesByAttribute = dict[str, list[tuple[Survey, Examples]]]
+_ExamplesByAttribute = dict[str, list[tuple[SiteFields, Examples]]]
 
 
 def _find_all_examples(sites: Sequence[LabeledSite], schema: Schema) -> _ExamplesByAttribute:
     examples: _ExamplesByAttribute = {}
     for pages, labels in sites:
-        survey = Survey(pages, schema)
+        site = SiteFields(pages, schema)
         for name, attribute in schema.attributes.items():
-            site_examples = find_examples(survey.fields, labels, attribute)
+            site_examples = find_examples(site.fields, labels, attribute)
             if site_examples is not None:
-                examples.setdefault(name, []).append((survey, site_examples))
+                examples.setdefault(name, []).append((site, site_examples))
     return examples
 
 

@@ -70,15 +70,15 @@ class FromLabels:
     labeler: Labeler
 
     def classify(self, site: Segmented) -> list[str]:
-        ground = site.ground
-        pages = {page.id: number for number, page in enumerate(ground.pages)}
-        rows = [NOISE] * len(ground)
-        for label in self.labeler.label(ground.pages):
+        table = site.table
+        pages = {page.id: number for number, page in enumerate(table.pages)}
+        rows = [NOISE] * len(table)
+        for label in self.labeler.label(table.pages):
             if label.xpath is None:
                 continue
             page = pages[label.page]
-            for row in pinned(ground, range(ground.starts[page], ground.starts[page + 1]), label.xpath):
-                own = range(ground.first[row], ground.last[row] + 1)
+            for row in pinned(table, range(table.starts[page], table.starts[page + 1]), label.xpath):
+                own = range(table.first[row], table.last[row] + 1)
                 rows[own.start : own.stop] = [label.attribute] * len(own)
         return [NOISE if static else rows[row] for row, static in zip(site.row, site.is_static, strict=True)]
 
@@ -108,8 +108,8 @@ def learn_nodes(sites: Sequence[tuple[Sequence[Page], Sequence[Label]]], schema:
 
 def leaf_labels(site: Segmented, labels: Sequence[Label], schema: Schema) -> list[str | None]:
     """What labels of pages say about each leaf; None where they say nothing. A value may span several of them."""
-    ground, fields = site.ground, Fields(site.ground)
-    rows: list[str | None] = [None] * len(ground)
+    table, fields = site.table, Fields(site.table)
+    rows: list[str | None] = [None] * len(table)
     found = {name: find_examples(fields, labels, one) for name, one in schema.attributes.items()}
     known = {name: examples for name, examples in found.items() if examples is not None}
     noise = np.all([one.negative for one in known.values()], axis=0) & bool(known)
@@ -117,7 +117,7 @@ def leaf_labels(site: Segmented, labels: Sequence[Label], schema: Schema) -> lis
         rows[row] = NOISE
     for name, examples in known.items():
         for row in np.flatnonzero(examples.positive).tolist():
-            own = range(ground.first[row], ground.last[row] + 1)
+            own = range(table.first[row], table.last[row] + 1)
             rows[own.start : own.stop] = [name] * len(own)
     return [rows[row] for row in site.row]
 

@@ -12,8 +12,8 @@ from functools import cached_property
 
 import numpy as np
 
-from untemplate.labeling.nodes import Ground
-from untemplate.labeling.nodes.node_table import WHOLE
+from untemplate.labeling.nodes import NodeTable
+from untemplate.labeling.nodes.node_table import ELEMENT
 from untemplate.page import Page
 from untemplate.page.arrays import Bools, Ints, Numbered
 
@@ -50,15 +50,15 @@ class Segmented:
     """The leaves of a site's pages as columns, and the segments between those that are static."""
 
     def __init__(self, pages: Iterable[Page], alpha: float = ALPHA) -> None:
-        self.ground = ground = Ground(pages, {WHOLE})
-        static = _static_rows(ground, alpha)
-        prefix = _static_prefixes(ground, static, alpha)
+        self.table = table = NodeTable(pages, {ELEMENT})
+        static = _static_rows(table, alpha)
+        prefix = _static_prefixes(table, static, alpha)
         texts = Numbered[str]()
         rows: list[int] = []
         numbers: list[int] = []
         flags: list[bool] = []
-        for row in np.flatnonzero(ground.is_text & ~ground.is_barred).tolist():
-            text = ground.texts[ground.text[row]]
+        for row in np.flatnonzero(table.is_text & ~table.is_excluded).tolist():
+            text = table.texts[table.text[row]]
             if row in prefix:
                 rows += (row, row)
                 numbers += (texts[prefix[row]], texts[text[len(prefix[row]) :].strip()])
@@ -67,13 +67,13 @@ class Segmented:
                 rows.append(row)
                 numbers.append(texts[text])
                 flags.append(bool(static[row]))
-        #: of each leaf, its row of the ground and the number of its text
+        #: of each leaf, its row of the table and the number of its text
         self.row: Ints = np.array(rows, np.int32)
         self.text: Ints = np.array(numbers, np.int32)
         self.texts = list(texts)
         self.is_static: Bools = np.array(flags, np.bool_)
-        self.page: Ints = ground.page[self.row]
-        self.path: Ints = ground.path[self.row]
+        self.page: Ints = table.page[self.row]
+        self.path: Ints = table.path[self.row]
         #: the static nodes whose segments have their number as id
         self.ids: list[NodeId] = []
         self.segments = list(self._cut())
@@ -83,8 +83,8 @@ class Segmented:
 
     def _cut(self) -> Iterator[Segment]:
         ids = Numbered[NodeId]()
-        paths = self.ground.paths
-        bounds = np.searchsorted(self.page, np.arange(len(self.ground.pages) + 1))
+        paths = self.table.paths
+        bounds = np.searchsorted(self.page, np.arange(len(self.table.pages) + 1))
         for page, (start, stop) in enumerate(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)):
             seen: Counter[tuple[int, int]] = Counter()
             first, before = start, -1
@@ -102,40 +102,40 @@ class Segmented:
     @cached_property
     def titles(self) -> list[str]:
         """The title of each page."""
-        return [page.title for page in self.ground.pages]
+        return [page.title for page in self.table.pages]
 
 
-def _static_rows(ground: Ground, alpha: float) -> Bools:
+def _static_rows(table: NodeTable, alpha: float) -> Bools:
     """Rows whose id stands on at least this share of the pages: one pass over a hash table."""
     ids: Numbered[tuple[int, int, int]] = Numbered()
-    numbers = np.zeros(len(ground), np.int32)
+    numbers = np.zeros(len(table), np.int32)
     seen: Counter[tuple[int, int, int]] = Counter()
-    columns = (ground.page.tolist(), ground.text.tolist(), ground.path.tolist())
+    columns = (table.page.tolist(), table.text.tolist(), table.path.tolist())
     for row, key in enumerate(zip(*columns, strict=True)):
         numbers[row] = ids[(key[1], key[2], seen[key])]
         seen[key] += 1
     pages = np.bincount(numbers, minlength=1)
-    static: Bools = pages[numbers] >= _enough(ground, alpha)
+    static: Bools = pages[numbers] >= _enough(table, alpha)
     return static
 
 
-def _static_prefixes(ground: Ground, static: Bools, alpha: float) -> dict[int, str]:
+def _static_prefixes(table: NodeTable, static: Bools, alpha: float) -> dict[int, str]:
     """Of rows that begin with a label which rows of their path begin with on enough pages: the longest such label."""
     starts: dict[int, list[str]] = {}
     pages: dict[tuple[int, str], set[int]] = {}
-    rows = np.flatnonzero(ground.is_text & ~static & ~ground.is_barred).tolist()
+    rows = np.flatnonzero(table.is_text & ~static & ~table.is_excluded).tolist()
     for row in rows:
-        number = int(ground.text[row])
+        number = int(table.text[row])
         if number not in starts:
-            starts[number] = _starts(ground.texts[number])
+            starts[number] = _starts(table.texts[number])
         for start in starts[number]:
-            pages.setdefault((int(ground.path[row]), start), set()).add(int(ground.page[row]))
-    enough = _enough(ground, alpha)
+            pages.setdefault((int(table.path[row]), start), set()).add(int(table.page[row]))
+    enough = _enough(table, alpha)
     known = {key for key, found in pages.items() if len(found) >= enough}
     prefix = {}
     for row in rows:
-        path = int(ground.path[row])
-        for start in starts[int(ground.text[row])]:
+        path = int(table.path[row])
+        for start in starts[int(table.text[row])]:
             if (path, start) in known:
                 prefix[row] = start
     return prefix
@@ -150,6 +150,6 @@ def _starts(text: str) -> list[str]:
     return [" ".join(words[: count + 1]) for count, word in enumerate(words) if word.endswith(":")]
 
 
-def _enough(ground: Ground, alpha: float) -> float:
+def _enough(table: NodeTable, alpha: float) -> float:
     """On how many pages static text stands; never on one alone."""
-    return max(2.0, alpha * len(ground.pages))
+    return max(2.0, alpha * len(table.pages))

@@ -29,7 +29,7 @@ from untemplate.labeling.segments.selecting import (
     select_exactly,
     select_nearest,
 )
-from untemplate.labeling.templates import find_on_site
+from untemplate.labeling.site_templates import find_on_site
 from untemplate.page import Page
 from untemplate.schema import Schema
 
@@ -162,9 +162,9 @@ class SegmentLabeler:
         confidence = sum(given[leaf] == name for leaf in leaves) / max(1, len(leaves))
         rows = list(dict.fromkeys(site.row[leaves].tolist()))
         if not self.schema.attributes[name].many:
-            rows = site.ground.join(rows)
-        places = [(site.ground.pages[site.ground.page[row]], site.ground.rows[row]) for row in rows]
-        share = len(np.unique(site.page[leaves])) / max(1, len(site.ground.pages))
+            rows = site.table.join_spans(rows)
+        places = [(site.table.pages[site.table.page[row]], site.table.nodes[row]) for row in rows]
+        share = len(np.unique(site.page[leaves])) / max(1, len(site.table.pages))
         return Finding(name, confidence, places, share, bool(leaves) and confidence >= MIN_CONFIDENCE, SOURCE)
 
 

@@ -103,7 +103,7 @@ def total_distance(selected: Mapping[str, int], distance: Distance) -> float:
 
 def segments_apart(site: Segmented) -> Distance:
     """How many segments further the segments of one id stand than those of another, on average over all pages."""
-    positions: list[dict[int, int]] = [{} for _ in site.ground.pages]
+    positions: list[dict[int, int]] = [{} for _ in site.table.pages]
     for segment in site.segments:
         own = positions[segment.page]
         own[segment.id] = len(own)
@@ -112,11 +112,11 @@ def segments_apart(site: Segmented) -> Distance:
 
 def hops_apart(site: Segmented) -> Distance:
     """How many steps through the tree part the first nodes of the segments of two ids, on average over all pages."""
-    chains: list[dict[int, list[Hashable]]] = [{} for _ in site.ground.pages]
+    chains: list[dict[int, list[Hashable]]] = [{} for _ in site.table.pages]
     for segment in site.segments:
         if not segment.leaves:
             continue
-        node = site.ground.rows[site.row[segment.leaves[0]]]
+        node = site.table.nodes[site.row[segment.leaves[0]]]
         above: list[etree._Element] = [*node.parent.iterancestors()]
         chains[segment.page][segment.id] = [*reversed(above), node.parent, node]
 

@@ -11,7 +11,7 @@ from hashlib import blake2b
 import numpy as np
 import numpy.typing as npt
 
-from untemplate.labeling.nodes import Fields, Ground, Screen
+from untemplate.labeling.nodes import Fields, NodeTable, Screen
 from untemplate.labeling.nodes.bags import (
     Bags,
     label_features,
@@ -22,7 +22,7 @@ from untemplate.labeling.nodes.bags import (
 )
 from untemplate.labeling.nodes.examples import kinds_of
 from untemplate.labeling.nodes.fields import ANY_TEXT
-from untemplate.labeling.nodes.node_table import WHOLE
+from untemplate.labeling.nodes.node_table import ELEMENT
 from untemplate.layout import VIEWPORT, EstimatedLayout, Layout
 from untemplate.page import Page
 from untemplate.page.arrays import Bools, Floats, Ints, count_distinct, group_rows
@@ -30,7 +30,7 @@ from untemplate.page.class_words import split_name
 from untemplate.schema import Attribute, Schema, Type
 from untemplate.value_types import find_typed
 
-__all__ = ["PARTS", "PROFILE", "Survey"]
+__all__ = ["PARTS", "PROFILE", "SiteFields"]
 
 PARTS = ("words", "shape", "label", "names", "topic")
 """What the models look at, each by itself: what separates attributes on one site may not exist on the next."""
@@ -74,20 +74,20 @@ TYPED = 0.1
 NORMAL_WEIGHT = 500
 
 
-class Survey:
+class SiteFields:
     """The fields of a site, with bags and profiles."""
 
     def __init__(self, pages: Iterable[Page], schema: Schema, layout: Layout | None = None) -> None:
         kinds = {kind for attribute in schema.attributes.values() for kind in kinds_of(attribute)}
-        self.ground = Ground(pages, {*kinds, WHOLE})
-        self.screen = Screen(self.ground, layout or EstimatedLayout())
-        self.fields = Fields(self.ground)
+        self.table = NodeTable(pages, {*kinds, ELEMENT})
+        self.screen = Screen(self.table, layout or EstimatedLayout())
+        self.fields = Fields(self.table)
         self._typed: dict[Type, Floats] = {}
 
-    def with_fields(self, fields: Fields) -> Survey:
+    def with_fields(self, fields: Fields) -> SiteFields:
         """The same nodes in other fields; what is known of nodes by themselves is kept."""
         twin = copy(self)
-        kept = {"ground", "screen", "parts", "value_hashes", "offset", "_typed"}
+        kept = {"table", "screen", "parts", "value_hashes", "offset", "_typed"}
         twin.__dict__ = {name: value for name, value in self.__dict__.items() if name in kept}
         twin.fields = fields
         return twin
@@ -95,16 +95,16 @@ class Survey:
     @cached_property
     def parts(self) -> dict[str, tuple[Bags, Ints]]:
         """Per part its bags, and the number of each row's bag."""
-        ground, fields = self.ground, self.fields
+        table, fields = self.table, self.fields
         words = Bags(map(word_features, fields.values))
         shapes = Bags(map(shape_features, fields.values))
         labels = Bags(map(label_features, fields.labels))
-        name = group_rows(ground.around, ground.path, ground.after)
+        name = group_rows(table.around, table.path, table.following)
         names = Bags(
             name_features(
-                ground.surroundings[ground.around[row]],
-                ground.paths[ground.path[row]],
-                ground.texts[ground.after[row]] if ground.after[row] >= 0 else "",
+                table.surroundings[table.around[row]],
+                table.paths[table.path[row]],
+                table.texts[table.following[row]] if table.following[row] >= 0 else "",
             )
             for row in np.unique(name, return_index=True)[1].tolist()
         )
@@ -135,10 +135,10 @@ class Survey:
     @cached_property
     def profile(self) -> Floats:
         """The profile of each field, a column each as `PROFILE` names them."""
-        ground, fields = self.ground, self.fields
-        around = ground.surroundings
+        table, fields = self.table, self.fields
+        around = table.surroundings
         flags = {
-            name: np.array([getattr(one, name.replace(" ", "_")) for one in around], np.bool_)[ground.around]
+            name: np.array([getattr(one, name.replace(" ", "_")) for one in around], np.bool_)[table.around]
             for name in ("heading", "main heading", "stressed", "link")
         }
         values = [value[:100] for value in fields.values]
@@ -151,14 +151,14 @@ class Survey:
             "letters": np.array([sum(map(str.isalpha, value)) for value in values]) / shown,
             "capitals": np.array([sum(map(str.isupper, value)) for value in values]) / shown,
         }
-        distinct = count_distinct(fields.field, ground.text[fields.row], len(fields))
+        distinct = count_distinct(fields.field, table.text[fields.row], len(fields))
         columns: dict[str, npt.NDArray[np.floating]] = {
-            "coverage": fields.size / max(1, len(ground.pages)),
+            "coverage": fields.size / max(1, len(table.pages)),
             "distinct": distinct / np.maximum(1, fields.size),
-            "redundancy": fields.mean(ground.redundancy[ground.text]),
-            "title": fields.mean(ground.in_title),
-            "order": fields.mean(ground.order),
-            "labelled": fields.mean(ground.distance <= 2),
+            "redundancy": fields.mean(table.redundancy[table.text]),
+            "title": fields.mean(table.in_title),
+            "order": fields.mean(table.order),
+            "labelled": fields.mean(table.caption_distance <= 2),
             "from heading": fields.mean(np.minimum(np.log1p(np.abs(self.offset)), FAR)),
             "prefixed": fields.mean(self._worded[fields.prefix]),
             "size": fields.mean(self.screen.size),
@@ -166,7 +166,7 @@ class Survey:
             "left": fields.mean(self.screen.boxes[:, 0] / VIEWPORT),
             "top": fields.mean(np.log1p(self.screen.boxes[:, 1] / VIEWPORT)),
             "suffixed": self._suffixed,
-            "whole": fields.mean(ground.is_whole),
+            "whole": fields.mean(table.spans_nodes),
             **{name: fields.mean(flag) for name, flag in flags.items()},
             **{name: fields.mean(column[fields.value]) for name, column in of_values.items()},
         }
@@ -175,8 +175,8 @@ class Survey:
     @cached_property
     def forms(self) -> dict[str, Floats]:
         """How each field was formed, and how uniform it is."""
-        ground, fields = self.ground, self.fields
-        labelled = np.where(ground.distance <= 1, ground.before, -1)
+        table, fields = self.table, self.fields
+        labelled = np.where(table.caption_distance <= 1, table.caption, -1)
         own = group_rows(fields.field, labelled[fields.row])
         counts = np.bincount(own)
         most = np.zeros(len(fields), np.float32)
@@ -215,14 +215,14 @@ class Survey:
 
         The heading is the row that agrees best with the title, if in doubt in a heading element.
         """
-        ground = self.ground
-        heading = np.array([one.heading + one.main_heading for one in ground.surroundings], np.float32)
-        unlikely = ground.is_barred | ground.is_static | ground.is_whole
-        likely = np.where(unlikely, -1, ground.in_title + heading[ground.around] / 4)
-        offset = np.zeros(len(ground), np.int32)
-        for start, stop in zip(ground.starts[:-1].tolist(), ground.starts[1:].tolist(), strict=True):
+        table = self.table
+        heading = np.array([one.heading + one.main_heading for one in table.surroundings], np.float32)
+        unlikely = table.is_excluded | table.is_static | table.spans_nodes
+        likely = np.where(unlikely, -1, table.in_title + heading[table.around] / 4)
+        offset = np.zeros(len(table), np.int32)
+        for start, stop in zip(table.starts[:-1].tolist(), table.starts[1:].tolist(), strict=True):
             if stop > start:
-                offset[start:stop] = ground.first[start:stop] - start - int(np.argmax(likely[start:stop]))
+                offset[start:stop] = table.first[start:stop] - start - int(np.argmax(likely[start:stop]))
         return offset
 
     def candidates(self, attribute: Attribute, spans_nodes: bool = False) -> Ints:
@@ -233,7 +233,7 @@ class Survey:
         own = self.fields.candidates(kinds_of(attribute))
         own = own[self.fields.mean(self.screen.is_shown)[own] > 0.5]
         if not spans_nodes:
-            own = own[self.fields.mean(self.ground.is_whole)[own] < 0.5]
+            own = own[self.fields.mean(self.table.spans_nodes)[own] < 0.5]
         if attribute.type in ANY_TEXT:
             return own
         typed = self.fields.mean(self._typed_shares(attribute.type) > 0)
@@ -252,10 +252,12 @@ class Survey:
                 np.array(
                     [len(find_typed(one[:200], type) or "") / max(1, min(200, len(one))) for one in many]
                 )
-                for many in (self.fields.values, self.ground.texts)
+                for many in (self.fields.values, self.table.texts)
             )
-            shares = np.maximum(values[self.fields.value], texts[self.ground.text])
-            self._typed[type] = np.where(self.ground.by_itself(shares > 0), shares, 0).astype(np.float32)
+            shares = np.maximum(values[self.fields.value], texts[self.table.text])
+            self._typed[type] = np.where(self.table.drop_spans_around(shares > 0), shares, 0).astype(
+                np.float32
+            )
         return self._typed[type]
 
 

@@ -12,7 +12,7 @@ from untemplate.errors import MissingExtra
 from untemplate.labeling.nodes import Bags
 from untemplate.labeling.nodes.bags import SIZE
 from untemplate.labeling.nodes.examples import Examples
-from untemplate.labeling.seed.survey import PARTS, PROFILE, Survey
+from untemplate.labeling.seed.site_fields import PARTS, PROFILE, SiteFields
 from untemplate.page.arrays import Bools, Floats, Hashes, Ints
 
 __all__ = ["NAME_ONLY", "AttributeModel", "PartModel", "learn_attribute"]
@@ -77,10 +77,10 @@ NAME_ONLY = AttributeModel(
 """An attribute that no seed site has: only its name and type are known."""
 
 
-def learn_attribute(seeds: Sequence[tuple[Survey, Examples]]) -> AttributeModel:
+def learn_attribute(seeds: Sequence[tuple[SiteFields, Examples]]) -> AttributeModel:
     """Learn one attribute from the seed sites that have it."""
     parts = {part: _learn_part(part, seeds) for part in PARTS}
-    profiles = [examples.weight @ survey.profile for survey, examples in seeds]
+    profiles = [examples.weight @ site.profile for site, examples in seeds]
     positive = np.concatenate([s.value_hashes[s.fields.value[e.positive]] for s, e in seeds])
     negative = np.concatenate([s.value_hashes[s.fields.value[e.negative]] for s, e in seeds])
     bare, full = (sum(getattr(examples, name) for _, examples in seeds) for name in ("bare", "full"))
@@ -98,22 +98,21 @@ def _told_apart(positive: Hashes, negative: Hashes) -> tuple[Hashes, Hashes]:
     return values, np.setdiff1d(others, values)
 
 
-def _learn_part(part: str, seeds: Sequence[tuple[Survey, Examples]]) -> PartModel:
+def _learn_part(part: str, seeds: Sequence[tuple[SiteFields, Examples]]) -> PartModel:
     """Learn from all seed sites, and from one half what the other half scores: of the sites if there are several."""
     from scipy.sparse import vstack
 
-    matrix = vstack([survey.parts[part][0].matrix() for survey, _ in seeds], format="csr")
-    bag, positive, half, site = [], [], [], []
+    matrix = vstack([site.parts[part][0].matrix() for site, _ in seeds], format="csr")
+    bag, positive, half = [], [], []
     first = 0
-    for number, (survey, examples) in enumerate(seeds):
-        bags, numbers = survey.parts[part]
+    for number, (site, examples) in enumerate(seeds):
+        bags, numbers = site.parts[part]
         used = np.flatnonzero(examples.positive | examples.negative)
         bag.append(numbers[used] + first)
         positive.append(examples.positive[used])
-        half.append(survey.ground.page[used] % 2 if len(seeds) == 1 else np.full(len(used), number % 2))
-        site.append(np.full(len(used), number))
+        half.append(site.table.page[used] % 2 if len(seeds) == 1 else np.full(len(used), number % 2))
         first += len(bags)
-    rows = _Rows(*(np.concatenate(column) for column in (bag, positive, half, site)))
+    rows = _Rows(*(np.concatenate(column) for column in (bag, positive, half)))
     held_out: dict[bool, list[float]] = {True: [], False: []}
     fitted = {}
     for fold in (0, 1):
@@ -153,10 +152,9 @@ class _Rows:
     bag: Ints
     positive: Bools
     half: Ints
-    site: Ints
 
     def among(self, chosen: Bools) -> _Rows:
-        return _Rows(self.bag[chosen], self.positive[chosen], self.half[chosen], self.site[chosen])
+        return _Rows(self.bag[chosen], self.positive[chosen], self.half[chosen])
 
 
 def _fit(matrix: object, rows: _Rows) -> tuple[Floats, float]:
@@ -179,10 +177,10 @@ def _fit(matrix: object, rows: _Rows) -> tuple[Floats, float]:
     return model.coef_[0].astype(np.float32), float(model.intercept_[0])
 
 
-def _reliability(model: PartModel, part: str, survey: Survey, examples: Examples) -> float:
+def _reliability(model: PartModel, part: str, site: SiteFields, examples: Examples) -> float:
     """How far below the right rows a part puts the wrong field that it likes best, on a site: 0 to 1."""
-    bags, numbers = survey.parts[part]
-    fields = survey.fields
+    bags, numbers = site.parts[part]
+    fields = site.fields
     wrong = fields.is_candidate & (fields.mean(examples.positive) == 0) & (fields.mean(examples.negative) > 0)
     if not wrong.any():
         return 0.0

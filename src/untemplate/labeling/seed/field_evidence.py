@@ -9,13 +9,13 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from untemplate.labeling.seed.models import AttributeModel
-from untemplate.labeling.seed.survey import PARTS, PROFILE, Survey
+from untemplate.labeling.seed.attribute_model import AttributeModel
+from untemplate.labeling.seed.site_fields import PARTS, PROFILE, SiteFields
 from untemplate.page.arrays import Floats, Ints
 from untemplate.page.class_words import split_name
 from untemplate.schema import Attribute
 
-__all__ = ["EVIDENCE", "SIGNS", "gather"]
+__all__ = ["EVIDENCE", "SIGNS", "gather_evidence"]
 
 # Names nearest to a row that are searched for the attribute's own name.
 NAMES = 4
@@ -57,24 +57,26 @@ EVIDENCE = tuple(SIGNS)
 MAX_RANK = 30
 
 
-def gather(survey: Survey, candidates: Ints, attribute: Attribute, model: AttributeModel) -> Floats:
+def gather_evidence(
+    site: SiteFields, candidates: Ints, attribute: Attribute, model: AttributeModel
+) -> Floats:
     """The evidence for each candidate field, a column each as `EVIDENCE` names them."""
-    fields = survey.fields
+    fields = site.fields
     columns: dict[str, Floats] = {}
     for part in PARTS:
-        bags, numbers = survey.parts[part]
+        bags, numbers = site.parts[part]
         columns[part] = fields.mean(model.parts[part].score(bags)[numbers])
         columns[f"reliable {part}"] = columns[part] * np.float32(model.parts[part].reliability)
-    hashes = survey.value_hashes
+    hashes = site.value_hashes
     columns["values"] = fields.mean(np.isin(hashes, model.values)[fields.value])
     columns["other values"] = fields.mean(np.isin(hashes, model.others)[fields.value])
-    columns |= _naming(survey, attribute)
-    typed = survey.typed(attribute.type) if attribute.type != "text" else None
+    columns |= _naming(site, attribute)
+    typed = site.typed(attribute.type) if attribute.type != "text" else None
     columns["typed"] = typed if typed is not None else np.zeros(len(fields), np.float32)
     columns["untyped"] = 1 - typed if typed is not None else np.zeros(len(fields), np.float32)
-    columns |= survey.forms
+    columns |= site.forms
     for number, name in enumerate(PROFILE):
-        own = survey.profile[:, number]
+        own = site.profile[:, number]
         unlike = np.abs(own[:, None] - model.profiles[None, :, number])
         columns[f"unlike {name}"] = unlike.min(axis=1) if unlike.size else np.zeros_like(own)
         if name in SIGNS:
@@ -91,19 +93,19 @@ def gather(survey: Survey, candidates: Ints, attribute: Attribute, model: Attrib
     return np.column_stack([columns[name] for name in EVIDENCE]).astype(np.float32)
 
 
-def _naming(survey: Survey, attribute: Attribute) -> dict[str, Floats]:
+def _naming(site: SiteFields, attribute: Attribute) -> dict[str, Floats]:
     """Where the words of the attribute's own name stand: the shares of them, averaged over each field."""
-    ground, fields = survey.ground, survey.fields
+    table, fields = site.table, site.fields
     words = frozenset(map(_stem, split_name(attribute.name)))
 
     def share(others: Iterable[str]) -> float:
         return len(words.intersection(map(_stem, others))) / max(1, len(words))
 
     labels = np.array([share(w for label in labels for w in split_name(label)) for labels in fields.labels])
-    marks = np.array([share(around.names[:NAMES]) for around in ground.surroundings])
+    marks = np.array([share(around.names[:NAMES]) for around in table.surroundings])
     return {
         "named": fields.mean(labels[fields.label]),
-        "named mark": fields.mean(marks[ground.around]),
+        "named mark": fields.mean(marks[table.around]),
     }
 
 
