@@ -87,7 +87,7 @@ def test_labels_of_pages_that_are_not_there() -> None:
     pages = books("novels", "a")
     learned = learn_site(pages, [*labels("novels/0", 0), Label("nowhere.html", "title", "x")], SCHEMA)
     assert ["nowhere.html" in problem for problem in learned.problems] == [True]
-    with pytest.raises(LabelError, match=r"none of the labelled pages.*nowhere\.html"):
+    with pytest.raises(LabelError, match=r"none of the labeled pages.*nowhere\.html"):
         learn(pages, [Label("nowhere.html", "title", "x")], SCHEMA)
 
 

@@ -19,16 +19,16 @@ from untemplate.demo import VERTICALS, make_site
 
 # module of untemplate.learning, constant, values to try; the one in force is marked in the table
 SWEEPS: tuple[tuple[str, str, tuple[float, ...]], ...] = (
-    ("table", "STATIC_SHARE", (0.5, 0.65, 0.8, 0.95)),
-    ("descriptions", "KEPT_SUPPORT", (0.5, 0.8, 0.95)),
-    ("descriptions", "NEAR", (2, 4, 6)),
+    ("sample_table", "STATIC_SHARE", (0.5, 0.65, 0.8, 0.95)),
+    ("descriptions", "MIN_KEPT_SUPPORT", (0.5, 0.8, 0.95)),
+    ("descriptions", "MAX_DISTANCE", (2, 4, 6)),
     ("descriptions", "WORTH_REFINED", (0.5, 0.75, 1.0)),
-    ("descriptions", "WORTH_UNLABELLED", (0.25, 0.5, 0.75)),
+    ("descriptions", "WORTH_UNCAPTIONED", (0.25, 0.5, 0.75)),
     ("descriptions", "WORTH_FIRST", (0.25, 0.5, 0.75)),
     ("descriptions", "WORTH_COUNTED", (0.1, 0.2, 0.4)),
     ("descriptions", "WORTH_UNANCHORED", (0.25, 0.5, 0.75)),
-    ("descriptions", "VARIED_SHARE", (0.25, 0.5, 0.75)),
-    ("selectors", "AGREEMENT", (0.75, 0.9, 1.0)),
+    ("descriptions", "FULL_VARIETY_SHARE", (0.25, 0.5, 0.75)),
+    ("selectors", "MIN_AGREEMENT", (0.75, 0.9, 1.0)),
     ("search", "AMBIGUOUS_SHARE", (0.0, 0.1, 0.2)),
     ("search", "BEAM", (30, 60, 120)),
 )

@@ -31,7 +31,7 @@ from benchmarks.data.swde import (
 )
 from untemplate import Page, Rules, learn
 from untemplate.page.sameness import folded_words
-from untemplate.watching import BELLWETHERS, heal_site, remember
+from untemplate.watching import BELLWETHERS, finish_wrapper, heal_site
 
 LABELLED = 4  # pages of the first site
 MIN_SHARED = 5  # things, to be worth watching
@@ -80,7 +80,7 @@ def examine(old: Site, new: Site, shared: dict[str, str]) -> Case:
     watched = dict(sorted(shared.items())[:BELLWETHERS])
     again = [page for page in old_pages if page.id in set(watched.values())]
     biggest = max(rules.wrappers, key=lambda wrapper: len(wrapper.rules))
-    rules = Rules(schema, (remember(replace(biggest, url_pattern="*"), again, schema, {}),))
+    rules = Rules(schema, (finish_wrapper(replace(biggest, url_pattern="*"), again, schema, {}),))
     fresh = [Page(page.url, page.html, watched.get(page.id, f"new/{page.id}")) for page in new.pages()]
     healed = heal_site(rules, fresh)
     others = [page for page in new.pages() if page.id not in watched]

@@ -99,7 +99,7 @@ def test_a_label_that_is_not_on_its_page(run: Run, folder: Path, site: Site, tmp
     assert done.returncode == 1
     assert f"name: {page}: {wrong!r} is not on the page; the closest text is" in done.stderr
     assert "shoe_size" in done.stderr
-    assert "nowhere.html: labelled, but not among the pages" in done.stderr
+    assert "nowhere.html: labeled, but not among the pages" in done.stderr
     assert "no rule: " in done.stdout
     assert "not on the labeled pages" in done.stdout  # asks for no rule, so it is no failure
 
@@ -222,7 +222,7 @@ FEW = ["--schema", "restaurant", "--example", "0000.html"]
         (["learn", "nowhere", *FEW, "name=x", "-o", "r"], "untemplate: nowhere: no such file or folder"),
         (
             ["learn", "{site}", "--schema", "restaurant", "--example", "http://no/", "name=x", "-o", "r"],
-            "untemplate: none of the labelled pages is among the pages given",
+            "untemplate: none of the labeled pages is among the pages given",
         ),
         (
             ["learn", "{site}", "--schema", "restaurant", "--labels", "no.jsonl", "-o", "r"],

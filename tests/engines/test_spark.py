@@ -296,7 +296,7 @@ def test_the_rules_of_many_sites(spark: SparkSession, site: Site, tmp_path: Path
         expected = learn_site(in_order, parse_labels(lines[name], name), one.schema)
         assert json.loads(found[name].rules) == json.loads(expected.rules.dumps())
         assert json.loads(found[name].report) == expected.to_dict()
-    assert "none of the labelled pages" in found["www.unknown.example"].problem
+    assert "none of the labeled pages" in found["www.unknown.example"].problem
     assert 'needs "labels"' in found["broken"].problem
     assert found["broken"].rules is None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from untemplate.learning.range_pruner import learn_range
+from untemplate.learning.refining import learn_range
 from untemplate.rules.rule import Range
 from untemplate.schema import Type
 

@@ -184,16 +184,16 @@ def test_what_is_wrong_is_said() -> None:
     page = page_of("list", range(10, 20), "1")
     apart = [Label("1", "name", name(10), record="1"), Label("1", "price", price(12), record="1")]
     learned = learn_site([page], [*apart, *labels_of((14, 15))], SCHEMA)
-    assert any("record 1: its values do not stand together" in problem for problem in learned.problems)
+    assert any("record 1: its values are not close together" in problem for problem in learned.problems)
     assert len(learned.rules.extract_page(page)) == 10
 
     both = learn_site([page], [Label("1", "name", "Teas"), *labels_of((14, 15))], SCHEMA)
-    assert both.problems == ["1: labels of the whole page left out, since records of it are labelled"]
+    assert both.problems == ["1: ignored labels of the page as a whole, since its records are labeled"]
 
     nowhere = learn_site([page], [Label("1", "name", "Nowhere", record="1")], SCHEMA)
     assert nowhere.needs_labels == ["c1"]
     assert nowhere.rules.extract_page(page)[0].missing["name"] == Reason.NEEDS_LABELS
-    with pytest.raises(LabelError, match="none of the labelled pages"):
+    with pytest.raises(LabelError, match="none of the labeled pages"):
         learn([page], labels_of((10,), "other"), SCHEMA)
 
 

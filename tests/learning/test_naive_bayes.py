@@ -5,8 +5,8 @@ from __future__ import annotations
 from random import Random
 
 from untemplate import Attribute, Label, Page, Schema
-from untemplate.learning import Table, learn_rules
-from untemplate.learning.naive_bayes import learn_classifier
+from untemplate.learning import SampleTable, learn_rules
+from untemplate.learning.refining import learn_classifier
 from untemplate.pipeline import learn_site
 
 STARS = '<td><img src="/stars{}.gif" border="0" height="12"></td>'
@@ -44,7 +44,7 @@ def test_weak_attributes_together_tell_the_image() -> None:
 
 
 def test_what_cannot_be_told_apart_gets_no_classifier() -> None:
-    table = Table([Page("u", "<td><img src=/a><td><img src=/b>", "0")])
+    table = SampleTable([Page("u", "<td><img src=/a><td><img src=/b>", "0")])
     images = [row for row, node in enumerate(table.rows) if node.kind == "@src"]
     assert learn_classifier(table, images[:1], images[1:]) is None
 
@@ -52,6 +52,6 @@ def test_what_cannot_be_told_apart_gets_no_classifier() -> None:
 def test_no_classifier_where_an_xpath_is_precise() -> None:
     made = [Page("u", f"<p>x</p><b>{n}</b>", str(n)) for n in range(5)]
     rules, _ = learn_rules(
-        Table(made), {0: [Label("0", "name", "0")]}, Schema("s", {"name": Attribute("name")})
+        SampleTable(made), {0: [Label("0", "name", "0")]}, Schema("s", {"name": Attribute("name")})
     )
     assert rules["name"].classifier is None

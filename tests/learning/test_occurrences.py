@@ -1,4 +1,4 @@
-"""Where a labelled value stands: whole nodes, parts, spans, elements, attributes; by value or by XPath."""
+"""Where a labeled value occurs: nodes, parts, spans, elements, attributes; by value or by XPath."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from untemplate import Attribute, Label, Page
-from untemplate.learning import Table
-from untemplate.learning.occurrences import Place, closest_text, find_elements, find_places
+from untemplate.learning import SampleTable
+from untemplate.learning.occurrences import closest_text, find_element_occurrences, find_occurrences
+from untemplate.page.locating import Occurrence
 
 HTML = """<html><head><title>Chimichurri Grill - Menus</title></head><body>
 <p class=crumbs><a href=/>Home</a> &gt; Chimichurri Grill</p>
@@ -22,45 +23,47 @@ HTML = """<html><head><title>Chimichurri Grill - Menus</title></head><body>
 URL = "http://eat.example/ny/1.html"
 
 
-def find(value: str | None, xpath: str | None = None, type_: str = "text", html: str = HTML) -> list[Place]:
-    table = Table([Page(URL, html, "1")])
-    return find_places(table, 0, Label("1", "a", value, xpath), Attribute("a", type_))
+def find(
+    value: str | None, xpath: str | None = None, type_: str = "text", html: str = HTML
+) -> list[Occurrence]:
+    table = SampleTable([Page(URL, html, "1")])
+    return find_occurrences(table, 0, Label("1", "a", value, xpath), Attribute("a", type_))
 
 
-def elements(value: str | None) -> list[Place]:
-    table = Table([Page(URL, HTML, "1")], whole_elements=True)
-    return find_elements(table, 0, Label("1", "a", value))
+def elements(value: str | None) -> list[Occurrence]:
+    table = SampleTable([Page(URL, HTML, "1")], add_elements=True)
+    return find_element_occurrences(table, 0, Label("1", "a", value))
 
 
-def node_xpaths(places: list[Place], html: str = HTML) -> list[str]:
-    table = Table([Page(URL, html, "1")])
-    return [table.rows[place.row].xpath for place in places]
+def node_xpaths(occurrences: list[Occurrence], html: str = HTML) -> list[str]:
+    table = SampleTable([Page(URL, html, "1")])
+    return [table.rows[occurrence.row].xpath for occurrence in occurrences]
 
 
-def modes(places: list[Place]) -> set[str]:
-    return {place.mode for place in places}
+def modes(occurrences: list[Occurrence]) -> set[str]:
+    return {occurrence.mode for occurrence in occurrences}
 
 
 def test_a_whole_node() -> None:
-    places = find("606 9th Ave")
-    assert node_xpaths(places) == ["/html/body/div/text()[1]"]
-    assert modes(places) == {"whole"}
+    occurrences = find("606 9th Ave")
+    assert node_xpaths(occurrences) == ["/html/body/div/text()[1]"]
+    assert modes(occurrences) == {"node"}
 
 
 def test_all_places_are_candidates() -> None:
-    places = [place for place in find("Chimichurri Grill") if place.mode == "whole"]
-    assert "/html/body/h1/text()[1]" in node_xpaths(places)
+    occurrences = [occurrence for occurrence in find("Chimichurri Grill") if occurrence.mode == "node"]
+    assert "/html/body/h1/text()[1]" in node_xpaths(occurrences)
 
 
 @pytest.mark.parametrize("value", ["Tom & Jerry Pub", "Tom &amp; Jerry Pub", " Tom  &  Jerry\nPub "])
 def test_entities_and_white_space_make_no_difference(value: str) -> None:
-    assert "whole" in modes(find(value))
+    assert "node" in modes(find(value))
 
 
 def test_a_part_of_a_node() -> None:
-    places = find("(212) 586-8655")
-    assert modes(places) == {"part"}
-    assert {place.text for place in places} == {"(212) 586-8655"}
+    occurrences = find("(212) 586-8655")
+    assert modes(occurrences) == {"part"}
+    assert {occurrence.text for occurrence in occurrences} == {"(212) 586-8655"}
 
 
 def test_no_part_begins_in_the_middle_of_a_word() -> None:
@@ -69,13 +72,13 @@ def test_no_part_begins_in_the_middle_of_a_word() -> None:
 
 
 def test_the_whole_text_of_an_element() -> None:
-    [place] = elements("606 9th Ave New York NY 10036")
-    assert (place.mode, place.text) == ("element", "606 9th Ave New York NY 10036")
+    [occurrence] = elements("606 9th Ave New York NY 10036")
+    assert (occurrence.mode, occurrence.text) == ("element", "606 9th Ave New York NY 10036")
 
 
 def test_consecutive_nodes_that_are_no_element() -> None:
-    [place] = [place for place in find("606 9th Ave New York") if place.mode == "span"]
-    assert place.nodes == 2
+    [occurrence] = [occurrence for occurrence in find("606 9th Ave New York") if occurrence.mode == "span"]
+    assert occurrence.nodes == 2
 
 
 def test_inline_elements_do_not_break_a_text() -> None:
@@ -85,31 +88,31 @@ def test_inline_elements_do_not_break_a_text() -> None:
 
 @pytest.mark.parametrize("value", ["img/1.png", "http://eat.example/ny/img/1.png"])
 def test_links_as_on_the_page_or_absolute(value: str) -> None:
-    places = find(value, type_="image")
-    assert node_xpaths(places) == ["/html/body/p[5]/img/@src"]
-    assert modes(places) == {"attribute"}
+    occurrences = find(value, type_="image")
+    assert node_xpaths(occurrences) == ["/html/body/p[5]/img/@src"]
+    assert modes(occurrences) == {"attribute"}
 
 
 def test_the_visible_text_goes_before_attributes() -> None:
-    assert modes(find("menu")) == {"whole"}
+    assert modes(find("menu")) == {"node"}
     assert "attribute" in modes(find("The grill"))
 
 
 @pytest.mark.parametrize(
     ("xpath", "value", "mode", "text"),
     [
-        ("//h1", None, "whole", "Chimichurri Grill"),
-        ("//h1/text()", None, "whole", "Chimichurri Grill"),
+        ("//h1", None, "node", "Chimichurri Grill"),
+        ("//h1/text()", None, "node", "Chimichurri Grill"),
         ("//div[@class='adr']", None, "span", "606 9th Ave New York NY 10036"),
-        ("//div/text()[2]", None, "whole", "New York"),
+        ("//div/text()[2]", None, "node", "New York"),
         ("//img/@src", None, "attribute", "img/1.png"),
         ("//p[2]/text()", "(212) 586-8655", "part", "(212) 586-8655"),
         ("//p[2]", "(212) 586-8655", "part", "(212) 586-8655"),
-        ("//p[4]/text()[2]", None, "whole", "of"),
+        ("//p[4]/text()[2]", None, "node", "of"),
     ],
 )
 def test_pinned_by_xpath(xpath: str, value: str | None, mode: str, text: str) -> None:
-    assert [(place.mode, place.text) for place in find(value, xpath)] == [(mode, text)]
+    assert [(occurrence.mode, occurrence.text) for occurrence in find(value, xpath)] == [(mode, text)]
 
 
 @pytest.mark.parametrize(
@@ -131,7 +134,7 @@ def test_an_xpath_that_selects_nothing_of_use(xpath: str) -> None:
 
 
 def test_the_closest_text_of_a_value_that_is_not_there() -> None:
-    table = Table([Page(URL, HTML, "1")])
+    table = SampleTable([Page(URL, HTML, "1")])
     assert closest_text(table, 0, "Chimichuri Gril") == "Chimichurri Grill"
     assert closest_text(table, 0, "(212) 586-8656") is not None
     assert closest_text(table, 0, "zzzz qqqq") is None
@@ -142,11 +145,13 @@ def test_the_closest_text_of_a_value_that_is_not_there() -> None:
 def test_what_is_found_is_the_value(texts: list[str], value: str) -> None:
     if not value.strip():
         return
-    table = Table([Page(URL, f"<body><p>{'<br>'.join(texts)}</p><i>x</i></body>", "1")])
-    places = find_places(table, 0, Label("1", "a", value), Attribute("a"))
-    for place in places:
-        assert place.text == " ".join(value.split())
-        text = table.rows[place.row].text
+    table = SampleTable([Page(URL, f"<body><p>{'<br>'.join(texts)}</p><i>x</i></body>", "1")])
+    occurrences = find_occurrences(table, 0, Label("1", "a", value), Attribute("a"))
+    for occurrence in occurrences:
+        assert occurrence.text == " ".join(value.split())
+        text = table.rows[occurrence.row].text
         assert (
-            place.text == text if place.mode == "whole" else place.text in text or place.text.startswith(text)
+            occurrence.text == text
+            if occurrence.mode == "node"
+            else occurrence.text in text or occurrence.text.startswith(text)
         )

@@ -1,13 +1,13 @@
-"""The worked examples of Vertex III-C: Table II's XPaths, disjunctions, the range pruner, positions last."""
+"""The worked examples of Vertex III-C: SampleTable II's XPaths, disjunctions, the range pruner, positions last."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from untemplate import Attribute, Label, Page, Schema
-from untemplate.learning import Table, learn_rules
-from untemplate.learning.features import node_features
-from untemplate.learning.search import Candidate, Search, disjunctions
+from untemplate.learning import SampleTable, learn_rules
+from untemplate.learning.sample_features import features_of_row
+from untemplate.learning.search import ScoredFeatures, Search, disjunctions
 from untemplate.rules import Selector
 from untemplate.rules.feature import Feature
 from untemplate.rules.selecting import select
@@ -20,21 +20,21 @@ def pages_of(bodies: Sequence[str]) -> list[Page]:
     ]
 
 
-def row_of(table: Table, page: int, text: str) -> int:
+def row_of(table: SampleTable, page: int, text: str) -> int:
     rows = range(table.starts[page], table.starts[page + 1])
     return next(row for row in rows if table.rows[row].text == text)
 
 
-def search(table: Table, values: Sequence[str]) -> Candidate | None:
+def search(table: SampleTable, values: Sequence[str]) -> ScoredFeatures | None:
     """The paper's choice for values labelled on the first pages."""
     rows = [row_of(table, page, value) for page, value in enumerate(values)]
     node = table.rows[rows[0]]
     universe = table.node_bits[node.kind if node.is_attribute else "text()"]
-    features = disjunctions([node_features(table, row) for row in rows])
+    features = disjunctions([features_of_row(table, row) for row in rows])
     return Search(table, rows, range(len(values)), universe).best_by_distance(features)
 
 
-def xpath(table: Table, values: Sequence[str]) -> str:
+def xpath(table: SampleTable, values: Sequence[str]) -> str:
     found = search(table, values)
     assert found is not None
     assert found.is_precise
@@ -46,7 +46,7 @@ def xpath(table: Table, values: Sequence[str]) -> str:
 
 
 def test_amazon_price() -> None:
-    table = Table(
+    table = SampleTable(
         pages_of(
             [
                 f"<div><b>Book {i}</b><span>${i}.50</span> <span class=listprice>${i + 2}.99</span> "
@@ -61,7 +61,7 @@ def test_amazon_price() -> None:
 def test_city_data_forum_title() -> None:
     """The cell's class is needed, since links say nothing, and its tag, since other elements share the class."""
     topics = ("Moving", "Jobs", "Schools", "Crime", "Food")
-    table = Table(
+    table = SampleTable(
         pages_of(
             [
                 f"<div class=navbar><a href=/1>{topic}1</a></div><hr>"
@@ -77,7 +77,7 @@ def test_city_data_forum_title() -> None:
 def test_alibaba_image() -> None:
     """Two looks of one template: neither class alone has recall 1, their disjunction has."""
     looks = ("detailImage", "detailMain hackborder")
-    table = Table(
+    table = SampleTable(
         pages_of(
             [
                 f"<p><a href=/ad{i}><img src=/ad{i}.png></a></p>"
@@ -100,7 +100,7 @@ def test_hotels_address() -> None:
             for i in range(5)
         ]
     )
-    table = Table(pages)
+    table = SampleTable(pages)
     labels = {0: [Label("0", "address", "0Main City0 10000")]}
     rules, reports = learn_rules(table, labels, Schema("hotel", {"address": Attribute("address")}))
     assert '@class="adr"' in rules["address"].selectors[0].xpath
@@ -113,7 +113,7 @@ def test_hotels_address() -> None:
 
 def test_review_or_reviews() -> None:
     counts = (1, 7, 1, 9, 12)
-    table = Table(
+    table = SampleTable(
         pages_of(
             [
                 f"<p><b>{n}</b> <i>{'review' if n == 1 else 'reviews'}</i></p><p><b>{n + 20}</b> <i>stars</i></p>"
@@ -122,7 +122,7 @@ def test_review_or_reviews() -> None:
         )
     )
     rows = [row_of(table, 0, "1"), row_of(table, 1, "7")]
-    made = disjunctions([node_features(table, row) for row in rows])
+    made = disjunctions([features_of_row(table, row) for row in rows])
     assert Feature("out-right-text", 0, ("review", "reviews")) in made
     found = search(table, ["1", "7"])
     assert found is not None
@@ -151,7 +151,7 @@ def test_a_disjunction_needs_its_place_on_every_page() -> None:
 def test_the_disjunction_that_overfits_has_no_support() -> None:
     """Prices beside the image select it on the labelled pages only; what holds on the others is better."""
     prices = ("$12.95", "$2.95", "$4.65", "$7.25", "$9.75", "$1.15")
-    table = Table(
+    table = SampleTable(
         pages_of(
             [
                 f"<p><img src=/{i}.png></p><b>{price}</b><p><img src=/ad.png></p>"
@@ -173,7 +173,7 @@ def test_the_nearest_precise_condition_wins() -> None:
     bodies = [
         f"<div id=far><p><b class=near>{i}</b></p></div><div><p><b>x{i}</b></p></div>" for i in range(5)
     ]
-    found = search(Table(pages_of(bodies)), ["0", "1"])
+    found = search(SampleTable(pages_of(bodies)), ["0", "1"])
     assert found is not None
     assert found.distance <= 1
     assert found.features == (Feature("class", 1, ("near",)),)
@@ -185,7 +185,7 @@ def test_support_decides_between_equally_near_conditions() -> None:
         f"<p><b itemprop=name {'class=promo' if i < 3 else ''}>n{i}</b></p><p><b>x{i}</b></p>"
         for i in range(6)
     ]
-    found = search(Table(pages_of(bodies)), ["n0", "n1"])
+    found = search(SampleTable(pages_of(bodies)), ["n0", "n1"])
     assert found is not None
     assert found.support == 1
     assert all(feature.kind not in ("class", "token") for feature in found.features)
@@ -193,7 +193,7 @@ def test_support_decides_between_equally_near_conditions() -> None:
 
 def test_recall_and_precision_are_one_on_labelled_pages() -> None:
     bodies = [f"<p class=a>{i}</p><p class=b>{i}0</p><div><p class=a>no</p></div>" for i in range(1, 5)]
-    table = Table(pages_of(bodies))
+    table = SampleTable(pages_of(bodies))
     found = search(table, ["1", "2"])
     assert found is not None
     assert found.precision == 1
@@ -206,7 +206,7 @@ def test_recall_and_precision_are_one_on_labelled_pages() -> None:
 def test_a_position_where_nothing_else_tells_nodes_apart() -> None:
     pages = pages_of([f"<ul>{''.join(f'<li>{i}{j}</li>' for j in 'abcde')}</ul>" for i in range(5)])
     labels = {0: [Label("0", "third", "0c")], 1: [Label("1", "third", "1c")]}
-    rules, _ = learn_rules(Table(pages), labels, Schema("s", {"third": Attribute("third")}))
+    rules, _ = learn_rules(SampleTable(pages), labels, Schema("s", {"third": Attribute("third")}))
     selector = rules["third"].selectors[0]
     by_position = selector.position == 3
     by_siblings = any(feature.axis for feature in selector.features)
@@ -220,7 +220,7 @@ def test_a_position_where_nothing_else_tells_nodes_apart() -> None:
 def test_our_price() -> None:
     """Inside the node, "Our Price:" is an anchor, and the value is cut out by its type or its place."""
     pages = pages_of([f"<p>List Price: ${i + 30}.00</p><p>Our Price: ${i + 20}.99</p>" for i in range(5)])
-    table = Table(pages)
+    table = SampleTable(pages)
     for type_ in ("price", "text"):
         labels = {0: [Label("0", "price", "$20.99")]}
         rules, _ = learn_rules(table, labels, Schema("s", {"price": Attribute("price", type_)}))

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from tests.rules.trees import html_trees
 from untemplate import Node, Page, static_text
-from untemplate.learning import Table
+from untemplate.learning import SampleTable
 from untemplate.page.captions import MAX_STEPS, CaptionFinder, text_after, text_before
 
 
@@ -68,7 +68,9 @@ def test_a_caption_is_the_nearest_static_text() -> None:
         return f"<dl><dt>Price</dt><dd><b>about</b> {price}</dd><dt>Stock</dt><dd>{len(price)}</dd></dl>"
 
     prices = ("$5", "$17", "$125")
-    table = Table([Page(html=html(price).replace("about", f"about{price}"), id=price) for price in prices])
+    table = SampleTable(
+        [Page(html=html(price).replace("about", f"about{price}"), id=price) for price in prices]
+    )
     assert CaptionFinder(table.static).caption(node_of(table.pages[0], "$5")) == "Price"
     assert CaptionFinder(table.static).caption(node_of(table.pages[2], "4")) == "Stock"
     assert CaptionFinder(table.static).caption(node_of(table.pages[0], "Price")) == ""

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.rules.trees import features_of, html_trees
 from untemplate import Attribute, Page, Rules, Schema, learn
 from untemplate.demo import make_site
-from untemplate.learning import Table, learn_stops
+from untemplate.learning import SampleTable, learn_stops
 from untemplate.page import Node, Signature
 from untemplate.rules import Rule, Selector, Wrapper, parsed_page
 from untemplate.rules.applying import Match, apply_rule, apply_rules
@@ -173,7 +173,7 @@ def test_reading_may_stop_anywhere(data: st.DataObject) -> None:
 @settings(max_examples=300, deadline=None)
 def test_any_rule_on_any_beginning(html: str, data: st.DataObject) -> None:
     """What a rule finds on a beginning it finds on the whole page, or it says that it must read on."""
-    table = Table([Page(html=html)])
+    table = SampleTable([Page(html=html)])
     rows = [row for row, node in enumerate(table.rows) if node.is_text or node.is_attribute]
     selectors = []
     for _ in range(data.draw(st.integers(1, 3))):
@@ -204,7 +204,7 @@ def _known(found: Match) -> tuple[str, str, str, float]:
 @given(html_trees, html_trees, st.data())
 @settings(max_examples=100, deadline=None)
 def test_bytes_tell_what_a_page_lacks(html: str, other: str, data: st.DataObject) -> None:
-    table = Table([Page(html=html)])
+    table = SampleTable([Page(html=html)])
     row = data.draw(st.integers(0, len(table) - 1))
     node = table.rows[row]
     features = data.draw(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.rules.trees import features_of, html_trees, place
 from untemplate import Node, Page
-from untemplate.learning import Table
+from untemplate.learning import SampleTable
 from untemplate.learning.search import disjunctions
 from untemplate.page import HIDDEN_TAGS, squeeze
 from untemplate.page.captions import CaptionFinder
@@ -22,7 +22,7 @@ from untemplate.rules.xpath import SEPARATOR
 Place = tuple[object, str]
 
 
-def by_bits(table: Table, selector: Selector, page: int) -> list[Place]:
+def by_bits(table: SampleTable, selector: Selector, page: int) -> list[Place]:
     rows = table.on_page(table.bits(selector.features) & table.node_bits.get(selector.node, 0), page)
     if selector.position:
         index = selector.position - 1 if selector.position > 0 else -1
@@ -30,11 +30,11 @@ def by_bits(table: Table, selector: Selector, page: int) -> list[Place]:
     return [place(table.rows[row]) for row in rows]
 
 
-def by_select(table: Table, selector: Selector, page: int) -> list[Place]:
+def by_select(table: SampleTable, selector: Selector, page: int) -> list[Place]:
     return [place(node) for node in select(selector, table.pages[page].tree, table.static)]
 
 
-def by_holds(table: Table, selector: Selector, page: int) -> list[Place]:
+def by_holds(table: SampleTable, selector: Selector, page: int) -> list[Place]:
     labels = CaptionFinder(table.static)
     return [
         place(node)
@@ -44,7 +44,7 @@ def by_holds(table: Table, selector: Selector, page: int) -> list[Place]:
     ]
 
 
-def by_xpath(table: Table, selector: Selector, page: int) -> list[Place]:
+def by_xpath(table: SampleTable, selector: Selector, page: int) -> list[Place]:
     static = SEPARATOR + SEPARATOR.join(table.static) + SEPARATOR
     found = []
     for result in table.pages[page].tree.xpath(selector.xpath, static=static):
@@ -60,7 +60,7 @@ def visible(node: Node) -> bool:
     return parent.tag not in HIDDEN_TAGS and next(parent.iterancestors(*HIDDEN_TAGS), None) is None
 
 
-def assert_agree(table: Table, selector: Selector) -> None:
+def assert_agree(table: SampleTable, selector: Selector) -> None:
     for page in range(len(table.pages)):
         expected = by_bits(table, selector, page)
         assert by_select(table, selector, page) == expected, selector
@@ -73,8 +73,8 @@ def kind(node: Node) -> str:
     return node.kind if node.is_attribute else "text()"
 
 
-def draw_table(data: st.DataObject) -> Table:
-    return Table([Page(html=data.draw(html_trees)) for _ in range(data.draw(st.integers(1, 3)))])
+def draw_table(data: st.DataObject) -> SampleTable:
+    return SampleTable([Page(html=data.draw(html_trees)) for _ in range(data.draw(st.integers(1, 3)))])
 
 
 @given(st.data())
@@ -116,7 +116,7 @@ def test_positions_count_visible_nodes(data: st.DataObject) -> None:
 @given(html_trees, st.data())
 @settings(max_examples=40, deadline=None)
 def test_what_stands_inside_a_text(html: str, data: st.DataObject) -> None:
-    table = Table([Page(html=html)])
+    table = SampleTable([Page(html=html)])
     text = data.draw(st.sampled_from(table.rows)).text
     cut = data.draw(st.integers(0, len(text)))
     type_ = data.draw(st.sampled_from(("inside-left-text", "inside-right-text")))
@@ -128,7 +128,7 @@ def test_real_pages(real_pages: list[Path]) -> None:
     rng = Random(0)
     for path in rng.sample(real_pages, 8):
         neighbors = sorted(path.parent.glob("*.htm"))[1:3]
-        table = Table([Page(html=file.read_bytes(), id=file.name) for file in (path, *neighbors)])
+        table = SampleTable([Page(html=file.read_bytes(), id=file.name) for file in (path, *neighbors)])
         for row in rng.sample(range(len(table)), 40):
             features = rng.sample(features_of(table, row), 2)
             selector = Selector(kind(table.rows[row]), tuple(features))

@@ -17,7 +17,7 @@ from benchmarks.data import swde
 from tests.rules.trees import features_of, html_trees
 from untemplate import Attribute, Label, Page, Rules, Schema, learn
 from untemplate.demo import VERTICALS, make_site
-from untemplate.learning import Table
+from untemplate.learning import SampleTable
 from untemplate.rules import Rule, Selector, Wrapper
 from untemplate.rules.applying import apply_rule
 from untemplate.rules.feature import Feature
@@ -137,7 +137,7 @@ def test_a_range_of_a_very_long_text() -> None:
 @given(st.data())
 @settings(max_examples=40, deadline=None)
 def test_any_selector_on_any_page(data: st.DataObject) -> None:
-    table = Table([Page(html=data.draw(html_trees)) for _ in range(2)])
+    table = SampleTable([Page(html=data.draw(html_trees)) for _ in range(2)])
     row = data.draw(st.integers(0, len(table) - 1))
     features = data.draw(st.lists(st.sampled_from(features_of(table, row)), max_size=3, unique=True))
     node = table.rows[row]

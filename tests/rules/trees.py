@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from untemplate.learning import Table
-from untemplate.learning.features import label_feature, node_features, tag_path
+from untemplate.learning import SampleTable
+from untemplate.learning.sample_features import caption_feature, features_of_row, tag_path
 from untemplate.page import Node
 from untemplate.rules.feature import Feature
 
@@ -89,7 +89,7 @@ def place(node: Node) -> tuple[object, str]:
     return node.element, node.kind
 
 
-def features_of(table: Table, row: int) -> list[Feature]:
+def features_of(table: SampleTable, row: int) -> list[Feature]:
     """All features that learning gives to a row, in a fixed order, with those it uses for descriptions."""
-    found = {*node_features(table, row), *tag_path(table, row), label_feature(table, row)}
+    found = {*features_of_row(table, row), *tag_path(table, row), caption_feature(table, row)}
     return sorted(found, key=lambda feature: (feature.type, feature.level, feature.values))

@@ -144,7 +144,7 @@ def _choose_schema(
     name: str | None, knowledge: Knowledge | None, labels: Sequence[Label], has_examples: bool
 ) -> Schema:
     """Return the schema that was named, that of the knowledge, or the columns of labeled rows."""
-    from untemplate.pipeline import labelled_schema
+    from untemplate.learning import labeled_schema
     from untemplate.schema import Schema
 
     if name:
@@ -152,7 +152,7 @@ def _choose_schema(
     if knowledge:
         return knowledge.schema
     if labels and not has_examples and all(label.record for label in labels):
-        return labelled_schema(labels)
+        return labeled_schema(labels)
     raise click.UsageError("Missing option '--schema'.")
 
 

@@ -25,8 +25,7 @@ from untemplate.errors import RulesError, SourceError
 if TYPE_CHECKING:
     from untemplate.extraction import Rules
     from untemplate.sources import Pages
-    from untemplate.watching import Alarm, Report
-    from untemplate.watching.alarm import ClusterReport
+    from untemplate.watching import Alarm, ClusterReport, Report
 
 __all__ = ["command", "show_report"]
 

@@ -1,8 +1,35 @@
 """Labels to rules: features, Apriori search, classifier, range pruner (Vertex III-C)."""
 
-from untemplate.learning.attributes import AttributeReport, learn_rules
-from untemplate.learning.list_rules import LearnedList, learn_list
-from untemplate.learning.sample_table import Table
+from untemplate.learning.attributes import AttributeReport, learn_pages, learn_rules
+from untemplate.learning.cluster_rules import (
+    LabelsByPage,
+    LearnedCluster,
+    empty_wrapper,
+    fit_wrapper,
+    group_labels,
+    is_moderate,
+    labeled_schema,
+    labels_of_page,
+    learn_cluster,
+    learning_sample,
+)
+from untemplate.learning.sample_table import SampleTable
 from untemplate.learning.stops import learn_stops
 
-__all__ = ["AttributeReport", "LearnedList", "Table", "learn_list", "learn_rules", "learn_stops"]
+__all__ = [
+    "AttributeReport",
+    "LabelsByPage",
+    "LearnedCluster",
+    "SampleTable",
+    "empty_wrapper",
+    "fit_wrapper",
+    "group_labels",
+    "is_moderate",
+    "labeled_schema",
+    "labels_of_page",
+    "learn_cluster",
+    "learn_pages",
+    "learn_rules",
+    "learn_stops",
+    "learning_sample",
+]

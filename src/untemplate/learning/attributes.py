@@ -1,263 +1,352 @@
-"""Labels of one cluster's pages to the rules of that cluster (Vertex III-C)."""
+"""The rule of each attribute, learned from the labels of a sample of one cluster's pages (Vertex III-C).
+
+A label's value may occur in several places and modes. Each combination of mode and node kind is one hypothesis. The
+best-ranked hypothesis that yields a rule wins; places that show the same value elsewhere join the rule's committee.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from typing import Any
 
 from untemplate.labeling import Label
-from untemplate.learning.descriptions import Task, Variant, find_variants
-from untemplate.learning.features import node_features
-from untemplate.learning.naive_bayes import learn_classifier
-from untemplate.learning.occurrences import MAX_PLACES, Place, closest_text, find_elements, find_places
-from untemplate.learning.range_pruner import learn_range
-from untemplate.learning.sample_table import Table
-from untemplate.learning.search import Search, disjunctions
-from untemplate.learning.selectors import cover, learn_committee, learn_elsewhere, learn_selectors, pick
-from untemplate.rules.rule import Rule, Selector
+from untemplate.learning.descriptions import LearningTarget, Variant, find_variants
+from untemplate.learning.occurrences import (
+    LabeledOccurrences,
+    PageLabels,
+    explain_missing,
+    most_alike_pages,
+    occurrences_in_elements,
+    occurrences_in_nodes,
+)
+from untemplate.learning.refining import learn_classifier, learn_range
+from untemplate.learning.sample_features import features_of_row
+from untemplate.learning.sample_table import SampleTable
+from untemplate.learning.search import ScoredFeatures, Search, disjunctions
+from untemplate.learning.selectors import (
+    choose_variants,
+    learn_committee,
+    learn_elsewhere,
+    learn_selectors,
+    pick_rows,
+)
+from untemplate.page import Page
+from untemplate.page.locating import MatchMode, Occurrence
+from untemplate.rules.in_words import explain_rule
+from untemplate.rules.rule import Range, RecordRule, Rule, Selector
 from untemplate.schema import Attribute, Schema
 from untemplate.value_types import looks_typed
 
-__all__ = ["AttributeReport", "PageLabels", "learn_rules"]
+__all__ = ["AttributeReport", "LearnedRules", "learn_pages", "learn_rules"]
 
-PageLabels = Mapping[int, Sequence[Label]]
-"""The labels of some of a table's pages."""
-
-_Places = Mapping[int, Sequence[Sequence[Place]]]
-"""Per labelled page, per value its places."""
-
-# Modes in which a place shows the value and nothing else.
-_PLAIN = ("whole", "attribute")
-# Members of a committee that look at other places.
+# Committee members that select other places.
 MAX_ELSEWHERE = 2
+# Ancestors whose tags select the candidates of a classifier if nothing better does.
+MAX_TAG_LEVEL = 2
 
-# How a value stands at a place, and what a place is worth where it stands so: a part must be cut out, and an
-# attribute is not what a reader sees.
-_WORTH = {"whole": 1.0, "element": 0.9, "span": 0.8, "part": 0.5, "attribute": 0.4}
-
-
-@dataclass
-class AttributeReport:
-    """How learning one attribute went: what a person should know, and label next."""
-
-    attribute: str
-    rule: Rule | None = None
-    coverage: float = 0.0  # share of the unlabelled sample pages on which the rule finds something
-    problems: list[str] = field(default_factory=list)
-    label_next: str | None = None  # a page on which it finds nothing
+# Worth of an occurrence by its mode: a part must be cut out, and readers do not see attributes.
+_WORTH: dict[MatchMode, float] = {"node": 1.0, "element": 0.9, "span": 0.8, "part": 0.5, "attribute": 0.4}
+# Modes in which a node shows the value and nothing else.
+_COMPLETE_MODES: tuple[MatchMode, ...] = ("node", "attribute")
 
 
 @dataclass(frozen=True)
-class _Attempt:
-    """One way to read the labels: the places of one mode, and the variants that describe them."""
+class AttributeReport:
+    """How learning one attribute went: for the person who labels.
 
-    task: Task
-    mode: str
-    places: dict[int, Place]  # by row
+    Attributes:
+        attribute: its name.
+        rule: the rule learned; None if there is none.
+        coverage: share of the unlabeled sample pages on which the rule finds something.
+        problems: what was wrong with labels or rule, as sentences.
+        label_next: a page on which the rule finds nothing, so that a label there helps most.
+    """
+
+    attribute: str
+    rule: Rule | None = None
+    coverage: float = 0.0
+    problems: list[str] = field(default_factory=list)
+    label_next: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as JSON data, with the rule in words."""
+        return {
+            "attribute": self.attribute,
+            "rule": explain_rule(self.rule) if self.rule else None,
+            "coverage": round(self.coverage, 3),
+            "label_next": self.label_next,
+            "problems": self.problems,
+        }
+
+
+@dataclass(frozen=True)
+class LearnedRules:
+    """What was learned from the labeled pages of one cluster.
+
+    Attributes:
+        rules: by attribute.
+        static: keys of the template's own words.
+        reports: one for each labeled attribute.
+        records: on list pages, where records begin; then rules and static text are those of each record.
+        problems: what was wrong with the labels, as sentences.
+    """
+
+    rules: dict[str, Rule] = field(default_factory=dict)
+    static: tuple[str, ...] = ()
+    reports: list[AttributeReport] = field(default_factory=list)
+    records: RecordRule | None = None
+    problems: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Hypothesis:
+    """One reading of the labels: the occurrences of one mode and node kind, and the variants that describe them."""
+
+    target: LearningTarget
+    mode: MatchMode
+    occurrences: dict[int, Occurrence]  # by row
     variants: list[Variant]
 
     @property
     def rank(self) -> tuple[int, int, float, float, int]:
-        placed = sum(len(values) for values in self.task.rows.values())
+        """Sort key, best last: labeled pages covered, values located, then what the sample says."""
+        located = sum(len(values) for values in self.target.rows.values())
         covered = frozenset[int]().union(*(variant.covered for variant in self.variants))
-        best = max(variant.rank for variant in self.variants)[1:]
+        _, score, texts, _ = max(variant.rank for variant in self.variants)
         worth = _WORTH[self.mode]
-        return (len(covered), placed, worth * best[0], worth, best[1])
+        return (len(covered), located, worth * score, worth, texts)
 
 
 def learn_rules(
-    table: Table, labels: PageLabels, schema: Schema
+    table: SampleTable, labels: PageLabels, schema: Schema
 ) -> tuple[dict[str, Rule], list[AttributeReport]]:
-    """A rule for each labelled attribute, and how that went."""
-    reports = []
-    for attribute in schema.attributes.values():
-        own = {
-            page: [label for label in given if label.attribute == attribute.name]
-            for page, given in labels.items()
-        }
-        own = {page: given for page, given in own.items() if given}
-        if own:
-            reports.append(_learn_attribute(table, own, attribute))
+    """Learn a rule for each labeled attribute of a schema.
+
+    Args:
+        table: the sample, labeled pages and others.
+        labels: labels of any attributes, by the page's number in the table.
+        schema: the attributes to learn; other labels are ignored.
+
+    Returns:
+        The rules by attribute, and a report on each labeled attribute.
+    """
+    labels_of = _group_by_attribute(labels)
+    labeled = [attribute for attribute in schema.attributes.values() if attribute.name in labels_of]
+    reports = [_learn_attribute(table, labels_of[attribute.name], attribute) for attribute in labeled]
     return {report.attribute: report.rule for report in reports if report.rule}, reports
 
 
-def _learn_attribute(table: Table, labels: PageLabels, attribute: Attribute) -> AttributeReport:
-    """Learn from all labels; if no rule fits them, from those of most pages, which stand at one place."""
+def learn_pages(
+    labeled: Mapping[Page, Sequence[Label]], unlabeled: Sequence[Page], schema: Schema
+) -> LearnedRules:
+    """Learn the rules of pages that each show one record.
+
+    Args:
+        labeled: readable pages with their labels.
+        unlabeled: other pages of the same template, to generalize over.
+        schema: the attributes to learn.
+    """
+    table = SampleTable([*labeled, *unlabeled])
+    rules, reports = learn_rules(table, dict(enumerate(labeled.values())), schema)
+    return LearnedRules(rules, tuple(sorted(table.static)), reports)
+
+
+def _group_by_attribute(labels: PageLabels) -> dict[str, dict[int, list[Label]]]:
+    """Return for each attribute its labels by page."""
+    labels_of: dict[str, dict[int, list[Label]]] = {}
+    for page, page_labels in labels.items():
+        for label in page_labels:
+            labels_of.setdefault(label.attribute, {}).setdefault(page, []).append(label)
+    return labels_of
+
+
+def _learn_attribute(table: SampleTable, labels: PageLabels, attribute: Attribute) -> AttributeReport:
+    """Learn from all labels; if no rule fits them, from the largest group of pages with the value at one place."""
     report = _learn_from_all(table, labels, attribute)
-    most = {} if report.rule else _at_one_place(table, labels, attribute)
-    if not most:
+    alike = {} if report.rule else most_alike_pages(table, labels, attribute)
+    if not alike:
         return report
-    again = _learn_from_all(table, most, attribute)
-    if again.rule:
-        odd = [table.pages[page].id for page in labels if page not in most]
-        again.problems.append(
-            f"{len(odd)} of {len(labels)} labelled pages do not fit the rule, such as {odd[0]}"
-        )
-    return again if again.rule else report
+    second = _learn_from_all(table, alike, attribute)
+    if not second.rule:
+        return report
+    odd = [table.pages[page].id for page in labels if page not in alike]
+    problem = f"{len(odd)} of {len(labels)} labeled pages do not fit the rule, such as {odd[0]}"
+    return replace(second, problems=[*second.problems, problem])
 
 
-def _at_one_place(table: Table, labels: PageLabels, attribute: Attribute) -> PageLabels:
-    """The labels of those pages whose values stand where they do on most; none if that is on less than half."""
-    pages: dict[tuple[str, ...], list[int]] = {}
-    for page, given in labels.items():
-        found = [_find_nodes(table, attribute, page, label)[:1] for label in given if not label.is_gap]
-        pages.setdefault(tuple(table.rows[p.row].xpath for (p,) in filter(None, found)), []).append(page)
-    most = max(pages.values(), key=len)
-    return {page: labels[page] for page in most} if len(labels) / 2 <= len(most) < len(labels) else {}
-
-
-def _learn_from_all(table: Table, labels: PageLabels, attribute: Attribute) -> AttributeReport:
-    report = AttributeReport(attribute.name)
-    present = {page: [label for label in given if not label.is_gap] for page, given in labels.items()}
-    places = _find_all(present, partial(_find_nodes, table, attribute))
-    attempts = _attempts(table, places, attribute)
-    elements: _Places = {}
-    if not all(_stands_whole(value) for values in places.values() for value in values):
-        elements = _find_all(present, partial(find_elements, table.with_elements))
-        attempts += _attempts(table.with_elements, elements, attribute)
-    report.problems += _not_found(table, present, places, elements)
-    described = [attempt for attempt in attempts if attempt.variants]
-    described.sort(key=lambda attempt: attempt.rank, reverse=True)
-    for attempt in described:
-        report.rule = _rule(attempt, attribute)
-        if report.rule:
-            report.rule = _with_other_places(report.rule, attempt, described)
-            _report_coverage(report, attempt.task)
-            return report
-    for attempt in attempts:
-        report.rule = _classifying_rule(attempt, attribute)
-        if report.rule:
-            _report_coverage(report, attempt.task)
-            return report
-    if attempts:
-        report.problems.append("no rule tells the labelled values from other texts")
-    return report
-
-
-def _find_all(labels: PageLabels, find: Callable[[int, Label], list[Place]]) -> _Places:
-    """Per page the places of each value; no values on pages that are labelled as having none."""
-    return {page: [find(page, label) for label in given] for page, given in labels.items()}
-
-
-def _find_nodes(table: Table, attribute: Attribute, page: int, label: Label) -> list[Place]:
-    """The places of a value, without those in static text, which repeats values in navigation; unless all are."""
-    places = find_places(table, page, label, attribute)
-    dynamic = [place for place in places if not table.is_static(place.row)]
-    return (dynamic or places)[:MAX_PLACES]
-
-
-def _stands_whole(places: Sequence[Place]) -> bool:
-    return any(place.mode in ("whole", "attribute") for place in places)
-
-
-def _attempts(table: Table, places: _Places, attribute: Attribute) -> list[_Attempt]:
-    """One for each mode and kind of node in which values stand."""
-    found = {
-        (place.mode, _kind(table, place)) for values in places.values() for value in values for place in value
+def _learn_from_all(table: SampleTable, labels: PageLabels, attribute: Attribute) -> AttributeReport:
+    present = {
+        page: [label for label in page_labels if not label.is_gap] for page, page_labels in labels.items()
     }
-    return [_attempt(table, places, mode, kind, attribute) for mode, kind in sorted(found)]
+    in_nodes = occurrences_in_nodes(table, present, attribute)
+    hypotheses = _make_hypotheses(table, in_nodes, attribute)
+    in_elements: LabeledOccurrences = {}
+    if not all(_is_complete(occurrences) for occurrences in _per_label(in_nodes)):
+        in_elements = occurrences_in_elements(table.with_elements, present)
+        hypotheses += _make_hypotheses(table.with_elements, in_elements, attribute)
+    problems = list(explain_missing(table, present, in_nodes, in_elements))
+    learned = _best_rule(hypotheses, attribute)
+    if learned:
+        return _report_rule(*learned, problems)
+    if hypotheses:
+        problems.append("no rule tells the labeled values from other texts")
+    return AttributeReport(attribute.name, problems=problems)
 
 
-def _attempt(table: Table, places: _Places, mode: str, kind: str, attribute: Attribute) -> _Attempt:
-    modes = {"part", "whole"} if mode == "part" else {mode}
-    every = (place for values in places.values() for value in values for place in value if place.mode == mode)
-    nodes = Counter(place.nodes for place in every).most_common(1)[0][0]
+def _per_label(occurrences: LabeledOccurrences) -> Iterator[Sequence[Occurrence]]:
+    for page_occurrences in occurrences.values():
+        yield from page_occurrences
+
+
+def _is_complete(occurrences: Sequence[Occurrence]) -> bool:
+    """Return True if a value fills a node at one of its occurrences."""
+    return any(occurrence.mode in _COMPLETE_MODES for occurrence in occurrences)
+
+
+def _best_rule(hypotheses: Sequence[_Hypothesis], attribute: Attribute) -> tuple[Rule, LearningTarget] | None:
+    """Return the rule of the best hypothesis that has one, by selectors or, as a last resort, by a classifier."""
+    described = [hypothesis for hypothesis in hypotheses if hypothesis.variants]
+    described.sort(key=lambda hypothesis: hypothesis.rank, reverse=True)
+    for hypothesis in described:
+        if rule := _selecting_rule(hypothesis, attribute):
+            return _with_other_places(rule, hypothesis, described), hypothesis.target
+    for hypothesis in hypotheses:
+        if rule := _classifying_rule(hypothesis, attribute):
+            return rule, hypothesis.target
+    return None
+
+
+def _make_hypotheses(
+    table: SampleTable, occurrences: LabeledOccurrences, attribute: Attribute
+) -> list[_Hypothesis]:
+    """Return one hypothesis for each mode and kind of node in which values occur."""
+    kinds: set[tuple[MatchMode, str]] = set()
+    for label_occurrences in _per_label(occurrences):
+        kinds |= {(occurrence.mode, _kind_of(table, occurrence)) for occurrence in label_occurrences}
+    return [_make_hypothesis(table, occurrences, mode, kind, attribute) for mode, kind in sorted(kinds)]
+
+
+def _make_hypothesis(
+    table: SampleTable, occurrences: LabeledOccurrences, mode: MatchMode, kind: str, attribute: Attribute
+) -> _Hypothesis:
+    """Return the hypothesis that all values occur in this mode, in nodes of this kind.
+
+    A value that is a part of the node on one page may fill it on another; a span has the most frequent length.
+    """
+    modes = {"part", "node"} if mode == "part" else {mode}
+    nodes = _usual_length(occurrences, mode)
     rows: dict[int, list[list[int]]] = {}
-    by_row: dict[int, Place] = {}
-    for page, values in places.items():
-        fitting = [
-            [p for p in value if p.mode in modes and _kind(table, p) == kind and p.nodes == nodes]
-            for value in values
-        ]
-        by_row.update((place.row, place) for value in fitting for place in value)
-        if any(fitting) or not values:
-            rows[page] = [[place.row for place in value] for value in fitting if value]
-    before = {row: table.rows[row].text[: p.start] for row, p in by_row.items() if p.mode == "part"}
-    task = Task(table, kind, rows, attribute.many, before)
-    return _Attempt(task, mode, by_row, cover(task, find_variants(task)))
+    by_row: dict[int, Occurrence] = {}
+    for page, page_occurrences in occurrences.items():
+        values = []
+        for label_occurrences in page_occurrences:
+            fitting = [occurrence for occurrence in label_occurrences if occurrence.mode in modes]
+            fitting = [occurrence for occurrence in fitting if occurrence.nodes == nodes]
+            fitting = [occurrence for occurrence in fitting if _kind_of(table, occurrence) == kind]
+            by_row.update((occurrence.row, occurrence) for occurrence in fitting)
+            if fitting:
+                values.append([occurrence.row for occurrence in fitting])
+        if values or not page_occurrences:
+            rows[page] = values
+    target = LearningTarget(table, kind, rows, attribute.many, _texts_before(table, by_row.values()))
+    return _Hypothesis(target, mode, by_row, choose_variants(target, find_variants(target)))
 
 
-def _kind(table: Table, place: Place) -> str:
-    return table.rows[place.row].node_test
+def _usual_length(occurrences: LabeledOccurrences, mode: MatchMode) -> int:
+    lengths: Counter[int] = Counter()
+    for label_occurrences in _per_label(occurrences):
+        lengths.update(occurrence.nodes for occurrence in label_occurrences if occurrence.mode == mode)
+    return lengths.most_common(1)[0][0]
 
 
-def _rule(attempt: _Attempt, attribute: Attribute) -> Rule | None:
-    """The attempt as a rule; None if its values are parts of texts that no range cuts out."""
-    task, table = attempt.task, attempt.task.table
-    selectors = learn_selectors(task, attempt.variants)
-    rows = [row for page in task.rows for row in pick(task, selectors, page)]
-    chosen = [attempt.places[row] for row in rows if row in attempt.places]
+def _texts_before(table: SampleTable, occurrences: Iterable[Occurrence]) -> dict[int, str]:
+    parts = (occurrence for occurrence in occurrences if occurrence.mode == "part")
+    return {part.row: table.rows[part.row].text[: part.start] for part in parts}
+
+
+def _kind_of(table: SampleTable, occurrence: Occurrence) -> str:
+    return table.rows[occurrence.row].node_test
+
+
+def _selecting_rule(hypothesis: _Hypothesis, attribute: Attribute) -> Rule | None:
+    """Return a hypothesis as a rule; None if its values are parts of texts that no range cuts out."""
+    target = hypothesis.target
+    selectors = learn_selectors(target, hypothesis.variants)
+    rows = [row for page in target.rows for row in pick_rows(target, selectors, page)]
+    chosen = [hypothesis.occurrences[row] for row in rows if row in hypothesis.occurrences]
     if not chosen:
         return None
     range_ = None
-    if any(place.mode == "part" for place in chosen):
-        examples = [(table.rows[place.row].text, place.text, place.start) for place in chosen]
-        others = [table.rows[row].text for page in task.open_pages for row in pick(task, selectors, page)]
-        range_ = learn_range(examples, others, attribute.type)
+    if any(occurrence.mode == "part" for occurrence in chosen):
+        range_ = _learn_part_range(target, selectors, chosen, attribute)
         if range_ is None:
             return None
     return Rule(
         attribute.name,
         tuple(selectors),
-        tuple(learn_committee(task, selectors)),
+        tuple(learn_committee(target, selectors)),
         None,
         range_,
         chosen[0].nodes,
-        typed=all(looks_typed(place.text, attribute.type) for place in chosen),
+        typed=all(looks_typed(occurrence.text, attribute.type) for occurrence in chosen),
     )
 
 
-def _with_other_places(rule: Rule, own: _Attempt, attempts: Sequence[_Attempt]) -> Rule:
-    """The rule, its committee joined by selectors of other places that show the same value, such as meta data."""
-    if own.mode not in _PLAIN or own.task.many:
+def _learn_part_range(
+    target: LearningTarget, selectors: Sequence[Selector], chosen: Sequence[Occurrence], attribute: Attribute
+) -> Range | None:
+    nodes = target.table.rows
+    examples = [(nodes[occurrence.row].text, occurrence.text, occurrence.start) for occurrence in chosen]
+    unlabeled: list[str] = []
+    for page in target.unlabeled_pages:
+        unlabeled += [nodes[row].text for row in pick_rows(target, selectors, page)]
+    return learn_range(examples, unlabeled, attribute.type)
+
+
+def _with_other_places(rule: Rule, chosen: _Hypothesis, hypotheses: Sequence[_Hypothesis]) -> Rule:
+    """Add selectors to the committee that select other places with the same value, such as meta data."""
+    if chosen.mode not in _COMPLETE_MODES or chosen.target.many:
         return rule
-    others = [
-        member
-        for attempt in attempts
-        if attempt is not own and attempt.mode in _PLAIN
-        for member in learn_elsewhere(attempt.task, attempt.variants, own.task, rule.selectors)
-    ]
-    return replace(rule, committee=(*rule.committee, *others[:MAX_ELSEWHERE]))
+    members: list[Selector] = []
+    for other in hypotheses:
+        if other is not chosen and other.mode in _COMPLETE_MODES:
+            members += learn_elsewhere(other.target, other.variants, chosen.target, rule.selectors)
+    return replace(rule, committee=(*rule.committee, *members[:MAX_ELSEWHERE]))
 
 
-def _classifying_rule(attempt: _Attempt, attribute: Attribute) -> Rule | None:
-    """The paper's last resort for a whole node: the most precise XPath, and a classifier among what it selects."""
-    task = attempt.task
-    if attribute.many or attempt.mode not in ("whole", "attribute"):
+def _classifying_rule(hypothesis: _Hypothesis, attribute: Attribute) -> Rule | None:
+    """Return the paper's last resort for complete nodes: the most precise XPath, and a classifier among its nodes."""
+    if attribute.many or hypothesis.mode not in _COMPLETE_MODES:
         return None
-    positives = [values[0][0] for values in task.rows.values() if values]
-    shared = disjunctions([node_features(task.table, row) for row in positives])
-    broad = {feature for feature in shared if feature.is_structural and not feature.axis}
-    search = Search(task.table, positives, task.rows.keys(), task.universe)
-    tags = tuple(sorted((f for f in broad if f.kind == "tag" and f.level <= 2), key=lambda f: f.level))
-    best = search.best_by_distance(broad) or search.judge(tags, task.bits(tags))
-    selected = [row for page in task.rows for row in task.table.on_page(best.bits, page)]
-    classifier = learn_classifier(task.table, positives, [row for row in selected if row not in positives])
+    target = hypothesis.target
+    positives = [values[0][0] for values in target.rows.values() if values]
+    best = _most_precise(target, positives)
+    selected = [row for page in target.rows for row in target.table.on_page(best.bits, page)]
+    negatives = [row for row in selected if row not in positives]
+    classifier = learn_classifier(target.table, positives, negatives)
     if classifier is None:
         return None
-    selector = Selector(task.node, best.features, support=round(best.support, 3))
+    selector = Selector(target.node, best.features, support=round(best.support, 3))
     return Rule(attribute.name, (selector,), classifier=classifier)
 
 
-def _report_coverage(report: AttributeReport, task: Task) -> None:
-    assert report.rule is not None
-    missed = [page for page in task.open_pages if not pick(task, report.rule.selectors, page)]
-    report.coverage = 1 - len(missed) / len(task.open_pages) if task.open_pages else 1.0
-    report.label_next = task.table.pages[missed[0]].id if missed else None
+def _most_precise(target: LearningTarget, positives: Sequence[int]) -> ScoredFeatures:
+    """Return the best feature set about the ancestors of positive rows; if there is none, the tags right above."""
+    shared = disjunctions([features_of_row(target.table, row) for row in positives])
+    broad = {feature for feature in shared if feature.is_structural and not feature.axis}
+    search = Search(target.table, positives, target.rows.keys(), target.universe)
+    if best := search.best_by_distance(broad):
+        return best
+    tags = [feature for feature in broad if feature.kind == "tag" and feature.level <= MAX_TAG_LEVEL]
+    tags.sort(key=lambda feature: feature.level)
+    return search.judge(tuple(tags), target.bits(tags))
 
 
-def _not_found(table: Table, labels: PageLabels, places: _Places, elements: _Places) -> Iterator[str]:
-    """What to tell about labels whose value is nowhere on its page."""
-    for page, given in labels.items():
-        for number, label in enumerate(given):
-            if places[page][number] or (page in elements and elements[page][number]):
-                continue
-            where = table.pages[page].id
-            if label.xpath is not None:
-                yield f"{where}: the XPath {label.xpath} selects no text"
-            elif label.value is not None:
-                closest = closest_text(table, page, label.value)
-                hint = f"; the closest text is {closest!r}" if closest else ""
-                yield f"{where}: {label.value!r} is not on the page{hint}"
+def _report_rule(rule: Rule, target: LearningTarget, problems: list[str]) -> AttributeReport:
+    pages = target.unlabeled_pages
+    missed = [page for page in pages if not pick_rows(target, rule.selectors, page)]
+    coverage = 1 - len(missed) / len(pages) if pages else 1.0
+    label_next = target.table.pages[missed[0]].id if missed else None
+    return AttributeReport(rule.attribute, rule, coverage, problems, label_next)

@@ -1,53 +1,64 @@
-"""What is specific to the labelled places, made precise: the material of a rule's selectors.
+"""Specific descriptions of labeled places, made precise: what the selectors of a rule are built from.
 
-A place is described by its tag path, the names near it and its label. Where that selects other nodes too, features
-that tell them apart are added; where none do, a position.
+A description consists of the tag path of a node, the names near it and its caption. Where it also selects other
+nodes, features that exclude them are added. Where no features do, a position is added. This departs from the paper,
+which starts from the most general XPath; `selectors.py` explains why.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, groupby
+from itertools import groupby
 
-from untemplate.learning.features import inside_feature, label_feature, names, node_features, tag_path
-from untemplate.learning.sample_table import Table
+from untemplate.learning.sample_features import (
+    caption_feature,
+    features_of_row,
+    nearby_names,
+    prefix_feature,
+    tag_path,
+)
+from untemplate.learning.sample_table import SampleTable
 from untemplate.learning.search import Search, disjunctions
 from untemplate.rules.feature import Feature
 
-__all__ = ["Task", "Variant", "find_variants"]
+__all__ = ["LearningTarget", "Variant", "find_variants"]
 
 # The constants below were set while looking at misses on SWDE and on made-up sites, then swept on made-up sites not
 # seen before (`python -m benchmarks.measure.constants`): no value tried is better there by more than 0.001.
 
-# Features that make a description precise must keep this share of the pages on which it selects something.
-KEPT_SUPPORT = 0.8
-# How far such features may look.
-NEAR = 4
-# Of those, the ones that say what a value is are tried before those that only say where it stands.
-MEANINGFUL = frozenset({"inside-word", "out-left-text", "out-left-word"})
-# What a variant is worth that needs features added, does without its label, takes the first or last of several,
-# or counts, or says only what all of many values share.
-WORTH_REFINED, WORTH_UNLABELLED, WORTH_FIRST, WORTH_COUNTED, WORTH_GENERAL = 0.75, 0.5, 0.5, 0.2, 0.25
-# What a part of a text is worth if no other text begins as the text before it does.
+# Features added to make a description precise must keep this share of the pages on which it selects something.
+MIN_KEPT_SUPPORT = 0.8
+# Greatest distance from the node of such features.
+MAX_DISTANCE = 4
+# Types of such features that say what a value is; they are tried before those that only say where it is.
+MEANINGFUL_TYPES = frozenset({"inside-word", "out-left-text", "out-left-word"})
+# Worth of a variant with features added, without its caption, that takes the first or last of several nodes, that
+# counts nodes, or that only says what all of several values share; 1 for a plain description.
+WORTH_REFINED, WORTH_UNCAPTIONED, WORTH_FIRST, WORTH_COUNTED, WORTH_GENERAL = 0.75, 0.5, 0.5, 0.2, 0.25
+# Worth of a part of a text, if no other text begins with the words in front of it.
 WORTH_UNANCHORED = 0.5
-# Down to this share of different texts a place is worth its full; one that shows the same on all pages, half.
-VARIED_SHARE = 0.5
+# A place with this share of different texts has its full worth; one that shows the same text on all pages, half.
+FULL_VARIETY_SHARE = 0.5
 HEADINGS = {"h1": 3, "h2": 2, "h3": 1}
 
 
 @dataclass(frozen=True)
-class Task:
-    """What is known of one attribute: per labelled page, per value the rows at which it may stand.
+class LearningTarget:
+    """What a rule for one attribute must select.
 
-    No values: the attribute is not on that page.
+    Attributes:
+        table: the sample.
+        node: the kind of node to select, such as `text()`.
+        rows: for each labeled page, for each value on it, the rows where it may be. A page without values has a gap.
+        many: whether a page may have several values.
+        before: for rows where the value is a part of the text, the text in front of it.
     """
 
-    table: Table
+    table: SampleTable
     node: str
     rows: dict[int, list[list[int]]]
     many: bool = False
-    #: where values are parts of texts, what stands before them there
     before: Mapping[int, str] = field(default_factory=dict)
 
     @property
@@ -56,15 +67,16 @@ class Task:
         return self.table.node_bits.get(self.node, 0)
 
     @property
-    def open_pages(self) -> list[int]:
-        """The pages nobody labelled."""
+    def unlabeled_pages(self) -> list[int]:
+        """The sample pages without a label."""
         return [page for page in range(len(self.table.pages)) if page not in self.rows]
 
     def bits(self, features: Iterable[Feature]) -> int:
+        """Return the rows that have all these features."""
         return self.table.bits(features) & self.universe
 
-    def pick(self, bits: int, page: int, position: int) -> list[int]:
-        """The rows that a selector with this position selects on a page."""
+    def select(self, bits: int, page: int, position: int) -> list[int]:
+        """Return the rows that a selector with this position selects on a page; position 0 selects all."""
         rows = self.table.on_page(bits, page)
         if position:
             index = position - 1 if position > 0 else -1
@@ -72,182 +84,222 @@ class Task:
         return rows
 
     def accepts(self, bits: int, page: int, position: int) -> bool:
-        """Whether selecting these rows on a labelled page is right, or selects nothing."""
-        selected = self.pick(bits, page, position)
+        """Return True if a selector selects nothing wrong on a labeled page; it may select nothing."""
+        selected = self.select(bits, page, position)
         right = {row for rows in self.rows[page] for row in rows}
         return right.issuperset(selected if self.many else selected[:1])
 
     def covers(self, bits: int, page: int, position: int) -> bool:
-        """Whether selecting these rows on a labelled page finds its value, or all of many."""
-        selected = self.pick(bits, page, position)
+        """Return True if a selector finds the value of a labeled page, or all of them if there are many."""
+        selected = self.select(bits, page, position)
         if not selected or not self.accepts(bits, page, position):
             return False
         return not self.many or all(set(rows) & set(selected) for rows in self.rows[page])
 
+    def accepts_everywhere(self, features: Iterable[Feature], position: int) -> bool:
+        """Return True if a selector selects nothing wrong on any labeled page."""
+        bits = self.bits(features)
+        return all(self.accepts(bits, page, position) for page in self.rows)
+
+    def is_precise(self, bits: int) -> bool:
+        """Return True if these rows are right on all labeled pages, and one per page unless many are wanted."""
+        for page in self.rows:
+            if not self.accepts(bits, page, 0):
+                return False
+            if not self.many and len(self.select(bits, page, 0)) > 1:
+                return False
+        return True
+
+    def selects_on_gap(self, bits: int) -> bool:
+        """Return True if these rows include one on a page that is labeled as having no value."""
+        gaps = (page for page, values in self.rows.items() if not values)
+        return any(self.select(bits, page, 0) for page in gaps)
+
+    def labeled_rows(self) -> Iterator[int]:
+        """Yield the rows to describe: those of each value if there are many, else those of each page's first."""
+        for values in self.rows.values():
+            for rows in values if self.many else values[:1]:
+                yield from rows
+
 
 @dataclass(frozen=True)
 class Description:
-    """The tag path of a place, the names near it, and its label if that matters."""
+    """The tag path of a node, the names near it, and its caption."""
 
     path: tuple[Feature, ...]
     names: tuple[Feature, ...]
-    label: Feature | None
-    inside: tuple[Feature, ...] = ()  # how the text begins, where the value is a part of it
-    has_own_label: bool = False  # the label stands right before the value
+    caption: Feature | None
+    prefix: tuple[Feature, ...] = ()  # how the text begins, where the value is a part of it
+    has_own_caption: bool = False  # the caption is right before the value
 
     @classmethod
-    def of(cls, task: Task, row: int) -> Description:
-        table = task.table
-        label = label_feature(table, row)
-        inside = inside_feature(table, task.before.get(row, ""))
-        adjacent = bool(label.values[0]) and table.neighbor_text(row, "left") == label.values[0]
-        return cls(tag_path(table, row), names(table, row), label, inside, adjacent or bool(inside))
+    def of(cls, target: LearningTarget, row: int) -> Description:
+        """Describe a row of the sample."""
+        table = target.table
+        caption = caption_feature(table, row)
+        prefix = prefix_feature(table, target.before.get(row, ""))
+        is_adjacent = bool(caption.values[0]) and table.neighbor_text(row, "left") == caption.values[0]
+        own = is_adjacent or bool(prefix)
+        return cls(tag_path(table, row), nearby_names(table, row), caption, prefix, own)
 
-    def without_label(self) -> Description:
-        return replace(self, label=None, has_own_label=bool(self.inside))
+    def without_caption(self) -> Description:
+        """Return the description for pages on which the caption is missing or varies."""
+        return replace(self, caption=None, has_own_caption=bool(self.prefix))
 
     def feature_sets(self) -> list[tuple[Feature, ...]]:
-        """From specific to coarse. A place with a label of its own is not looked for without it."""
-        label = (*self.inside, *((self.label,) if self.label else ()))
-        sets = [(*self.path, *self.names, *label)]
+        """Return selectors from specific to coarse. A node with a caption of its own is always selected by it."""
+        captions = (*self.prefix, self.caption) if self.caption else self.prefix
+        sets = [(*self.path, *self.names, *captions)]
         if self.names:
-            sets.append((*self.names, *label))
-        if self.names and self.label and not self.has_own_label:
+            sets.append((*self.names, *captions))
+        if self.names and self.caption and not self.has_own_caption:
             sets.append((*self.path, *self.names))
-        if self.inside and self.label:
-            sets.append((*self.path, *self.inside))
+        if self.prefix and self.caption:
+            sets.append((*self.path, *self.prefix))
         return sets
 
 
 @dataclass(frozen=True)
 class Variant:
-    """Feature sets from specific to coarse that are right on labelled pages, and how good the first is."""
+    """One way in which a template shows an attribute: feature sets, from specific to coarse.
+
+    Attributes:
+        sets: each is right on the labeled pages.
+        position: which of the selected nodes to take, 0 for all.
+        covered: the labeled pages whose value the first set finds.
+        score: the number of unlabeled pages on which the first set selects one node, weighted by its worth.
+        texts: the number of different texts selected there.
+        counted: an alternative that uses a position instead of the features added for precision.
+    """
 
     sets: tuple[tuple[Feature, ...], ...]
     position: int
-    covered: frozenset[int]  # labelled pages whose value it finds
-    found: float  # open pages on which it selects one place, less if it is of less worth
-    texts: int  # different texts that it selects there
-    counted: Variant | None = None  # a position in place of the features that were added to make it precise
+    covered: frozenset[int]
+    score: float
+    texts: int
+    counted: Variant | None = None
 
     @property
     def rank(self) -> tuple[int, float, int, int]:
-        """Where nothing else tells, as on a site of one page, a heading is meant."""
-        heading = max(
-            (HEADINGS.get(value, 0) for f in self.sets[0] if f.level <= 2 for value in f.values), default=0
-        )
-        return (len(self.covered), self.found, self.texts, heading)
+        """Sort key, best last. Ties prefer headings, which matters on sites with a single page."""
+        near = (feature for feature in self.sets[0] if feature.level <= 2)
+        heading = max((_heading_level(feature) for feature in near), default=0)
+        return (len(self.covered), self.score, self.texts, heading)
 
 
-def find_variants(task: Task) -> list[Variant]:
-    """A variant for each different description of a place where a labelled value may stand, best first."""
-    labelled = (rows for values in task.rows.values() for rows in (values if task.many else values[:1]))
+def _heading_level(feature: Feature) -> int:
+    return max((HEADINGS.get(value, 0) for value in feature.values), default=0)
+
+
+def find_variants(target: LearningTarget) -> list[Variant]:
+    """Return a variant for each different description of a labeled row, best first."""
     rows_of: dict[Description, list[int]] = {}
-    for row in dict.fromkeys(chain.from_iterable(labelled)):
-        description = Description.of(task, row)
+    for row in dict.fromkeys(target.labeled_rows()):
+        description = Description.of(target, row)
         rows_of.setdefault(description, []).append(row)
-        rows_of.setdefault(description.without_label(), []).append(row)
-    variants = [_make_precise(task, description, rows) for description, rows in rows_of.items()]
-    if task.many:
-        variants.append(_general(task))
-    found = [variant for variant in variants if variant and variant.covered]
-    return sorted(found, key=lambda variant: variant.rank, reverse=True)
+        rows_of.setdefault(description.without_caption(), []).append(row)
+    variants = [_make_precise(target, description, rows) for description, rows in rows_of.items()]
+    if target.many:
+        variants.append(_general_variant(target))
+    useful = [variant for variant in variants if variant and variant.covered]
+    return sorted(useful, key=lambda variant: variant.rank, reverse=True)
 
 
-def _make_precise(task: Task, description: Description, rows: list[int]) -> Variant | None:
-    """The description itself if it is precise, else with what tells its rows apart, else with a position."""
+def _make_precise(target: LearningTarget, description: Description, rows: list[int]) -> Variant | None:
+    """Return the description itself if it is precise, else with features added, else with a position."""
     sets = description.feature_sets()
-    bits = task.bits(sets[0])
-    worth = 1.0 if description.label else WORTH_UNLABELLED
-    if rows[0] in task.before and not description.inside:
+    bits = target.bits(sets[0])
+    worth = 1.0 if description.caption else WORTH_UNCAPTIONED
+    if rows[0] in target.before and not description.prefix:
         worth *= WORTH_UNANCHORED
-    if _is_precise(task, bits):
-        return _variant(task, sets, 0, worth)
-    selects_gap = _selects_gap(task, bits)
-    if not description.label and not task.many and not selects_gap:
+    if target.is_precise(bits):
+        return _make_variant(target, sets, 0, worth)
+    if not description.caption and not target.many and not target.selects_on_gap(bits):
         return None
-    counted = _count(task, sets[0], rows)
-    near = {f for f in disjunctions([node_features(task.table, row) for row in rows]) if f.distance <= NEAR}
-    search = Search(task.table, rows, task.rows.keys(), bits, task.many)
-    enough = 0.0 if selects_gap else KEPT_SUPPORT * search.judge((), bits).support
-    for features in ({f for f in near if f.type in MEANINGFUL}, near):
+    counted = _count_nodes(target, sets[0], rows)
+    return _refine(target, sets, rows, worth * WORTH_REFINED, counted) or counted
+
+
+def _refine(
+    target: LearningTarget,
+    sets: Sequence[tuple[Feature, ...]],
+    rows: Sequence[int],
+    worth: float,
+    counted: Variant | None,
+) -> Variant | None:
+    """Return a variant with features added that exclude all wrong rows; None if they lose too many pages."""
+    bits = target.bits(sets[0])
+    search = Search(target.table, rows, target.rows.keys(), bits, target.many)
+    # A description that selects something on a page without a value has to lose pages.
+    min_support = 0.0 if target.selects_on_gap(bits) else MIN_KEPT_SUPPORT * search.judge((), bits).support
+    shared = disjunctions([features_of_row(target.table, row) for row in rows])
+    near = {feature for feature in shared if feature.distance <= MAX_DISTANCE}
+    meaningful = {feature for feature in near if feature.type in MEANINGFUL_TYPES}
+    for features in (meaningful, near):
         best = search.best_by_support(features)
-        if best is not None and best.support >= enough:
-            by_meaning = any(feature.type == "inside-word" for feature in best.features)
-            refined = [(*broad, *best.features) for broad in sets]
-            variant = _variant(task, refined, 0, worth * WORTH_REFINED, None if by_meaning else counted)
-            if _is_right(task, variant):
-                return variant
-    return counted
+        if best is None or best.support < min_support:
+            continue
+        by_word = any(feature.type == "inside-word" for feature in best.features)
+        refined = [(*broad, *best.features) for broad in sets]
+        variant = _make_variant(target, refined, 0, worth, None if by_word else counted)
+        if target.accepts_everywhere(variant.sets[0], 0):
+            return variant
+    return None
 
 
-def _selects_gap(task: Task, bits: int) -> bool:
-    """Whether these rows stand on a page that has no value: then to lose pages is right."""
-    return any(not values and task.pick(bits, page, 0) for page, values in task.rows.items())
-
-
-def _count(task: Task, features: tuple[Feature, ...], rows: list[int]) -> Variant | None:
-    """The description with the position that is right on all labelled pages, and best on the others."""
-    if task.many:
+def _count_nodes(
+    target: LearningTarget, features: tuple[Feature, ...], rows: Sequence[int]
+) -> Variant | None:
+    """Return the description with the position that is right on all labeled pages, and best on the others."""
+    if target.many:
         return None
-    bits = task.bits(features)
-    positions = {p: WORTH_FIRST if p in (1, -1) else WORTH_COUNTED for p in _positions(task, bits, rows)}
-    variants = (_variant(task, [features], position, worth) for position, worth in positions.items())
-    right = (variant for variant in variants if _is_right(task, variant))
-    return max(right, key=lambda variant: variant.rank, default=None)
+    variants = []
+    for position in _positions(target, target.bits(features), rows):
+        worth = WORTH_FIRST if position in (1, -1) else WORTH_COUNTED
+        if target.accepts_everywhere(features, position):
+            variants.append(_make_variant(target, [features], position, worth))
+    return max(variants, key=lambda variant: variant.rank, default=None)
 
 
-def _positions(task: Task, bits: int, rows: Iterable[int]) -> list[int]:
-    """Where the rows stand among those selected, from the start, and whether last."""
-    found: list[int] = []
-    for page, own in groupby(rows, key=lambda row: int(task.table.row_page[row])):
-        on_page = task.table.on_page(bits, page)
-        positions = {row: number for number, row in enumerate(on_page, 1)}
-        for row in own:
-            found.append(positions[row])
+def _positions(target: LearningTarget, bits: int, rows: Iterable[int]) -> list[int]:
+    """Return the positions of rows among those selected on their page, counted from 1; −1 for the last."""
+    positions: dict[int, None] = {}
+    for page, page_rows in groupby(rows, key=lambda row: int(target.table.row_page[row])):
+        on_page = target.table.on_page(bits, page)
+        numbers = {row: number for number, row in enumerate(on_page, 1)}
+        for row in page_rows:
+            positions[numbers[row]] = None
             if row == on_page[-1]:
-                found.append(-1)
-    return list(dict.fromkeys(found))
+                positions[-1] = None
+    return list(positions)
 
 
-def _general(task: Task) -> Variant | None:
-    """What all of many values have in common, by the paper's search: values may differ in path and label."""
-    positives = [rows[0] for values in task.rows.values() for rows in values]
-    features = disjunctions([node_features(task.table, row) for row in positives])
-    best = Search(task.table, positives, task.rows.keys(), task.universe, many=True).best_by_distance(
-        features
-    )
+def _general_variant(target: LearningTarget) -> Variant | None:
+    """Return what all values of a `many` attribute share, by the paper's search.
+
+    Such values may differ in path and caption.
+    """
+    positives = [rows[0] for values in target.rows.values() for rows in values]
+    features = disjunctions([features_of_row(target.table, row) for row in positives])
+    search = Search(target.table, positives, target.rows.keys(), target.universe, many=True)
+    best = search.best_by_distance(features)
     if best is None or not best.is_precise:
         return None
-    return _variant(task, [best.features], 0, WORTH_GENERAL)
+    return _make_variant(target, [best.features], 0, WORTH_GENERAL)
 
 
-def _variant(
-    task: Task,
+def _make_variant(
+    target: LearningTarget,
     sets: Sequence[tuple[Feature, ...]],
     position: int,
     worth: float,
     counted: Variant | None = None,
 ) -> Variant:
-    bits = task.bits(sets[0])
-    covered = frozenset(page for page in task.rows if task.covers(bits, page, position))
-    picked = [task.pick(bits, page, position) for page in task.open_pages]
-    texts = {task.table.rows[rows[0]].text for rows in picked if rows}
-    found = sum(len(rows) == 1 or (task.many and len(rows) > 0) for rows in picked)
-    variety = min(1.0, len(texts) / (VARIED_SHARE * found)) if found else 1.0
-    return Variant(tuple(sets), position, covered, worth * found * (1 + variety) / 2, len(texts), counted)
-
-
-def _is_right(task: Task, variant: Variant) -> bool:
-    bits = task.bits(variant.sets[0])
-    return all(task.accepts(bits, page, variant.position) for page in task.rows)
-
-
-def _is_precise(task: Task, bits: int) -> bool:
-    """Whether nothing but right rows are selected on labelled pages, and one only unless many are wanted."""
-    for page in task.rows:
-        if not task.accepts(bits, page, 0):
-            return False
-        if not task.many and len(task.pick(bits, page, 0)) > 1:
-            return False
-    return True
+    """Return a variant with its measures on the sample. Places whose text varies from page to page score higher."""
+    bits = target.bits(sets[0])
+    covered = frozenset(page for page in target.rows if target.covers(bits, page, position))
+    selected = [target.select(bits, page, position) for page in target.unlabeled_pages]
+    texts = {target.table.rows[rows[0]].text for rows in selected if rows}
+    fitting = sum(len(rows) == 1 or (target.many and len(rows) > 0) for rows in selected)
+    variety = min(1.0, len(texts) / (FULL_VARIETY_SHARE * fitting)) if fitting else 1.0
+    return Variant(tuple(sets), position, covered, worth * fitting * (1 + variety) / 2, len(texts), counted)

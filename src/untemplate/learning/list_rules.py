@@ -1,14 +1,14 @@
-"""Labels of several records of list pages to the rules of such pages: where records stand, and what is in each.
+"""The rules of list pages, learned from labels of several records on a page.
 
-The records are found by the paper's search (Vertex III-C.2) among all elements instead of texts. Each is then a small
-page of its own, from which the rules of its attributes are learnt as from any page.
+Where records begin is found by the paper's search (Vertex III-C.2), among elements instead of texts. Each record is
+then a small page of its own, and the rules of its attributes are learned as for any page.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from lxml import etree
@@ -16,208 +16,237 @@ from lxml import etree
 from untemplate.errors import PageError
 from untemplate.labeling import Label
 from untemplate.labeling.list_labels import Located, locate
-from untemplate.learning.attributes import AttributeReport, learn_rules
-from untemplate.learning.features import node_features
-from untemplate.learning.sample_table import Table
-from untemplate.learning.search import Search, disjunctions
-from untemplate.learning.selectors import MAX_COMMITTEE, places_of
-from untemplate.page import Node, Page
+from untemplate.learning.attributes import LearnedRules, learn_rules
+from untemplate.learning.sample_features import features_of_row
+from untemplate.learning.sample_table import SampleTable
+from untemplate.learning.search import ScoredFeatures, Search, disjunctions
+from untemplate.learning.selectors import MAX_COMMITTEE, contexts_of
+from untemplate.page import Node, Page, nodes_at
 from untemplate.page.xpaths import NumberedXPaths
 from untemplate.rules.record_pages import RecordPage, split_records
-from untemplate.rules.rule import RecordRule, Rule, Selector
+from untemplate.rules.rule import RecordRule, Selector
 from untemplate.schema import Schema
 
-__all__ = ["LearnedList", "learn_list"]
+__all__ = ["learn_list"]
 
 T = TypeVar("T")
 _TAGS = re.compile(r"(/[a-z][a-z0-9]*)+")
 
-# Records whose features are looked at, labelled records that rules are learnt from, others they generalise over.
-SOME = 200
-LABELLED = 40
-OTHERS = 40
-# Records labelled, at least, and their share of those that look alike, if others were left out on purpose. From 0.4
-# to 0.7 record F1 on `lists` is the same.
-AT_LEAST = 5
-MANY = 0.6
-# How deep inside a record it is looked for what others lack.
-DEPTH = 4
-# Pages besides the labelled ones on which a rule should find records, and from which such others come.
-PAGES = 5
+# Records whose features are compared to find where records begin.
+MAX_COMPARED_RECORDS = 200
+# Labeled records that the rules of attributes are learned from, and unlabeled ones they generalize over.
+MAX_LABELED_RECORDS = 40
+MAX_UNLABELED_RECORDS = 40
+# Unlabeled records count as left out on purpose if at least this many records, and this share of all that look alike,
+# are labeled. From 0.4 to 0.7 record F1 on `lists` is the same.
+MIN_LABELED_RECORDS = 5
+MIN_LABELED_SHARE = 0.6
+# Levels inside a record that are searched for tags that other elements lack.
+MAX_INNER_LEVELS = 4
+# Unlabeled pages on which a rule should find records, and from which unlabeled records come.
+MAX_UNLABELED_PAGES = 5
 
-
-@dataclass
-class LearnedList:
-    """What was learnt from list pages: no record rule, no other rules; `problems` says why."""
-
-    records: RecordRule | None = None
-    rules: dict[str, Rule] = field(default_factory=dict)
-    static: tuple[str, ...] = ()
-    reports: list[AttributeReport] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
+_Located = Mapping[Page, Sequence[Located]]
+"""The records found on each labeled page."""
 
 
 def learn_list(
-    labelled: Mapping[Page, Sequence[Label]], others: Sequence[Page], schema: Schema
-) -> LearnedList:
-    """The rules of list pages from readable pages with labels of records, and others of their kind."""
-    learned = LearnedList()
-    located: dict[Page, list[Located]] = {}
-    for page, labels in labelled.items():
+    labeled: Mapping[Page, Sequence[Label]], unlabeled: Sequence[Page], schema: Schema
+) -> LearnedRules:
+    """Learn the rules of list pages. If no record rule is found there are no rules, and `problems` says why.
+
+    Args:
+        labeled: readable pages with labels of their records.
+        unlabeled: other pages of the same template.
+        schema: the attributes to learn.
+    """
+    located, problems = _locate_records(labeled)
+    if not located:
+        return LearnedRules(problems=problems)
+    unlabeled = unlabeled[:MAX_UNLABELED_PAGES]
+    record_rule = _learn_record_rule(located, unlabeled)
+    if record_rule is None:
+        problems.append("no rule tells the labeled records from the rest of their page")
+        return LearnedRules(problems=problems)
+    labels_of = _records_as_pages(located)
+    known = _spread_evenly([part for part, labels in labels_of.items() if labels], MAX_LABELED_RECORDS)
+    others = [part for part, labels in labels_of.items() if not labels]
+    for page in unlabeled:
+        others += split_records(record_rule, page)
+    table = SampleTable([*known, *_spread_evenly(others, MAX_UNLABELED_RECORDS)])
+    labels_by_number = {number: labels_of[part] for number, part in enumerate(known)}
+    rules, reports = learn_rules(table, labels_by_number, schema)
+    return LearnedRules(rules, tuple(sorted(table.static)), reports, record_rule, problems)
+
+
+def _locate_records(labeled: Mapping[Page, Sequence[Label]]) -> tuple[_Located, list[str]]:
+    """Find the labeled records and others like them on each page, and say which labels were not found."""
+    located: dict[Page, Sequence[Located]] = {}
+    problems: list[str] = []
+    for page, labels in labeled.items():
         try:
             records = locate(page, labels)
         except PageError as error:
-            learned.problems.append(f"{page.id}: {error}")
+            problems.append(f"{page.id}: {error}")
             continue
-        missing = _not_located(page, labels, records)
-        learned.problems += missing
+        missing = _explain_not_located(page, labels, records)
+        problems += missing
         if records:
-            located[page] = records if missing else _without_strangers(records)
-    if not located:
-        return learned
-    others = others[:PAGES]
-    learned.records = _learn_records(located, others)
-    if learned.records is None:
-        learned.problems.append("no rule tells the labelled records from the rest of their page")
-        return learned
-    parts = _parts(located)
-    known = _spread([part for part, labels in parts if labels], LABELLED)
-    more = [part for part, labels in parts if not labels]
-    more += [part for page in others for part in split_records(learned.records, page)]
-    labels_of = dict(parts)
-    table = Table([*known, *_spread(more, OTHERS)])
-    given = {number: labels_of[part] for number, part in enumerate(known)}
-    learned.rules, learned.reports = learn_rules(table, given, schema)
-    learned.static = tuple(sorted(table.static))
-    return learned
+            located[page] = records if missing else _without_excluded(records)
+    return located, problems
 
 
-def _without_strangers(records: Sequence[Located]) -> list[Located]:
-    """The records without those that were left out on purpose, if so many are labelled that it must be so.
+def _without_excluded(records: Sequence[Located]) -> Sequence[Located]:
+    """Drop unlabeled records that were left out on purpose, if most records are labeled.
 
-    What stands beside labelled records and is made like them is none of these: it was forgotten.
+    An unlabeled record that is a sibling of labeled ones and has the same structure was merely forgotten.
     """
-    labelled = [record for record in records if record.labels]
-    if len(labelled) < max(AT_LEAST, MANY * len(records)):
-        return list(records)
-    heads = [record.elements[0] for record in labelled]
-    places = {(head.getparent(), head.tag, head.get("class")) for head in heads}
-    inside = [_paths_inside(head) for head in heads]
-    shared, known = set.intersection(*inside), set.union(*inside)
+    labeled = [record for record in records if record.labels]
+    if len(labeled) < max(MIN_LABELED_RECORDS, MIN_LABELED_SHARE * len(records)):
+        return records
+    heads = [record.elements[0] for record in labeled]
+    slots = {_list_slot(head) for head in heads}
+    inner_paths = [_inner_paths(head) for head in heads]
+    shared, known = set.intersection(*inner_paths), set.union(*inner_paths)
 
     def is_alike(head: etree._Element) -> bool:
-        place = (head.getparent(), head.tag, head.get("class"))
-        return place in places and shared <= _paths_inside(head) <= known
+        return _list_slot(head) in slots and shared <= _inner_paths(head) <= known
 
     return [record for record in records if record.labels or is_alike(record.elements[0])]
 
 
-def _not_located(page: Page, labels: Sequence[Label], located: Sequence[Located]) -> list[str]:
-    placed = {label.record for one in located for label in one.labels}
+def _list_slot(head: etree._Element) -> tuple[etree._Element | None, str, str | None]:
+    return head.getparent(), head.tag, head.get("class")
+
+
+def _explain_not_located(page: Page, labels: Sequence[Label], located: Sequence[Located]) -> list[str]:
+    """Return a message for each labeled record that was not found, and one for labels without a record."""
+    placed = {label.record for record in located for label in record.labels}
     missing = dict.fromkeys(label.record for label in labels if label.record not in placed)
-    return [
-        f"{page.id}: labels of the whole page left out, since records of it are labelled"
-        if name is None
-        else f"{page.id}: record {name}: its values do not stand together on the page"
-        for name in missing
-    ]
+    messages = []
+    for name in missing:
+        if name is None:
+            messages.append(
+                f"{page.id}: ignored labels of the page as a whole, since its records are labeled"
+            )
+        else:
+            messages.append(f"{page.id}: record {name}: its values are not close together on the page")
+    return messages
 
 
-class _Elements(Table):
-    """All elements of pages that hold some text."""
+class _ElementTable(SampleTable):
+    """A sample whose rows are all elements that contain text."""
 
     def _nodes(self, page: Page) -> list[Node]:
-        texts = (node.parent for node in page.nodes if node.is_text)
-        speaking: set[etree._Element] = set()
-        for element in texts:
-            while element is not None and element not in speaking:
-                speaking.add(element)
+        with_text: set[etree._Element] = set()
+        for node in page.nodes:
+            element = node.parent if node.is_text else None
+            while element is not None and element not in with_text:
+                with_text.add(element)
                 element = element.getparent()
-        return [Node(one, "element", "") for one in page.tree.iter(etree.Element) if one in speaking]
+        elements = (element for element in page.tree.iter(etree.Element) if element in with_text)
+        return [Node(element, "element", "") for element in elements]
 
 
-def _learn_records(located: Mapping[Page, Sequence[Located]], others: Sequence[Page]) -> RecordRule | None:
-    """Where records begin: the most general precise descriptions, each using nothing that another uses."""
-    table = _Elements([*located, *others])
+def _learn_record_rule(located: _Located, unlabeled: Sequence[Page]) -> RecordRule | None:
+    """Learn where records begin, how many siblings they span, and with which tags."""
+    table = _ElementTable([*located, *unlabeled])
     row_of = {node.element: row for row, node in enumerate(table.rows)}
-    records = [record for found in located.values() for record in found]
-    heads = [row for record in records if (row := row_of.get(record.elements[0])) is not None]
-    search = Search(table, heads, range(len(located)), (1 << len(table)) - 1, many=True)
-    features = disjunctions([node_features(table, row) for row in _spread(heads, SOME)])
-    selectors: list[Selector] = []
-    holds = ""
-    while features and len(selectors) < MAX_COMMITTEE:
-        best = search.best_by_distance(features)
-        if best is None or (selectors and not best.is_precise):
-            break
-        if not best.is_precise:
-            selected = {row for page in range(len(located)) for row in table.on_page(best.bits, page)}
-            holds = _what_tells(table, heads, selected.difference(heads))
-        selectors.append(Selector("element()", best.features, support=round(best.support, 3)))
-        used = places_of(best.features)
-        features = {feature for feature in features if not places_of([feature]) & used}
-    if not selectors:
+    records = [record for page_records in located.values() for record in page_records]
+    heads = [row_of[record.elements[0]] for record in records if record.elements[0] in row_of]
+    selecting = _select_heads(table, heads, len(located))
+    if not selecting:
         return None
-    following = [element for record in records for element in record.elements[1:]]
+    holds = "" if selecting[0].is_precise else _distinguishing_path(table, heads, selecting[0], len(located))
+    siblings = [element for record in records for element in record.elements[1:]]
     return RecordRule(
-        tuple(selectors),
+        tuple(Selector("element()", best.features, support=round(best.support, 3)) for best in selecting),
         holds,
         max(len(record.elements) for record in records) - 1,
-        tuple(sorted({element.tag for element in following})),
+        tuple(sorted({element.tag for element in siblings})),
     )
 
 
-def _what_tells(table: Table, heads: Sequence[int], others: Collection[int]) -> str:
-    """The path of tags inside all heads that the fewest others have, the shortest of such; empty if all have all."""
-    shared = set.intersection(*(_paths_inside(table.rows[row].element) for row in heads))
-    left = {path: sum(table.rows[row].element.find(path) is not None for row in others) for path in shared}
-    best = min(left, key=lambda path: (left[path], path.count("/"), path), default="")
-    return best if best and left[best] < len(others) else ""
+def _select_heads(table: SampleTable, heads: Sequence[int], labeled_pages: int) -> list[ScoredFeatures]:
+    """Return the most general feature sets of record heads, each in other contexts.
+
+    Only the first may be imprecise.
+    """
+    search = Search(table, heads, range(labeled_pages), (1 << len(table)) - 1, many=True)
+    features = disjunctions(
+        [features_of_row(table, row) for row in _spread_evenly(heads, MAX_COMPARED_RECORDS)]
+    )
+    chosen: list[ScoredFeatures] = []
+    while features and len(chosen) < MAX_COMMITTEE:
+        best = search.best_by_distance(features)
+        if best is None or (chosen and not best.is_precise):
+            break
+        chosen.append(best)
+        used = contexts_of(best.features)
+        features = {feature for feature in features if not contexts_of([feature]) & used}
+    return chosen
 
 
-def _paths_inside(element: etree._Element) -> set[str]:
-    found: set[str] = set()
+def _distinguishing_path(
+    table: SampleTable, heads: Sequence[int], imprecise: ScoredFeatures, labeled_pages: int
+) -> str:
+    """Return a path of tags inside all record heads that fewest of the wrongly selected elements have.
+
+    The shortest of several such paths is best. Returns an empty path if all wrong elements have all paths.
+    """
+    selected: set[int] = set()
+    for page in range(labeled_pages):
+        selected.update(table.on_page(imprecise.bits, page))
+    wrong = selected.difference(heads)
+    shared = set.intersection(*(_inner_paths(table.rows[row].element) for row in heads))
+    remaining = {path: _count_with(table, wrong, path) for path in shared}
+    best = min(remaining, key=lambda path: (remaining[path], path.count("/"), path), default="")
+    return best if best and remaining[best] < len(wrong) else ""
+
+
+def _count_with(table: SampleTable, rows: Collection[int], path: str) -> int:
+    return sum(table.rows[row].element.find(path) is not None for row in rows)
+
+
+def _inner_paths(element: etree._Element) -> set[str]:
+    """Return the tag paths below an element, down to a few levels."""
+    paths: set[str] = set()
     level = [("", element)]
-    for _ in range(DEPTH):
-        level = [(f"{path}/{one.tag}", one) for path, around in level for one in around.iterchildren("*")]
-        found.update(path[1:] for path, _ in level if _TAGS.fullmatch(path))
-    return found
+    for _ in range(MAX_INNER_LEVELS):
+        level = [
+            (f"{path}/{child.tag}", child) for path, parent in level for child in parent.iterchildren("*")
+        ]
+        paths.update(path[1:] for path, _ in level if _TAGS.fullmatch(path))
+    return paths
 
 
-def _parts(located: Mapping[Page, Sequence[Located]]) -> list[tuple[RecordPage, list[Label]]]:
-    """Each located record as a page, with its labels."""
-    parts = []
+def _records_as_pages(located: _Located) -> dict[RecordPage, list[Label]]:
+    """Return each located record as a small page, with its labels."""
+    labels_of: dict[RecordPage, list[Label]] = {}
     for page, records in located.items():
         paths = NumberedXPaths()
         for position, record in enumerate(records, 1):
             part = RecordPage(page, record.elements, position, paths)
-            parts.append((part, [_inside(label, page, part) for label in record.labels]))
-    return parts
+            labels_of[part] = [_move_label(label, page, part) for label in record.labels]
+    return labels_of
 
 
-def _inside(label: Label, page: Page, part: RecordPage) -> Label:
-    """The label of a place in the page as one of the same place in the part."""
+def _move_label(label: Label, page: Page, part: RecordPage) -> Label:
+    """Return a label whose XPath is valid inside the record's own page."""
     if label.xpath is None:
         return label
-    try:
-        results = page.tree.xpath(label.xpath)
-    except etree.XPathError:
-        return label
-    copies = {
-        one: copy
-        for whole, top in zip(part.elements, part.tree, strict=True)
-        for one, copy in zip(whole.iter(), top.iter(), strict=True)
-    }
-    for result in results if isinstance(results, list) else []:
-        is_element = isinstance(result, etree._Element)
-        copy = copies.get(result if is_element else result.getparent())
-        if copy is not None:
-            kind = "element" if is_element else f"@{result.attrname}" if result.is_attribute else "text"
-            kind = "tail" if not is_element and result.is_tail else kind
-            return replace(label, xpath=Node(copy, kind, "").xpath)
+    copies = dict(_copied_elements(part))
+    for element, kind in nodes_at(page.tree, label.xpath):
+        if element in copies:
+            return replace(label, xpath=Node(copies[element], kind, "").xpath)
     return label
 
 
-def _spread(items: Sequence[T], count: int) -> list[T]:
-    """So many of the items, evenly spread."""
+def _copied_elements(part: RecordPage) -> Iterator[tuple[etree._Element, etree._Element]]:
+    for original, copy in zip(part.elements, part.tree, strict=True):
+        yield from zip(original.iter(), copy.iter(), strict=True)
+
+
+def _spread_evenly(items: Sequence[T], count: int) -> list[T]:
+    """Return at most `count` items, evenly spread."""
     return list(items[:: max(1, -(-len(items) // count))])

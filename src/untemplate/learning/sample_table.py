@@ -1,8 +1,8 @@
-"""The sample's nodes and elements as arrays, so that a feature is looked up for all nodes at once.
+"""The nodes and elements of sample pages as arrays, so that one lookup answers a feature for all nodes at once.
 
-Rows are the nodes of all pages, page after page, in document order. Elements are numbered over all pages;
-number 0 stands for "none", so that going up or sideways needs no test. A set of rows is a bit set, kept as an
-integer, which Python combines and counts faster than anything else.
+Rows are the nodes of all pages, page after page, in document order. Elements are numbered over all pages. Number 0
+means "no element", so going up or sideways needs no test. A set of rows is a bit set in one Python integer, which is
+the fastest representation to intersect and count.
 """
 
 from __future__ import annotations
@@ -18,29 +18,34 @@ from untemplate.page.arrays import Bools, Ints
 from untemplate.page.captions import count_pages_with_texts, may_be_caption, static_key_at
 from untemplate.rules.feature import Feature, element_values
 
-__all__ = ["Table", "bits_of"]
+__all__ = ["SampleTable", "bits_of"]
 
-# The share of pages on which a text must stand to be static: 0.8, as in "High-Precision Web Extraction Using Site
+# Share of pages on which a text must appear to be static: 0.8, as in "High-Precision Web Extraction Using Site
 # Knowledge". Swept with `python -m benchmarks.measure.constants`: 0.5 is worse, since frequent values then
-# look like labels; 0.65 to 0.95 are alike.
+# look like captions; 0.65 to 0.95 are alike.
 STATIC_SHARE = 0.8
 
-# Up to so many rows of a bit set are listed one by one; that takes quadratic time, but little.
-FEW = 32
+# Bit sets with more rows are unpacked by NumPy; listing the rows one by one is quadratic, but faster for few.
+MAX_ROWS_ONE_BY_ONE = 32
 
 # An element with more text is not one value.
 MAX_ELEMENT_TEXT = 1000
 
 
-class Table:
-    """All nodes of a few readable pages, with their elements, as columns; whole elements too if asked for."""
+class SampleTable:
+    """All nodes of a few readable pages, with their elements, as columns.
 
-    def __init__(self, pages: Sequence[Page], whole_elements: bool = False) -> None:
+    Args:
+        pages: pages of one template. Reading one that cannot be parsed raises PageError.
+        add_elements: add whole elements as rows, for values that span several text nodes.
+    """
+
+    def __init__(self, pages: Sequence[Page], add_elements: bool = False) -> None:
         self.pages = pages
-        self._whole_elements = whole_elements
+        self._add_elements = add_elements
         self.rows: list[Node] = []
         self.starts: list[int] = [0]
-        self._elements: list[etree._Element | None] = [None]
+        self._elements: list[etree._Element] = []  # element n is at n - 1
         self._first_elements: list[int] = []
         self._parent: list[int] = [0]
         self._sibling: dict[str, list[int]] = {"preceding": [0], "following": [0]}
@@ -53,6 +58,7 @@ class Table:
             self._add(page)
 
     def _add(self, page: Page) -> None:
+        """Append the rows and elements of one page; each row gets its nearest text rows to the left and right."""
         self._first_elements.append(len(self._parent))
         numbers = self._number_elements(page.tree)
         left, right = self._row_neighbor["left"], self._row_neighbor["right"]
@@ -65,20 +71,22 @@ class Table:
             left.append(last_text)
             right.append(-1)
             if node.is_text:
-                start = last_text if last_text >= 0 else first
+                start = max(last_text, first)
                 right[start:row] = [row] * (row - start)
                 last_text = row
         self.starts.append(len(self.rows))
 
     def _nodes(self, page: Page) -> Sequence[Node]:
-        return _with_elements(page.nodes) if self._whole_elements else page.nodes
+        """Return the rows of a page; subclasses may choose others."""
+        return _nodes_and_elements(page.nodes) if self._add_elements else page.nodes
 
     @cached_property
-    def with_elements(self) -> Table:
-        """The same pages, and besides their nodes whole elements as rows."""
-        return Table(self.pages, whole_elements=True)
+    def with_elements(self) -> SampleTable:
+        """The same pages with whole elements as additional rows."""
+        return SampleTable(self.pages, add_elements=True)
 
     def _number_elements(self, root: etree._Element) -> dict[etree._Element | None, int]:
+        """Number the elements of one page, and record their parents, siblings and values."""
         numbers: dict[etree._Element | None, int] = {}
         last_child: dict[int, int] = {}
         for number, element in enumerate(root.iter(etree.Element), len(self._parent)):
@@ -108,29 +116,27 @@ class Table:
 
     @cached_property
     def page_bits(self) -> list[int]:
-        """The rows of each page."""
+        """The rows of each page, as a bit set."""
         spans = zip(self.starts, self.starts[1:], strict=False)
         return [((1 << (stop - start)) - 1) << start for start, stop in spans]
 
     @cached_property
     def node_bits(self) -> dict[str, int]:
-        """The rows of each node kind: `text()`, `@src` …"""
+        """The rows of each node kind, such as `text()` or `@src`, as a bit set."""
         kinds: dict[str, list[int]] = {}
         for row, node in enumerate(self.rows):
             kinds.setdefault(node.node_test, []).append(row)
         return {kind: bits_of(rows) for kind, rows in kinds.items()}
 
-    def first(self, bits: int, page: int) -> int | None:
-        """The first of these rows on a page."""
-        start = self.starts[page]
-        on_page = (bits & self.page_bits[page]) >> start
-        return start + (on_page & -on_page).bit_length() - 1 if on_page else None
+    def rows_of_page(self, page: int) -> list[Node]:
+        """Return the nodes of one page; the first is row `starts[page]`."""
+        return self.rows[self.starts[page] : self.starts[page + 1]]
 
     def on_page(self, bits: int, page: int) -> list[int]:
-        """All of these rows on a page, in order."""
+        """Return those rows of a bit set that are on one page, in order."""
         start, stop = self.starts[page], self.starts[page + 1]
         rest = (bits & self.page_bits[page]) >> start
-        if rest.bit_count() > FEW:
+        if rest.bit_count() > MAX_ROWS_ONE_BY_ONE:
             packed = np.frombuffer(rest.to_bytes((stop - start + 7) // 8, "little"), np.uint8)
             return (np.flatnonzero(np.unpackbits(packed, bitorder="little")) + start).tolist()
         rows = []
@@ -144,21 +150,22 @@ class Table:
 
     @cached_property
     def parent(self) -> Ints:
+        """The parent of each element."""
         return np.array(self._parent, np.int32)
 
     @cached_property
     def sibling(self) -> dict[str, Ints]:
-        """Per direction, the nearest element sibling of each element."""
+        """The nearest sibling of each element, by direction."""
         return {axis: np.array(numbers, np.int32) for axis, numbers in self._sibling.items()}
 
     @cached_property
     def row_sibling(self) -> dict[str, Ints]:
-        """Per direction, the nearest element sibling of each row."""
+        """The nearest sibling element of each row, by direction."""
         return {axis: np.array(numbers, np.int32) for axis, numbers in self._row_sibling.items()}
 
     @cached_property
     def row_neighbor(self) -> dict[str, Ints]:
-        """Per side, the nearest text row; −1 at the page's ends."""
+        """The nearest text row beside each row, by side; −1 at the ends of the page."""
         return {side: np.array(rows, np.int32) for side, rows in self._row_neighbor.items()}
 
     @cached_property
@@ -166,77 +173,81 @@ class Table:
         return [np.array(self._row_element, np.int32)]
 
     def ancestor(self, level: int) -> Ints:
-        """The element `level` steps up from each row; level 1 is the element that contains it."""
+        """Return the element `level` steps up from each row; level 1 is the element that contains the row."""
         while len(self._ancestors) < level:
             self._ancestors.append(self.parent[self._ancestors[-1]])
         return self._ancestors[level - 1]
 
     def element(self, number: int) -> etree._Element:
-        element = self._elements[number]
-        assert element is not None
-        return element
+        """Return the element with a number."""
+        return self._elements[number - 1]
 
     def neighbor_text(self, row: int, side: str) -> str:
-        """The text to the left or right of a row; empty at the page's ends."""
-        other = int(self.row_neighbor[side][row])
-        return self.rows[other].text if other >= 0 else ""
+        """Return the text to the left or right of a row; empty at the ends of the page."""
+        neighbor = int(self.row_neighbor[side][row])
+        return self.rows[neighbor].text if neighbor >= 0 else ""
 
-    # Static text and labels
+    # Static text and captions
 
     @cached_property
     def static(self) -> frozenset[str]:
-        """Short texts that stand at the same path on most pages, with their tags: the template's own words."""
+        """Short texts that appear at the same path on most pages, as static keys: the template's own words."""
         if len(self.pages) < 2:
             return frozenset()
-        spans = zip(self.starts, self.starts[1:], strict=False)
-        counts = count_pages_with_texts(filter(_is_text, self.rows[start:stop]) for start, stop in spans)
+        counts = count_pages_with_texts(map(self._texts_of_page, range(len(self.pages))))
+        captions = ((path, text) for path, text in counts if may_be_caption(text))
         return frozenset(
             static_key_at(path, text)
-            for (path, text), count in counts.items()
-            if may_be_caption(text) and self._is_frequent(text, count)
+            for path, text in captions
+            if self._is_frequent(text, counts[path, text])
         )
 
-    def _is_frequent(self, text: str, count: int) -> bool:
-        return count >= STATIC_SHARE * len(self.pages) or (count > 1 and text.endswith(":"))
+    def _texts_of_page(self, page: int) -> list[Node]:
+        return [node for node in self.rows_of_page(page) if node.is_text]
+
+    def _is_frequent(self, text: str, pages: int) -> bool:
+        """Return True if a text is on enough pages to be static; two are enough if it ends as captions do."""
+        return pages >= STATIC_SHARE * len(self.pages) or (pages > 1 and text.endswith(":"))
 
     def is_static(self, row: int) -> bool:
-        """Whether a row is one of the template's own words."""
+        """Return True if a row's text is one of the template's own words."""
         node = self.rows[row]
         return node.is_text and static_key_at(node.path, node.text) in self.static
 
     @cached_property
-    def labels(self) -> list[str]:
+    def captions(self) -> list[str]:
         """The nearest static text before each row; empty if there is none."""
-        labels: list[str] = []
+        captions: list[str] = []
         for start, stop in zip(self.starts, self.starts[1:], strict=False):
-            label = ""
+            caption = ""
             for row in range(start, stop):
-                labels.append(label)
+                captions.append(caption)
                 if self.is_static(row):
-                    label = self.rows[row].text
-        return labels
+                    caption = self.rows[row].text
+        return captions
 
     # Features
 
     def pages_with(self, kind: str, value: str) -> int:
-        """On how many pages some element has this value."""
+        """Count the pages on which an element has this value."""
         numbers = self._holders.get((kind, value), [])
         return len(np.unique(np.searchsorted(self._first_elements, numbers, side="right")))
 
     def pages_with_text(self, kind: str, value: str) -> int:
-        """On how many pages some row's text is this, or begins, ends or stands with this word."""
+        """Count the pages on which `rows_by` returns a row."""
         return len(np.unique(self.row_page[self.rows_by(kind, value)]))
 
     def rows_by(self, kind: str, value: str) -> list[int]:
-        """The rows with this `text`, `first`, `last` or any `word`, or `label`."""
+        """Return the rows with this `text`, `first` word, `last` word, any `word`, or `caption`."""
         return self._text_index[kind].get(value, [])
 
     @cached_property
     def _text_index(self) -> dict[str, dict[str, list[int]]]:
-        index: dict[str, dict[str, list[int]]] = {k: {} for k in ("text", "first", "last", "word", "label")}
-        for row, (node, label) in enumerate(zip(self.rows, self.labels, strict=True)):
+        kinds = ("text", "first", "last", "word", "caption")
+        index: dict[str, dict[str, list[int]]] = {kind: {} for kind in kinds}
+        for row, (node, caption) in enumerate(zip(self.rows, self.captions, strict=True)):
             words = node.text.split(" ")
-            index["label"].setdefault(label, []).append(row)
+            index["caption"].setdefault(caption, []).append(row)
             for word in set(words):
                 index["word"].setdefault(word, []).append(row)
             if node.is_text:
@@ -246,7 +257,7 @@ class Table:
         return index
 
     def bits(self, features: Iterable[Feature]) -> int:
-        """The rows of which all these features hold."""
+        """Return the rows that have all these features, as a bit set."""
         bits = (1 << len(self)) - 1
         for feature in features:
             if feature not in self._bits:
@@ -257,28 +268,36 @@ class Table:
     def _rows_with(self, feature: Feature) -> int:
         match feature.kind:
             case "label":
-                return bits_of(row for value in feature.values for row in self.rows_by("label", value))
+                return self._rows_by_any("caption", feature.values)
             case "inside-word":
-                return bits_of(row for value in feature.values for row in self.rows_by("word", value))
+                return self._rows_by_any("word", feature.values)
             case "inside-left-text":
-                return bits_of(r for r, n in enumerate(self.rows) if n.text.startswith(feature.values))
+                starts = [node.text.startswith(feature.values) for node in self.rows]
+                return _pack(np.array(starts, np.bool_))
             case "inside-right-text":
-                return bits_of(r for r, n in enumerate(self.rows) if n.text.endswith(feature.values))
-            case "text" | "word":
-                return self._rows_beside(feature)
+                ends = [node.text.endswith(feature.values) for node in self.rows]
+                return _pack(np.array(ends, np.bool_))
             case _:
-                return self._rows_within(feature)
+                return self._rows_beside(feature) if feature.side else self._rows_within(feature)
+
+    def _rows_by_any(self, kind: str, values: Iterable[str]) -> int:
+        bits = 0
+        for value in values:
+            bits |= bits_of(self.rows_by(kind, value))
+        return bits
 
     def _rows_beside(self, feature: Feature) -> int:
-        assert feature.side is not None
-        edge = "last" if feature.side == "left" else "first"
+        """Return the rows with this text, or a text with this word, on the feature's side."""
+        side = "left" if feature.side == "left" else "right"
+        edge = "last" if side == "left" else "first"
         index = self._text_index["text" if feature.kind == "text" else edge]
-        texts = np.zeros(len(self) + 1, np.bool_)  # the last place stands for neighbor −1
+        texts = np.zeros(len(self) + 1, np.bool_)  # the last entry is for neighbor −1
         for value in feature.values:
             texts[index.get(value, [])] = True
-        return _pack(texts[self.row_neighbor[feature.side]])
+        return _pack(texts[self.row_neighbor[side]])
 
     def _rows_within(self, feature: Feature) -> int:
+        """Return the rows whose ancestor at the feature's level, or a sibling of it, has this value."""
         elements = np.zeros(len(self._parent), np.bool_)
         for value in feature.values:
             elements[self._holders.get((feature.kind, value), [])] = True
@@ -297,12 +316,8 @@ class Table:
         return _pack(held)
 
 
-def _is_text(node: Node) -> bool:
-    return node.is_text
-
-
 def bits_of(rows: Iterable[int]) -> int:
-    """These rows as a bit set."""
+    """Return rows as a bit set."""
     numbers = np.fromiter(rows, np.int64)
     if not len(numbers):
         return 0
@@ -315,8 +330,8 @@ def _pack(mask: Bools) -> int:
     return int.from_bytes(np.packbits(mask, bitorder="little").tobytes(), "little")
 
 
-def _with_elements(nodes: Sequence[Node]) -> list[Node]:
-    """The nodes, and before those inside it each element that holds a short text, the outer ones first."""
+def _nodes_and_elements(nodes: Sequence[Node]) -> list[Node]:
+    """Return the nodes, with each element that has a short text in front of its first text, outer elements first."""
     length: dict[etree._Element, int] = {}
     starting: dict[int, list[etree._Element]] = {}
     for index, node in enumerate(nodes):
@@ -336,7 +351,7 @@ def _with_elements(nodes: Sequence[Node]) -> list[Node]:
 
 
 def _element_siblings(node: Node) -> Iterator[tuple[str, etree._Element | None]]:
-    """The nearest element siblings of a text node; other nodes have none."""
+    """Yield the nearest sibling elements of a text node, by direction; other nodes have none."""
     element = node.element
     if not node.is_text:
         yield "preceding", None
@@ -345,9 +360,6 @@ def _element_siblings(node: Node) -> Iterator[tuple[str, etree._Element | None]]
         yield "preceding", None
         yield "following", next(iter(element.iterchildren("*")), None)
     else:
-        before = element if isinstance(element.tag, str) else None
-        yield (
-            "preceding",
-            before if before is not None else next(element.itersiblings("*", preceding=True), None),
-        )
+        is_comment = not isinstance(element.tag, str)
+        yield "preceding", next(element.itersiblings("*", preceding=True), None) if is_comment else element
         yield "following", next(element.itersiblings("*"), None)

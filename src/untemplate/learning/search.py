@@ -1,20 +1,20 @@
 """Algorithm 3 of Vertex: an Apriori search for the most general precise feature set (Vertex III-C.2).
 
-Departures: feature sets are bit sets over the sample's rows, and a set that selects the same rows as one seen
-before is looked at again only if it is nearer (else it can only be less general); at most `BEAM` sets of a size
-are extended; a set may select several nodes on a few unlabelled pages and still count as precise
-(`AMBIGUOUS_SHARE`), since rare pages that show a thing twice would otherwise forbid the plainest rules.
+Departures. Feature sets are bit sets over the sample's rows. A set that selects the same rows as an earlier one is
+tried again only if it looks less far, because otherwise it can only be less general. At most `BEAM` sets of a size
+are extended. A set may select several nodes on a few unlabeled pages and still count as precise (`AMBIGUOUS_SHARE`):
+otherwise the rare pages that show a value twice would forbid the plainest rules.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from untemplate.learning.sample_table import Table, bits_of
+from untemplate.learning.sample_table import SampleTable, bits_of
 from untemplate.rules.feature import Feature
 
-__all__ = ["Candidate", "Search", "disjunctions"]
+__all__ = ["ScoredFeatures", "Search", "disjunctions"]
 
 # Beam and ambiguity were swept with `python -m benchmarks.measure.constants`: twice as much of either is not better.
 MAX_FEATURES = 4
@@ -22,112 +22,129 @@ BEAM = 60
 MAX_DISJUNCTION = 3
 AMBIGUOUS_SHARE = 0.1
 
-# Which of several features that select the same rows is kept: what names things before what only counts them.
+# Which of several features that select the same rows to keep: those that name things come before those that count.
 _PREFERENCE = (
-    "id",
-    "@itemprop",
-    "@property",
-    "label",
-    "text",
-    "class",
-    "token",
-    "inside-word",
-    "word",
-    "tag",
+    *("id", "@itemprop", "@property", "label", "text"),
+    *("class", "token", "inside-word", "word", "tag"),
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """A feature set, the rows it selects, and the paper's measures of it."""
+class ScoredFeatures:
+    """Features that a node must have, the rows that have them, and the paper's measures.
+
+    Attributes:
+        precision: share of right rows among those selected on labeled pages.
+        distance: how far from the node its features look.
+        support: share of the unlabeled pages on which it selects something.
+        is_precise: whether it selects nothing wrong, and rarely several nodes on a page.
+    """
 
     features: tuple[Feature, ...]
     bits: int
-    precision: float  # on labelled pages
+    precision: float
     distance: int
-    support: float  # share of the unlabelled pages on which it selects something
+    support: float
     is_precise: bool
 
     @property
     def by_distance(self) -> tuple[float, int, float, int]:
-        """The paper's order: precision, then the smallest distance, then support."""
+        """The paper's order, best first: precision, then the smallest distance, then support."""
         return (-self.precision, self.distance, -self.support, len(self.features))
 
     @property
     def by_support(self) -> tuple[float, float, int, int]:
-        """Support before distance, for sets that only tell apart what a specific description leaves."""
+        """Support before distance, for sets that only refine a specific description."""
         return (-self.precision, -self.support, self.distance, len(self.features))
+
+    def beats(self, best: ScoredFeatures | None) -> bool:
+        """Return True if the paper prefers this set; a precise set beats any other."""
+        if best is None:
+            return True
+        if self.is_precise != best.is_precise:
+            return self.is_precise
+        return self.by_distance < best.by_distance
+
+    def may_improve_on(self, best: ScoredFeatures) -> bool:
+        """Return True if adding features may lead to a better set: distance only grows, support only shrinks."""
+        if self.is_precise:
+            return False
+        return not best.is_precise or (self.distance, -self.support) < (best.distance, -best.support)
 
 
 class Search:
-    """Searches for feature sets that select all positive rows and, best of all, nothing else."""
+    """Search for feature sets that select all positive rows and, ideally, nothing else.
+
+    Args:
+        table: the sample.
+        positives: the rows to select.
+        labeled_pages: pages on which every other row is known to be wrong.
+        universe: bit set of the rows that may be selected at all.
+        many: whether a page may have several right rows.
+    """
 
     def __init__(
         self,
-        table: Table,
+        table: SampleTable,
         positives: Iterable[int],
-        judged: Collection[int],
+        labeled_pages: Collection[int],
         universe: int,
         many: bool = False,
     ) -> None:
-        """`judged` are the pages whose rows are all known; `universe` the rows that may be selected at all."""
         self.table = table
         self.positive = bits_of(positives)
         self.universe = universe | self.positive
-        self.judged = sum(table.page_bits[page] for page in set(judged))
-        self.open_pages = [bits for page, bits in enumerate(table.page_bits) if page not in judged]
+        self.labeled = sum(table.page_bits[page] for page in set(labeled_pages))
+        self.unlabeled = [bits for page, bits in enumerate(table.page_bits) if page not in labeled_pages]
         self.many = many
 
-    def best_by_distance(self, features: Iterable[Feature]) -> Candidate | None:
-        """The paper's choice; imprecise only if no precise set exists."""
+    def best_by_distance(self, features: Iterable[Feature]) -> ScoredFeatures | None:
+        """Return the paper's choice; it is imprecise only if no precise set exists."""
         singles = self._singles(features)
-        best: Candidate | None = None
-        level, seen = singles, {candidate.bits: candidate.distance for candidate in singles}
+        best: ScoredFeatures | None = None
+        level, seen = singles, {single.bits: single.distance for single in singles}
         for _ in range(MAX_FEATURES):
             for candidate in level:
-                if best is None or self._beats(candidate, best):
+                if candidate.beats(best):
                     best = candidate
             if best is None:
                 break
-            rest = [c for c in level if not c.is_precise and not (best.is_precise and _is_hopeless(c, best))]
-            level = self._extend(sorted(rest, key=lambda c: c.by_distance)[:BEAM], singles, seen)
+            promising = [candidate for candidate in level if candidate.may_improve_on(best)]
+            level = self._extend(promising, singles, seen, lambda candidate: candidate.by_distance)
         return best
 
-    def best_by_support(self, features: Iterable[Feature]) -> Candidate | None:
-        """The precise set with the largest support; None if no set is precise."""
+    def best_by_support(self, features: Iterable[Feature]) -> ScoredFeatures | None:
+        """Return the precise set with the largest support; None if no set is precise."""
         singles = self._singles(features)
-        best: Candidate | None = None
-        level, seen = singles, {candidate.bits: candidate.distance for candidate in singles}
+        best: ScoredFeatures | None = None
+        level, seen = singles, {single.bits: single.distance for single in singles}
         for _ in range(MAX_FEATURES):
-            for candidate in level:
-                if candidate.is_precise and (best is None or candidate.by_support < best.by_support):
-                    best = candidate
-            rest = [c for c in level if not c.is_precise and (best is None or c.support > best.support)]
-            level = self._extend(sorted(rest, key=lambda c: c.by_support)[:BEAM], singles, seen)
+            precise = [candidate for candidate in level if candidate.is_precise]
+            candidates = [best, *precise] if best else precise
+            best = min(candidates, key=lambda candidate: candidate.by_support, default=None)
+            least = best.support if best else -1.0
+            imprecise = (candidate for candidate in level if not candidate.is_precise)
+            promising = [candidate for candidate in imprecise if candidate.support > least]
+            level = self._extend(promising, singles, seen, lambda candidate: candidate.by_support)
         return best
 
-    @staticmethod
-    def _beats(candidate: Candidate, best: Candidate) -> bool:
-        if candidate.is_precise != best.is_precise:
-            return candidate.is_precise
-        return candidate.by_distance < best.by_distance
-
-    def judge(self, features: tuple[Feature, ...], bits: int) -> Candidate:
-        """A feature set with the paper's measures."""
-        selected = (bits & self.judged).bit_count()
-        counts = [(bits & page).bit_count() for page in self.open_pages]
-        several = 0 if self.many else sum(count > 1 for count in counts)
+    def judge(self, features: tuple[Feature, ...], bits: int) -> ScoredFeatures:
+        """Return a feature set with the paper's measures."""
+        selected = (bits & self.labeled).bit_count()
+        counts = [(bits & page).bit_count() for page in self.unlabeled]
+        ambiguous = 0 if self.many else sum(count > 1 for count in counts)
         precision = self.positive.bit_count() / selected if selected else 0.0
-        return Candidate(
+        return ScoredFeatures(
             features,
             bits,
             precision,
             distance=max((feature.distance for feature in features), default=0),
             support=sum(count > 0 for count in counts) / len(counts) if counts else 0.0,
-            is_precise=precision == 1 and several <= AMBIGUOUS_SHARE * len(counts),
+            is_precise=precision == 1 and ambiguous <= AMBIGUOUS_SHARE * len(counts),
         )
 
-    def _singles(self, features: Iterable[Feature]) -> list[Candidate]:
+    def _singles(self, features: Iterable[Feature]) -> list[ScoredFeatures]:
+        """Return sets of one feature that select all positive rows but not everything, one for each set of rows."""
         by_rows: dict[int, Feature] = {}
         for feature in sorted(features, key=_preference):
             bits = self.table.bits([feature]) & self.universe
@@ -136,10 +153,15 @@ class Search:
         return [self.judge((feature,), bits) for bits, feature in by_rows.items()]
 
     def _extend(
-        self, candidates: Sequence[Candidate], singles: Sequence[Candidate], seen: dict[int, int]
-    ) -> list[Candidate]:
+        self,
+        candidates: Sequence[ScoredFeatures],
+        singles: Sequence[ScoredFeatures],
+        seen: dict[int, int],
+        order: Callable[[ScoredFeatures], tuple[float, ...]],
+    ) -> list[ScoredFeatures]:
+        """Add one feature to each of the best candidates. `seen` maps the rows tried so far to their distance."""
         extended = []
-        for candidate in candidates:
+        for candidate in sorted(candidates, key=order)[:BEAM]:
             for single in singles:
                 bits = candidate.bits & single.bits
                 distance = max(candidate.distance, single.distance)
@@ -150,32 +172,30 @@ class Search:
 
 
 def disjunctions(features_of: Sequence[set[Feature]]) -> set[Feature]:
-    """Features all nodes share, and for each type and level on which they differ "one of up to three values".
+    """Return the features that all nodes share, and for each type and level where they differ "one of these values".
 
-    As in the paper, a disjunction that would need a fourth value is not made.
+    As in the paper, a disjunction has at most three values.
     """
-    shared = set.intersection(*features_of) if features_of else set()
-    made = set(shared)
-    values: dict[tuple[str, int], list[set[str]]] = {}
+    made = set.intersection(*features_of) if features_of else set()
+    values_of: dict[tuple[str, int], list[set[str]]] = {}
     for features in features_of:
-        own: dict[tuple[str, int], set[str]] = {}
-        for feature in features:
-            own.setdefault((feature.type, feature.level), set()).update(feature.values)
-        for place, found in own.items():
-            values.setdefault(place, []).append(found)
-    for (type_, level), found_sets in values.items():
-        union = set().union(*found_sets)
-        in_all = len(found_sets) == len(features_of)
-        if in_all and 1 < len(union) <= MAX_DISJUNCTION:
+        for key, values in _values_by_type(features).items():
+            values_of.setdefault(key, []).append(values)
+    for (type_, level), value_sets in values_of.items():
+        union = set().union(*value_sets)
+        all_nodes_have_it = len(value_sets) == len(features_of)
+        if all_nodes_have_it and 1 < len(union) <= MAX_DISJUNCTION:
             made.add(Feature(type_, level, tuple(sorted(union))))
     return made
 
 
-def _is_hopeless(candidate: Candidate, best: Candidate) -> bool:
-    """Whether no extension can beat the best: distance only grows, support only shrinks."""
-    return (candidate.distance, -candidate.support) >= (best.distance, -best.support)
+def _values_by_type(features: Iterable[Feature]) -> dict[tuple[str, int], set[str]]:
+    values: dict[tuple[str, int], set[str]] = {}
+    for feature in features:
+        values.setdefault((feature.type, feature.level), set()).update(feature.values)
+    return values
 
 
 def _preference(feature: Feature) -> tuple[int, int, str]:
-    known = _PREFERENCE.index(feature.kind) if feature.kind in _PREFERENCE else len(_PREFERENCE)
-    return (feature.distance, known, feature.type)
+    rank = _PREFERENCE.index(feature.kind) if feature.kind in _PREFERENCE else len(_PREFERENCE)
+    return (feature.distance, rank, feature.type)

@@ -1,29 +1,29 @@
-"""Places to selectors: from the most specific description of the labelled places to coarser ones.
+"""The selectors of a rule: from the most specific description of the labeled places to coarser ones.
 
-The paper takes the most general precise XPath. On the pages of the same template a specific one is right more often,
-and a general one is what still holds after a change; so this departs from the paper: a rule tries the descriptions
-of the labelled places first, then coarser ones that agree with them, and the paper's choices form its committee.
+Departure from the paper, which takes the most general precise XPath. On pages of the same template a specific XPath
+is right more often, while a general one survives changes. So a rule first tries the descriptions of the labeled
+places, then coarser ones that agree with them. The paper's choices form the rule's committee.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from untemplate.learning.descriptions import Task, Variant
-from untemplate.learning.features import node_features
+from untemplate.learning.descriptions import LearningTarget, Variant
+from untemplate.learning.sample_features import features_of_row
 from untemplate.learning.search import Search, disjunctions
 from untemplate.rules.feature import Feature
 from untemplate.rules.rule import Selector
 
 __all__ = [
     "MAX_COMMITTEE",
-    "cover",
+    "choose_variants",
+    "contexts_of",
     "learn_committee",
     "learn_elsewhere",
     "learn_selectors",
-    "pick",
-    "places_of",
+    "pick_rows",
 ]
 
 # Variants of one template that a rule distinguishes.
@@ -31,102 +31,130 @@ MAX_VARIANTS = 4
 MAX_COMMITTEE = 3
 # A coarser selector must find what the specific ones find on this share of the pages where both find something.
 # Swept with `python -m benchmarks.measure.constants`: 0.75 to 1 are alike.
-AGREEMENT = 0.9
+MIN_AGREEMENT = 0.9
 
 
-def cover(task: Task, variants: Sequence[Variant]) -> list[Variant]:
-    """The best variants that together cover as many labelled pages as possible."""
+def choose_variants(target: LearningTarget, variants: Sequence[Variant]) -> list[Variant]:
+    """Return the best variants that together cover as many labeled pages as possible."""
     chosen: list[Variant] = []
-    left = {page for page, values in task.rows.items() if values}
+    uncovered = {page for page, values in target.rows.items() if values}
     for variant in variants:
-        if variant.covered & left and len(chosen) < MAX_VARIANTS:
+        if variant.covered & uncovered and len(chosen) < MAX_VARIANTS:
             chosen.append(variant)
-            left -= variant.covered
+            uncovered -= variant.covered
     return chosen
 
 
-def learn_selectors(task: Task, variants: Sequence[Variant]) -> list[Selector]:
-    """Ordered selectors: what is specific to each variant, then coarser ones that agree."""
-    specific = [_selector(task, variant.sets[0], variant.position) for variant in variants]
+def learn_selectors(target: LearningTarget, variants: Sequence[Variant]) -> list[Selector]:
+    """Return selectors in the order to try them: the specific ones of all variants, then coarser ones that agree."""
+    specific = [_measured_selector(target, variant.sets[0], variant.position) for variant in variants]
     selectors = list(specific)
     for variant in variants:
-        coarser = [_selector(task, features, variant.position) for features in variant.sets[1:]]
-        if variant.counted:
-            coarser.append(_selector(task, variant.counted.sets[0], variant.counted.position))
-        selectors += (selector for selector in coarser if _agrees(task, selector, specific))
+        coarser = _coarser_selectors(target, variant)
+        selectors += [selector for selector in coarser if _agrees(target, selector, specific)]
     return list(dict.fromkeys(selectors))
 
 
-def learn_committee(task: Task, selectors: Sequence[Selector]) -> list[Selector]:
-    """The paper's choices: most general precise feature sets, each using nothing that another uses."""
-    positives = [row for page in task.rows for row in pick(task, selectors, page)]
-    features = disjunctions([node_features(task.table, row) for row in positives])
-    search = Search(task.table, positives, task.rows.keys(), task.universe, task.many)
+def _coarser_selectors(target: LearningTarget, variant: Variant) -> Iterator[Selector]:
+    for features in variant.sets[1:]:
+        yield _measured_selector(target, features, variant.position)
+    if variant.counted:
+        yield _measured_selector(target, variant.counted.sets[0], variant.counted.position)
+
+
+def learn_committee(target: LearningTarget, selectors: Sequence[Selector]) -> list[Selector]:
+    """Return the paper's choices: most general precise feature sets, each in other contexts than those before."""
+    positives = [row for page in target.rows for row in pick_rows(target, selectors, page)]
+    features = disjunctions([features_of_row(target.table, row) for row in positives])
+    search = Search(target.table, positives, target.rows.keys(), target.universe, target.many)
     members: list[Selector] = []
     while features and len(members) < MAX_COMMITTEE:
         best = search.best_by_distance(features)
         if best is None or not best.is_precise:
             break
-        used = places_of(best.features)
-        features = {feature for feature in features if not places_of([feature]) & used}
-        member = _selector(task, best.features, 0)
-        if _agrees(task, member, selectors):
+        used = contexts_of(best.features)
+        features = {feature for feature in features if not contexts_of([feature]) & used}
+        member = _measured_selector(target, best.features, 0)
+        if _agrees(target, member, selectors):
             members.append(member)
     return members
 
 
 def learn_elsewhere(
-    task: Task, variants: Sequence[Variant], own: Task, selectors: Sequence[Selector]
+    target: LearningTarget, variants: Sequence[Variant], main: LearningTarget, selectors: Sequence[Selector]
 ) -> list[Selector]:
-    """Selectors of another place that shows the same texts as the selectors of its own."""
-    members = [
-        _selector(task, variant.sets[min(1, len(variant.sets) - 1)], variant.position) for variant in variants
-    ]
-    return [member for member in members if _same_texts(task, member, own, selectors)]
+    """Return selectors of another place, such as meta data, that shows the same texts as the main place.
+
+    Args:
+        target: the other place.
+        variants: its descriptions.
+        main: the place that the rule selects.
+        selectors: the rule's selectors there.
+    """
+    members = []
+    for variant in variants:
+        coarse = variant.sets[1] if len(variant.sets) > 1 else variant.sets[0]
+        members.append(_measured_selector(target, coarse, variant.position))
+    return [member for member in members if _shows_same_row_texts(target, member, main, selectors)]
 
 
-def _same_texts(task: Task, member: Selector, own: Task, selectors: Sequence[Selector]) -> bool:
-    same = both = 0
-    for page in set(task.open_pages) & set(own.open_pages):
-        mine, theirs = pick(task, [member], page), pick(own, selectors, page)
-        if mine and theirs:
-            both += 1
-            same += task.table.rows[mine[0]].text == own.table.rows[theirs[0]].text
-    return same >= AGREEMENT * both and (both > 0 or not task.open_pages)
+def _shows_same_row_texts(
+    target: LearningTarget, member: Selector, main: LearningTarget, selectors: Sequence[Selector]
+) -> bool:
+    pages = set(target.unlabeled_pages) & set(main.unlabeled_pages)
+    pairs = [(pick_rows(target, [member], page)[:1], pick_rows(main, selectors, page)[:1]) for page in pages]
+    texts = [(_row_texts(target, rows), _row_texts(main, main_rows)) for rows, main_rows in pairs]
+    return _is_agreement(texts, target)
 
 
-def pick(task: Task, selectors: Sequence[Selector], page: int) -> list[int]:
-    """The rows that the first selector to select anything selects on a page."""
+def pick_rows(target: LearningTarget, selectors: Sequence[Selector], page: int) -> list[int]:
+    """Return the rows that a rule selects on a page: those of its first selector that selects anything."""
     for selector in selectors:
-        if rows := task.pick(task.bits(selector.features), page, selector.position):
-            return rows if task.many else rows[:1]
+        if rows := target.select(target.bits(selector.features), page, selector.position):
+            return rows if target.many else rows[:1]
     return []
 
 
-def _agrees(task: Task, selector: Selector, specific: Sequence[Selector]) -> bool:
-    """Whether a selector is right on labelled pages and finds what the specific ones find on the others."""
-    bits = task.bits(selector.features)
-    if not all(task.accepts(bits, page, selector.position) for page in task.rows):
+def _agrees(target: LearningTarget, selector: Selector, specific: Sequence[Selector]) -> bool:
+    """Return True if a selector is right on labeled pages and finds the same texts as others on the rest."""
+    if not target.accepts_everywhere(selector.features, selector.position):
         return False
-    same = both = 0
-    for page in task.open_pages:
-        mine, theirs = pick(task, [selector], page), pick(task, specific, page)
-        if mine and theirs:
-            both += 1
-            same += [task.table.rows[row].text for row in mine] == [
-                task.table.rows[row].text for row in theirs
-            ]
-    return same >= AGREEMENT * both and (both > 0 or not task.open_pages)
+    pages = target.unlabeled_pages
+    pairs = [(pick_rows(target, [selector], page), pick_rows(target, specific, page)) for page in pages]
+    return _is_agreement(
+        [(_row_texts(target, rows), _row_texts(target, others)) for rows, others in pairs], target
+    )
 
 
-def _selector(task: Task, features: tuple[Feature, ...], position: int) -> Selector:
-    selector = Selector(task.node, features, position)
-    found = sum(bool(pick(task, [selector], page)) for page in task.open_pages)
-    return replace(selector, support=round(found / len(task.open_pages), 3) if task.open_pages else 1.0)
+def _is_agreement(texts: Iterable[tuple[list[str], list[str]]], target: LearningTarget) -> bool:
+    """Return True if pairs of texts are mostly the same, where both are there. No such pair is no agreement."""
+    both = [pair for pair in texts if pair[0] and pair[1]]
+    if not both:
+        return not target.unlabeled_pages
+    return sum(first == second for first, second in both) >= MIN_AGREEMENT * len(both)
 
 
-def places_of(features: Iterable[Feature]) -> set[tuple[str, int, int]]:
-    """What features look at: those of one place are not independent."""
-    return {
-        (f.side or f.axis or ("self" if f.is_structural else "own"), f.level, f.sibling) for f in features
-    }
+def _row_texts(target: LearningTarget, rows: Iterable[int]) -> list[str]:
+    return [target.table.rows[row].text for row in rows]
+
+
+def _measured_selector(target: LearningTarget, features: tuple[Feature, ...], position: int) -> Selector:
+    """Return a selector with its support: the share of unlabeled pages on which it selects something."""
+    selector = Selector(target.node, features, position)
+    pages = target.unlabeled_pages
+    if not pages:
+        return replace(selector, support=1.0)
+    hits = sum(bool(pick_rows(target, [selector], page)) for page in pages)
+    return replace(selector, support=round(hits / len(pages), 3))
+
+
+def contexts_of(features: Iterable[Feature]) -> set[tuple[str, int, int]]:
+    """Return what features look at, such as the second sibling at level 1.
+
+    Features of one context are not independent of each other.
+    """
+    return {(_direction(feature), feature.level, feature.sibling) for feature in features}
+
+
+def _direction(feature: Feature) -> str:
+    return feature.side or feature.axis or ("self" if feature.is_structural else "own")

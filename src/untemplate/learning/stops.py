@@ -1,4 +1,8 @@
-"""Tags before which reading a page may stop, since the rules find all they look for before them."""
+"""Tags before which reading a page may stop, because the rules have found all their values before them.
+
+Parsing is most of what a page costs, so reading only its beginning makes extraction faster. Extraction checks on each
+page that the rules need nothing behind the tag; here it is only decided which tags are worth trying.
+"""
 
 from __future__ import annotations
 
@@ -16,46 +20,63 @@ from untemplate.schema import Schema
 
 __all__ = ["learn_stops"]
 
-# Pages that are tried.
-PAGES = 12
-# Tags that are looked for on each page.
+# Pages on which tags are tried.
+MAX_STOP_PAGES = 12
+# Tags that extraction searches for on each page.
 MAX_STOPS = 3
-# A tag that saves less than this share of reading all pages is not worth looking for.
-MIN_GAIN = 0.1
+# A tag that saves less than this share of all bytes is not worth the search.
+MIN_SAVED_SHARE = 0.1
 
 _TAG = re.compile(rb"<[a-zA-Z][a-zA-Z0-9]*\s[^<>\x80-\xff]{4,100}>")
 
 
 def learn_stops(wrapper: Wrapper, pages: Sequence[Page], schema: Schema) -> tuple[str, ...]:
-    """The tag that saves most of reading these pages, then the one that does on those that lack it, and so on."""
-    left = [_gains(page, wrapper, schema) for page in pages[:: max(1, len(pages) // PAGES)][:PAGES]]
-    least = MIN_GAIN * len(left)
+    """Return the tags before which reading should stop, at most three.
+
+    The first is the tag that saves most bytes on these pages, the next the one that saves most on pages without the
+    first, and so on.
+
+    Args:
+        wrapper: the rules that must find their values before the tag.
+        pages: pages of the wrapper's cluster.
+        schema: the attributes of the rules.
+    """
+    step = max(1, len(pages) // MAX_STOP_PAGES)
+    remaining = [_saved_shares(page, wrapper, schema) for page in pages[::step][:MAX_STOP_PAGES]]
+    least = MIN_SAVED_SHARE * len(remaining)
     stops: list[bytes] = []
     while len(stops) < MAX_STOPS:
-        gains: defaultdict[bytes, float] = defaultdict(float)
-        for own in left:
-            for tag, gain in own.items():
-                gains[tag] += gain
-        best = max(gains, key=gains.__getitem__, default=b"")
-        if gains[best] <= least:
+        total: defaultdict[bytes, float] = defaultdict(float)
+        for shares in remaining:
+            for tag, share in shares.items():
+                total[tag] += share
+        best = max(total, key=total.__getitem__, default=b"")
+        if total[best] <= least:
             break
         stops.append(best)
-        left = [own for own in left if best not in own]
+        remaining = [shares for shares in remaining if best not in shares]
     return tuple(stop.decode() for stop in stops)
 
 
-def _gains(page: Page, wrapper: Wrapper, schema: Schema) -> dict[bytes, float]:
-    """For each tag the share of a page that is not read if reading stops there; less than nothing if too early."""
-    places: dict[bytes, int] = {}
+def _saved_shares(page: Page, wrapper: Wrapper, schema: Schema) -> dict[bytes, float]:
+    """Return for each tag the share of the page behind it; negative for tags that come too early.
+
+    A tag that comes too early costs reading up to it in vain.
+    """
+    offsets: dict[bytes, int] = {}
     for match in _TAG.finditer(page.html):
-        places.setdefault(match[0], match.start())
-    tags = list(places)
-    needed = bisect_left(tags, True, key=lambda tag: _is_enough(page, tag, wrapper, schema))
-    read = {tag: place / len(page.html) for tag, place in places.items()}
-    return {tag: 1 - read[tag] if number >= needed else -read[tag] for number, tag in enumerate(tags)}
+        offsets.setdefault(match[0], match.start())
+    tags = list(offsets)
+    first_sufficient = bisect_left(tags, True, key=lambda tag: _is_enough(page, tag, wrapper, schema))
+    shares: dict[bytes, float] = {}
+    for number, (tag, offset) in enumerate(offsets.items()):
+        read = offset / len(page.html)
+        shares[tag] = 1 - read if number >= first_sufficient else -read
+    return shares
 
 
 def _is_enough(page: Page, stop: bytes, wrapper: Wrapper, schema: Schema) -> bool:
+    """Return True if the rules find all their values before a tag."""
     try:
         beginning = read_page_beginning(page, (stop,))
         if beginning is None:

@@ -190,6 +190,13 @@ class Page:
         """The root element. Raises PageError if the page cannot be parsed or is over its limits."""
         return parse_html(self._utf8(), self.limits)
 
+    def why_unreadable(self) -> str | None:
+        """Parse the page, and return why it cannot be read; None if it can."""
+        try:
+            return None if self.tree is not None else "page is empty"
+        except PageError as error:
+            return str(error)
+
     @property
     def is_parsed(self) -> bool:
         """True if the tree is in memory."""

@@ -1,7 +1,7 @@
-"""Bellwethers: a few pages of each cluster, remembered with what came out of them (Vertex IV-B).
+"""Bellwethers: a few pages of each cluster, remembered with the values that came out of them (Vertex IV-B).
 
-The paper names 10 to 20 sample URLs per cluster; their extractions at the time of rule creation are its golden ones.
-Departure: how the values stood there is remembered too, so that rules can be repaired when they stand elsewhere.
+The paper names 10 to 20 sample URLs per cluster, and what was extracted from them when the rules were made.
+Departure: the surroundings of the values are remembered too, so that rules can be repaired when values move.
 """
 
 from __future__ import annotations
@@ -11,157 +11,213 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, zip_longest
+from random import Random
 from statistics import median
 
 from lxml import etree
 
+from untemplate.clustering import Cluster
 from untemplate.errors import PageError
 from untemplate.labeling import Label
-from untemplate.learning import learn_stops
+from untemplate.learning import LabelsByPage, is_moderate, learn_stops
 from untemplate.page import Page, signature, squeeze
 from untemplate.page.captions import CaptionFinder, text_before
 from untemplate.rules import Bellwether, Profile, Wrapper
-from untemplate.rules.applying import apply_wrapper
+from untemplate.rules.applying import Match, apply_wrapper
 from untemplate.schema import Schema
 
-__all__ = ["BELLWETHERS", "POOL", "Labels", "names_around", "remember"]
-
-Labels = Mapping[str, Sequence[Label]]
-"""What is known of some pages, by page id."""
+__all__ = [
+    "BELLWETHERS",
+    "Bellwethers",
+    "choose_bellwethers",
+    "finish_wrapper",
+    "mean_confidence",
+    "names_around",
+    "watchable_pages",
+]
 
 BELLWETHERS = 20
-"""Pages of a cluster that are watched, of the paper's 10 to 20: what breaks on few pages is seen by many alone."""
+"""Pages of a cluster that are watched, of the paper's 10 to 20: only many of them show what breaks on few pages."""
 
-# The pages these are chosen from.
-POOL = 60
-# Of the labelled pages, so many are watched in any case: their golden records are sure.
-WATCHED_LABELLED = 5
-# A value that the committee is less sure of than this share of the usual may be wrong: it is not golden.
-SURE_SHARE = 0.75
-# Labels and names of an attribute that are remembered: others are rare.
+# Pages that bellwethers are chosen from.
+MAX_CANDIDATES = 60
+# Labeled pages that are always watched: their golden records are certain.
+MAX_LABELED_BELLWETHERS = 5
+# A value with less than this share of the usual confidence may be wrong: it does not become golden.
+MIN_GOLDEN_CONFIDENCE = 0.75
+# Captions and names of an attribute that are remembered; others are rare.
 MAX_REMEMBERED = 8
-# Elements above a value whose names speak of it.
+# Captions and names are remembered if they are on at least one page in this many.
+MAX_PAGES_PER_NAME = 5
+# Elements above a value whose names describe it.
 NAMED_LEVELS = 3
 
-_NAMES = ("class", "id", "itemprop", "property", "name")
+_NAMING_ATTRIBUTES = ("class", "id", "itemprop", "property", "name")
 _WORD = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}")
 
 
 @dataclass(frozen=True)
-class _Seen:
-    """What came out for an attribute of a page, and how it stood there."""
+class _Sighting:
+    """What came out for an attribute of a page, and its surroundings."""
 
     texts: tuple[str, ...]
     selector: str
     confidence: float
-    labels: frozenset[str]
+    captions: frozenset[str]
     names: frozenset[str]
 
 
-_Look = tuple[Page, Mapping[str, _Seen]]
+_Look = tuple[Page, Mapping[str, _Sighting]]
 """A page, and what came out of it by attribute."""
 
+_Trait = tuple[str, str, float]
+"""How an attribute was found on a page: the attribute, the selector, the confidence."""
 
-def remember(wrapper: Wrapper, pages: Iterable[Page], schema: Schema, given: Labels) -> Wrapper:
-    """The wrapper with some of these pages as its bellwethers: labelled ones, then those that differ most.
 
-    It also learns where reading such pages may stop. What is golden is what came out or, of pages that have labels
-    (by page id), what these say.
+@dataclass(frozen=True)
+class Bellwethers:
+    """The pages chosen to be watched, what is remembered of each, and what is usual for each attribute."""
+
+    pages: list[Page]
+    remembered: tuple[Bellwether, ...]
+    profiles: dict[str, Profile]
+
+
+def finish_wrapper(wrapper: Wrapper, pages: Iterable[Page], schema: Schema, labels: LabelsByPage) -> Wrapper:
+    """Return a wrapper ready for use: with bellwethers, profiles, and tags where reading may stop.
+
+    Args:
+        wrapper: new rules.
+        pages: candidates for bellwethers, best first; see `watchable_pages`.
+        schema: the attributes of the rules.
+        labels: correct values of some pages, by page id; other pages are remembered with what the rules find.
     """
-    looks: list[_Look] = []
-    for page in islice(pages, POOL):
-        with suppress(PageError):
-            look = (page, _look(wrapper, page, schema))
-            if look[1] or given.get(page.id):
-                looks.append(look)
-        page.release()
-    by_attribute: defaultdict[str, list[_Seen]] = defaultdict(list)
-    for _, seen in looks:
-        for name, one in seen.items():
-            by_attribute[name].append(one)
-    usual = {name: median(one.confidence for one in found) for name, found in by_attribute.items()}
-    chosen = _diverse(looks, given, list(usual))
+    chosen = choose_bellwethers(wrapper, pages, schema, labels)
     return replace(
         wrapper,
-        stops=learn_stops(wrapper, [page for page, _ in chosen], schema),
-        bellwethers=tuple(_bellwether(look, usual, given) for look in chosen),
-        profiles={name: _profile(found) for name, found in by_attribute.items()},
+        stops=learn_stops(wrapper, chosen.pages, schema),
+        bellwethers=chosen.remembered,
+        profiles=chosen.profiles,
     )
 
 
-def _look(wrapper: Wrapper, page: Page, schema: Schema) -> dict[str, _Seen]:
-    before = CaptionFinder(wrapper.static_texts)
-    seen = {}
-    for name, places in apply_wrapper(wrapper, page, schema.attributes).items():
-        if places:
-            node = places[0].node
-            seen[name] = _Seen(
-                tuple(place.text for place in places),
-                places[0].rule,
-                sum(place.confidence for place in places) / len(places),
-                frozenset((before.caption(node), text_before(node))) - {""},
+def watchable_pages(cluster: Cluster, labeled: Sequence[Page], unlabeled: Sequence[Page]) -> Iterator[Page]:
+    """Yield candidates for bellwethers: labeled pages first, then learning pages and other pages in turn.
+
+    Learning pages are diverse; other pages reveal overfitted rules.
+
+    Args:
+        cluster: all pages of the template.
+        labeled: the labeled pages that rules were learned from.
+        unlabeled: the unlabeled pages that rules were learned with.
+    """
+    yield from labeled
+    learned = {*labeled, *unlabeled}
+    others = [page for page in cluster.pages if page not in learned and is_moderate(page)]
+    others = Random(0).sample(others, min(len(others), MAX_CANDIDATES))
+    for pair in zip_longest(unlabeled, others):
+        yield from (page for page in pair if page is not None)
+
+
+def choose_bellwethers(
+    wrapper: Wrapper, pages: Iterable[Page], schema: Schema, labels: LabelsByPage
+) -> Bellwethers:
+    """Choose the pages to watch: labeled ones, then those on which the rules work in the most different ways.
+
+    See `finish_wrapper` for the arguments. Pages that cannot be read or show nothing are skipped.
+    """
+    looks: list[_Look] = []
+    for page in islice(pages, MAX_CANDIDATES):
+        with suppress(PageError):
+            sightings = _look_at(wrapper, page, schema)
+            if sightings or labels.get(page.id):
+                looks.append((page, sightings))
+        page.release()
+    by_attribute: defaultdict[str, list[_Sighting]] = defaultdict(list)
+    for _, by_name in looks:
+        for name, sighting in by_name.items():
+            by_attribute[name].append(sighting)
+    usual = {name: median(one.confidence for one in group) for name, group in by_attribute.items()}
+    chosen = _choose_diverse(looks, labels, list(usual))
+    return Bellwethers(
+        [page for page, _ in chosen],
+        tuple(_make_bellwether(look, usual, labels) for look in chosen),
+        {name: _make_profile(group) for name, group in by_attribute.items()},
+    )
+
+
+def _look_at(wrapper: Wrapper, page: Page, schema: Schema) -> dict[str, _Sighting]:
+    """Return what the rules find on a page, with the captions and names around it."""
+    finder = CaptionFinder(wrapper.static_texts)
+    sightings = {}
+    for name, values in apply_wrapper(wrapper, page, schema.attributes).items():
+        if values:
+            node = values[0].node
+            sightings[name] = _Sighting(
+                tuple(value.text for value in values),
+                values[0].rule,
+                mean_confidence(values),
+                frozenset((finder.caption(node), text_before(node))) - {""},
                 frozenset(names_around(node.parent)),
             )
-    return seen
+    return sightings
 
 
-def _diverse(looks: Sequence[_Look], given: Labels, attributes: Sequence[str]) -> list[_Look]:
-    """The first labelled pages, then by turns the page on which rules work most unlike on those chosen before.
+def mean_confidence(values: Sequence[Match]) -> float:
+    """Return the mean confidence of values; 0 if there are none."""
+    return sum(value.confidence for value in values) / len(values) if values else 0.0
 
-    What breaks on few pages breaks where a selector is used that others do not need, where the committee is less
-    sure, or where there is nothing to find.
+
+def _choose_diverse(looks: Sequence[_Look], labels: LabelsByPage, attributes: Sequence[str]) -> list[_Look]:
+    """Choose the first labeled pages, then one by one the page on which rules work most unlike those chosen before.
+
+    A change that breaks few pages breaks those where a rare selector is used, where the committee is less certain, or
+    where there is nothing to find.
     """
-    left = dict(enumerate(looks))
-    labelled = [index for index, (page, _) in left.items() if given.get(page.id)][:WATCHED_LABELLED]
+    remaining = dict(enumerate(looks))
+    labeled = [number for number, (page, _) in remaining.items() if labels.get(page.id)]
+    labeled = labeled[:MAX_LABELED_BELLWETHERS]
+    traits = [[_trait(name, sightings.get(name)) for name in attributes] for _, sightings in looks]
+    counts: Counter[_Trait] = Counter()
     chosen: list[_Look] = []
-    ways = [[_way(name, seen.get(name)) for name in attributes] for _, seen in looks]
-    counts: Counter[tuple[str, str, float]] = Counter()
-    while left and len(chosen) < BELLWETHERS:
-        new = {index: sum(1 / (1 + counts[way]) for way in ways[index]) for index in left}
-        best = labelled.pop(0) if labelled else max(left, key=lambda index: new[index])
-        chosen.append(left.pop(best))
-        counts.update(ways[best])
+    while remaining and len(chosen) < BELLWETHERS:
+        novelty = {number: _novelty(traits[number], counts) for number in remaining}
+        best = labeled.pop(0) if labeled else max(novelty, key=novelty.__getitem__)
+        chosen.append(remaining.pop(best))
+        counts.update(traits[best])
     return chosen
 
 
-def _way(attribute: str, seen: _Seen | None) -> tuple[str, str, float]:
-    """How an attribute was found, if it was."""
-    return (attribute, seen.selector, round(seen.confidence, 1)) if seen else (attribute, "", 0.0)
+def _novelty(traits: Iterable[_Trait], counts: Mapping[_Trait, int]) -> float:
+    return sum(1 / (1 + counts[trait]) for trait in traits)
 
 
-def _bellwether(look: _Look, usual: Mapping[str, float], given: Labels) -> Bellwether:
-    page, seen = look
-    labels = given.get(page.id, ())
-    labelled = {label.attribute for label in labels}
-    unsure = [name for name, one in seen.items() if one.confidence < SURE_SHARE * usual[name]]
-    unsure = [name for name in unsure if name not in labelled]
-    gaps = {label.attribute for label in labels if label.is_gap}
-    golden = {name: one.texts for name, one in seen.items() if name not in gaps and name not in unsure}
-    golden |= _values(labels)
+def _trait(attribute: str, sighting: _Sighting | None) -> _Trait:
+    if sighting is None:
+        return attribute, "", 0.0
+    return attribute, sighting.selector, round(sighting.confidence, 1)
+
+
+def _make_bellwether(look: _Look, usual: Mapping[str, float], labels: LabelsByPage) -> Bellwether:
+    """Return what to remember of a page. Labels count more than what came out; doubtful values are not golden."""
+    page, sightings = look
+    page_labels = labels.get(page.id, ())
+    labeled = {label.attribute for label in page_labels}
+    gaps = {label.attribute for label in page_labels if label.is_gap}
+    unsure = []
+    golden = {}
+    for name, sighting in sightings.items():
+        if sighting.confidence < MIN_GOLDEN_CONFIDENCE * usual[name] and name not in labeled:
+            unsure.append(name)
+        elif name not in gaps:
+            golden[name] = sighting.texts
+    golden |= _labeled_values(page_labels)
     return Bellwether(page.id, page.url, signature(page.html), golden, tuple(unsure))
 
 
-def _profile(found: Sequence[_Seen]) -> Profile:
-    return Profile(
-        round(sum(one.confidence for one in found) / len(found), 3),
-        _frequent(Counter(text for one in found for text in one.labels), len(found)),
-        _frequent(Counter(name for one in found for name in one.names), len(found)),
-    )
-
-
-def names_around(element: etree._Element) -> Iterator[str]:
-    """The words of classes, ids and microdata of an element and those above it, in lower case."""
-    for _ in range(NAMED_LEVELS):
-        for name in _NAMES:
-            yield from (word.lower() for word in _WORD.findall(element.get(name) or ""))
-        element = element.getparent()
-        if element is None:
-            return
-
-
-def _values(labels: Iterable[Label]) -> dict[str, tuple[str, ...]]:
-    """The values that labels give; those that only point to a place give none."""
+def _labeled_values(labels: Iterable[Label]) -> dict[str, tuple[str, ...]]:
+    """Return the values that labels give; labels that only have an XPath give none."""
     values: dict[str, tuple[str, ...]] = {}
     for label in labels:
         if label.value is not None:
@@ -169,7 +225,28 @@ def _values(labels: Iterable[Label]) -> dict[str, tuple[str, ...]]:
     return values
 
 
+def _make_profile(sightings: Sequence[_Sighting]) -> Profile:
+    """Return what is usual for an attribute: the confidence, and the captions and names around its values."""
+    captions: Counter[str] = Counter()
+    names: Counter[str] = Counter()
+    for sighting in sightings:
+        captions.update(sighting.captions)
+        names.update(sighting.names)
+    agreement = round(sum(sighting.confidence for sighting in sightings) / len(sightings), 3)
+    return Profile(agreement, _frequent(captions, len(sightings)), _frequent(names, len(sightings)))
+
+
 def _frequent(texts: Counter[str], pages: int) -> tuple[str, ...]:
-    """Those on at least a fifth of the pages, the most frequent first, the same ones in every process."""
+    """Return the most frequent texts first, in an order that is the same in every process."""
     ranked = sorted(texts.items(), key=lambda item: (-item[1], item[0]))[:MAX_REMEMBERED]
-    return tuple(text for text, count in ranked if 5 * count >= pages)
+    return tuple(text for text, count in ranked if MAX_PAGES_PER_NAME * count >= pages)
+
+
+def names_around(element: etree._Element) -> Iterator[str]:
+    """Yield the words of classes, ids and microdata of an element and those above it, in lower case."""
+    for _ in range(NAMED_LEVELS):
+        for name in _NAMING_ATTRIBUTES:
+            yield from (word.lower() for word in _WORD.findall(element.get(name) or ""))
+        element = element.getparent()
+        if element is None:
+            return

@@ -1,51 +1,146 @@
-"""The tests: do the rules of a cluster still hold on these pages? (Vertex IV-B)
+"""The tests that decide whether the rules of a cluster still hold, and the alarms they raise (Vertex IV-B).
 
-The paper's shingle test, whether most bellwethers still look as before, and its field test, whether mandatory
-attributes come out and constant ones are what they were.
+The paper has two tests. The shingle test checks whether most bellwethers still have their structure. The field test
+checks whether mandatory attributes come out, and whether constant ones have their old value.
 
-Departures. A failed shingle test is no alarm if the field test passes and all other tests do: sites change their
-advertisements more often than their data. Attributes that are neither mandatory nor constant are watched too: whether
-they still come out as often, look as they did, differ from page to page, and whether the committee agrees.
+Departures. A failed shingle test raises no alarm if all other tests pass: sites change their advertisements more
+often than their data. Attributes that are neither mandatory nor constant are tested too: whether they come out as
+often as before, look as before, differ from page to page, and whether the committee agrees.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from datetime import datetime
 from math import sqrt
 
+from untemplate.page.sameness import folded_words
 from untemplate.rules import Wrapper
-from untemplate.schema import Attribute, Schema
-from untemplate.watching.alarm import Alarm
-from untemplate.watching.evidence import Comparison, Evidence
-from untemplate.watching.shape import Shape
+from untemplate.schema import Attribute, Schema, Type
+from untemplate.value_types import find_typed, looks_typed
+from untemplate.watching.comparing import Comparison, Evidence
 
-__all__ = ["FIELD_SHARE", "SHINGLE_SHARE", "judge_attributes", "judge_structure"]
+__all__ = ["MAX_ODD_PAGES", "MAX_UNLIKE_PAGES", "Alarm", "ValueShape", "judge_attributes", "judge_structure"]
 
+# All shares are of the pages compared.
 # Vertex IV-B: the shingle test fails if the signatures of a majority of the bellwethers do not match.
-SHINGLE_SHARE = 0.5
+MAX_UNLIKE_PAGES = 0.5
 # Vertex IV-B: the field test fails if it fails on any of the bellwethers.
-FIELD_SHARE = 0.0
-# The same for values that may change by nature: gone, not like those before, or found anew on pages that had none.
-VOLATILE_SHARE = 0.25
-# On pages of which nothing is remembered, a share must have fallen by so many standard deviations.
-SIGMAS = 3
-# Values that may change still vouch for their rule if they are the same on this share of the pages.
-VOUCHING_SHARE = 0.2
-# The committee disagrees if its confidence has fallen to this share of what it was.
-AGREEMENT_SHARE = 0.5
-# Shorter values, in letters and digits, stand somewhere on many a page.
-TELLING = 4
-# One and the same value on fewer pages, or on a smaller share of them, is a coincidence.
-REPEATED_PAGES = 3
-REPEATED_SHARE = 0.5
+MAX_ODD_PAGES = 0.0
+# The same for values that may change by nature: missing, unlike those before, or new on pages that had none.
+MAX_CHANGED_PAGES = 0.25
+# On pages that are no bellwethers, a share must have fallen by this many standard deviations.
+MIN_SIGMAS = 3
+# Values that may change still confirm their rule if they are the same on this share of the pages.
+MIN_CONFIRMING_SHARE = 0.2
+# The committee disagrees if its confidence has fallen below this share of what it was.
+MIN_AGREEMENT_SHARE = 0.5
+# Shorter values, in letters and digits, occur somewhere on many pages.
+MIN_DISTINCTIVE_LENGTH = 4
+# The same value on fewer pages, or on a smaller share of them, is a coincidence.
+MIN_REPEATED_PAGES = 3
+MIN_REPEATED_SHARE = 0.5
+# Fewer values do not show which characters all values have.
+MIN_VALUES_FOR_TRAITS = 5
 
 
-def judge_structure(evidence: Evidence, share: float) -> Alarm | None:
-    """The shingle test: whether more than this share of the pages look unlike before."""
-    if len(evidence.unlike) <= share * len(evidence.watched):
+@dataclass(frozen=True)
+class Alarm:
+    """A test that failed.
+
+    Args:
+        cluster: the cluster whose rules failed.
+        test: the name of the test, such as `mandatory`, `moved` or `shingle`.
+        attribute: the attribute that failed; None if the structure of the pages changed.
+        expected: what the test expected, in words.
+        seen: what it found instead, in words.
+        pages: ids of the pages on which it failed.
+        since: when the alarm was first raised, if that is known.
+
+    Example:
+        >>> from untemplate import Alarm
+        >>> print(Alarm("c1", "mandatory", "phone", "'555-0100'", "nothing on 3 of 20 pages", ("1", "2", "3")))
+        c1, mandatory test: phone: expected '555-0100'; seen nothing on 3 of 20 pages
+    """
+
+    cluster: str
+    test: str
+    attribute: str | None
+    expected: str
+    seen: str
+    pages: tuple[str, ...]
+    since: datetime | None = None
+
+    @property
+    def key(self) -> tuple[str, str, str | None]:
+        """What an alarm shares with earlier ones about the same problem."""
+        return self.cluster, self.test, self.attribute
+
+    def __str__(self) -> str:
+        what = f"{self.attribute}: " if self.attribute else ""
+        return f"{self.cluster}, {self.test} test: {what}expected {self.expected}; seen {self.seen}"
+
+
+@dataclass(frozen=True)
+class ValueShape:
+    """How long an attribute's values are, and which characters they have.
+
+    Attributes:
+        type: the attribute's type.
+        fewest: words of the shortest value.
+        most: words of the longest value.
+        letters: whether values have letters; both if some have and some do not.
+        digits: the same for digits.
+        is_typed: each value is a value of the type and nothing else.
+    """
+
+    type: Type
+    fewest: int
+    most: int
+    letters: frozenset[bool]
+    digits: frozenset[bool]
+    is_typed: bool
+
+    @classmethod
+    def of(cls, values: Iterable[str], type: Type) -> ValueShape:
+        """Return the shape that all these values have."""
+        texts = list(values)
+        lengths = [len(folded_words(text)) for text in texts]
+        return cls(
+            type,
+            min(lengths, default=0),
+            max(lengths, default=0),
+            _traits(texts, str.isalpha),
+            _traits(texts, str.isdigit),
+            all(find_typed(text, type) == text for text in texts),
+        )
+
+    def fits(self, text: str) -> bool:
+        """Return True if a text could be another of the values: of their type or, without one, similar to them."""
+        if self.is_typed:
+            return find_typed(text, self.type) == text
+        words = len(folded_words(text))
+        if not (self.fewest - 1) / 2 <= words <= 2 * self.most + 1:
+            return False
+        has_traits = _has(text, str.isalpha) in self.letters and _has(text, str.isdigit) in self.digits
+        return has_traits and looks_typed(text, self.type)
+
+
+def _has(text: str, is_kind: Callable[[str], bool]) -> bool:
+    return any(map(is_kind, text))
+
+
+def _traits(texts: Sequence[str], is_kind: Callable[[str], bool]) -> frozenset[bool]:
+    if len(texts) < MIN_VALUES_FOR_TRAITS:
+        return frozenset((False, True))
+    return frozenset(_has(text, is_kind) for text in texts)
+
+
+def judge_structure(evidence: Evidence, max_share: float) -> Alarm | None:
+    """Run the shingle test: return an alarm if more than this share of the pages have a new structure."""
+    if len(evidence.unlike) <= max_share * len(evidence.watched):
         return None
     return Alarm(
         evidence.wrapper.cluster,
@@ -57,173 +152,227 @@ def judge_structure(evidence: Evidence, share: float) -> Alarm | None:
     )
 
 
-def judge_attributes(evidence: Evidence, schema: Schema, share: float) -> dict[str, list[Alarm]]:
-    """Per attribute the tests it fails; none if its rule still holds.
+def judge_attributes(evidence: Evidence, schema: Schema, max_share: float) -> dict[str, Alarm]:
+    """Return an alarm for each attribute whose rule no longer holds.
 
-    The field test fails if it does so on more than this share of the bellwethers.
+    Args:
+        evidence: the comparisons of one cluster.
+        schema: says which attributes are mandatory or constant.
+        max_share: the share of bellwethers on which the field test may fail.
     """
-    return {
-        name: list(_Judge(evidence.wrapper, schema.attributes[name], comparisons, share).alarms())
-        for name, comparisons in evidence.comparisons.items()
-    }
+    alarms = {}
+    for name, comparisons in evidence.comparisons.items():
+        judge = _AttributeJudge(evidence.wrapper, schema.attributes[name], comparisons, max_share)
+        if alarm := judge.first_alarm():
+            alarms[name] = alarm
+    return alarms
 
 
 @dataclass(frozen=True)
-class _Judge:
+class _AttributeJudge:
     """The tests of one attribute."""
 
     wrapper: Wrapper
     attribute: Attribute
     comparisons: Sequence[Comparison]
-    share: float
+    max_share: float
 
-    def alarms(self) -> Iterator[Alarm]:
-        """The first test that fails, the plainest first: the others would say the same again."""
-        tests = [self._missing, self._changed, self._elsewhere, self._fill]
-        tests += [self._shape, self._repeated, self._agreement]
-        found = (test() for test in tests)
-        yield from islice((alarm for alarm in found if alarm), 1)
-
-    def _alarm(self, test: str, expected: str, seen: Sequence[Comparison], what: str = "") -> Alarm:
-        pages = tuple(one.page for one in seen)
-        watched = [one for one in self.comparisons if one.golden is not None]
-        compared = watched if all(one.golden is not None for one in seen) else self.comparisons
-        seen_texts = what or _quote(one.found for one in seen)
-        where = f" on {len(seen)} of {len(compared)} pages"
-        return Alarm(self.wrapper.cluster, test, self.attribute.name, expected, seen_texts + where, pages)
-
-    def _remembered(self) -> list[Comparison]:
-        return [one for one in self.comparisons if one.golden]
-
-    def _missing(self) -> Alarm | None:
-        """The field test for a mandatory attribute; gaps that were there before do not count."""
-        if not self.attribute.mandatory:
-            return None
-        missing = [one for one in self.comparisons if not one.found and (one.golden or one.golden is None)]
-        if len(missing) <= self.share * len(self.comparisons):
-            return None
-        return self._alarm("mandatory", _quote(one.golden for one in missing), missing, "nothing")
-
-    def _changed(self) -> Alarm | None:
-        """The field test for a constant attribute."""
-        if not self.attribute.constant:
-            return None
-        watched = [one for one in self.comparisons if one.golden is not None]
-        changed = [one for one in watched if one.is_other or one.is_missing]
-        if len(changed) <= self.share * len(watched):
-            return None
-        return self._alarm("constant", _quote(one.golden for one in changed), changed)
-
-    def _elsewhere(self) -> Alarm | None:
-        """Values that are still on the page, where the rule does not find them; one may be there by chance."""
-        remembered = self._remembered()
-        common = Counter(one.golden for one in remembered)
-        moved = [
-            one
-            for one in remembered
-            if one.is_elsewhere
-            and (
-                not one.found
-                or self.attribute.constant
-                or (_is_telling(one.golden) and common[one.golden] == 1)
-            )
-        ]
-        lost = [one for one in moved if not one.found]
-        few = len(moved) <= VOLATILE_SHARE * len(remembered) and len(lost) <= self.share * len(remembered)
-        if not moved or few or len(moved) - len(lost) == 1 == len(moved) < len(remembered):
-            return None
-        expected = f"{_quote(one.golden for one in moved)}, still on the page"
-        return self._alarm("moved", expected, moved)
-
-    def _fill(self) -> Alarm | None:
-        """Values that no longer come out, or come out where there were none."""
-        remembered = self._remembered()
-        gone = [one for one in remembered if not one.found]
-        if len(gone) > VOLATILE_SHARE * len(remembered):
-            return self._alarm("fill", _quote(one.golden for one in gone), gone, "nothing")
-        gaps = [one for one in self.comparisons if one.golden == ()]
-        filled = [one for one in gaps if one.found]
-        if len(filled) > VOLATILE_SHARE * len(gaps) and (len(filled) > 1 or self._is_unsure(filled)):
-            return self._alarm("fill", "nothing", filled)
-        new = [one for one in self.comparisons if one.golden is None]
-        empty = [one for one in new if not one.found]
-        known = self.wrapper.bellwethers
-        usual = sum(self.attribute.name in one.golden for one in known) / len(known) if known else 0.0
-        now = 1 - len(empty) / len(new) if new else usual
-        if usual - now > max(VOLATILE_SHARE, SIGMAS * _deviation(usual, len(known), now, len(new))):
-            return self._alarm("fill", f"a value on {usual:.0%} of the pages", empty, "nothing")
+    def first_alarm(self) -> Alarm | None:
+        """Return the alarm of the first test that fails, simplest test first; the others would repeat it."""
+        tests = (
+            self._test_mandatory,
+            self._test_constant,
+            self._test_moved,
+            self._test_missing,
+            self._test_filled,
+            self._test_fill_of_others,
+            self._test_shape,
+            self._test_repeated,
+            self._test_agreement,
+        )
+        for test in tests:
+            if alarm := test():
+                return alarm
         return None
 
-    def _shape(self) -> Alarm | None:
-        """Values that do not look like those that are remembered."""
+    def _make_alarm(self, test: str, expected: str, odd: Sequence[Comparison], seen: str = "") -> Alarm:
+        """Return an alarm about comparisons that failed; `seen` says what was found, by default the values."""
+        is_watched = all(comparison.golden is not None for comparison in odd)
+        compared = len(self._watched) if is_watched else len(self.comparisons)
+        what = seen or _quote(comparison.found for comparison in odd)
+        return Alarm(
+            self.wrapper.cluster,
+            test,
+            self.attribute.name,
+            expected,
+            f"{what} on {len(odd)} of {compared} pages",
+            tuple(comparison.page for comparison in odd),
+        )
+
+    @property
+    def _watched(self) -> list[Comparison]:
+        """Comparisons of pages that are remembered, with or without a value."""
+        return [comparison for comparison in self.comparisons if comparison.golden is not None]
+
+    @property
+    def _remembered(self) -> list[Comparison]:
+        """Comparisons of pages with a remembered value."""
+        return [comparison for comparison in self.comparisons if comparison.golden]
+
+    @property
+    def _found(self) -> list[Comparison]:
+        return [comparison for comparison in self.comparisons if comparison.found]
+
+    def _test_mandatory(self) -> Alarm | None:
+        """The field test of a mandatory attribute. Gaps that are remembered do not count."""
+        if not self.attribute.mandatory:
+            return None
+        missing = [one for one in self.comparisons if not one.found and one.golden != ()]
+        if len(missing) <= self.max_share * len(self.comparisons):
+            return None
+        return self._make_alarm("mandatory", _quote(one.golden for one in missing), missing, "nothing")
+
+    def _test_constant(self) -> Alarm | None:
+        """The field test of a constant attribute."""
+        if not self.attribute.constant:
+            return None
+        changed = [one for one in self._watched if one.is_other or one.is_missing]
+        if len(changed) <= self.max_share * len(self._watched):
+            return None
+        return self._make_alarm("constant", _quote(one.golden for one in changed), changed)
+
+    def _test_moved(self) -> Alarm | None:
+        """Fail if values are still on the page, where the rule does not find them."""
+        remembered = self._remembered
+        pages_with = Counter(one.golden for one in remembered)
+        moved = [one for one in remembered if self._has_moved(one, pages_with[one.golden])]
+        lost = [one for one in moved if not one.found]
+        is_rare = len(moved) <= MAX_CHANGED_PAGES * len(remembered)
+        if not moved or (is_rare and len(lost) <= self.max_share * len(remembered)):
+            return None
+        # The old value of a single page, where another is found now, may be there by chance.
+        if len(moved) == 1 and not lost and len(remembered) > 1:
+            return None
+        expected = f"{_quote(one.golden for one in moved)}, still on the page"
+        return self._make_alarm("moved", expected, moved)
+
+    def _has_moved(self, comparison: Comparison, pages_with_value: int) -> bool:
+        """Return True if a value is elsewhere on its page, and not by chance."""
+        if not comparison.is_elsewhere:
+            return False
+        if not comparison.found or self.attribute.constant:
+            return True
+        return pages_with_value == 1 and _is_distinctive(comparison.golden or ())
+
+    def _test_missing(self) -> Alarm | None:
+        """Fail if remembered values no longer come out."""
+        missing = [one for one in self._remembered if not one.found]
+        if len(missing) <= MAX_CHANGED_PAGES * len(self._remembered):
+            return None
+        return self._make_alarm("fill", _quote(one.golden for one in missing), missing, "nothing")
+
+    def _test_filled(self) -> Alarm | None:
+        """Fail if values come out where there were none. On a single page they must also be doubtful."""
+        gaps = [one for one in self.comparisons if one.golden == ()]
+        filled = [one for one in gaps if one.found]
+        if len(filled) <= MAX_CHANGED_PAGES * len(gaps):
+            return None
+        if len(filled) == 1 and not self._is_unsure(filled):
+            return None
+        return self._make_alarm("fill", "nothing", filled)
+
+    def _test_fill_of_others(self) -> Alarm | None:
+        """Fail if pages that are no bellwethers have a value clearly less often than bellwethers had."""
+        others = [one for one in self.comparisons if one.golden is None]
+        bellwethers = self.wrapper.bellwethers
+        if not others or not bellwethers:
+            return None
+        empty = [one for one in others if not one.found]
+        usual = sum(self.attribute.name in one.golden for one in bellwethers) / len(bellwethers)
+        now = 1 - len(empty) / len(others)
+        deviation = _deviation(usual, len(bellwethers), now, len(others))
+        if usual - now <= max(MAX_CHANGED_PAGES, MIN_SIGMAS * deviation):
+            return None
+        return self._make_alarm("fill", f"a value on {usual:.0%} of the pages", empty, "nothing")
+
+    def _test_shape(self) -> Alarm | None:
+        """Fail if values do not look like those that are remembered."""
         golden = self._golden_texts()
         if not golden:
             return None
-        shape = Shape.of(golden, self.attribute.type)
-        found = [one for one in self.comparisons if one.found]
-        odd = [one for one in found if not one.is_same and not all(map(shape.fits, one.found))]
-        if not odd or len(odd) <= VOLATILE_SHARE * len(found):
+        shape = ValueShape.of(golden, self.attribute.type)
+        changed = [one for one in self._found if not one.is_same]
+        odd = [one for one in changed if not all(map(shape.fits, one.found))]
+        if not odd or len(odd) <= MAX_CHANGED_PAGES * len(self._found):
             return None
-        return self._alarm("shape", f"values such as {_quote([golden[:3]])}", odd)
+        return self._make_alarm("shape", f"values such as {_quote([golden[:3]])}", odd)
 
-    def _repeated(self) -> Alarm | None:
-        """One value on page after page, where there were many."""
+    def _test_repeated(self) -> Alarm | None:
+        """Fail if one value comes out on page after page, where there were many."""
         golden = self._golden_texts()
-        found = [one for one in self.comparisons if one.found]
-        if len(found) < REPEATED_PAGES or len(set(golden)) < REPEATED_PAGES:
+        if len(self._found) < MIN_REPEATED_PAGES or len(set(golden)) < MIN_REPEATED_PAGES:
             return None
-        most = Counter(golden).most_common(1)[0][1] / len(golden)
-        text, count = Counter(one.found for one in found).most_common(1)[0]
-        if count < REPEATED_PAGES or count / len(found) <= max(
-            REPEATED_SHARE, min(1 - VOLATILE_SHARE, 2 * most)
-        ):
+        usual_share = Counter(golden).most_common(1)[0][1] / len(golden)
+        texts, count = Counter(one.found for one in self._found).most_common(1)[0]
+        max_share = max(MIN_REPEATED_SHARE, min(1 - MAX_CHANGED_PAGES, 2 * usual_share))
+        if count < MIN_REPEATED_PAGES or count / len(self._found) <= max_share:
             return None
-        return self._alarm("repeated", "values that differ", [one for one in found if one.found == text])
+        repeated = [one for one in self._found if one.found == texts]
+        return self._make_alarm("repeated", "values that differ", repeated)
 
-    def _agreement(self) -> Alarm | None:
-        """A committee that no longer agrees, on values that nothing else vouches for."""
-        found = [one for one in self.comparisons if one.found]
-        watched = [one for one in found if one.golden is not None]
+    def _test_agreement(self) -> Alarm | None:
+        """Fail if the committee no longer agrees, and no remembered values confirm the rule."""
+        watched = [one for one in self._found if one.golden is not None]
         same = sum(one.is_same for one in watched)
-        if not self._is_unsure(found) or same > VOUCHING_SHARE * len(watched):
+        if not self._is_unsure(self._found) or same > MIN_CONFIRMING_SHARE * len(watched):
             return None
-        unsure = [one for one in found if not one.is_same]
+        changed = [one for one in self._found if not one.is_same]
         expected = f"a confidence of {self.wrapper.profiles[self.attribute.name].agreement:.2f}"
-        return self._alarm("agreement", expected, unsure, f"{_mean_agreement(found):.2f}")
+        return self._make_alarm("agreement", expected, changed, f"{_mean_agreement(self._found):.2f}")
 
-    def _is_unsure(self, found: Sequence[Comparison]) -> bool:
+    def _is_unsure(self, comparisons: Sequence[Comparison]) -> bool:
+        """Return True if the committee's confidence has clearly fallen."""
         profile = self.wrapper.profiles.get(self.attribute.name)
-        return (
-            profile is not None
-            and bool(found)
-            and _mean_agreement(found) < AGREEMENT_SHARE * profile.agreement
-        )
+        if profile is None or not comparisons:
+            return False
+        return _mean_agreement(comparisons) < MIN_AGREEMENT_SHARE * profile.agreement
 
     def _golden_texts(self) -> list[str]:
-        name = self.attribute.name
-        return [text for known in self.wrapper.bellwethers for text in known.golden.get(name, ())]
+        texts: list[str] = []
+        for bellwether in self.wrapper.bellwethers:
+            texts += bellwether.golden.get(self.attribute.name, ())
+        return texts
 
 
 def _deviation(usual: float, before: int, now: float, after: int) -> float:
-    """The standard deviation of the difference of two shares, were they the same in truth."""
-    if not before or not after:
-        return 0.0
+    """Return the standard deviation of the difference of two shares, if they were the same in truth.
+
+    Args:
+        usual: the first share.
+        before: the number of pages it was measured on.
+        now: the second share.
+        after: the number of pages it was measured on.
+    """
     pooled = (usual * before + now * after) / (before + after)
     return sqrt(pooled * (1 - pooled) * (1 / before + 1 / after))
 
 
-def _is_telling(golden: Sequence[str] | None) -> bool:
-    """Whether values are long enough not to stand somewhere on a page by chance."""
-    return all(sum(map(str.isalnum, text)) >= TELLING for text in golden or ())
+def _is_distinctive(texts: Sequence[str]) -> bool:
+    """Return True if values are too long to occur somewhere on a page by chance."""
+    return all(sum(map(str.isalnum, text)) >= MIN_DISTINCTIVE_LENGTH for text in texts)
 
 
-def _mean_agreement(found: Sequence[Comparison]) -> float:
-    return sum(one.agreement for one in found) / len(found)
+def _mean_agreement(comparisons: Sequence[Comparison]) -> float:
+    return sum(comparison.agreement for comparison in comparisons) / len(comparisons)
 
 
-def _quote(values: Iterator[Sequence[str] | None] | Sequence[Sequence[str]]) -> str:
-    """The first few values, each with its first text, cut to a readable length."""
+def _quote(values: Iterable[Sequence[str] | None]) -> str:
+    """Return the first two different values, each by its first text, shortened."""
     texts = list(dict.fromkeys(value[0] if value else "" for value in values))[:2]
-    return ", ".join(
-        repr(text if len(text) <= 40 else f"{text[:37]}…") if text else "nothing" for text in texts
-    )
+    return ", ".join(_shorten(text) for text in texts)
+
+
+def _shorten(text: str) -> str:
+    if not text:
+        return "nothing"
+    return repr(text if len(text) <= 40 else f"{text[:37]}…")

@@ -12,9 +12,8 @@ from dataclasses import replace
 from functools import cached_property
 from threading import RLock
 
-from untemplate.errors import PageError
 from untemplate.labeling import Label
-from untemplate.learning import AttributeReport, Table, learn_rules
+from untemplate.learning import AttributeReport, SampleTable, learn_rules
 from untemplate.page import Page
 from untemplate.rules import Rule, Wrapper
 from untemplate.rules.applying import Match, apply_rule
@@ -52,9 +51,9 @@ class ClusterSession:
         return self._saved.cluster
 
     @cached_property
-    def table(self) -> Table:
+    def table(self) -> SampleTable:
         """The sample pages as the learner needs them."""
-        return Table(list(self.pages.values()))
+        return SampleTable(list(self.pages.values()))
 
     @cached_property
     def wrapper(self) -> Wrapper:
@@ -95,14 +94,14 @@ class ClusterSession:
             labels += [label for label in attribute_labels if label.page == page]
         return labels
 
-    def table_with(self, page: Page) -> tuple[Table, int]:
+    def table_with(self, page: Page) -> tuple[SampleTable, int]:
         """Return a table that contains a page, and the number of the page in it.
 
         This is the session's table, or a new one if the page is not in the sample.
         """
         if self.pages.get(page.id) is page:
             return self.table, list(self.pages).index(page.id)
-        return Table([page]), 0
+        return SampleTable([page]), 0
 
     def warm_up(self) -> None:
         """Compute what learning needs in any case, so that the first label does not wait for it."""
@@ -167,7 +166,7 @@ class ClusterSession:
     def _add_page(self, page: Page) -> bool:
         """Add a copy of a page; return False if it cannot be parsed."""
         copy = Page(page.url, page.html, page.id, page.fetched, page.charset, page.limits)
-        if not _is_readable(copy):
+        if copy.why_unreadable():
             return False
         self.pages[copy.id] = copy
         return True
@@ -201,10 +200,3 @@ class ClusterSession:
 
     def _apply(self, rule: Rule, page: Page) -> list[Match]:
         return apply_rule(rule, page.tree, self.wrapper, self.schema.attributes[rule.attribute])
-
-
-def _is_readable(page: Page) -> bool:
-    try:
-        return page.tree is not None
-    except PageError:
-        return False

@@ -13,10 +13,11 @@ from lxml import etree
 
 from untemplate.errors import CatalogError, LabelError
 from untemplate.labeling import Label
-from untemplate.learning import Table
-from untemplate.learning.occurrences import MAX_SPAN, Place, find_elements, find_places
+from untemplate.learning import SampleTable
+from untemplate.learning.occurrences import find_element_occurrences, find_occurrences
 from untemplate.page import Node, Page, element_xpath, squeeze
 from untemplate.page.captions import nodes_after
+from untemplate.page.locating import MAX_SPAN_NODES, Occurrence
 from untemplate.rules import Rule
 from untemplate.rules.applying import Match
 from untemplate.schema import Attribute
@@ -182,8 +183,8 @@ def _text_nodes_between(page: Page, rendering: Rendering, first: int, last: int)
             nodes.append(node)
     if not nodes:
         raise LabelError("there is no text to label at this place; click on a text")
-    if len(nodes) > MAX_SPAN:
-        raise LabelError(f"a value may span {MAX_SPAN} texts, not {len(nodes)}; choose a shorter range")
+    if len(nodes) > MAX_SPAN_NODES:
+        raise LabelError(f"a value may span {MAX_SPAN_NODES} texts, not {len(nodes)}; choose a shorter range")
     return nodes
 
 
@@ -210,17 +211,17 @@ def _with_ancestors(element: etree._Element) -> Iterator[etree._Element]:
 
 
 def mark_label(
-    label: Label, number: int, table: Table, rendering: Rendering, attribute: Attribute
+    label: Label, number: int, table: SampleTable, rendering: Rendering, attribute: Attribute
 ) -> MarkedItems | None:
     """Return what to mark for a label on page `number` of a table: the first place where its value is, if any."""
     if label.is_gap:
         return None
-    place = next(iter(find_places(table, number, label, attribute)), None)
-    if place is not None:
-        return _mark_place(place, table, rendering)
+    occurrence = next(iter(find_occurrences(table, number, label, attribute)), None)
+    if occurrence is not None:
+        return _mark_occurrence(occurrence, table, rendering)
     elements = table.with_elements
-    element_place = next(iter(find_elements(elements, number, label)), None)
-    return _mark_element(elements.rows[element_place.row], rendering) if element_place else None
+    occurrence = next(iter(find_element_occurrences(elements, number, label)), None)
+    return _mark_element(elements.rows[occurrence.row], rendering) if occurrence else None
 
 
 def mark_match(match: Match, rule: Rule, rendering: Rendering) -> MarkedItems:
@@ -232,11 +233,11 @@ def mark_match(match: Match, rule: Rule, rendering: Rendering) -> MarkedItems:
     return MarkedItems(_item_numbers(nodes, rendering), part)
 
 
-def _mark_place(place: Place, table: Table, rendering: Rendering) -> MarkedItems:
-    first = table.rows[place.row]
-    texts = (node for node in table.rows[place.row :] if node.is_text or node is first)
-    part = place.text if place.mode == "part" else None
-    return MarkedItems(_item_numbers(list(islice(texts, place.nodes)), rendering), part)
+def _mark_occurrence(occurrence: Occurrence, table: SampleTable, rendering: Rendering) -> MarkedItems:
+    first = table.rows[occurrence.row]
+    texts = (node for node in table.rows[occurrence.row :] if node.is_text or node is first)
+    part = occurrence.text if occurrence.mode == "part" else None
+    return MarkedItems(_item_numbers(list(islice(texts, occurrence.nodes)), rendering), part)
 
 
 def _mark_element(node: Node, rendering: Rendering) -> MarkedItems:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from random import Random
@@ -14,12 +14,22 @@ from untemplate.clustering import Cluster
 from untemplate.errors import SourceError
 from untemplate.extraction import Rules
 from untemplate.labeling import Label
+from untemplate.learning import empty_wrapper, fit_wrapper, learning_sample
 from untemplate.page import Page
-from untemplate.pipeline import Learned, borrow, learning_sample, watchable
 from untemplate.rules import Bellwether, Wrapper
 from untemplate.schema import Schema
 from untemplate.sources import Pages, fetch_pages, read_pages
-from untemplate.watching import Alarm, Healed, Report, heal_site, remember, watch
+from untemplate.watching import (
+    Alarm,
+    Healed,
+    Report,
+    find_lender,
+    finish_wrapper,
+    heal_site,
+    lend_wrapper,
+    watch,
+    watchable_pages,
+)
 from untemplate.web.background import Job
 from untemplate.web.workspace import SAMPLE_PAGES, OpenSite
 
@@ -88,13 +98,8 @@ def _describe_cluster(cluster: Cluster, old_wrappers: Mapping[str, Wrapper]) -> 
     """Return the wrapper of a cluster with its current signatures; its rules stay if the template is the same."""
     wrapper = old_wrappers.get(cluster.id)
     if wrapper is None or set(wrapper.signatures).isdisjoint(cluster.signatures):
-        wrapper = Wrapper(cluster.id, (), 0, "", {})
-    return replace(
-        wrapper,
-        signatures=cluster.signatures,
-        importance=cluster.importance,
-        url_pattern=cluster.url_pattern,
-    )
+        return empty_wrapper(cluster)
+    return fit_wrapper(wrapper, cluster)
 
 
 # Saving what the labels teach
@@ -123,15 +128,18 @@ def save_draft(site: OpenSite, note: str = "") -> int:
     """
     with site.writing:
         wrappers = draft_rules(site).wrappers
-        clusters = [_stored_cluster(site, wrapper) for wrapper in wrappers]
-        lenders = [wrapper for wrapper in wrappers if wrapper.rules and not _is_borrowed(site, wrapper)]
-        learned = Learned(site.rules)
-        saved = [
-            _choose_watched_pages(site, wrapper, cluster)
-            if wrapper in lenders
-            else borrow(cluster, clusters, lenders, site.schema, learned)
-            for wrapper, cluster in zip(wrappers, clusters, strict=True)
-        ]
+        clusters = {wrapper.cluster: _stored_cluster(site, wrapper) for wrapper in wrappers}
+        own = [wrapper for wrapper in wrappers if wrapper.rules and not _is_borrowed(site, wrapper)]
+        lenders = [(wrapper, clusters[wrapper.cluster].pages) for wrapper in own]
+        saved = []
+        for wrapper in wrappers:
+            cluster = clusters[wrapper.cluster]
+            if wrapper in own:
+                saved.append(_choose_watched_pages(site, wrapper, cluster))
+            elif lender := find_lender(cluster, lenders, site.schema):
+                saved.append(lend_wrapper(lender, cluster, site.schema))
+            else:
+                saved.append(empty_wrapper(cluster))
         rules = Rules(site.schema, tuple(saved))
         version = site.catalog.save_rules(site.name, rules, "learned", note, site.workspace.user)
     site.workspace.changes.publish(site.name)
@@ -156,8 +164,7 @@ def _choose_watched_pages(site: OpenSite, wrapper: Wrapper, cluster: Cluster) ->
         labels.setdefault(stored.label.page, []).append(stored.label)
     labeled = [page for page in cluster.pages if page.id in labels]
     unlabeled = [page for page in cluster.pages[:SAMPLE_PAGES] if page.id not in labels]
-    watched = watchable(cluster, labeled, [*labeled, *unlabeled])
-    return remember(wrapper, watched, site.schema, labels)
+    return finish_wrapper(wrapper, watchable_pages(cluster, labeled, unlabeled), site.schema, labels)
 
 
 def _stored_cluster(site: OpenSite, wrapper: Wrapper) -> Cluster:

@@ -1,0 +1,203 @@
+"""The wrapper of one cluster, learned from the labels of some of its pages (Vertex III-C).
+
+`learn_cluster` is the one place where a cluster is learned. It chooses the pages to learn from, decides whether they
+show one record each or lists, and reports what a person should know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from random import Random
+
+from untemplate.clustering import Cluster
+from untemplate.errors import LabelError
+from untemplate.labeling import Label
+from untemplate.learning.attributes import AttributeReport, learn_pages
+from untemplate.learning.list_rules import learn_list
+from untemplate.page import Page
+from untemplate.rules import Wrapper
+from untemplate.sampling import sample
+from untemplate.schema import Attribute, Schema
+
+__all__ = [
+    "LabelsByPage",
+    "LearnedCluster",
+    "empty_wrapper",
+    "fit_wrapper",
+    "group_labels",
+    "is_moderate",
+    "labeled_schema",
+    "labels_of_page",
+    "learn_cluster",
+    "learning_sample",
+]
+
+# Unlabeled pages that rules are learned with, besides the labeled ones: the paper's sample size.
+MAX_UNLABELED_PAGES = 20
+# Labeled pages that rules of one cluster are learned from.
+MAX_LABELED_PAGES = 20
+# Unlabeled pages with more tags are skipped: one would cost more than all others together.
+MAX_TAGS = 50_000
+
+LabelsByPage = Mapping[str, Sequence[Label]]
+"""Labels by the id or the URL of their page."""
+
+
+@dataclass(frozen=True)
+class LearnedCluster:
+    """What was learned about one cluster.
+
+    Attributes:
+        wrapper: the rules of the cluster, still without bellwethers.
+        reports: one for each labeled attribute.
+        problems: labels or pages that could not be used, as sentences.
+        is_list: whether the labels are of records of list pages.
+        labeled_pages: the labeled pages that were used.
+        sample_pages: the unlabeled pages that were used.
+    """
+
+    wrapper: Wrapper
+    reports: list[AttributeReport]
+    problems: list[str]
+    is_list: bool
+    labeled_pages: list[Page]
+    sample_pages: list[Page]
+
+    @property
+    def needs_labels(self) -> bool:
+        """True if the labels of list pages were not enough for any rule."""
+        return self.is_list and not self.wrapper.rules
+
+    def release_pages(self) -> None:
+        """Free the memory of the pages that were parsed for learning."""
+        for page in (*self.labeled_pages, *self.sample_pages):
+            page.release()
+
+
+def learn_cluster(cluster: Cluster, labels: LabelsByPage, schema: Schema) -> LearnedCluster:
+    """Learn the wrapper of a cluster.
+
+    Args:
+        cluster: pages of one template.
+        labels: the labels of some of its pages; labels of other pages are ignored.
+        schema: the attributes to learn.
+
+    Returns:
+        The wrapper with how learning went. Labeled pages that cannot be read are reported as problems.
+    """
+    labeled = [page for page in cluster.pages if labels_of_page(page, labels)]
+    readable, problems = _select_readable(labeled[:MAX_LABELED_PAGES])
+    page_labels = {page: labels_of_page(page, labels) for page in readable}
+    is_list = any(map(_has_records, page_labels.values()))
+    unlabeled = learning_sample(cluster, readable if is_list else labeled)
+    learned = (learn_list if is_list else learn_pages)(page_labels, unlabeled, schema)
+    wrapper = replace(
+        empty_wrapper(cluster), rules=learned.rules, static=learned.static, records=learned.records
+    )
+    return LearnedCluster(
+        wrapper,
+        learned.reports,
+        [*problems, *learned.problems],
+        is_list,
+        readable,
+        unlabeled,
+    )
+
+
+def _select_readable(pages: Iterable[Page]) -> tuple[list[Page], list[str]]:
+    """Return the pages that can be parsed, and why the others cannot."""
+    readable, problems = [], []
+    for page in pages:
+        if problem := page.why_unreadable():
+            problems.append(f"{page.id}: {problem}")
+        else:
+            readable.append(page)
+    return readable, problems
+
+
+def _has_records(labels: Iterable[Label]) -> bool:
+    return any(label.record is not None for label in labels)
+
+
+def group_labels(
+    labels: Iterable[Label], pages: Sequence[Page], schema: Schema
+) -> tuple[dict[str, list[Label]], list[str]]:
+    """Return the labels by page, and a message for each label that cannot be used.
+
+    Raises:
+        LabelError: no label is about an attribute of the schema, or none about one of the pages.
+    """
+    by_page: dict[str, list[Label]] = {}
+    unknown: dict[str, None] = {}
+    for label in labels:
+        if label.attribute in schema.attributes:
+            by_page.setdefault(label.page, []).append(label)
+        else:
+            unknown[label.attribute] = None
+    if not by_page:
+        raise LabelError(f"no labels for the attributes of schema {schema.name!r}: label a page first")
+    names = {page.id for page in pages} | {page.url for page in pages}
+    missing = [name for name in by_page if name not in names]
+    if len(missing) == len(by_page):
+        raise LabelError(f"none of the labeled pages is among the pages given, such as {missing[0]}")
+    problems = [_explain_unknown(name, schema) for name in sorted(unknown)]
+    problems += [f"{name}: labeled, but not among the pages" for name in missing]
+    return by_page, problems
+
+
+def _explain_unknown(attribute: str, schema: Schema) -> str:
+    similar = get_close_matches(attribute, schema.attributes, n=1)
+    hint = f" (did you mean {similar[0]!r}?)" if similar else ""
+    return f"Ignored labels for {attribute!r}: schema {schema.name!r} has no such attribute{hint}"
+
+
+def labels_of_page(page: Page, labels: LabelsByPage) -> Sequence[Label]:
+    """Return the labels of a page by its id or, if there are none, by its URL."""
+    return labels.get(page.id) or labels.get(page.url) or ()
+
+
+def labeled_schema(labels: Iterable[Label]) -> Schema:
+    """Return a schema of all labeled attributes, as texts."""
+    return Schema("labeled", {label.attribute: Attribute(label.attribute) for label in labels})
+
+
+def learning_sample(cluster: Cluster, excluded: Collection[Page]) -> list[Page]:
+    """Return unlabeled pages to generalize over: the structurally most diverse, filled up with others at random.
+
+    Args:
+        cluster: the pages to choose from.
+        excluded: pages that are labeled or used otherwise.
+    """
+    candidates = [page for page in _without(cluster.pages, excluded) if is_moderate(page)]
+    chosen = sample(candidates, MAX_UNLABELED_PAGES)
+    rest = _without(candidates, chosen)
+    extra = Random(0).sample(rest, min(len(rest), MAX_UNLABELED_PAGES - len(chosen)))
+    return [*chosen, *_select_readable(extra)[0]]
+
+
+def _without(pages: Iterable[Page], excluded: Iterable[Page]) -> list[Page]:
+    excluded = set(excluded)
+    return [page for page in pages if page not in excluded]
+
+
+def is_moderate(page: Page) -> bool:
+    """Return True unless a page is so large that parsing it would cost more than all others of a sample."""
+    return page.html.count(b"<") <= MAX_TAGS
+
+
+def empty_wrapper(cluster: Cluster) -> Wrapper:
+    """Return a wrapper without rules, which recognizes the pages of a cluster."""
+    return Wrapper(cluster.id, cluster.signatures, cluster.importance, cluster.url_pattern, {})
+
+
+def fit_wrapper(wrapper: Wrapper, cluster: Cluster) -> Wrapper:
+    """Return a wrapper with the same rules that recognizes the pages of another cluster."""
+    return replace(
+        wrapper,
+        cluster=cluster.id,
+        signatures=cluster.signatures,
+        importance=cluster.importance,
+        url_pattern=cluster.url_pattern,
+    )

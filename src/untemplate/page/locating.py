@@ -1,0 +1,234 @@
+"""Where a labeled value is on a page: the one locator that all labelers and learners share.
+
+A label names a value by its text, or pins a node by an XPath. Text matches a node after white space and entities are
+normalized. It may also match several consecutive text nodes, a whole element, a part of a node, or an attribute such
+as `img/@src`. Callers decide which of these modes they can use; the modes themselves are defined here.
+
+Two locators stay separate because they answer other questions: `labeling/golden.py` recognizes values that are
+written in another way today, and `labeling/list_labels.py` matches texts that spread over any number of elements.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Literal, TypeVar
+from urllib.parse import urljoin
+
+from lxml import etree
+
+from untemplate.page import Node, nodes_at, squeeze
+
+__all__ = [
+    "MAX_OCCURRENCES",
+    "MAX_SPAN_NODES",
+    "MatchMode",
+    "Occurrence",
+    "clean_value",
+    "letters_and_digits",
+    "locate_elements",
+    "locate_value",
+    "locate_xpath",
+    "match_texts",
+    "nodes_by_xpath",
+]
+
+MAX_SPAN_NODES = 12
+"""Values that span more consecutive text nodes than this are not searched for."""
+
+MAX_OCCURRENCES = 100
+"""Occurrences of one value that are kept: a text with more says little, and comparing all takes quadratic time."""
+
+MatchMode = Literal["node", "span", "element", "part", "attribute"]
+"""How a value fills the place where it occurs.
+
+`node`: all of a text node; `span`: several consecutive text nodes; `element`: all text of an element; `part`: a part
+of a text node; `attribute`: the value of an HTML attribute.
+"""
+
+K = TypeVar("K")
+_SIGNS = re.compile(r"[\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """A place where a value occurs.
+
+    Attributes:
+        row: index of its first node among the nodes that were searched.
+        mode: how the value fills the place.
+        text: the value as it is written there.
+        start: for a part, the offset in the node's text.
+        nodes: for a span, the number of text nodes.
+    """
+
+    row: int
+    mode: MatchMode
+    text: str
+    start: int = 0
+    nodes: int = 1
+
+
+def clean_value(value: str) -> str:
+    """Return a label's value as node texts are written: entities decoded, white space squeezed."""
+    return squeeze(html.unescape(value))
+
+
+def letters_and_digits(text: str) -> str:
+    """Return only the letters and digits of a text, in lower case: the loosest form in which texts are compared."""
+    return _SIGNS.sub("", text.lower())
+
+
+def locate_value(
+    nodes: Sequence[Node], value: str, url: str = "", prefers_links: bool = False
+) -> list[Occurrence]:
+    """Return all occurrences of a value among the nodes of a page, text nodes before attributes.
+
+    Args:
+        nodes: the page's nodes in document order.
+        value: the text to find, as a label gives it.
+        url: the page's address; an attribute such as `img/1.png` then also matches the absolute link.
+        prefers_links: return only attributes if any match, as for values of type `url` and `image`.
+    """
+    value = clean_value(value)
+    attributes = [
+        Occurrence(row, "attribute", value)
+        for row, node in enumerate(nodes)
+        if node.is_attribute and _is_link_or_text(node.text, value, url)
+    ]
+    if attributes and prefers_links:
+        return attributes
+    texts = [(row, node.text) for row, node in enumerate(nodes) if node.is_text]
+    complete = [Occurrence(row, "node", value) for row, text in texts if text == value]
+    spans = islice(_spans_of_nodes(texts, value), MAX_OCCURRENCES)
+    return [*complete, *spans, *_parts_of_nodes(texts, value), *attributes]
+
+
+def _is_link_or_text(text: str, value: str, url: str) -> bool:
+    """Return True if an attribute is the value, or a relative form of the same link."""
+    if text == value:
+        return True
+    if "/" not in value or text.rpartition("/")[2] != value.rpartition("/")[2]:
+        return False
+    try:
+        return urljoin(url, text) == value
+    except ValueError:
+        return False
+
+
+def _spans_of_nodes(texts: Sequence[tuple[int, str]], value: str) -> Iterator[Occurrence]:
+    for index, (row, joined) in enumerate(texts):
+        if not value.startswith(joined):
+            continue
+        for count, (_, text) in enumerate(texts[index + 1 : index + MAX_SPAN_NODES], 2):
+            joined = f"{joined} {text}"
+            if joined == value:
+                yield Occurrence(row, "span", value, nodes=count)
+            if not value.startswith(joined):
+                break
+
+
+def _parts_of_nodes(texts: Sequence[tuple[int, str]], value: str) -> Iterator[Occurrence]:
+    """Yield the nodes whose text contains the value, but not in the middle of a word."""
+    start = r"(?<!\w)" if value[:1].isalnum() else ""
+    end = r"(?!\w)" if value[-1:].isalnum() else ""
+    pattern = re.compile(start + re.escape(value) + end)
+    for row, text in texts:
+        if value not in text or value == text:
+            continue
+        if match := pattern.search(text):
+            yield Occurrence(row, "part", value, match.start())
+
+
+def locate_elements(
+    nodes: Sequence[Node], value: str | None, root: etree._Element, xpath: str | None = None
+) -> list[Occurrence]:
+    """Return the element nodes whose texts together are a value, or that an XPath selects."""
+    elements = [(row, node) for row, node in enumerate(nodes) if node.kind == "element"]
+    if xpath is not None:
+        pinned = {element for element, kind in nodes_at(root, xpath) if kind == "element"}
+        return [Occurrence(row, "element", node.text) for row, node in elements if node.element in pinned]
+    text = clean_value(value or "")
+    same = (Occurrence(row, "element", text) for row, node in elements if node.text == text)
+    return list(islice(same, MAX_OCCURRENCES))
+
+
+def locate_xpath(
+    nodes: Sequence[Node], root: etree._Element, xpath: str, value: str | None = None
+) -> list[Occurrence]:
+    """Return the occurrences that an XPath pins.
+
+    Args:
+        nodes: the page's nodes in document order.
+        root: the root element of their tree.
+        xpath: selects elements, text nodes or attributes.
+        value: the part of the selected text that is meant; None for all of it.
+    """
+    return list(islice(_pinned(nodes, root, xpath, value), MAX_OCCURRENCES))
+
+
+def _pinned(
+    nodes: Sequence[Node], root: etree._Element, xpath: str, value: str | None
+) -> Iterator[Occurrence]:
+    wanted = None if value is None else squeeze(value)
+    for kind, rows in nodes_by_xpath(dict(enumerate(nodes)), root, xpath):
+        texts = [(row, nodes[row].text) for row in rows if nodes[row].is_text]
+        if kind == "element":
+            yield from _inside_element(texts, wanted)
+        elif kind.startswith("@"):
+            yield Occurrence(rows[0], "attribute", nodes[rows[0]].text if wanted is None else wanted)
+        else:
+            yield from _inside_texts(texts, wanted)
+
+
+def _inside_element(texts: Sequence[tuple[int, str]], value: str | None) -> list[Occurrence]:
+    """Return all of an element's text as one occurrence, or the first of its text nodes that contains the value."""
+    if not texts:
+        return []
+    row, all_text = texts[0][0], " ".join(text for _, text in texts)
+    if value is not None and value != all_text:
+        return _inside_texts(texts, value)[:1]
+    if len(texts) == 1:
+        return [Occurrence(row, "node", all_text)]
+    return [Occurrence(row, "span", all_text, nodes=len(texts))]
+
+
+def _inside_texts(texts: Sequence[tuple[int, str]], value: str | None) -> list[Occurrence]:
+    occurrences: list[Occurrence] = []
+    for row, text in texts:
+        if value is None or value == text:
+            occurrences.append(Occurrence(row, "node", text))
+        elif value in text:
+            occurrences.append(Occurrence(row, "part", value, text.index(value)))
+    return occurrences
+
+
+def nodes_by_xpath(
+    nodes: Mapping[K, Node], root: etree._Element, xpath: str
+) -> Iterator[tuple[str, list[K]]]:
+    """Yield for each result of an XPath its kind, and the keys of the nodes that belong to it.
+
+    For an element these are all nodes inside it, in the order given; for a text or an attribute, its own node.
+    Results that have no such node are skipped, and so is an XPath that is not valid.
+    """
+    for element, kind in nodes_at(root, xpath):
+        if kind == "element":
+            inside = set(element.iter())
+            keys = [key for key, node in nodes.items() if node.parent in inside]
+        else:
+            keys = [key for key, node in nodes.items() if node.element is element and node.kind == kind]
+        if keys:
+            yield kind, keys
+
+
+def match_texts(texts: Mapping[int, str], value: str) -> list[int]:
+    """Return the keys of all texts that equal a value; if there are none, of the shortest text that contains it."""
+    value = clean_value(value)
+    same = [key for key, text in texts.items() if text == value]
+    if same:
+        return same
+    around = [(len(text), key) for key, text in texts.items() if value in text]
+    return [key for _, key in sorted(around)[:1]]

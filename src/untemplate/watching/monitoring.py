@@ -1,0 +1,209 @@
+"""Watch: do the rules of a site still hold on its pages as they are now? (Vertex IV-B)
+
+Most pages show one record, and remembered values can be compared. Lists show other records every day, so nothing is
+remembered of them; for lists it is only checked whether records still come out on most pages.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from untemplate.extraction import Rules
+from untemplate.page import Page
+from untemplate.rules import Wrapper
+from untemplate.schema import Schema
+from untemplate.watching.comparing import (
+    Comparison,
+    Evidence,
+    PagePair,
+    compare_pages,
+    index_pages,
+    pair_bellwethers,
+)
+from untemplate.watching.judging import (
+    MAX_ODD_PAGES,
+    MAX_UNLIKE_PAGES,
+    Alarm,
+    judge_attributes,
+    judge_structure,
+)
+from untemplate.watching.reusing import extract_list
+
+__all__ = ["ClusterReport", "Report", "watch"]
+
+
+@dataclass(frozen=True)
+class ClusterReport:
+    """The figures of one cluster.
+
+    Attributes:
+        cluster: its id.
+        pages: the number of pages compared.
+        coverage: the share of watched pages that still look like the cluster's.
+        fill: for each attribute the share of pages on which it came out.
+    """
+
+    cluster: str
+    pages: int
+    coverage: float
+    fill: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What `watch` found: alarms, and figures to compare with other reports.
+
+    Args:
+        alarms: the tests that failed, at most one for each attribute and one for the structure of a cluster.
+        clusters: the figures of each cluster that has fresh pages.
+
+    Example:
+        >>> from untemplate import Report
+        >>> "all is well" if not Report().alarms else "look at the alarms"
+        'all is well'
+    """
+
+    alarms: list[Alarm] = field(default_factory=list)
+    clusters: list[ClusterReport] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Thresholds:
+    """The share of pages on which a test may fail."""
+
+    attribute: float
+    structure: float
+
+
+def watch(
+    rules: Rules,
+    fresh_pages: Iterable[Page],
+    *,
+    broken_share: float | None = None,
+    history: Sequence[Report] = (),
+) -> Report:
+    """Compare fresh versions of the bellwethers with what is remembered of them.
+
+    Other pages of a cluster are judged too: how often values come out, and whether they look as they did.
+
+    Args:
+        rules: the rules of a site.
+        fresh_pages: pages of the site as they are now. Bellwethers are recognized by URL or id.
+        broken_share: the share of bellwethers on which a test may fail, from 0 to 1. The default is the paper's: half
+            for the structure of pages, none for attributes. A high share ignores changes of single pages.
+        history: earlier reports, the latest last; they say since when an alarm is raised.
+
+    Returns:
+        A report with an alarm for each rule that no longer holds. Pages that cannot be read count as empty.
+
+    Example:
+        >>> import untemplate as ut
+        >>> pages = [ut.Page(id=f"{n}", html=f"<h1>Book {n}</h1><p>{n} $</p>") for n in range(5)]
+        >>> rules = ut.learn(pages, [ut.Label("1", "title", "Book 1")])
+        >>> ut.watch(rules, pages).alarms
+        []
+        >>> changed = [ut.Page(id=page.id, html=page.html.replace(b"h1>", b"h4>")) for page in pages]
+        >>> [alarm.attribute for alarm in ut.watch(rules, changed).alarms]
+        ['title']
+    """
+    pages = list(fresh_pages)
+    thresholds = _Thresholds(MAX_ODD_PAGES, MAX_UNLIKE_PAGES)
+    if broken_share is not None:
+        thresholds = _Thresholds(broken_share, broken_share)
+    watched = [wrapper for wrapper in rules.wrappers if wrapper.rules and wrapper.bellwethers]
+    fresh = index_pages(pages)
+    pairs_of = {wrapper.cluster: pair_bellwethers(wrapper, fresh) for wrapper in watched}
+    others_of = _assign_others(rules, _without_bellwethers(pages, pairs_of.values()))
+    report = Report()
+    for wrapper in watched:
+        others: list[PagePair] = [(None, page) for page in others_of[wrapper.cluster]]
+        evidence = _compare_and_release(wrapper, [*pairs_of[wrapper.cluster], *others], rules.schema)
+        if evidence.pages:
+            report.clusters.append(_summarize(evidence))
+            report.alarms.extend(_collect_alarms(evidence, rules.schema, thresholds))
+    for wrapper in rules.wrappers:
+        if wrapper.records and others_of[wrapper.cluster]:
+            figures, alarms = _watch_list(wrapper, others_of[wrapper.cluster], rules.schema)
+            report.clusters.append(figures)
+            report.alarms.extend(alarms)
+    now = max((page.fetched for page in pages if page.fetched), default=None)
+    dated = [replace(alarm, since=_first_raised(alarm, history, now)) for alarm in report.alarms]
+    return replace(report, alarms=dated)
+
+
+def _without_bellwethers(pages: Iterable[Page], pairs: Iterable[Sequence[PagePair]]) -> list[Page]:
+    bellwethers = {page for cluster_pairs in pairs for _, page in cluster_pairs}
+    return [page for page in pages if page not in bellwethers]
+
+
+def _assign_others(rules: Rules, pages: Iterable[Page]) -> Mapping[str, list[Page]]:
+    """Return the pages of each cluster: those that its wrapper matches, and those that match none but its URLs."""
+    pages_of: defaultdict[str, list[Page]] = defaultdict(list)
+    for page in pages:
+        cluster = rules.extract_one(page).cluster
+        page.release()
+        by_url = [wrapper.cluster for wrapper in rules.wrappers if wrapper.matches_url(page.url)]
+        if cluster in by_url:
+            pages_of[cluster].append(page)
+        elif cluster is None and len(by_url) == 1:
+            pages_of[by_url[0]].append(page)
+    return pages_of
+
+
+def _compare_and_release(wrapper: Wrapper, pairs: Sequence[PagePair], schema: Schema) -> Evidence:
+    evidence = compare_pages(wrapper, pairs, schema)
+    for _, page in pairs:
+        page.release()
+    return evidence
+
+
+def _collect_alarms(evidence: Evidence, schema: Schema, thresholds: _Thresholds) -> list[Alarm]:
+    """Return the alarms of one cluster: one per broken attribute, and one if the page structure changed."""
+    attribute_alarms = list(judge_attributes(evidence, schema, thresholds.attribute).values())
+    structure_alarm = judge_structure(evidence, thresholds.structure)
+    if structure_alarm is None:
+        return attribute_alarms
+    # A new structure is no problem as long as the values we remember still come out.
+    if not attribute_alarms and evidence.confirms_a_golden_value():
+        return []
+    return [structure_alarm, *attribute_alarms]
+
+
+def _summarize(evidence: Evidence) -> ClusterReport:
+    fill = {name: _filled_share(comparisons) for name, comparisons in evidence.comparisons.items()}
+    return ClusterReport(evidence.wrapper.cluster, len(evidence.pages), round(evidence.coverage, 4), fill)
+
+
+def _filled_share(comparisons: Sequence[Comparison]) -> float:
+    return round(sum(bool(comparison.found) for comparison in comparisons) / len(comparisons), 4)
+
+
+def _watch_list(wrapper: Wrapper, pages: Sequence[Page], schema: Schema) -> tuple[ClusterReport, list[Alarm]]:
+    """Return the figures of list pages, and an alarm if most of them have no records."""
+    records_of = {page.id: extract_list(wrapper, page, schema) for page in pages}
+    empty = tuple(page for page, records in records_of.items() if not records)
+    records = [record for page_records in records_of.values() for record in page_records]
+    fill = dict.fromkeys(wrapper.rules, 0.0)
+    if records:
+        for name in fill:
+            fill[name] = round(sum(name in record.values for record in records) / len(records), 4)
+    coverage = round(1 - len(empty) / len(records_of), 4)
+    report = ClusterReport(wrapper.cluster, len(pages), coverage, fill)
+    if len(empty) <= MAX_UNLIKE_PAGES * len(records_of):
+        return report, []
+    seen = f"none on {len(empty)} of {len(records_of)} pages"
+    return report, [Alarm(wrapper.cluster, "records", None, "records on each page", seen, empty)]
+
+
+def _first_raised(alarm: Alarm, history: Sequence[Report], now: datetime | None) -> datetime | None:
+    """Return when the alarm was first raised, if every report since then raised it."""
+    since = now
+    for report in reversed(history):
+        earlier = next((other for other in report.alarms if other.key == alarm.key), None)
+        if earlier is None:
+            break
+        since = earlier.since or since
+    return since
