@@ -27,7 +27,7 @@ def test_rules_remember_bellwethers_with_golden_records() -> None:
         number = int(known.page.removesuffix(".html"))
         assert known.url == f"http://shop.example/p/{number}"
         assert known.golden == {name: (SHOP.value(name, number),) for name in SCHEMA.attributes}
-    assert "Price:" in wrapper.profiles["price"].labels
+    assert "Price:" in wrapper.profiles["price"].captions
     assert "cost" in wrapper.profiles["price"].names
 
 
