@@ -119,28 +119,28 @@ class CaptionFinder:
 
     def caption(self, node: Node) -> str:
         """Return the nearest static text before the node; empty if there is none."""
-        captions = self._captions
         first_slot: _Slot | None = None
         caption: str | None = None
         for slot in _slots_before(node):
-            caption = captions.get(slot)
+            caption = self._captions.get(slot)
+            if caption is None:
+                first_slot = first_slot or slot
+                caption = self._static_text_at(slot)
             if caption is not None:
                 break
-            first_slot = first_slot or slot
-            element, kind = slot
-            text = element.text if kind == "text" else element.tail
-            if text and not text.isspace():
-                caption = self._static_text_at(slot, squeeze(text))
-                if caption is not None:
-                    break
         if first_slot is not None:
-            captions[first_slot] = caption or ""
+            self._captions[first_slot] = caption or ""
         return caption or ""
 
-    def _static_text_at(self, slot: _Slot, text: str) -> str | None:
+    def _static_text_at(self, slot: _Slot) -> str | None:
+        """Return the text in a slot if it is static."""
+        element, kind = slot
+        text = element.text if kind == "text" else element.tail
+        if not text or text.isspace():
+            return None
+        text = squeeze(text)
         if text not in self._texts:
             return None
-        element, kind = slot
         parent = element if kind == "text" else element.getparent()
         return text if static_key(parent, text) in self.static else None
 
@@ -163,7 +163,7 @@ def text_after(node: Node) -> str:
 
 def nodes_before(node: Node) -> Iterator[Node]:
     """Yield the visible text nodes before the node, the nearest first."""
-    return _text_nodes(_slots_before(node))
+    return _nodes_in_slots(_slots_before(node))
 
 
 def nodes_after(node: Node) -> Iterator[Node]:
@@ -171,10 +171,10 @@ def nodes_after(node: Node) -> Iterator[Node]:
 
     For an attribute, these include the texts inside its element.
     """
-    return _text_nodes(_slots_after(node))
+    return _nodes_in_slots(_slots_after(node))
 
 
-def _text_nodes(slots: Iterator[_Slot]) -> Iterator[Node]:
+def _nodes_in_slots(slots: Iterator[_Slot]) -> Iterator[Node]:
     for element, kind in islice(slots, MAX_STEPS):
         text = element.text if kind == "text" else element.tail
         if text and not text.isspace():
