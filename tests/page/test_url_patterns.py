@@ -53,7 +53,7 @@ urls = st.lists(
 
 
 @given(st.lists(urls.map("".join), max_size=12))
-def test_a_pattern_matches_what_it_was_learnt_from(given_urls):
+def test_a_pattern_matches_what_it_was_learned_from(given_urls):
     pattern = learn_url_pattern(given_urls)
     assert all(url_matches(pattern, url) for url in given_urls)
     assert "**" not in pattern
