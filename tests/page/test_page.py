@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from untemplate import Page
-from untemplate.page import entry_of_page, index_pages, is_named, names_of_pages
+from untemplate.page import index_pages, names_of_pages
 
 
 def texts(html: bytes | str) -> list[str]:
@@ -108,8 +108,8 @@ def test_of_two_pages_with_one_name_the_url_counts() -> None:
 
 
 def test_entries_are_found_by_id_or_url() -> None:
-    assert entry_of_page(ONE, {"1.html": [1], "http://a/1": [2]}) == [1]
-    assert entry_of_page(ONE, {"1.html": [], "http://a/1": [2]}) == [2]
-    assert entry_of_page(TWO, {"1.html": [1]}) is None
-    assert is_named(ONE, {"http://a/1"})
-    assert not is_named(TWO, {"http://a/1"})
+    assert ONE.entry_in({"1.html": [1], "http://a/1": [2]}) == [1]
+    assert ONE.entry_in({"1.html": [], "http://a/1": [2]}) == [2]
+    assert TWO.entry_in({"1.html": [1]}) is None
+    assert ONE.is_named_in({"http://a/1"})
+    assert not TWO.is_named_in({"http://a/1"})

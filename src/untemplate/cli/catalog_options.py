@@ -108,7 +108,7 @@ class CatalogSite:
         wanted.update(page for chosen in (to_label or {}).values() for page in chosen)
         wanted.update(label.page for label in labels if label.source == "person")
         for page in pages:
-            if page.id in wanted or page.url in wanted:
+            if page.is_named_in(wanted):
                 self.catalog.save_page(self.site, page)
         return self.catalog.save_rules(self.site, rules, reason, note, user(), to_label)
 

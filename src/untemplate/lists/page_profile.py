@@ -13,6 +13,7 @@ from untemplate.errors import PageError
 from untemplate.layout import Boxes, Layout
 from untemplate.lists.page_tree import TEXT, Bools, Floats, Ints, PageTree, Shapes, build_page_tree
 from untemplate.page import Page
+from untemplate.page.class_words import split_name
 
 __all__ = ["HEADINGS", "ITEM_TAGS", "MAX_ROWS", "PageProfile", "profile_page"]
 
@@ -68,7 +69,6 @@ TOO_LARGE = "page shows {:,} elements and texts: records are looked for among {:
 _64_BITS = (1 << 64) - 1
 # This class clips what is too wide. It does not hide anything.
 _CLIPPING_CLASS = re.compile(r"overflow-?hidden", re.IGNORECASE)
-_NAME_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 
 
 class PageProfile:
@@ -202,7 +202,7 @@ class PageProfile:
             if isinstance(item, str) or tag in _TAB_HANDLES or self.words[row].isdisjoint(TAB_WORDS):
                 continue
             for name in (item.get("class", "") + " " + item.get("role", "")).split():
-                if not TAB_WORDS.isdisjoint(_split_name(name)):
+                if not TAB_WORDS.isdisjoint(split_name(name)):
                     tabs.setdefault((int(self.tree.parent[row]), name), []).append(row)
         return tabs
 
@@ -245,8 +245,4 @@ def _name_words(item: etree._Element | str) -> Iterator[str]:
     if isinstance(item, str):
         return
     for name in (item.tag, item.get("class"), item.get("id"), item.get("role")):
-        yield from _split_name(_CLIPPING_CLASS.sub("", name or ""))
-
-
-def _split_name(name: str) -> list[str]:
-    return [word.lower() for word in _NAME_WORD.findall(name)]
+        yield from split_name(_CLIPPING_CLASS.sub("", name or ""))

@@ -1,15 +1,7 @@
 """Bytes to tree to nodes: everything about one page that needs no other page."""
 
 from untemplate.page.captions import static_text
-from untemplate.page.page import (
-    VALUE_ATTRIBUTES,
-    Node,
-    Page,
-    entry_of_page,
-    index_pages,
-    is_named,
-    names_of_pages,
-)
+from untemplate.page.page import VALUE_ATTRIBUTES, Node, Page, index_pages, names_of_pages
 from untemplate.page.parsing import DEFAULT_LIMITS, Limits, decode
 from untemplate.page.signatures import NO_TAGS, Signature, signature
 from untemplate.page.texts import HIDDEN_TAGS, INLINE_TAGS, squeeze, visible_text
@@ -29,9 +21,7 @@ __all__ = [
     "Signature",
     "decode",
     "element_xpath",
-    "entry_of_page",
     "index_pages",
-    "is_named",
     "learn_url_pattern",
     "names_of_pages",
     "nodes_at",

@@ -26,7 +26,7 @@ from untemplate.page.parsing import (
 from untemplate.page.texts import HIDDEN_TAGS, squeeze
 from untemplate.page.xpaths import attribute_step, element_xpath
 
-__all__ = ["VALUE_ATTRIBUTES", "Node", "Page", "entry_of_page", "index_pages", "is_named", "names_of_pages"]
+__all__ = ["VALUE_ATTRIBUTES", "Node", "Page", "index_pages", "names_of_pages"]
 
 T = TypeVar("T")
 
@@ -180,6 +180,14 @@ class Page:
     def __repr__(self) -> str:
         return f"Page({self.id!r}, {len(self.html):,} bytes)"
 
+    def is_named_in(self, names: Container[str]) -> bool:
+        """Return True if the names contain the page's id or URL. Labels may use either."""
+        return self.id in names or self.url in names
+
+    def entry_in(self, entries: Mapping[str, T]) -> T | None:
+        """Return what is stored for the page under its id or, if that is missing or empty, under its URL."""
+        return entries.get(self.id) or entries.get(self.url)
+
     @cached_property
     def text(self) -> str:
         """The HTML as text, decoded as a browser would."""
@@ -305,13 +313,3 @@ def names_of_pages(pages: Iterable[Page]) -> set[str]:
     for page in pages:
         names.update((page.id, page.url))
     return names
-
-
-def is_named(page: Page, names: Container[str]) -> bool:
-    """Return True if the names contain the page's id or URL."""
-    return page.id in names or page.url in names
-
-
-def entry_of_page(page: Page, entries: Mapping[str, T]) -> T | None:
-    """Return what is stored for a page under its id or, if that is missing or empty, under its URL."""
-    return entries.get(page.id) or entries.get(page.url)

@@ -131,7 +131,7 @@ def test_command(
         raise click.UsageError("Needs labels that give values: give --labels.")
     with open_pages(source, url_column, html_column) as pages:
         reading = progress(pages, "Reading pages", pages.total)
-        labeled_pages = (page for page in reading if page.id in truth or page.url in truth)
+        labeled_pages = (page for page in reading if page.is_named_in(truth))
         scores = score_records(rules.extract(labeled_pages), truth, rules.schema)
     if not scores:
         raise LabelError(f"{source}: none of its pages is labeled for an attribute of the rules")

@@ -47,7 +47,7 @@ def teach_lists(pages: Iterable[Page], labels: Iterable[Label], schema: Schema) 
     for label in labels:
         if label.record is not None and label.attribute in schema.attributes:
             given.setdefault(label.page, []).append(label)
-    own = ((page, given.get(page.id) or given.get(page.url)) for page in pages)
+    own = ((page, page.entry_in(given)) for page in pages)
     labelled = [(page, found) for page, found in own if found]
     lessons = (_teach(page, found) for page, found in labelled[:PAGES])
     return [lesson for lesson in lessons if lesson is not None]
