@@ -202,7 +202,7 @@ class GoldenLabeler:
         """The remembered values as they are written now; none for values that are not found again."""
         readings: defaultdict[tuple[str, str], _Reading] = defaultdict(_Reading)
         gaps: defaultdict[str, list[str]] = defaultdict(list)
-        known = [(page, self.goldens.get(page.id) or self.goldens.get(page.url) or {}) for page in pages]
+        known = [(page, page.entry_in(self.goldens) or {}) for page in pages]
         for number, (page, golden) in enumerate(known):
             try:
                 sightings = Sightings(page)

@@ -100,7 +100,7 @@ def with_labels(pages: Sequence[Page], labels: Iterable[Label]) -> list[Page]:
     return [
         page
         for each in cluster(pages)
-        if any(page.id in named or page.url in named for page in each.pages)
+        if any(page.is_named_in(named) for page in each.pages)
         for page in each.pages
     ]
 

@@ -26,6 +26,7 @@ __all__ = [
     "CaptionFinder",
     "count_pages_with_texts",
     "may_be_caption",
+    "min_static_pages",
     "nodes_after",
     "nodes_before",
     "static_key",
@@ -85,6 +86,11 @@ def _readable_nodes(pages: Iterable[Page]) -> Iterator[list[Node]]:
             yield page.nodes
         except PageError:
             continue
+
+
+def min_static_pages(pages: int, share: float) -> float:
+    """Return on how many of some pages a text must appear to be static: on this share of them, never on one alone."""
+    return max(2.0, share * pages)
 
 
 def may_be_caption(text: str, max_length: int = MAX_CAPTION_LENGTH) -> bool:

@@ -18,7 +18,7 @@ from untemplate.labeling.nodes.surroundings import OUTSIDE, Headers, Surrounding
 from untemplate.labeling.nodes.wholes import find_wholes
 from untemplate.page import Node, Page
 from untemplate.page.arrays import Bools, Floats, Ints, Numbered, count_distinct, group_rows
-from untemplate.page.captions import may_be_caption
+from untemplate.page.captions import may_be_caption, min_static_pages
 from untemplate.page.class_words import split_name
 
 __all__ = ["ELEMENT", "NodeTable"]
@@ -190,7 +190,7 @@ class NodeTable:
         colon = np.array([text.endswith(":") for text in self.texts], np.bool_)
         if not len(self):
             return np.zeros(0, np.bool_)
-        enough = counts[places] >= max(2.0, STATIC_SHARE * len(self.pages))
+        enough = counts[places] >= min_static_pages(len(self.pages), STATIC_SHARE)
         enough &= colon[self.text] | ~self._varies_after_caption(enough)
         static: Bools = self.is_text & (enough | ((counts[places] > 1) & colon[self.text]))
         return static[self.first]
@@ -244,7 +244,7 @@ class NodeTable:
         """The number of the static label that a table or definition list gives each row; −1 if there is none."""
         found = self._header >= 0
         counts = count_distinct(self._header[found], self.page[found], len(self.headers) + 1)
-        enough = counts >= max(2.0, STATIC_SHARE * len(self.pages))
+        enough = counts >= min_static_pages(len(self.pages), STATIC_SHARE)
         return np.where(found & enough[self._header], self._header, -1).astype(np.int32)
 
     # Where a row stands on its page

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lxml import etree
 
 from untemplate.page import squeeze
-from untemplate.page.class_words import split_name
+from untemplate.page.class_words import element_names, split_name
 
 __all__ = ["OUTSIDE", "Headers", "Surroundings"]
 
@@ -40,8 +40,7 @@ class Surroundings:
 
     def inside(self, element: etree._Element) -> Surroundings:
         """The surroundings of a text in a child element of this one."""
-        get, tag = element.get, element.tag
-        own = " ".join(filter(None, (get("class"), get("id"), get("itemprop"), get("property"))))
+        tag, own = element.tag, element_names(element)
         if not own and tag not in STRESSED and tag != "a":
             return self
         marks, names = self.marks, self.names

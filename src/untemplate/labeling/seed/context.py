@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from untemplate.labeling.nodes import NodeTable
 from untemplate.page.arrays import Bools, Floats, Ints, Numbered, count_distinct, group_rows
-from untemplate.page.captions import may_be_caption
+from untemplate.page.captions import may_be_caption, min_static_pages
 
 __all__ = ["REDUNDANT", "Context", "best_match", "context_of", "page_shares", "visual_distance"]
 
@@ -133,7 +133,7 @@ def _affixes(
     rows = np.flatnonzero(eligible)
     together = group_rows(table.path, kinds[table.text])[rows]
     firsts: Numbered[str] = Numbered()
-    least = max(2.0, AFFIX_SHARE * len(table.pages))
+    least = min_static_pages(len(table.pages), AFFIX_SHARE)
     for length in range(MAX_AFFIX):
         word = np.array(
             [
