@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from untemplate import Attribute, Schema, SchemaError
-from untemplate.output.record_files import RESERVED
+from untemplate.output.record_rows import RESERVED
 
 VERTICALS = {
     "article": {"title", "author", "date_published", "body", "section", "image"},

@@ -16,7 +16,7 @@ import pytest
 
 from untemplate import Page, Rules, learn
 from untemplate.demo import make_site
-from untemplate.output.record_files import record_row
+from untemplate.output.record_rows import record_row
 
 SITE = make_site("restaurant", seed=2, pages=40)
 PAGES = {page.url: page.html for page in SITE.pages}

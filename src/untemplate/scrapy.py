@@ -12,7 +12,7 @@ from w3lib.encoding import http_content_type_encoding
 
 from untemplate.errors import MissingExtra, RulesError
 from untemplate.extraction import Rules
-from untemplate.output.record_files import record_row
+from untemplate.output.record_rows import record_row
 from untemplate.page import Page
 
 try:

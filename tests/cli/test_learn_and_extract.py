@@ -233,7 +233,7 @@ FEW = ["--schema", "restaurant", "--example", "0000.html"]
         (["extract", "{site}", "--rules", "{broken}"], "untemplate: "),
         (
             ["extract", "{site}", "--rules", "{rules}", "-o", "r.xls"],
-            "untemplate: r.xls: cannot tell the format",
+            "untemplate: r.xls: unknown format",
         ),
         (["extract", "nowhere", "--rules", "{rules}"], "untemplate: nowhere: no such file or folder"),
         (

@@ -72,7 +72,7 @@ def test_no_rows_at_all_is_a_finding(run: Run, tmp_path: Path) -> None:
 def test_an_unknown_format_is_told_before_pages_are_read(run: Run, lists: Path) -> None:
     done = run("records", lists, "-o", "rows.xlsx")
     assert done.returncode == 2
-    assert "rows.xlsx: cannot tell the format" in done.stderr
+    assert "rows.xlsx: unknown format" in done.stderr
 
 
 def test_rows_become_rules(run: Run, lists: Path, site: Site, tmp_path: Path) -> None:

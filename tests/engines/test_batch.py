@@ -14,7 +14,7 @@ from untemplate import Limits, Page, Record, Rules
 from untemplate.demo import Site
 from untemplate.engines.batch import PAGE_COLUMNS, extract_batch, page_batch, unreadable_batch
 from untemplate.output import write_records
-from untemplate.output.record_files import arrow_schema
+from untemplate.output.record_rows import arrow_schema
 
 
 def test_records_are_those_of_a_record_file(site: Site, rules: Rules, tmp_path: Path) -> None:

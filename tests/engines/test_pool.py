@@ -15,7 +15,7 @@ from untemplate.engines import pool as module
 from untemplate.engines.batch import extract_batch, page_batch
 from untemplate.engines.pool import AHEAD, WINDOW, Pool, Task
 from untemplate.engines.worker import PageLimits, Settings
-from untemplate.output.encoding import encode
+from untemplate.output.record_files import FORMATS
 from untemplate.sources.page_rows import PageColumns, ParquetReader
 from untemplate.sources.page_source import InMemory
 
@@ -54,7 +54,7 @@ def lines(result: bytes) -> list[str]:
 
 
 def plain(pages: list[Page], rules: Rules) -> list[str]:
-    return lines(encode(extract_batch(page_batch(pages), rules), ".jsonl"))
+    return lines(FORMATS[".jsonl"].encode(extract_batch(page_batch(pages), rules)))
 
 
 @pytest.mark.parametrize("portable", [False, True])

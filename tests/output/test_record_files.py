@@ -115,7 +115,7 @@ def test_jsonl_to_standard_output(schema: Schema, capsys: pytest.CaptureFixture[
 def test_parquet_is_written_in_batches(
     tmp_path: Path, schema: Schema, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(output, "BATCH", 2)
+    monkeypatch.setattr(output, "ROW_GROUP_SIZE", 2)
     path = tmp_path / "records.parquet"
     write_records(RECORDS[:1] * 5, path, schema)
     assert pq.ParquetFile(path).num_row_groups == 3
@@ -160,8 +160,8 @@ def test_names_that_are_not_unicode_are_written(tmp_path: Path, schema: Schema) 
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("records.txt", "cannot tell the format; end the name in .jsonl, .csv, .parquet, or give -"),
-        ("records", "cannot tell the format"),
+        ("records.txt", "unknown format; end the name in .jsonl, .csv, .parquet, or give -"),
+        ("records", "unknown format"),
         ("none/records.csv", "cannot write: No such file or directory"),
         ("folder.csv", "is a folder"),
     ],

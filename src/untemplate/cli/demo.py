@@ -236,7 +236,7 @@ def _first_texts(record: Record) -> set[str]:
 
 
 def _show_score(records: list[Record], labels: list[Label], site: Site) -> None:
-    from untemplate.output.scoring import score_records
+    from untemplate.output.scores import score_records
 
     judged_pages = site.truth.keys() - {label.page for label in labels}
     judged = [record for record in records if record.page_id in judged_pages]

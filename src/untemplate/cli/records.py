@@ -78,7 +78,7 @@ def command(
 
     Nothing needs to be labeled or learned. PAGES is any source of pages; see untemplate cluster --help.
     """
-    from untemplate.output.row_files import write_rows
+    from untemplate.output.record_files import write_rows
 
     if is_named and knowledge_folder:
         raise click.UsageError("give --names or --knowledge, not both.")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 import pyarrow as pa
 
 from untemplate.extraction import Rules
-from untemplate.output.record_files import arrow_row, arrow_schema
+from untemplate.output.record_rows import arrow_row, arrow_schema
 from untemplate.page import DEFAULT_LIMITS, Limits, Page, squeeze
 from untemplate.record import Reason, Record
 from untemplate.schema import Schema

@@ -21,8 +21,7 @@ from typing import Any, BinaryIO
 
 from untemplate.engines.worker import Result
 from untemplate.errors import InputError
-from untemplate.output.encoding import finish, header
-from untemplate.output.record_files import record_format
+from untemplate.output.record_files import FORMATS, record_format
 from untemplate.output.tally import Tally
 from untemplate.schema import Schema
 from untemplate.sources.page_source import Skipped
@@ -84,7 +83,7 @@ class Checkpoint:
         """`identity` says of what these are the records; those of anything else are not continued."""
         self._name = str(output)
         self.format = record_format(output)
-        self._header = header(self.format, schema)
+        self._header = FORMATS[self.format].header(schema)
         self._identity = dict(identity)
         self._target = Path(output).resolve()
         self._folder = self._target.with_name(f".{self._target.name}.parts")
@@ -149,7 +148,7 @@ class Checkpoint:
         with self._errors_told():
             self.progress.complete = True
             self.commit()
-            whole = finish(self._records, self.format)
+            whole = FORMATS[self.format].finish(self._records)
             with whole.open("rb") as file:
                 os.fsync(file.fileno())
             whole.replace(self._target)

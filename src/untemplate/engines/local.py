@@ -18,8 +18,7 @@ from untemplate.engines.pool import Pool, Task
 from untemplate.engines.worker import PageLimits, Result, Settings, batches
 from untemplate.errors import InputError
 from untemplate.extraction import Rules
-from untemplate.output.encoding import header
-from untemplate.output.record_files import record_format
+from untemplate.output.record_files import FORMATS, record_format
 from untemplate.sources import Pages, Skipped
 
 __all__ = ["available_cores", "extract"]
@@ -127,13 +126,13 @@ def _open_output(output: str | Path, rules: Rules, identity: dict[str, str]) -> 
     if not path.exists() or path.is_file() or path.is_dir():
         with Checkpoint(output, rules.schema, identity) as checkpoint:
             yield checkpoint
-    elif format == ".parquet":
+    elif not FORMATS[format].is_text:
         raise InputError(
             f"{output}: Parquet cannot be written to a device or a pipe; give the name of a file"
         )
     else:
         with path.open("wb") as file:
-            file.write(header(format, rules.schema))
+            file.write(FORMATS[format].header(rules.schema))
             yield _Through(format, file.write)
 
 

@@ -21,7 +21,7 @@ import pyarrow as pa
 from untemplate.engines.batch import extract_batch, page_batch
 from untemplate.errors import UntemplateError
 from untemplate.extraction import Rules
-from untemplate.output.encoding import encode
+from untemplate.output.record_files import FORMATS
 from untemplate.output.tally import Tally
 from untemplate.page import DEFAULT_LIMITS, Limits, Page
 from untemplate.schema import Schema
@@ -76,7 +76,7 @@ class Result:
 
     def add(self, batch: pa.RecordBatch, schema: Schema, format: str) -> None:
         """Encode and count a batch of records."""
-        self.records += encode(batch, format)
+        self.records += FORMATS[format].encode(batch)
         self.tally.update(Tally.from_batch(batch, schema))
 
     def update(self, other: Result) -> None:

@@ -1,4 +1,4 @@
-"""Records to files: JSONL, CSV and Parquet."""
+"""Records to files (JSONL, CSV, Parquet), counted and compared with labels."""
 
 from untemplate.output.record_files import open_records, write_records
 

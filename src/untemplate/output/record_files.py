@@ -1,6 +1,9 @@
-"""Records into a file, its format named by its ending: JSONL, CSV or Parquet.
+"""Write records to files: JSONL, CSV or Parquet, chosen by the ending of the file's name.
 
-Records are written as they come, in constant memory, and the file appears under its name only when complete.
+Records are written as they come, in constant memory, and a file appears under its name only when it is complete.
+
+`FORMATS` is the one table of formats. To add a format, write a subclass of OutputFormat and add it there: the Python
+API, the commands and the engines then know it.
 """
 
 from __future__ import annotations
@@ -8,50 +11,71 @@ from __future__ import annotations
 import csv
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import fields, is_dataclass
-from decimal import Decimal
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 
 from untemplate.atomic_file import complete_file
 from untemplate.errors import InputError
+from untemplate.output.record_rows import arrow_row, arrow_schema, column_names, encode_json, record_row
 from untemplate.record import Record
 from untemplate.schema import Schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from untemplate.lists import Rows
+    from untemplate.page import Page
+
 __all__ = [
-    "BATCH",
+    "FORMATS",
+    "OutputFormat",
     "RecordSink",
-    "arrow_row",
-    "arrow_schema",
-    "column_name",
-    "csv_header",
-    "csv_lines",
-    "jsonl_lines",
+    "TextFormat",
     "open_records",
     "record_format",
-    "record_row",
     "write_records",
+    "write_rows",
 ]
 
-_json = json.JSONEncoder(ensure_ascii=False).encode
-
 RecordSink = Callable[[Record], None]
+"""A function that writes one record."""
 
-# Columns that every record has; an attribute of such a name gets an underscore at its end.
-RESERVED = ("url", "page", "cluster", "row", "data", "missing")
+# Rows of a Parquet row group: enough to compress well, few enough for articles of some 10 kB each.
+ROW_GROUP_SIZE = 5_000
 
-# Rows of a Parquet row group: big enough to compress well, small enough for articles of some 10 kB each.
-BATCH = 5_000
+# Columns of the rows of list pages. Named values and cells follow.
+LIST_COLUMNS = ("url", "page", "list", "row", "confidence", "xpath", "text")
 
 
 def write_records(records: Iterable[Record], path: str | Path, schema: Schema) -> int:
-    """Write all records to a `.jsonl`, `.csv` or `.parquet` file, or as JSONL to standard output for "-"."""
+    """Write records to a file, one row each, and return how many there were.
+
+    A file has the columns `url`, `page` and `cluster`, one for each attribute, `data` with typed values, and
+    `missing` with the reason for each missing value. Records of list pages also have `row`, their position on the
+    page.
+
+    Args:
+        records: the records, for example from `Rules.extract`. They are written as they come.
+        path: a file whose name ends in `.jsonl`, `.csv` or `.parquet`, or `-` for JSONL on standard output.
+        schema: the schema of the records, which determines the columns.
+
+    Raises:
+        InputError: the name has another ending, or the file cannot be written.
+
+    Example:
+        >>> from untemplate import Attribute, Record, Schema, Value, write_records
+        >>> schema = Schema("shop", {"name": Attribute("name"), "price": Attribute("price")})
+        >>> values = {"name": [Value("Lamp", "Lamp", "/html/h1/text()", "name#1")]}
+        >>> record = Record("http://shop.example/1", "1.html", "c1", values, {"price": "not on this page"})
+        >>> write_records([record], "-", schema)  # doctest: +ELLIPSIS
+        {"url": "http://shop.example/1", "page": "1.html", "cluster": "c1", "name": "Lamp", "price": null, ...}
+        1
+    """
     count = 0
     with open_records(path, schema) as write:
         for record in records:
@@ -62,97 +86,185 @@ def write_records(records: Iterable[Record], path: str | Path, schema: Schema) -
 
 @contextmanager
 def open_records(path: str | Path, schema: Schema) -> Iterator[RecordSink]:
-    """A function that writes one record to the file; the file appears when the block ends without error."""
+    """Open a file for records; a context manager whose value is a function that writes one record.
+
+    The file appears when the block ends without an error. Arguments and errors are those of `write_records`.
+    """
     if str(path) == "-":
-        yield _jsonl_sink(sys.stdout, schema)
+        yield _JsonLines().make_sink(sys.stdout, schema)
         sys.stdout.flush()
         return
-    sink = _SINKS[record_format(path)]
-    with complete_file(path) as part, sink(part, schema) as write:
+    format = FORMATS[record_format(path)]
+    with complete_file(path) as part, format.open_records(part, schema) as write:
         yield write
+
+
+def write_rows(found: Iterable[tuple[Page, Rows]], path: str | Path, names: Sequence[str] = ()) -> None:
+    """Write the rows of list pages to a file, as they come.
+
+    Args:
+        found: pages and their rows, as `find_records` returns them.
+        path: as for `write_records`.
+        names: the names of values that get a column each.
+
+    The cells of a row are a list. In CSV they are columns, as many as the widest list has.
+
+    Raises:
+        InputError: the name has another ending, or the file cannot be written.
+    """
+    names = [name for name in names if name not in LIST_COLUMNS]
+    columns = (*LIST_COLUMNS, *names)
+    lines = _list_lines(found, names)
+    if str(path) == "-":
+        _JsonLines().write_list(lines, columns, sys.stdout)
+        return
+    format = FORMATS[record_format(path)]
+    with complete_file(path) as part:
+        format.write_list_file(lines, columns, part)
 
 
 def record_format(path: str | Path) -> str:
-    """The format that the ending of the name asks for, such as `.csv`; InputError if there is no such."""
+    """Return the format that the ending of a file's name asks for, such as `.csv`.
+
+    Raises:
+        InputError: there is no such format.
+    """
     ending = Path(path).suffix.lower()
-    if ending not in _SINKS:
-        raise InputError(f"{path}: cannot tell the format; end the name in {', '.join(_SINKS)}, or give -")
+    if ending not in FORMATS:
+        raise InputError(f"{path}: unknown format; end the name in {', '.join(FORMATS)}, or give -")
     return ending
 
 
-@contextmanager
-def _jsonl(path: Path, schema: Schema) -> Iterator[RecordSink]:
-    with path.open("w", encoding="utf-8") as out:
-        yield _jsonl_sink(out, schema)
+def _list_lines(found: Iterable[tuple[Page, Rows]], names: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of all pages as column → value."""
+    for page, rows in found:
+        for number, row in enumerate(rows, 1):
+            cells = (page.url, page.id, row.list_id, number, round(row.confidence, 3), row.xpath, row.text)
+            named = {name: row.values.get(name) for name in names}
+            yield {**dict(zip(LIST_COLUMNS, cells, strict=True)), **named, "cells": row.cells}
 
 
-def _jsonl_sink(out: TextIO, schema: Schema) -> RecordSink:
-    def write(record: Record) -> None:
-        out.write(_json(record_row(record, schema)) + "\n")
+class OutputFormat(ABC):
+    """One format of output files.
 
-    return write
+    Records are written in two ways. `open_records` writes them one by one. The engines instead append encoded batches
+    to a file: `header`, then `encode` of each batch, so that a file can be continued after any batch; `finish` makes
+    the result of what was appended.
+    """
+
+    ending: ClassVar[str]
+    """The ending of file names, such as `.csv`."""
+    is_text: ClassVar[bool]
+    """True if what is appended is the result itself, in lines of text, so that it can be written to a pipe."""
+
+    @abstractmethod
+    def open_records(self, path: Path, schema: Schema) -> AbstractContextManager[RecordSink]:
+        """Open a file; a context manager whose value is a function that writes one record."""
+
+    @abstractmethod
+    def header(self, schema: Schema) -> bytes:
+        """Return what comes before the first batch."""
+
+    @abstractmethod
+    def encode(self, batch: pa.RecordBatch) -> bytes:
+        """Return what is appended for a batch of records."""
+
+    @abstractmethod
+    def finish(self, appended: Path) -> Path:
+        """Return the file that the appended batches make: the same file, or a new one beside it."""
+
+    @abstractmethod
+    def write_list_file(self, lines: Iterable[dict[str, Any]], columns: Sequence[str], path: Path) -> None:
+        """Write the rows of list pages: these columns, and a list of `cells`."""
 
 
-@contextmanager
-def _csv(path: Path, schema: Schema) -> Iterator[RecordSink]:
-    with path.open("w", encoding="utf-8", newline="") as out:
-        out.write(csv_header(schema))
+class TextFormat(OutputFormat):
+    """A format of lines of text."""
+
+    is_text = True
+
+    @abstractmethod
+    def encode_record(self, record: Record, schema: Schema) -> str:
+        """Return the lines of one record."""
+
+    @abstractmethod
+    def encode_rows(self, rows: Iterable[Mapping[str, Any]]) -> str:
+        """Return the lines of rows of an Arrow table."""
+
+    @abstractmethod
+    def write_list(self, lines: Iterable[dict[str, Any]], columns: Sequence[str], out: TextIO) -> None:
+        """Write the rows of list pages to an open file."""
+
+    def make_sink(self, out: TextIO, schema: Schema) -> RecordSink:
+        """Return a function that writes one record to an open file."""
 
         def write(record: Record) -> None:
-            out.write(csv_lines([arrow_row(record, schema)]))
+            out.write(self.encode_record(record, schema))
 
-        yield write
+        return write
 
+    @contextmanager
+    def open_records(self, path: Path, schema: Schema) -> Iterator[RecordSink]:
+        with path.open("w", encoding="utf-8", newline="") as out:
+            out.write(self.header(schema).decode())
+            yield self.make_sink(out, schema)
 
-@contextmanager
-def _parquet(path: Path, schema: Schema) -> Iterator[RecordSink]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+    def header(self, schema: Schema) -> bytes:
+        return b""
 
-    columns = arrow_schema(schema)
-    batch: list[dict[str, Any]] = []
+    def encode(self, batch: pa.RecordBatch) -> bytes:
+        return self.encode_rows(batch.to_pylist()).encode()
 
-    with pq.ParquetWriter(path, columns, compression="zstd") as writer:
+    def finish(self, appended: Path) -> Path:
+        return appended
 
-        def flush() -> None:
-            writer.write_table(pa.Table.from_pylist(batch, columns))
-            batch.clear()
-
-        def write(record: Record) -> None:
-            batch.append(arrow_row(record, schema))
-            if len(batch) == BATCH:
-                flush()
-
-        yield write
-        flush()
+    def write_list_file(self, lines: Iterable[dict[str, Any]], columns: Sequence[str], path: Path) -> None:
+        with path.open("w", encoding="utf-8", newline="") as out:
+            self.write_list(lines, columns, out)
 
 
-_SINKS: dict[str, Callable[[Path, Schema], AbstractContextManager[RecordSink]]] = {
-    ".jsonl": _jsonl,
-    ".csv": _csv,
-    ".parquet": _parquet,
-}
+class _JsonLines(TextFormat):
+    ending = ".jsonl"
+
+    def encode_record(self, record: Record, schema: Schema) -> str:
+        return encode_json(record_row(record, schema)) + "\n"
+
+    def encode_rows(self, rows: Iterable[Mapping[str, Any]]) -> str:
+        nested = ({**row, "data": json.loads(row["data"]), "missing": dict(row["missing"])} for row in rows)
+        return "".join(encode_json(row) + "\n" for row in nested)
+
+    def write_list(self, lines: Iterable[dict[str, Any]], columns: Sequence[str], out: TextIO) -> None:
+        out.writelines(encode_json(line) + "\n" for line in lines)
 
 
-def jsonl_lines(rows: Iterable[Mapping[str, Any]]) -> str:
-    """Rows of an Arrow table as lines of JSON."""
-    return "".join(
-        _json({**row, "data": json.loads(row["data"]), "missing": dict(row["missing"])}) + "\n"
-        for row in rows
-    )
+class _Csv(TextFormat):
+    """Lists of values, and reasons, are JSON inside a cell."""
 
+    ending = ".csv"
 
-def csv_header(schema: Schema) -> str:
-    """The first line of a CSV file of records."""
-    return _csv_text([_columns(schema)])
+    def header(self, schema: Schema) -> bytes:
+        return _csv_text([column_names(schema)]).encode()
 
+    def encode_record(self, record: Record, schema: Schema) -> str:
+        return self.encode_rows([arrow_row(record, schema)])
 
-def csv_lines(rows: Iterable[Mapping[str, Any]]) -> str:
-    """Rows of an Arrow table as lines of CSV: lists and reasons are JSON."""
-    plain = ({**row, "missing": dict(row["missing"])} for row in rows)
-    return _csv_text(
-        [_json(cell) if isinstance(cell, list | dict) else cell for cell in row.values()] for row in plain
-    )
+    def encode_rows(self, rows: Iterable[Mapping[str, Any]]) -> str:
+        nested = ({**row, "missing": dict(row["missing"])} for row in rows)
+        return _csv_text(map(_csv_cell, row.values()) for row in nested)
+
+    def write_list(self, lines: Iterable[dict[str, Any]], columns: Sequence[str], out: TextIO) -> None:
+        from untemplate.lists.row import cell_names  # here, as records need nothing of lists
+
+        width = 0
+        with TemporaryFile("w+", encoding="utf-8") as waiting:  # the last row may be the widest
+            for line in lines:
+                width = max(width, len(line["cells"]))
+                waiting.write(json.dumps(line) + "\n")
+            waiting.seek(0)
+            table = csv.writer(out)
+            table.writerow([*columns, *cell_names(width)])
+            for line in map(json.loads, waiting):
+                table.writerow([*(line[name] for name in columns), *line["cells"]])
 
 
 def _csv_text(rows: Iterable[Iterable[Any]]) -> str:
@@ -161,67 +273,94 @@ def _csv_text(rows: Iterable[Iterable[Any]]) -> str:
     return text.getvalue()
 
 
-def column_name(attribute: str) -> str:
-    """The column of an attribute."""
-    return f"{attribute}_" if attribute in RESERVED else attribute
+def _csv_cell(value: Any) -> Any:
+    return encode_json(value) if isinstance(value, list | dict) else value
 
 
-def _columns(schema: Schema) -> list[str]:
-    row = ["row"] if schema.rows else []
-    return ["url", "page", "cluster", *row, *map(column_name, schema.attributes), "data", "missing"]
+class _Parquet(OutputFormat):
+    """What is appended are Arrow messages, which `finish` turns into Parquet."""
+
+    ending = ".parquet"
+    is_text = False
+
+    @contextmanager
+    def open_records(self, path: Path, schema: Schema) -> Iterator[RecordSink]:
+        with _open_parquet(path, arrow_schema(schema)) as write_row:
+
+            def write(record: Record) -> None:
+                write_row(arrow_row(record, schema))
+
+            yield write
+
+    def header(self, schema: Schema) -> bytes:
+        return bytes(arrow_schema(schema).serialize())
+
+    def encode(self, batch: pa.RecordBatch) -> bytes:
+        return bytes(batch.serialize())
+
+    def finish(self, appended: Path) -> Path:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        result = appended.with_suffix(self.ending)
+        with (
+            pa.OSFile(str(appended)) as file,
+            pa.ipc.open_stream(file) as stream,
+            pq.ParquetWriter(result, stream.schema, compression="zstd") as writer,
+        ):
+            for group in _row_groups(stream):
+                writer.write_table(group)
+        return result
+
+    def write_list_file(self, lines: Iterable[dict[str, Any]], columns: Sequence[str], path: Path) -> None:
+        import pyarrow as pa
+
+        types = {name: pa.string() for name in columns} | {"list": pa.int32(), "row": pa.int32()}
+        types |= {"confidence": pa.float32(), "cells": pa.list_(pa.string())}
+        with _open_parquet(path, pa.schema(list(types.items()))) as write_row:
+            for line in lines:
+                write_row(line)
 
 
-def record_row(record: Record, schema: Schema) -> dict[str, Any]:
-    """The record as a row of any record file: column to plain value, as JSON knows them."""
-    row: dict[str, Any] = {
-        "url": _writable(record.url),
-        "page": _writable(record.page_id),
-        "cluster": record.cluster,
-    }
-    if schema.rows:
-        row["row"] = record.position
-    data: dict[str, Any] = {}
-    for name, attribute in schema.attributes.items():
-        values = record.values.get(name, [])
-        texts = [_writable(value.text) for value in values]
-        row[column_name(name)] = texts if attribute.many else texts[0] if texts else None
-        typed = [value.data for value in values]
-        if any(one is not None and one != value.text for one, value in zip(typed, values, strict=True)):
-            data[name] = _plain(typed if attribute.many else typed[0])
-    return row | {"data": data, "missing": {name: str(reason) for name, reason in record.missing.items()}}
+@contextmanager
+def _open_parquet(path: Path, columns: pa.Schema) -> Iterator[Callable[[dict[str, Any]], None]]:
+    """Open a Parquet file; a context manager whose value is a function that writes one row."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    waiting: list[dict[str, Any]] = []
+
+    with pq.ParquetWriter(path, columns, compression="zstd") as writer:
+
+        def flush() -> None:
+            writer.write_table(pa.Table.from_pylist(waiting, columns))
+            waiting.clear()
+
+        def write(row: dict[str, Any]) -> None:
+            waiting.append(row)
+            if len(waiting) == ROW_GROUP_SIZE:
+                flush()
+
+        yield write
+        flush()
 
 
-def arrow_row(record: Record, schema: Schema) -> dict[str, Any]:
-    """The record as a row of an Arrow table: typed data are JSON in a text, reasons are a map."""
-    row = record_row(record, schema)
-    return row | {"data": _json(row["data"]), "missing": list(row["missing"].items())}
-
-
-def arrow_schema(schema: Schema) -> pa.Schema:
-    """The columns that records have in Parquet and in Arrow record batches."""
+def _row_groups(batches: pa.RecordBatchReader) -> Iterator[pa.Table]:
+    """Yield the rows in groups of the usual size; the last may be empty, as when rows are written one by one."""
     import pyarrow as pa
 
-    types = {name: pa.string() for name in _columns(schema)}
-    types |= {column_name(a.name): pa.list_(pa.string()) for a in schema.attributes.values() if a.many}
-    types["missing"] = pa.map_(pa.string(), pa.string())
-    if schema.rows:
-        types["row"] = pa.int32()
-    return pa.schema(list(types.items()))
+    waiting: list[pa.RecordBatch] = []
+    rows = 0
+    for batch in batches:
+        waiting.append(batch)
+        rows += batch.num_rows
+        while rows >= ROW_GROUP_SIZE:
+            table = pa.Table.from_batches(waiting)
+            yield table.slice(0, ROW_GROUP_SIZE).combine_chunks()
+            waiting = table.slice(ROW_GROUP_SIZE).to_batches()
+            rows -= ROW_GROUP_SIZE
+    yield pa.Table.from_batches(waiting, batches.schema).combine_chunks()
 
 
-def _writable(text: str) -> str:
-    """Without lone surrogates, which file names may hold and UTF-8 cannot."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _plain(value: Any) -> Any:
-    """Typed data as JSON: dates and times in ISO form, decimals as numbers, else fields or text."""
-    if value is None or isinstance(value, str | int | float):
-        return value
-    if isinstance(value, list):
-        return [_plain(one) for one in value]
-    if isinstance(value, Decimal):
-        return int(value) if value == value.to_integral_value() else float(value)
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
-    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+FORMATS: dict[str, OutputFormat] = {format.ending: format for format in (_JsonLines(), _Csv(), _Parquet())}
+"""All formats by the ending of file names."""

@@ -29,7 +29,7 @@ from untemplate.errors import InputError, LabelError
 
 if TYPE_CHECKING:
     from untemplate.extraction import Rules
-    from untemplate.output.scoring import Score
+    from untemplate.output.scores import Score
     from untemplate.rules import Rule, Selector, Wrapper
     from untemplate.schema import Schema
 
@@ -123,7 +123,7 @@ def test_command(
     """
     from untemplate.extraction import Rules
     from untemplate.labeling import read_labels
-    from untemplate.output.scoring import score_records, true_values
+    from untemplate.output.scores import score_records, true_values
 
     rules = Rules.load(rules_file)
     truth = true_values(label for path in label_files for label in read_labels(path))

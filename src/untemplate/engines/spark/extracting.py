@@ -32,8 +32,8 @@ from untemplate.engines.spark.session import LINE_ROWS, PAGE_ROWS, run
 from untemplate.engines.worker import PageLimits, Result, Settings, batches
 from untemplate.errors import InputError, SourceError
 from untemplate.extraction import Rules
-from untemplate.output.encoding import encode, finish, header
-from untemplate.output.record_files import arrow_schema, record_format
+from untemplate.output.record_files import FORMATS, record_format
+from untemplate.output.record_rows import arrow_schema
 from untemplate.output.tally import Tally
 from untemplate.schema import Schema
 from untemplate.sources.page_rows import PageColumns
@@ -83,7 +83,7 @@ def _write_parts(spark: SparkSession, given: Input, schema: Schema, task: Settin
     context = spark.sparkContext
     total = context.accumulator(Result(), _Total())
     work = partial(_extract, read=given.pages, settings=context.broadcast(task), total=total)
-    columns = arrow_schema(schema) if task.format == ".parquet" else _TEXT
+    columns = _TEXT if FORMATS[task.format].is_text else arrow_schema(schema)
     records = given.frame.mapInArrow(work, from_arrow_schema(columns))
     run(records, folder, PAGE_ROWS if given.is_table else LINE_ROWS)
     result = total.value
@@ -107,16 +107,16 @@ def _join(parts: Path, output: str, format: str, schema: Schema) -> None:
     )
     if output == "-":
         for batch in records:
-            sys.stdout.write(encode(batch, format).decode())
+            sys.stdout.write(FORMATS[format].encode(batch).decode())
         sys.stdout.flush()
         return
     with complete_file(output) as target:
         appended = parts / "records"
         with appended.open("wb") as file:
-            file.write(header(format, schema))
+            file.write(FORMATS[format].header(schema))
             for batch in records:
-                file.write(encode(batch, format))
-        finish(appended, format).replace(target)
+                file.write(FORMATS[format].encode(batch))
+        FORMATS[format].finish(appended).replace(target)
 
 
 class _Total(AccumulatorParam[Result]):
@@ -138,15 +138,15 @@ def _extract(
     total: Accumulator[Result],
 ) -> Iterator[pa.RecordBatch]:
     """The work of one task, done on a worker: rows in, records or their text out."""
-    rules, format = _load(settings.value.rules), settings.value.format
+    rules, format = _load(settings.value.rules), FORMATS[settings.value.format]
     context = TaskContext.get()
     extract_batches = _guarded if context is not None and context.attemptNumber() else _unguarded
     result = Result()
-    if format == ".csv":
-        yield _text(header(format, rules.schema))
+    if format.is_text and (header := format.header(rules.schema)):
+        yield _text(header)
     for records in extract_batches(batches(read(rows, result.skipped)), rules, settings.value):
         result.tally.update(Tally.from_batch(records, rules.schema))
-        yield records if format == ".parquet" else _text(encode(records, format))
+        yield _text(format.encode(records)) if format.is_text else records
     total.add(result)
 
 
@@ -162,7 +162,7 @@ def _unguarded(pages: Iterator[pa.RecordBatch], rules: Rules, settings: Settings
 
 def _guarded(pages: Iterator[pa.RecordBatch], rules: Rules, settings: Settings) -> Iterator[pa.RecordBatch]:
     """Records extracted in a process of their own; a page that ends it gets a record that says so."""
-    start = header(".parquet", rules.schema)
+    start = FORMATS[".parquet"].header(rules.schema)
     with Pool(replace(settings, format=".parquet"), 1) as pool:
         for batch in pages:
             for _, result in pool.run([Task(0, batch)]):

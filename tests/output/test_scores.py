@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from untemplate import Attribute, Label, Record, Schema, Value
-from untemplate.output.scoring import Miss, score_records, true_values
+from untemplate.output.scores import Miss, score_records, true_values
 
 SCHEMA = Schema("shop", {"name": Attribute("name"), "color": Attribute("color", many=True)})
 

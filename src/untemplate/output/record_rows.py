@@ -1,0 +1,113 @@
+"""A record as a row of a table: its columns, and its cells as JSON or Arrow can store them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, is_dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from untemplate.record import Record, Value
+from untemplate.schema import Attribute, Schema
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = [
+    "RESERVED",
+    "arrow_row",
+    "arrow_schema",
+    "column_name",
+    "column_names",
+    "encode_json",
+    "record_row",
+]
+
+RESERVED = ("url", "page", "cluster", "row", "data", "missing")
+"""Columns that every record has. An attribute with such a name gets an underscore at its end."""
+
+encode_json = json.JSONEncoder(ensure_ascii=False).encode
+
+
+def column_name(attribute: str) -> str:
+    """Return the name of an attribute's column."""
+    return f"{attribute}_" if attribute in RESERVED else attribute
+
+
+def column_names(schema: Schema) -> list[str]:
+    """Return the names of all columns, in their order."""
+    position = ["row"] if schema.rows else []
+    return ["url", "page", "cluster", *position, *map(column_name, schema.attributes), "data", "missing"]
+
+
+def record_row(record: Record, schema: Schema) -> dict[str, Any]:
+    """Return a record as column → value, with values that JSON can store.
+
+    The cell of an attribute is the text of its value, or a list of texts for a `many` attribute. `data` contains
+    typed values that differ from their text, and `missing` the reason for each missing value.
+    """
+    row: dict[str, Any] = {
+        "url": _as_unicode(record.url),
+        "page": _as_unicode(record.page_id),
+        "cluster": record.cluster,
+    }
+    if schema.rows:
+        row["row"] = record.position
+    data: dict[str, Any] = {}
+    for name, attribute in schema.attributes.items():
+        values = record.values.get(name, [])
+        row[column_name(name)] = _text_cell(values, attribute)
+        if any(value.data is not None and value.data != value.text for value in values):
+            data[name] = _typed_cell(values, attribute)
+    row["data"] = data
+    row["missing"] = {name: str(reason) for name, reason in record.missing.items()}
+    return row
+
+
+def arrow_row(record: Record, schema: Schema) -> dict[str, Any]:
+    """Return a record as a row of an Arrow table: `data` is JSON in a text, `missing` a list of pairs."""
+    row = record_row(record, schema)
+    return row | {"data": encode_json(row["data"]), "missing": list(row["missing"].items())}
+
+
+def arrow_schema(schema: Schema) -> pa.Schema:
+    """Return the columns that records have in Parquet files and in Arrow record batches."""
+    import pyarrow as pa
+
+    types = {name: pa.string() for name in column_names(schema)}
+    many = [attribute.name for attribute in schema.attributes.values() if attribute.many]
+    types |= {column_name(name): pa.list_(pa.string()) for name in many}
+    types["missing"] = pa.map_(pa.string(), pa.string())
+    if schema.rows:
+        types["row"] = pa.int32()
+    return pa.schema(list(types.items()))
+
+
+def _text_cell(values: Sequence[Value], attribute: Attribute) -> list[str] | str | None:
+    texts = [_as_unicode(value.text) for value in values]
+    if attribute.many:
+        return texts
+    return texts[0] if texts else None
+
+
+def _typed_cell(values: Sequence[Value], attribute: Attribute) -> Any:
+    if attribute.many:
+        return [_as_plain(value.data) for value in values]
+    return _as_plain(values[0].data)
+
+
+def _as_unicode(text: str) -> str:
+    """Return a text without lone surrogates, which file names may contain and UTF-8 cannot."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _as_plain(value: Any) -> Any:
+    """Return typed data as JSON can store it: dates in ISO form, decimals as numbers, dataclasses as dicts."""
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return {name: _as_plain(field) for name, field in asdict(value).items()}
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)
