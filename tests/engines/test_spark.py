@@ -46,7 +46,7 @@ QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 # Every Python process of Spark runs this when it starts: what a page may do to a C library, done on purpose.
 TROUBLE = """
     import os, signal, time
-    from untemplate.extraction.rules import Rules
+    from untemplate.extraction import Rules
 
     extract_page = Rules.extract_page
 

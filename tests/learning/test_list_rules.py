@@ -13,7 +13,7 @@ from untemplate.lists import page_profile
 from untemplate.pipeline import learn_site
 from untemplate.rules.in_words import explain_records
 from untemplate.rules.record_pages import split_records
-from untemplate.rules.selecting import MAX_CANDIDATES
+from untemplate.rules.selection import MAX_CANDIDATES
 
 SCHEMA = Schema(
     "tea",

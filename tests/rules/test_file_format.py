@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import pickle
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -201,6 +203,36 @@ def use(content: dict[str, Any], feature: list[Any]) -> None:
 def test_broken_parts(change: Change, content: dict[str, Any], tmp_path: Path) -> None:
     change(content)
     refused(content, tmp_path)
+
+
+LOAD = """
+import sys
+from untemplate import Rules, RulesError
+try:
+    Rules.load(sys.argv[1])
+except RulesError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda c: first_selector(c).update(features=[["system", 1, "ls"]]), "no such feature type: system"),
+        (lambda c: use(c, ["class", 1, "a\0b"]), "cannot be used"),
+    ],
+)
+def test_files_are_checked_under_python_o(
+    change: Change, reason: str, content: dict[str, Any], tmp_path: Path
+) -> None:
+    """`python -O` removes assertions, so checks must not be assertions."""
+    change(content)
+    path = tmp_path / "changed.json"
+    path.write_text(json.dumps(content), "utf-8")
+    done = subprocess.run(
+        [sys.executable, "-O", "-c", LOAD, path], capture_output=True, text=True, timeout=120
+    )
+    assert reason in done.stdout, done.stderr
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from untemplate.rules.parsed_page import (
     read_page_beginning,
     read_page_until,
 )
-from untemplate.rules.selecting import select
+from untemplate.rules.selection import select
 
 ANY = Signature((None,) * 8)
 FOOTER = '<div class="footer">'

@@ -1,5 +1,5 @@
 """Page and rules to record: match, apply, normalize (Vertex IV-A)."""
 
-from untemplate.extraction.rules import Rules
+from untemplate.extraction.extractor import Rules
 
 __all__ = ["Rules"]

@@ -1,6 +1,6 @@
 """Apply rules to a page: the only place where rules become values.
 
-`selecting` finds nodes for one selector. Here the selectors of a rule are tried in order, the committee votes,
+`selection` finds nodes for one selector. Here the selectors of a rule are tried in order, the committee votes,
 and the value is cut out of the node's text.
 """
 
@@ -24,7 +24,7 @@ from untemplate.rules.parsed_page import (
     read_page_beginning,
 )
 from untemplate.rules.rule import CandidateClassifier, Rule, Selector, Wrapper
-from untemplate.rules.selecting import (
+from untemplate.rules.selection import (
     Candidates,
     all_features_match,
     feature_matches_at_or_above,
