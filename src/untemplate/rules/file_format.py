@@ -192,7 +192,7 @@ class _SelectorSection(_Section):
             _ = (
                 selector.find_candidates
             )  # compiles the XPath, which fails if a value contains a control character
-        except etree.XPathError as error:
+        except (etree.XPathError, ValueError) as error:
             raise ValueError(f"the XPath {self.xpath!r} cannot be used: {error}") from error
         return selector
 
