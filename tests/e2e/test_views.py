@@ -38,9 +38,9 @@ def test_every_view_on_a_desk_and_on_a_phone(labeled: Person) -> None:
     shown = {
         "overview": "Waiting for you",
         "annotate": "Records",
-        "review": "in doubt",
+        "review": "doubtful value",
         "rules": "Versions",
-        "monitor": "Nobody has watched",
+        "monitor": "has not been watched",
         "export": "Parquet",
         "api": "/api/labels",
     }

@@ -98,6 +98,7 @@ class Database:
 
 
 def _postgres_url(text: str) -> URL:
+    """Return the URL of a PostgreSQL database; raise CatalogError if it is something else."""
     try:
         url = make_url(text)
     except (ArgumentError, ValueError):  # whose message would show the password
@@ -116,6 +117,7 @@ def _without_password(url: URL) -> str:
 
 
 def _sqlite_engine(path: str) -> Engine:
+    """Return an engine for a SQLite file, set up for several readers and a writer at a time."""
     if not path:
         raise CatalogError("the catalog needs a file name, such as untemplate.db")
     url = URL.create("sqlite", database=path)
@@ -163,6 +165,7 @@ def migrate(database: Database, create: bool = True) -> None:
 
 
 def _create_tables(connection: Connection, location: str, create: bool) -> None:
+    """Create the tables in an empty database; raise CatalogError if it is not empty or `create` is False."""
     if not create:
         raise CatalogError(f"{location}: not a catalog; save rules into one with `untemplate rules import`")
     if other_tables := inspect(connection).get_table_names():

@@ -63,7 +63,20 @@ def add_version(
     by: str,
     to_label: Mapping[str, Sequence[str]],
 ) -> int:
-    """Store a rules file as the newest version of a site, and return the number of the version."""
+    """Store a rules file as the newest version of a site.
+
+    Args:
+        connection: A transaction that has locked the site.
+        site_id: The row id of the site.
+        file: The rules file as JSON.
+        reason: Why there is a new version.
+        note: A note for people.
+        by: The person who saves it.
+        to_label: For each cluster, the pages that a person should label.
+
+    Returns:
+        The number of the version.
+    """
     number = _newest_number(connection, site_id) + 1
     content = {name: value for name, value in file.items() if name != "wrappers"}
     row = {"site_id": site_id, "number": number, "reason": reason, "note": note, "by": by, "saved": now()}
@@ -73,7 +86,11 @@ def add_version(
 
 
 def find_version(connection: Connection, site_id: int, site: str, number: int | None = None) -> int:
-    """Return the row id of a version, or of the newest one; raise CatalogError if it does not exist."""
+    """Return the row id of a version, or of the newest one.
+
+    Raises:
+        CatalogError: The site has no rules, or no version with this number.
+    """
     newest = _newest_number(connection, site_id)
     if not newest:
         raise CatalogError(f"{site}: has no rules in the catalog yet")
@@ -190,12 +207,14 @@ def _write_clusters(
 
 
 def _rule_rows(ids: Sequence[int], wrappers: Sequence[_JsonObject]) -> Iterator[_JsonObject]:
+    """Yield the rows of all rules; `ids` are the row ids of the clusters."""
     for cluster_id, wrapper in zip(ids, wrappers, strict=True):
         for attribute, rule in wrapper["rules"].items():
             yield {"cluster_id": cluster_id, "attribute": attribute, "content": rule}
 
 
 def _watched_pages(ids: Sequence[int], wrappers: Sequence[_JsonObject]) -> Iterator[tuple[int, _JsonObject]]:
+    """Yield all bellwethers with the row ids of their clusters."""
     for cluster_id, wrapper in zip(ids, wrappers, strict=True):
         for bellwether in wrapper["bellwethers"]:
             yield cluster_id, bellwether
@@ -249,6 +268,7 @@ def _insert_rows(connection: Connection, table: Table, rows: Sequence[_JsonObjec
 
 
 def _group_rows(rows: Sequence[RowMapping], key: str) -> defaultdict[int, list[RowMapping]]:
+    """Return rows by the value of a column."""
     groups: defaultdict[int, list[RowMapping]] = defaultdict(list)
     for row in rows:
         groups[row[key]].append(row)

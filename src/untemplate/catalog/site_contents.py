@@ -70,7 +70,11 @@ def list_sites(connection: Connection) -> list[str]:
 
 
 def find_site(connection: Connection, name: str) -> int:
-    """Return the id of a site; raise CatalogError if it is not in the catalog."""
+    """Return the id of a site.
+
+    Raises:
+        CatalogError: The site is not in the catalog; the message lists those that are.
+    """
     site_id: int | None = connection.scalar(select(sites.c.id).where(sites.c.name == name))
     if site_id is not None:
         return site_id
@@ -83,7 +87,11 @@ def find_site(connection: Connection, name: str) -> int:
 
 
 def lock_site(connection: Connection, name: str) -> int:
-    """Return the id of a site, and add it if needed. Other writers of the site wait until this transaction ends."""
+    """Return the id of a site, and add it if needed. Other writers of the site wait until this transaction ends.
+
+    Raises:
+        CatalogError: The name is empty or too long.
+    """
     if not name.strip() or len(name) > MAX_NAME:
         raise CatalogError(f"the name of a site has 1 to {MAX_NAME} characters, not {name[:30]!r}")
     connection.execute(_insert_if_absent(connection, sites).values(name=name, added=now()))

@@ -57,7 +57,10 @@ _ESCAPE = re.compile(r"\\u([0-9a-f]{4})")
 
 
 class _AnyText(TypeDecorator[str]):
-    """Text of pages and file names. Unlike database text, it may contain NUL and half a surrogate pair."""
+    """Text of pages and file names. Unlike database text, it may contain NUL and half a surrogate pair.
+
+    Such characters are stored as escapes: `\\u0000` for NUL, and `\\u005c` for the backslash itself.
+    """
 
     impl = Text
     cache_ok = True

@@ -47,7 +47,13 @@ class Assets(Protocol):
     """The assets of a source of pages."""
 
     def key(self, page: Page, base: str | None, reference: str) -> str | None:
-        """Return the key of a reference in a page, or in its style sheet `base`; None if it did not come along."""
+        """Return the key of an asset that a page needs; None if it did not come with the pages.
+
+        Args:
+            page: The page.
+            base: The key of the style sheet that contains the reference; None if the page itself does.
+            reference: The reference, relative or absolute.
+        """
 
     def read(self, key: str) -> Asset | None:
         """Return the asset of a key; None if there is none."""
@@ -55,14 +61,20 @@ class Assets(Protocol):
 
 def find_assets(source: str | None) -> Assets:
     """Return the assets of a folder or a WARC file; those of other sources are empty."""
-    path = Path(source) if source else None
-    if path is not None and path.is_dir():
+    if not source:
+        return NoAssets()
+    path = Path(source)
+    if path.is_dir():
         return FolderAssets(path)
-    if path is not None and path.is_file():
-        with open_stream(path) as stream:
-            if stream.read(5) == b"WARC/":
-                return WarcAssets(path)
-    return NoAssets()
+    return WarcAssets(path) if _is_warc(path) else NoAssets()
+
+
+def _is_warc(path: Path) -> bool:
+    """Return True if a file, compressed or not, starts like a WARC archive."""
+    if not path.is_file():
+        return False
+    with open_stream(path) as stream:
+        return stream.read(5) == b"WARC/"
 
 
 class NoAssets:
@@ -94,10 +106,11 @@ class FolderAssets:
             return None
         try:
             path = (self._folder / key).resolve()
-            fits = path.is_relative_to(self._folder) and path.is_file() and path.stat().st_size <= MAX_BYTES
+            is_inside = path.is_relative_to(self._folder)
+            is_small = path.is_file() and path.stat().st_size <= MAX_BYTES
         except OSError:
             return None
-        return path if fits else None
+        return path if is_inside and is_small else None
 
 
 class WarcAssets:
@@ -115,6 +128,7 @@ class WarcAssets:
 
     @cached_property
     def _assets(self) -> dict[str, Asset]:
+        """The assets of the archive by URL; of several with one URL the first."""
         assets: dict[str, Asset] = {}
         total = 0
         for url, asset in self._read_records():
@@ -125,6 +139,7 @@ class WarcAssets:
         return assets
 
     def _read_records(self) -> Iterator[tuple[str, Asset]]:
+        """Yield the URL and the content of each asset, up to the first damaged record."""
         with open_stream(self._path) as stream:
             try:
                 for url, record in read_responses(stream):

@@ -54,7 +54,14 @@ class Jobs:
         self._lock = Lock()
 
     def start(self, kind: str, site: str, work: Callable[[Job], None]) -> Job:
-        """Start a job and return it. If `work` raises an UntemplateError, its message is the job's problem."""
+        """Start a job and return it.
+
+        Args:
+            kind: What the job does, for people.
+            site: The site that it works on.
+            work: Called with the job in a new thread. If it raises an UntemplateError or an OSError, the job fails,
+                and people read the message.
+        """
         with self._lock:
             job = Job(next(self._numbers), kind, site)
             self._jobs[job.id] = job
@@ -78,6 +85,7 @@ class Jobs:
         self._folder.cleanup()
 
     def _forget_old_jobs(self) -> None:
+        """Delete all but the newest finished jobs, and their files."""
         finished = [job for job in self._jobs.values() if job.state != "running"]
         for job in finished[:-MAX_FINISHED_JOBS]:
             del self._jobs[job.id]
@@ -131,6 +139,7 @@ class ChangeFeed:
             self._send(None)
 
     def _send(self, change: SiteChange | None) -> None:
+        """Put a change into the queues of all listeners; None ends them."""
         for queue, loop in self._listeners.items():
             if not loop.is_closed():
                 loop.call_soon_threadsafe(queue.put_nowait, change)

@@ -61,18 +61,16 @@ class ClusterSession:
 
         If the saved wrapper is for list pages, the learned rules replace all of its rules.
         """
-        learned = {name: report.rule for name, report in self.reports.items()}
-        if not learned:
+        if not self.reports:
             return self._saved
         saved_rules = {} if self._saved.records else self._saved.rules
-        kept = {name: rule for name, rule in saved_rules.items() if name not in learned}
         rules: dict[str, Rule] = {}
         for name in self.schema.attributes:
-            rule = learned.get(name) or kept.get(name)
+            rule = self.reports[name].rule if name in self.reports else saved_rules.get(name)
             if rule is not None:
                 rules[name] = rule
         static = set(self.table.static)
-        if kept:
+        if saved_rules.keys() - self.reports.keys():
             static.update(self._saved.static)
         lost = tuple(name for name in self._saved.lost if name not in rules)
         return replace(self._saved, rules=rules, static=tuple(sorted(static)), lost=lost, records=None)
@@ -154,6 +152,11 @@ class ClusterSession:
                 if (name, page.id) not in self._found:
                     self._found[name, page.id] = self._apply(rule, page)
             return {name: self._found[name, page.id] for name in wrapper.rules}
+
+    def find_unlabeled(self, page: Page) -> dict[str, list[Match]]:
+        """Return the values that the rules find on a page, only for attributes without a label there."""
+        labeled = {label.attribute for label in self.labels_of(page.id)}
+        return {name: matches for name, matches in self.find(page).items() if name not in labeled}
 
     def coverage(self, attribute: str) -> float:
         """Return the share of the pages without a label for an attribute on which its rule finds a value."""

@@ -78,11 +78,9 @@ class Guard:
         navigates = scope["method"] == "GET" and headers.get("sec-fetch-dest") == "document"
         if headers.get("sec-fetch-site") in ("cross-site", "same-site") and not navigates:
             return _refused(403, "Requests from other sites are refused.")
-        try:
-            too_big = int(headers.get("content-length", "0")) > MAX_BODY
-        except ValueError:
-            too_big = True
-        return _refused(413, f"The body is larger than {MAX_BODY:,} bytes.") if too_big else None
+        if _is_too_big(headers):
+            return _refused(413, f"The body is larger than {MAX_BODY:,} bytes.")
+        return None
 
     def _login(self, scope: Scope) -> ASGIApp | None:
         """Turn the token in the address into a cookie, and redirect to the address without it."""
@@ -105,6 +103,7 @@ class Guard:
         return PlainTextResponse("Open the address that the terminal printed: it contains the token.", 401)
 
     def _cookie_token(self, headers: Headers) -> str:
+        """Return the token in the cookie of a request, or an empty text."""
         cookies: SimpleCookie = SimpleCookie()
         try:
             cookies.load(headers.get("cookie", ""))
@@ -113,9 +112,12 @@ class Guard:
         return cookies[self._cookie].value if self._cookie in cookies else ""
 
     def _is_token(self, text: str) -> bool:
+        """Compare a text with the token in constant time."""
         return secrets.compare_digest(text.encode("utf-8", "replace"), self._token.encode())
 
     def _with_headers(self, send: Send) -> Send:
+        """Return a sender that adds the security headers to the response."""
+
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
                 added = [(name.encode(), value.encode()) for name, value in self._headers.items()]
@@ -123,6 +125,14 @@ class Guard:
             await send(message)
 
         return sending
+
+
+def _is_too_big(headers: Headers) -> bool:
+    """Return True if the body is larger than `MAX_BODY`, or if its size is not a number."""
+    try:
+        return int(headers.get("content-length", "0")) > MAX_BODY
+    except ValueError:
+        return True
 
 
 def _refused(status: int, detail: str) -> ASGIApp:

@@ -84,7 +84,10 @@ def lowest_confidence(matches: Sequence[Match]) -> float:
 
 
 def measure_progress(session: ClusterSession) -> LabelingProgress:
-    """Return how far the labeling of a cluster is, and which page to label next."""
+    """Return how far the labeling of a cluster is, and which page to label next.
+
+    Labeling is done if every attribute has a rule or is absent, and the rules extract from all sample pages.
+    """
     with session.lock:
         states = [_page_state(session, page) for page in session.pages]
         undecided = _undecided_attributes(session)
@@ -109,20 +112,24 @@ def _undecided_attributes(session: ClusterSession) -> tuple[str, ...]:
 
 
 def _page_state(session: ClusterSession, page: str) -> PageState:
-    labeled = tuple(dict.fromkeys(label.attribute for label in session.labels_of(page)))
-    values = {name: found for name, found in session.find(session.pages[page]).items() if name not in labeled}
-    confidence = {name: lowest_confidence(found) for name, found in values.items()}
-    gaps = tuple(name for name, found in values.items() if not found)
-    doubts = tuple(
-        name for name, found in values.items() if found and confidence[name] <= MAX_DOUBTFUL_CONFIDENCE
-    )
+    """Return the labels of a page, and how well the rules extract its other attributes."""
+    labeled = dict.fromkeys(label.attribute for label in session.labels_of(page))
+    unlabeled = session.find_unlabeled(session.pages[page])
+    gaps, doubts, uncertainty = [], [], 0.0
+    for name, matches in unlabeled.items():
+        confidence = lowest_confidence(matches)
+        uncertainty += 1 - confidence
+        if not matches:
+            gaps.append(name)
+        elif confidence <= MAX_DOUBTFUL_CONFIDENCE:
+            doubts.append(name)
     return PageState(
         page,
-        labeled,
-        gaps,
-        doubts,
-        not doubts and _has_enough_values(session, list(values), gaps),
-        uncertainty=round(sum(1 - share for share in confidence.values()), 6),
+        tuple(labeled),
+        tuple(gaps),
+        tuple(doubts),
+        not doubts and _has_enough_values(session, list(unlabeled), gaps),
+        round(uncertainty, 6),
     )
 
 
@@ -135,16 +142,17 @@ def _has_enough_values(session: ClusterSession, names: Sequence[str], gaps: Sequ
 
 
 def find_doubtful_values(session: ClusterSession, page: Page) -> list[DoubtfulValue]:
-    """Return the values of a page that a person should review; labeled attributes are not among them."""
-    labeled = {label.attribute for label in session.labels_of(page.id)}
+    """Return the values of a page that a person should review.
+
+    These are values that the committee does not agree on, values that do not look like their type, and missing values
+    of mandatory attributes. Labeled attributes are never doubtful. A page that cannot be parsed has no values.
+    """
     try:
-        found = session.find(page)
+        unlabeled = session.find_unlabeled(page)
     except PageError:
         return []
     doubts = [
-        _judge_values(session, page, session.rules[name], matches)
-        for name, matches in found.items()
-        if name not in labeled
+        _judge_values(session, page, session.rules[name], matches) for name, matches in unlabeled.items()
     ]
     return [doubt for doubt in doubts if doubt is not None]
 
@@ -176,10 +184,10 @@ def _minority_texts(
     session: ClusterSession, page: Page, rule: Rule, texts: tuple[str, ...]
 ) -> tuple[str, ...]:
     """Return the texts that single members of the committee find on a page, besides the value."""
+    attribute = session.schema.attributes[rule.attribute]
     others: dict[str, None] = {}
     for member in rule.committee:
         member_rule = replace(rule, selectors=(member,), committee=())
-        attribute = session.schema.attributes[rule.attribute]
         for match in apply_rule(member_rule, page.tree, session.wrapper, attribute):
             if match.text not in texts:
                 others.setdefault(match.text)

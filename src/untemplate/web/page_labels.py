@@ -96,12 +96,11 @@ def confirm_values(site: OpenSite, page: str, attributes: Collection[str] | None
     """Label a page with the values that the rules find: for some attributes, or for all that have no label there."""
     session = site.session(site.cluster_of(page))
     parsed, _ = site.rendered_page(page)
-    if attributes is None:
-        attributes = set(session.rules) - {label.attribute for label in session.labels_of(page)}
+    found = session.find_unlabeled(parsed) if attributes is None else session.find(parsed)
     labels = {
         name: _matches_as_labels(page, name, matches, session)
-        for name, matches in session.find(parsed).items()
-        if name in attributes
+        for name, matches in found.items()
+        if attributes is None or name in attributes
     }
     return _replace_labels(site, page, labels)
 
@@ -115,8 +114,9 @@ def change_labels(site: OpenSite, restore: Iterable[int], remove: Iterable[int])
     with site.writing:
         labels = {stored.id: stored for stored in site.catalog.labels(site.name, removed=True)}
         to_restore, to_remove = list(dict.fromkeys(restore)), list(dict.fromkeys(remove))
-        if unknown := [id for id in (*to_restore, *to_remove) if id not in labels]:
-            raise CatalogError(f"no label {unknown[0]} of {site.name} in the catalog")
+        for id in (*to_restore, *to_remove):
+            if id not in labels:
+                raise CatalogError(f"no label {id} of {site.name} in the catalog")
         restored = [id for id in to_restore if labels[id].removed is not None]
         removed = [id for id in to_remove if labels[id].removed is None]
         for id in restored:

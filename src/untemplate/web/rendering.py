@@ -68,7 +68,11 @@ class Rendering:
     numbers: dict[tuple[etree._Element, str], int] = field(default_factory=dict)
 
     def node(self, number: int, attribute: str | None = None) -> Node | None:
-        """Return the node that an item shows, or that of an attribute; None if it cannot be a value."""
+        """Return the node that an item shows, or that of an attribute of the item.
+
+        Returns:
+            None if there is no such item, or if the node cannot be a value, such as an element or white space.
+        """
         if not 0 <= number < len(self.nodes):
             return None
         element, kind = self.nodes[number]
@@ -127,6 +131,7 @@ class _ItemWriter:
         self._dropped: etree._Element | None = None  # the element that is being left out
 
     def open_element(self, element: etree._Element) -> None:
+        """Add an element and the text at its start, unless it or an element around it is left out."""
         if self._dropped is None and element.tag in DROPPED:
             self._dropped = element
         if self._dropped is not None:
@@ -140,6 +145,7 @@ class _ItemWriter:
             self._add(element, "text", [number, text])
 
     def close_element(self, element: etree._Element) -> None:
+        """End an element, or the part of the page that is left out."""
         if self._dropped is None:
             self._parents.pop()
         elif self._dropped is element:
@@ -151,6 +157,7 @@ class _ItemWriter:
             self._add(element, "tail", [self._parents[-1], element.tail])
 
     def _add(self, element: etree._Element, kind: str, item: Item) -> int:
+        """Add an item and return its number."""
         number = len(self.rendering.items)
         self.rendering.items.append(item)
         self.rendering.nodes.append((element, kind))
@@ -171,10 +178,12 @@ def rewrite_css(text: str, link: LinkResolver) -> str:
 
 
 def _css_string(text: str) -> str:
+    """Escape a text for a quoted string in a style sheet."""
     return re.sub(r'["\\\n\r\f]', lambda char: f"\\{ord(char[0]):x} ", text)
 
 
 def _after_comments(head: str) -> str:
+    """Return the start of a page without leading comments and processing instructions."""
     while head.startswith(("<!--", "<?")):
         _, closing, rest = head.partition("-->" if head.startswith("<!--") else ">")
         if not closing:
@@ -185,7 +194,8 @@ def _after_comments(head: str) -> str:
 
 def _relative_to_base(root: etree._Element, link: LinkResolver) -> LinkResolver:
     """Return a resolver that follows references like a browser, from the base of the page if there is one."""
-    base = next((element.get("href") for element in root.iter("base") if element.get("href")), None)
+    bases = (element.get("href") for element in root.iter("base"))
+    base = next(filter(None, bases), None)
 
     def resolve(reference: str) -> str | None:
         reference = reference.strip()
@@ -205,6 +215,7 @@ def _is_stylesheet(element: etree._Element) -> bool:
 
 
 def _element_item(element: etree._Element, parent: int, link: LinkResolver) -> Item:
+    """Return the item of an element; an element that must not be shown as such becomes a span."""
     tag = element.tag
     if _is_stylesheet(element):
         address = link(element.get("href") or "")
@@ -212,11 +223,8 @@ def _element_item(element: etree._Element, parent: int, link: LinkResolver) -> I
         return [parent, "link", shown] if address else [parent, "span", {}]
     if tag == "style":
         return [parent, "style", {"media": element.get("media") or "all"}]
-    return [
-        parent,
-        tag if tag in TAGS or _CUSTOM.fullmatch(tag) else "span",
-        _shown_attributes(element, link),
-    ]
+    is_shown = tag in TAGS or _CUSTOM.fullmatch(tag)
+    return [parent, tag if is_shown else "span", _shown_attributes(element, link)]
 
 
 def _shown_attributes(element: etree._Element, link: LinkResolver) -> dict[str, str]:
@@ -241,12 +249,13 @@ def _shown_value(tag: str, name: str, value: str, link: LinkResolver) -> str | N
         return "#" if tag == "a" else None  # so that it looks like a link
     if name == "type" and tag in ("input", "button"):
         return _input_type(value)
-    if name == "value" and tag == "option":
+    if (tag, name) == ("option", "value"):
         return None
     return value if name in ATTRIBUTES else None
 
 
 def _input_type(value: str) -> str:
+    """Return a harmless type of an input field that looks the same."""
     if value.lower() in _INPUTS:
         return value.lower()
     return "hidden" if value == "hidden" else "text"

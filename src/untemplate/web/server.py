@@ -86,6 +86,7 @@ def make_app(workspace: Workspace) -> FastAPI:
 
 
 async def _change_events(workspace: Workspace) -> AsyncIterator[str]:
+    """Yield the changes of all sites as server-sent events."""
     yield ": welcome\n\n"
     async for site, number in workspace.changes.listen():
         yield f"id: {number}\n" + "".join(f"data: {line}\n" for line in site.splitlines()) + "\n"
@@ -177,7 +178,7 @@ def run_server(catalog: Catalog, port: int, on_start: Callable[[str], None]) -> 
 
 @contextmanager
 def running_server(catalog: Catalog) -> Iterator[RunningServer]:
-    """Serve in a thread, on free ports, while the `with` block runs."""
+    """Serve in a thread, on free ports, while the `with` block runs. Tests and benchmarks use this."""
     servers = _ServerPair(catalog, 0)
     thread = Thread(target=lambda: asyncio.run(servers.serve()), daemon=True)
     thread.start()
@@ -191,6 +192,7 @@ def running_server(catalog: Catalog) -> Iterator[RunningServer]:
 
 
 def _reserve_port(port: int) -> socket.socket:
+    """Return a socket that is bound to a port of this machine; raise InputError if the port is in use."""
     reserved = socket.socket()
     reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

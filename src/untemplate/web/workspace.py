@@ -65,7 +65,15 @@ class Workspace:
 
 
 class OpenSite:
-    """A site in use: its rules, the stored pages of its clusters, labeling sessions, and rendered pages."""
+    """A site in use: its rules, the stored pages of its clusters, labeling sessions, and rendered pages.
+
+    Sessions and rendered pages are kept in memory, because parsing a page takes longer than a person wants to wait.
+
+    Args:
+        workspace: The workspace that opens the site.
+        name: The name of the site in the catalog.
+        version: The newest version of its rules.
+    """
 
     def __init__(self, workspace: Workspace, name: str, version: Version) -> None:
         self.name = name
@@ -159,7 +167,13 @@ class OpenSite:
         }
 
     def session(self, cluster: str) -> ClusterSession:
-        """Return the session of a cluster, after it has learned the current labels of the catalog."""
+        """Return the session of a cluster, after it has learned the current labels of the catalog.
+
+        The first call parses the sample pages of the cluster.
+
+        Raises:
+            CatalogError: The site has no such cluster.
+        """
         session = self._open_session(cluster)
         ids = set(self.pages[cluster])
         with session.lock:  # otherwise labels that were read earlier could be learned later
@@ -174,7 +188,12 @@ class OpenSite:
         return self.session(cluster) if cluster in self._sessions else None
 
     def rendered_page(self, id: str) -> tuple[Page, Rendering]:
-        """Return a parsed page and its rendering, from the cache if possible; raise PageError if it is unreadable."""
+        """Return a parsed page and its rendering, from the cache if possible.
+
+        Raises:
+            CatalogError: The site has no such page.
+            PageError: The page cannot be parsed.
+        """
         sample_page = self._open_session(self.cluster_of(id)).pages.get(id)
         with self._lock:
             if cached := self._cached_rendering(id, sample_page):
@@ -215,6 +234,7 @@ class OpenSite:
         return pages
 
     def _open_session(self, cluster: str) -> ClusterSession:
+        """Return the session of a cluster as it is, and create it if needed."""
         wrapper = self.wrapper(cluster)
         with self._lock:
             session = self._sessions.get(cluster)

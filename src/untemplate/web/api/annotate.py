@@ -263,6 +263,7 @@ def get_review(site: SiteParam, cluster: NameParam) -> ReviewView:
 
 
 def _labeled_view(site: OpenSite, page: str, change: LabelChange) -> LabeledView:
+    """Return the session and the marks of a page after a change of labels."""
     changes = site.workspace.changes.count(site.name)
     session = site.session(site.cluster_of(page))
     return LabeledView(
@@ -273,13 +274,17 @@ def _labeled_view(site: OpenSite, page: str, change: LabelChange) -> LabeledView
 
 
 def _session_view(site: OpenSite, session: ClusterSession, changes: int) -> SessionView:
+    """Return a session as the API sends it.
+
+    `changes` is the number of the latest change of the site, read before the session learned its labels.
+    """
     with session.lock:
         progress = measure_progress(session)
         return SessionView(
             site=site.name,
             cluster=session.cluster,
             attributes=[_attribute_view(session, name) for name in session.schema.attributes],
-            rows=_page_rows(session, progress),
+            rows=_session_rows(session, progress),
             next=progress.next,
             done=progress.done,
             undecided=list(progress.undecided),
@@ -289,6 +294,7 @@ def _session_view(site: OpenSite, session: ClusterSession, changes: int) -> Sess
 
 
 def _attribute_view(session: ClusterSession, name: str) -> AttributeView:
+    """Return an attribute with its rule in words, and the problems of learning it."""
     attribute, report = session.schema.attributes[name], session.reports.get(name)
     rule = session.rules.get(name)
     return AttributeView(
@@ -302,7 +308,8 @@ def _attribute_view(session: ClusterSession, name: str) -> AttributeView:
     )
 
 
-def _page_rows(session: ClusterSession, progress: LabelingProgress) -> list[PageRowView]:
+def _session_rows(session: ClusterSession, progress: LabelingProgress) -> list[PageRowView]:
+    """Return the records of all sample pages."""
     rows = []
     for state in progress.pages:
         page = session.pages[state.page]
@@ -312,13 +319,13 @@ def _page_rows(session: ClusterSession, progress: LabelingProgress) -> list[Page
             title=page.title,
             labeled=state.is_labeled,
             extracted=state.is_extracted,
-            cells=_cells(session, page, state),
+            cells=_record_cells(session, page, state),
         )
         rows.append(row)
     return rows
 
 
-def _cells(session: ClusterSession, page: Page, state: PageState) -> dict[str, CellView]:
+def _record_cells(session: ClusterSession, page: Page, state: PageState) -> dict[str, CellView]:
     """Return the cells of a page's row by attribute."""
     labels = session.labels_of(page.id)
     found = session.find(page)
@@ -335,11 +342,13 @@ def _cells(session: ClusterSession, page: Page, state: PageState) -> dict[str, C
 
 
 def _labeled_cell(labels: Sequence[Label]) -> CellView:
+    """Return the cell of an attribute with labels: its values, or that the page does not contain it."""
     texts = [label.value or "" for label in labels if not label.is_gap]
     return CellView(state="labeled" if texts else "absent", texts=texts)
 
 
 def _found_cell(matches: Sequence[Match], is_doubtful: bool) -> CellView:
+    """Return the cell of an attribute without labels, with the values that its rule found."""
     return CellView(
         state="doubtful" if is_doubtful else "found",
         texts=[match.text for match in matches],
@@ -377,6 +386,7 @@ def _marks_view(site: OpenSite, session: ClusterSession, page: str) -> MarksView
 def _label_marks(
     session: ClusterSession, page: Page, rendering: Rendering, labels: Sequence[StoredLabel]
 ) -> list[MarkView]:
+    """Return a mark for each label whose value is on the page."""
     table, number = session.table_with(page)
     marks = []
     for stored in labels:

@@ -222,6 +222,7 @@ def get_file(workspace: WorkspaceParam, id: JobId) -> FileResponse:
 
 
 def _watch_runs(runs: list[Run]) -> Iterator[WatchRunView]:
+    """Yield the finished watch runs that recorded figures of clusters."""
     for run in runs:
         clusters = run.figures.get("clusters")
         if run.kind != "watch" or run.finished is None or not isinstance(clusters, list):
@@ -237,6 +238,7 @@ def _watch_runs(runs: list[Run]) -> Iterator[WatchRunView]:
 
 
 def _heal_runs(runs: list[Run]) -> Iterator[HealRunView]:
+    """Yield the finished heal runs."""
     for run in runs:
         if run.kind == "heal" and run.finished is not None:
             yield HealRunView(
@@ -249,6 +251,7 @@ def _heal_runs(runs: list[Run]) -> Iterator[HealRunView]:
 
 
 def _side_view(site: OpenSite, wrapper: Wrapper, page: Page) -> SideView:
+    """Return a page in one state, with marks of the values that a wrapper finds on it."""
     rendering = render(page, lambda reference: site.asset_address(page, None, reference))
     view = PageView(
         page=page.id, url=page.url, quirks=rendering.quirks, remote=site.remote, items=rendering.items
@@ -257,6 +260,7 @@ def _side_view(site: OpenSite, wrapper: Wrapper, page: Page) -> SideView:
 
 
 def _found_marks(site: OpenSite, wrapper: Wrapper, page: Page, rendering: Rendering) -> Iterator[MarkView]:
+    """Yield a mark for each value that a wrapper finds on a page."""
     for name, rule in wrapper.rules.items():
         for match in apply_rule(rule, page.tree, wrapper, site.schema.attributes[name]):
             yield mark_view(match, rule, rendering)

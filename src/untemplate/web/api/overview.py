@@ -95,6 +95,7 @@ def put_settings(site: SiteParam, body: SettingsBody) -> SiteView:
 
 
 def _site_view(workspace: Workspace, name: str) -> SiteView:
+    """Return a site as the API sends it; a site without rules has no clusters."""
     versions = workspace.catalog.history(name)
     labels = workspace.catalog.labels(name)
     view = SiteView(
@@ -131,6 +132,7 @@ def _site_view(workspace: Workspace, name: str) -> SiteView:
 
 
 def _cluster_view(site: OpenSite, wrapper: Wrapper, labeled: set[str], alarms: int) -> ClusterView:
+    """Return a cluster with the number of its pages, and the fill rates of its attributes."""
     ids = site.pages[wrapper.cluster]
     size = site.figures.get("clusters", {}).get(wrapper.cluster, {}).get("size", len(ids))
     return ClusterView(

@@ -166,6 +166,7 @@ def post_rollback(workspace: WorkspaceParam, body: RollbackBody) -> SavedView:
 
 
 def _file_response(media: str) -> dict[int | str, dict[str, Any]]:
+    """Return the OpenAPI description of a response that is a file."""
     return {200: {"description": "The file", "content": {media: {}}}}
 
 
@@ -189,11 +190,13 @@ def get_xslt(site: SiteParam, cluster: NameParam, version: VersionParam | None =
 
 
 def _download(text: str, media: str, name: str) -> Response:
+    """Return a response that browsers save as a file with a safe name."""
     safe = re.sub(r"[^A-Za-z0-9_.-]+", "-", name)
     return Response(text, media_type=media, headers={"content-disposition": f'attachment; filename="{safe}"'})
 
 
 def _wrapper_view(wrapper: Wrapper, rules: Rules) -> WrapperView:
+    """Return the rules of a cluster; attributes without a rule are included."""
     return WrapperView(
         cluster=wrapper.cluster,
         url_pattern=wrapper.url_pattern,
@@ -204,6 +207,7 @@ def _wrapper_view(wrapper: Wrapper, rules: Rules) -> WrapperView:
 
 
 def _rule_view(wrapper: Wrapper, attribute: Attribute) -> RuleView:
+    """Return the rule of an attribute, if there is one, and examples of its values."""
     name = attribute.name
     examples = _examples(wrapper, name)
     view = RuleView(
@@ -242,6 +246,7 @@ def _examples(wrapper: Wrapper, attribute: str) -> list[ExampleView]:
 
 
 def _selector_view(selector: Selector) -> SelectorView:
+    """Return a selector in words and as XPath."""
     return SelectorView(
         words=explain_selector(selector), xpath=selector.xpath, support=round(selector.support, 3)
     )

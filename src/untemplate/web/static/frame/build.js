@@ -1,6 +1,6 @@
-// Items become nodes one by one: nothing is parsed, so nothing but what the server listed can come to be.
+// Items become nodes one by one. Nothing is parsed, so only what the server listed can exist.
 
-// Everything can be selected and pointed at; images that did not come along show where they would be.
+// Everything can be selected and clicked. Images that did not come along are shown as empty boxes.
 const STYLE = `
   * { user-select: text !important; -webkit-user-select: text !important; cursor: crosshair !important; }
   ::selection { background: oklch(85% 0.12 var(--untemplate-hue, 265) / 0.7) !important; color: inherit !important; }

@@ -1,4 +1,4 @@
-// The only script that runs beside a page. It is told by our own document what to show, and tells it what was pointed at.
+// The only script in the frame of a page. Our own document sends it what to show, and it sends back what was clicked.
 import { build } from "./build.js";
 import { Marks } from "./marks.js";
 import { Picker } from "./picker.js";

@@ -1,4 +1,4 @@
-// Boxes over the page, in a shadow tree that the page's styles do not reach; the page itself is never changed.
+// Boxes over the page, in a shadow tree that the styles of the page do not affect. The page itself never changes.
 
 const STYLE = `
   div { position: absolute; box-sizing: border-box; pointer-events: none; border-radius: 3px; }
@@ -33,7 +33,7 @@ export class Marks {
     this.schedule();
   }
 
-  // A box that follows the pointer or the keyboard: `target` is what the picker found, or nothing.
+  // A box that follows the pointer or the keyboard: `target` comes from the picker, or is null.
   point(name, target, hue) {
     this.pointers[name] = target && { ...target, hue };
     this.schedule();
@@ -108,7 +108,7 @@ export class Marks {
   }
 }
 
-// Where in a raw text the value stands: white space may run longer there.
+// Start and end of the value in the raw text, which may have more white space.
 function bounds(text, part) {
   const words = (part ?? text.trim()).split(/\s+/).filter(Boolean).map((word) => word.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
   if (words.length > 200) return [0, text.length];
@@ -116,7 +116,7 @@ function bounds(text, part) {
   return match ? [match.index, match.index + match[0].length] : [0, text.length];
 }
 
-// Boxes of one line become one: an element's text comes in pieces.
+// Merges boxes on one line, because the text of an element comes in pieces.
 function merged(rects) {
   const lines = [];
   for (const { left, right, top, bottom } of rects) {

@@ -1,6 +1,6 @@
-// What is pointed at: the text under the pointer, a selected part of it, an image or a link; or by keyboard, one after the other.
+// Finds what a person means: the text under the pointer, a selected part of it, an image or a link; or a text by keyboard.
 
-const REACH = 3; // pixels beside a text that still count as on it
+const REACH = 3; // pixels around a text that still belong to it
 
 export class Picker {
   constructor(scene, marks, tell) {
@@ -17,7 +17,7 @@ export class Picker {
     }, true);
   }
 
-  // `mode` is text, image or url: what the active attribute's values are.
+  // `mode` is text, image or url: the kind of values of the active attribute.
   use(mode, hue) {
     if (mode === this.mode && hue === this.hue) return;
     this.mode = mode;
@@ -77,7 +77,7 @@ export class Picker {
     return { items: [number], attribute };
   }
 
-  // A dragged selection: part of one text, or several whole ones.
+  // A dragged selection: a part of one text, or several complete texts.
   selected() {
     const selection = getSelection();
     if (selection.isCollapsed || !selection.rangeCount) return null;

@@ -1,4 +1,4 @@
-// Annotate: a page as it looks, attributes as chips, and a record of every sample page that changes with every label.
+// Annotate: the page, the attributes at its side, and the records of all sample pages, which change with every label.
 import { get, post, put } from "./api.js";
 import { panel } from "./chips.js";
 import { button, h, hue, keepFocus, toast } from "./dom.js";
@@ -10,7 +10,7 @@ import { choosePart } from "./part.js";
 import { recordsTable } from "./records.js";
 import { Turns } from "./turns.js";
 
-// A second click this close to the label, counted in nodes, extends it; further away it replaces it.
+// A second click at most this many nodes away from a label extends the label. A click further away replaces it.
 const NEAR = 8;
 
 export async function open(outlet, context) {
@@ -55,19 +55,19 @@ class Annotate {
   async start(page) {
     this.session = await get("session", { site: this.site, cluster: this.cluster });
     if (!this.session.rows.length) {
-      this.parts.frame.replaceChildren(h("div", { class: "empty" }, "The catalog keeps no readable page of this template."));
+      this.parts.frame.replaceChildren(h("div", { class: "empty" }, "The catalog has no readable page of this template."));
       return;
     }
     const first = this.session.next ?? this.session.rows[0].page;
     try {
       await this.turnTo(page ?? first);
     } catch (error) {
-      complain(error); // an old address may name a page that is not kept any more
+      complain(error); // an old address may name a page that is not in the catalog any more
       await this.turnTo(first);
     }
   }
 
-  // The same view with another address: another page of this cluster needs no new view.
+  // Called when the address changes. Another page of this cluster needs no new view.
   update({ site, cluster, parameters }) {
     if (site?.site !== this.site || cluster?.cluster !== this.cluster || site.remote !== this.remote) return false;
     const page = parameters.page ?? this.session?.next;
@@ -77,12 +77,12 @@ class Annotate {
 
   changed(site, number) {
     if (site !== null && site !== this.site) return;
-    this.heard = number; // of changes, ours among them
+    this.heard = number; // the latest change of the site, including our own
     clearTimeout(this.later);
     this.later = setTimeout(() => this.refresh().catch(complain), 120);
   }
 
-  // What others changed. An answer that something of our own may have overtaken is asked for again.
+  // Show what other windows changed. If one of our own requests came in between, ask again.
   async refresh() {
     if (!this.page) return;
     if (this.turns.busy) return this.changed(this.site, this.heard);
@@ -101,7 +101,7 @@ class Annotate {
     this.parts.frame.setAttribute("aria-busy", "true");
     try {
       const loaded = await this.turns.take(() => this.swap(id));
-      if (!loaded) return; // another page is asked for by now
+      if (!loaded) return; // another page was requested in the meantime
       await loaded.shown;
       this.sendMarks();
       const [first] = this.marks.marks;
@@ -136,8 +136,8 @@ class Annotate {
   async next() {
     await this.turns.take(() => {});
     const { next } = this.session;
-    if (!next) return toast("Every sample page has its labels.");
-    if (next === this.page.page) return toast("The rules are least sure about this page.");
+    if (!next) return toast("All sample pages are labeled.");
+    if (next === this.page.page) return toast("This is the page that the rules are least sure about.");
     return this.turnTo(next);
   }
 
@@ -164,7 +164,7 @@ class Annotate {
     return this.marks.absent.includes(name) || this.own(name).length > 0;
   }
 
-  // The first attribute that neither a label nor a rule has a value for, then the first without a label.
+  // The first attribute without a label and a found value, or else the first one without a label.
   firstOpen(after = -1) {
     const names = this.session.attributes.map((one) => one.name);
     const order = [...names.slice(after + 1), ...names.slice(0, after + 1)];
@@ -178,7 +178,7 @@ class Annotate {
   pick({ item, last, attribute, part, extend }) {
     const { page } = this.page;
     return this.turns.take(() => {
-      if (page !== this.page.page) return null; // it was turned over before
+      if (page !== this.page.page) return null; // another page is shown by now
       const latest = this.extending ?? this.attribute.name;
       if (extend && this.own(latest).length) return this.extend(latest, [item, last]);
       const { name, many } = this.attribute;
@@ -196,7 +196,7 @@ class Annotate {
     });
   }
 
-  // What follows runs in its turn.
+  // The following methods run inside `turns`.
 
   extend(name, items) {
     const marks = this.own(name);
@@ -205,7 +205,7 @@ class Annotate {
     return this.label(name, [...marks.slice(0, -1).map(clickOf), click], true);
   }
 
-  // `stay`: the attribute remains the active one.
+  // `stay`: keep the active attribute.
   label(name, clicks, stay = false) {
     return this.send(put("labels", { site: this.site, page: this.page.page, attribute: name, clicks }), () => {
       this.extending = name;
@@ -231,12 +231,12 @@ class Annotate {
     }
   }
 
-  // Counts what was asked for and is shown now: benchmarks and tests wait for it.
+  // Counts completed requests: benchmarks and tests wait for it.
   complete() {
     this.root.dataset.completed = Number(this.root.dataset.completed) + 1;
   }
 
-  // What a person asks for.
+  // Actions of the person
 
   absent() {
     return this.turns.take(() => this.label(this.attribute.name, null));
@@ -318,7 +318,7 @@ class Annotate {
   part() {
     const item = this.cursor?.item ?? this.own(this.attribute.name)[0]?.items[0];
     const text = item === undefined ? null : this.page.items[item]?.[1];
-    if (typeof text !== "string" || this.page.items[item].length !== 2) return toast("Go to a text first: ↓, / or click.");
+    if (typeof text !== "string" || this.page.items[item].length !== 2) return toast("Select a text first: press ↓ or /, or click one.");
     choosePart(text, (part) => this.labelPart(item, part));
   }
 
@@ -378,7 +378,7 @@ class Annotate {
       h("input", { type: "search", placeholder: "Find on the page", "aria-label": "Find a text on the page",
         oninput: (event) => this.frame.order("find", { text: event.target.value }),
         onkeydown: (event) => this.typed(event) }),
-      h("label", { class: "switch", title: "Images and stylesheets that did not come with the pages are loaded from their hosts" },
+      h("label", { class: "switch", title: "Load images and style sheets from their web sites if they did not come with the pages" },
         h("input", { type: "checkbox", checked: this.page.remote, onchange: (event) => this.allowRemote(event.target.checked).catch(complain) }), "Remote images"),
       button("?", help, { kind: "small", label: "Keys" }));
   }

@@ -1,4 +1,4 @@
-// The JSON API, and word of changes that other windows make.
+// The JSON API, and the changes that other windows make.
 
 export class Refused extends Error {}
 
@@ -24,13 +24,13 @@ export const get = (path, parameters = {}) => ask("GET", path, parameters);
 export const put = (path, body, parameters = {}) => ask("PUT", path, parameters, body);
 export const post = (path, body, parameters = {}) => ask("POST", path, parameters, body);
 
-export function onChange(tell) {
+export function onChange(notify) {
   const events = new EventSource("/api/changes");
   let broken = false;
-  events.onmessage = ({ data, lastEventId }) => tell(data, Number(lastEventId));
+  events.onmessage = ({ data, lastEventId }) => notify(data, Number(lastEventId));
   events.onerror = () => { broken = true; };
   events.onopen = () => {
-    if (broken) tell(null, Infinity); // whatever happened in between
+    if (broken) notify(null, Infinity); // changes may have been missed
     broken = false;
   };
 }

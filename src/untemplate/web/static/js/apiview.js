@@ -1,4 +1,4 @@
-// The API as its own description tells it.
+// The list of API calls, made from its OpenAPI description.
 import { get } from "./api.js";
 import { badge, h } from "./dom.js";
 

@@ -1,9 +1,9 @@
-// Small line charts, drawn as SVG: shares over time, one line a series, events as marks below.
+// Small line charts as SVG: shares over time, one line per series.
 import { h, svg } from "./dom.js";
 
 const [WIDTH, HEIGHT, LEFT, BOTTOM] = [560, 160, 48, 26];
 
-// `series`: [{name, hue, values}], a value a moment, null where there is none.
+// `series`: [{name, hue, values}] with one value per moment, or null.
 export function chart(title, moments, series) {
   const x = (index) => LEFT + 8 + (moments.length < 2 ? 0.5 : index / (moments.length - 1)) * (WIDTH - LEFT - 24);
   const y = (value) => 8 + (1 - value) * (HEIGHT - BOTTOM - 12);

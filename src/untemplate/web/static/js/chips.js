@@ -1,4 +1,4 @@
-// The attributes at the side: what a label or a rule says about each on this page, and the rule in words.
+// The attributes at the side: for each, the labeled or found values on this page, and the rule in words.
 import { badge, button, h, hue, words } from "./dom.js";
 
 export function panel(side, view) {
@@ -12,7 +12,7 @@ export function panel(side, view) {
       button("↷", () => view.redo(), { label: "Redo", title: "Redo (r)", disabled: !view.history.redo() }),
       button(["Not here ", h("kbd", {}, "x")], () => view.absent(), { title: "The active attribute is not on this page" }),
       button(["All correct ", h("kbd", {}, "⏎")], () => view.accept(), { kind: "primary", disabled: !session.attributes.some((one) => one.rule),
-        title: "Accept what the rules found on this page, and go on" })));
+        title: "Accept the values that the rules found on this page, and go to the next page" })));
 }
 
 function status(view) {
@@ -27,7 +27,7 @@ function status(view) {
   const failing = session.rows.filter((row) => !row.extracted).length;
   const text = !labeled ? "Click each value on the page; the records below fill in as you go."
     : session.undecided.length ? `Still to label: ${session.undecided.join(", ")}.`
-    : failing ? `${failing} of ${session.rows.length} pages need a look.` : "";
+    : failing ? `${failing} of ${session.rows.length} pages need a review.` : "";
   const elsewhere = session.next && session.next !== view.page.page;
   return h("div", { class: "notice" }, h("div", { class: "grow small" }, text),
     elsewhere && labeled ? button(["Next page ", h("kbd", {}, "n")], () => view.next(), { kind: "small" }) : null);
@@ -42,7 +42,7 @@ function chip(view, attribute, index) {
   const doubtful = !labels.length && found.some((mark) => mark.confidence <= 0.5);
   const state = labels.length ? "labeled" : absent ? "absent" : found.length ? (doubtful ? "doubtful" : "found") : attribute.rule ? "missing" : "open";
   const active = index === view.active;
-  const said = { labeled: "labeled by you", absent: "not on this page", found: "found by the rule", doubtful: "found, in doubt", missing: "not found", open: "" }[state];
+  const note = { labeled: "labeled by you", absent: "not on this page", found: "found by the rule", doubtful: "found, but doubtful", missing: "not found", open: "" }[state];
   return h("div", { class: `chip ${state}${active ? " active" : ""}`, style: { "--hue": hue(index) } },
     h("button", { type: "button", class: "name", "aria-pressed": String(active), "aria-keyshortcuts": index < 9 ? String(index + 1) : null,
       onclick: () => { view.choose(index); view.reveal(name); } },
@@ -51,7 +51,7 @@ function chip(view, attribute, index) {
       index < 9 ? h("kbd", {}, String(index + 1)) : null),
     h("div", { class: "values" },
       values.map((mark) => h("div", { class: "value tint cut", title: mark.text }, mark.text)),
-      h("div", { class: "row spread tiny soft" }, h("span", {}, said),
+      h("div", { class: "row spread tiny soft" }, h("span", {}, note),
         labels.length || absent ? button("Clear", () => view.clear(name), { kind: "quiet small", label: `Clear ${name}` }) : null)),
     active && attribute.rule ? h("p", { class: "rule tiny soft" }, "Rule: ", words(attribute.rule)) : null,
     active ? attribute.problems.map((problem) => h("p", { class: "rule tiny problem" }, problem)) : null);

@@ -1,4 +1,4 @@
-// Elements are made one by one, with texts as texts: no string ever becomes HTML.
+// Elements are created one by one, and texts as text nodes: no string ever becomes HTML.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -37,7 +37,7 @@ export function meter(share) {
     h("span", { class: "tiny number soft" }, percent));
 }
 
-// Words with `names` in them, the names as code.
+// A text with `names` in backticks, which become code elements.
 export function words(text) {
   return text.split("`").map((part, index) => (index % 2 ? h("code", {}, part) : part));
 }
@@ -57,7 +57,7 @@ export function dialog(title, ...content) {
   return shown;
 }
 
-// What is drawn anew keeps the focus on the control of the same name.
+// Draws something again, and keeps the focus on the control with the same name.
 export function keepFocus(root, draw) {
   const name = (one) => one.ariaLabel || one.textContent;
   const before = root.contains(document.activeElement) ? document.activeElement : null;
@@ -73,7 +73,7 @@ export function count(number, noun) {
   return `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-// The color of an attribute, by its place in the schema; neighbors differ most.
+// The color of an attribute, by its position in the schema. Neighbors get very different colors.
 const HUES = [265, 35, 150, 325, 85, 205, 5, 120, 295, 180];
 
 export function hue(index) {

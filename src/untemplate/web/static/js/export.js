@@ -1,10 +1,10 @@
-// Export: all records as a file, the labels, and where programs find the API.
+// Export: all records as a file, the labels, and a link to the API.
 import { get, post } from "./api.js";
 import { button, count, h, toast } from "./dom.js";
 import { follow } from "./jobs.js";
 import { address, complain } from "./main.js";
 
-const FORMATS = [["csv", "CSV", "for spreadsheets"], ["jsonl", "JSONL", "a record a line, for programs"], ["parquet", "Parquet", "for data frames and warehouses"]];
+const FORMATS = [["csv", "CSV", "for spreadsheets"], ["jsonl", "JSONL", "one record per line, for programs"], ["parquet", "Parquet", "for data frames and warehouses"]];
 
 export async function open(outlet, { site, refresh }) {
   if (!site?.version) return outlet.replaceChildren(h("div", { class: "empty" }, "Nothing to export yet."));
@@ -27,8 +27,8 @@ export async function open(outlet, { site, refresh }) {
   outlet.replaceChildren(h("div", { class: "column" },
     h("h1", {}, "Export"),
     h("section", { class: "card stack", "aria-label": "Records" }, h("h2", {}, "Records"),
-      h("p", { class: "soft" }, source.source ? ["All pages of ", h("code", { class: "wrap" }, source.source)] : "The pages that the catalog keeps; their source is not there any more.",
-        source.saved ? `, with the rules of version ${source.version}.` : ", with what the labels teach, which is saved as a version first."),
+      h("p", { class: "soft" }, source.source ? ["All pages of ", h("code", { class: "wrap" }, source.source)] : "The pages in the catalog; their source does not exist any more.",
+        source.saved ? `, with the rules of version ${source.version}.` : ", with the rules learned from the labels, which are saved as a version first."),
       h("div", { class: "row" }, FORMATS.map(([format, name, what]) => button([name, h("span", { class: "tiny soft" }, what)], () => run(format), { kind: "tall" }))), box),
     h("section", { class: "card stack", "aria-label": "Labels" }, h("h2", {}, "Labels"),
       h("p", { class: "soft" }, `${count(site.labels, "label")}, as a file that untemplate learn reads.`), h("div", { class: "row" }, button("Labels, JSONL", () => run("labels")))),

@@ -1,8 +1,8 @@
-// The one way to a page: a sandboxed frame of another origin. We send it data and orders, it sends back numbers and texts.
+// The connection to a page in a sandboxed frame of another origin. We send data and orders, it sends numbers and texts.
 import { get } from "./api.js";
 import { h } from "./dom.js";
 
-let address; // of the frames' server
+let address; // of the frame server
 
 export class FrameLink {
   constructor(holder, { pick, key, cursor, label = "The page" }) {
@@ -13,7 +13,7 @@ export class FrameLink {
     this.early = [];
   }
 
-  // Shows a page; resolves when it stands there.
+  // Shows a page; resolves when it is visible.
   async load(site, page) {
     address ??= (await get("frame")).address;
     const query = new URLSearchParams({ site, ...(page.quirks ? { quirks: "1" } : {}) });

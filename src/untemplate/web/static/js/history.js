@@ -1,4 +1,4 @@
-// Undo and redo. Labels themselves are in the catalog; here is only in which order this window changed them.
+// Undo and redo. The labels are in the catalog; this stores only the order in which this window changed them.
 
 const LIMIT = 200;
 
@@ -11,7 +11,7 @@ export class History {
       const kept = JSON.parse(sessionStorage.getItem(this.key));
       if (kept) ({ done: this.done, undone: this.undone } = kept);
     } catch {
-      // kept by an older version: begin anew
+      // stored by an older version: start with an empty history
     }
   }
 
@@ -22,7 +22,7 @@ export class History {
     this.keep();
   }
 
-  // What the server should do to undo the latest change; `commit` when it has.
+  // The request that undoes the latest change; call `commit` after it succeeded.
   undo() {
     const last = this.done.at(-1);
     return last && { page: last.page, restore: last.removed, remove: last.added, commit: () => this.shift(this.done, this.undone) };

@@ -1,4 +1,4 @@
-// Long work on the server: ask until it is done, and say how far it is.
+// Jobs on the server: poll until they are done, and show their progress.
 import { get } from "./api.js";
 import { h } from "./dom.js";
 

@@ -1,4 +1,4 @@
-// Keys of the annotate view, the same whether our document or the page has the focus.
+// Keys of the annotate view. They work whether our document or the page has the focus.
 import { dialog, h } from "./dom.js";
 
 const KEYS = [
@@ -6,17 +6,17 @@ const KEYS = [
   [["click"], "label the text under the pointer"],
   [["drag"], "label a part of a text"],
   [["Shift", "click"], "extend the last label to here, or click again after choosing its attribute"],
-  [["↓", "↑"], "go from text to text on the page"],
-  [["/"], "find a text on the page; Enter labels it, Ctrl Enter only the part you typed, Esc stays there"],
-  [["Enter"], "label where you are; else accept what the rules found and go on"],
-  [["Shift", "Enter"], "extend the last label to where you are"],
-  [["p"], "label a part of the text where you are"],
+  [["↓", "↑"], "go to the next or previous text on the page"],
+  [["/"], "find a text on the page; Enter labels it, Ctrl Enter labels only the part you typed, Esc goes back to the page"],
+  [["Enter"], "label the current text; without one, accept what the rules found and go on"],
+  [["Shift", "Enter"], "extend the last label to the current text"],
+  [["p"], "label a part of the current text"],
   [["x"], "not on this page"],
-  [["Backspace"], "take the label away"],
+  [["Backspace"], "remove the label"],
   [["u"], "undo (also Ctrl Z)"],
   [["r"], "redo (also Ctrl Shift Z)"],
   [["j", "k"], "next and previous page of the sample"],
-  [["n"], "the page the rules are least sure about"],
+  [["n"], "go to the page that the rules are least sure about"],
   [["s"], "save the rules"],
   [["Esc"], "leave the text"],
 ];
@@ -26,7 +26,7 @@ export function help() {
     h("dt", {}, keys.map((key) => [h("kbd", {}, key), " "])), h("dd", {}, what)])));
 }
 
-// Which action a key stands for; null if none.
+// The action of a key, or null.
 export function action({ key, ctrlKey, metaKey, altKey, shiftKey }) {
   if (ctrlKey || metaKey) {
     if (key.toLowerCase() === "z") return shiftKey ? ["redo"] : ["undo"];

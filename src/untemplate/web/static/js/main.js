@@ -1,4 +1,4 @@
-// Which view is shown follows from the address alone, so that a reload comes back to the same place.
+// The address alone decides which view is shown, so that a reload shows the same again.
 import { get, onChange, Refused } from "./api.js";
 import { h, toast } from "./dom.js";
 
@@ -48,7 +48,7 @@ async function show() {
   }
 }
 
-// The cluster to begin with: the biggest that has labels or needs them; list pages rarely matter more than details.
+// The cluster to start with: the first one with labels, or else the first one.
 function first(site) {
   return site?.clusters.find((one) => one.labeled) ?? site?.clusters[0] ?? null;
 }
@@ -79,7 +79,7 @@ export function complain(error) {
 
 addEventListener("hashchange", show);
 document.querySelector(".skip").addEventListener("click", (event) => {
-  event.preventDefault(); // the address says which view is shown, not which part of it
+  event.preventDefault(); // the address selects the view, not a part of it
   outlet.focus();
 });
 addEventListener("unhandledrejection", ({ reason }) => complain(reason));

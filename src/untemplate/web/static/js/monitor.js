@@ -1,4 +1,4 @@
-// Monitor: how the rules held over time, what is wrong now with the page before and after, and healing.
+// Monitor: how well the rules work over time, open alarms with the page before and after, and healing.
 import { get, post } from "./api.js";
 import { chart } from "./chart.js";
 import { badge, button, count, h, hue, toast, when } from "./dom.js";
@@ -21,27 +21,27 @@ export async function open(outlet, { site, cluster, refresh }) {
 }
 
 function runNow(site, refresh) {
-  const field = h("input", { type: "text", class: "grow", placeholder: "a folder, WARC, … of fresh pages; empty: fetch the watched pages", "aria-label": "Where fresh pages are" });
+  const field = h("input", { type: "text", class: "grow", placeholder: "folder, WARC file, … with fresh pages; leave empty to fetch the watched pages", "aria-label": "Where fresh pages are" });
   field.value = sessionStorage.getItem(`fresh/${site}`) ?? "";
   const box = h("div", { class: "row" });
-  const start = async (kind, told) => {
+  const start = async (kind, summary) => {
     sessionStorage.setItem(`fresh/${site}`, field.value);
     try {
       const job = await follow(await post(kind, { site, source: field.value.trim() || null }), box);
-      toast(told(job.result));
+      toast(summary(job.result));
       refresh();
     } catch (error) {
       complain(error);
     }
   };
-  return h("section", { class: "card stack", "aria-label": "Look at the site now" },
+  return h("section", { class: "card stack", "aria-label": "Watch or heal the site now" },
     h("div", { class: "row" }, field,
-      button("Watch", () => start("watch", (result) => (result.alarms ? `${count(result.alarms, "alarm")}.` : "All rules hold.")), { kind: "primary" }),
+      button("Watch", () => start("watch", (result) => (result.alarms ? `${count(result.alarms, "alarm")}.` : "All rules still work.")), { kind: "primary" }),
       button("Heal", () => start("heal", (result) => `Version ${result.version}: ${count(result.healed.length, "rule")} learned again, ${result.lost.length} lost.`))), box);
 }
 
 function alarms(site, list, state, compared) {
-  if (!list.length) return state.runs.length ? null : h("div", { class: "card empty" }, "Nobody has watched this site yet.");
+  if (!list.length) return state.runs.length ? null : h("div", { class: "card empty" }, "This site has not been watched yet.");
   return h("section", { class: "card stack", "aria-label": "Alarms" }, h("h2", {}, "Alarms"), h("div", { class: "scroll" }, h("table", {},
     h("thead", {}, h("tr", {}, ["Template", "What", "Expected", "Seen", "Since", ""].map((name) => h("th", {}, name)))),
     h("tbody", {}, grouped(list).map(([one, tests]) => h("tr", {},
@@ -50,7 +50,7 @@ function alarms(site, list, state, compared) {
       h("td", {}, one.pages.length ? button("Before and after", () => compare(site, one, state, compared).catch(complain), { kind: "small" }) : null)))))));
 }
 
-// One row an attribute, however many of its tests fail.
+// One row per attribute, even if several of its tests fail.
 function grouped(list) {
   const groups = new Map();
   for (const alarm of list) {
@@ -72,7 +72,7 @@ async function compare(site, alarm, state, box) {
   box.scrollIntoView({ behavior: "smooth", block: "start" });
   for (const { title, side, holder } of sides) {
     if (!side) {
-      holder.replaceChildren(h("div", { class: "empty" }, "This page was not kept then."));
+      holder.replaceChildren(h("div", { class: "empty" }, "The catalog does not have this page from that time."));
       continue;
     }
     const frame = new FrameLink(holder, { pick() {}, key() {}, cursor() {}, label: `${title}: the page` });
@@ -92,10 +92,10 @@ function charts(state, cluster) {
   const own = state.runs.map((one) => one.clusters.find((figures) => figures.cluster === cluster?.cluster) ?? null);
   if (!own.some(Boolean)) return null;
   const moments = state.runs.map((one) => one.finished);
-  return h("section", { class: "card stack", "aria-label": "Over time" }, h("header", {}, h("h2", {}, `${cluster.cluster} over time`), h("span", { class: "small soft" }, count(state.runs.length, "look"))),
+  return h("section", { class: "card stack", "aria-label": "Over time" }, h("header", {}, h("h2", {}, `${cluster.cluster} over time`), h("span", { class: "small soft" }, count(state.runs.length, "run"))),
     h("div", { class: "charts" },
       chart("Pages that look like the template", moments, [{ name: "coverage", hue: 265, values: own.map((one) => one?.coverage ?? null) }]),
-      chart("Pages on which a value comes out", moments, state.attributes.map((name, index) => ({ name, hue: hue(index), values: own.map((one) => one?.fill[name] ?? null) })))));
+      chart("Pages with a value", moments, state.attributes.map((name, index) => ({ name, hue: hue(index), values: own.map((one) => one?.fill[name] ?? null) })))));
 }
 
 function heals(site, list) {

@@ -1,4 +1,4 @@
-// Overview: all sites, how their rules stand, and what waits for a person.
+// Overview: all sites, how well their rules work, and what waits for a person.
 import { badge, count, h, meter, when } from "./dom.js";
 import { address } from "./main.js";
 

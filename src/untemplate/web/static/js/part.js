@@ -1,4 +1,4 @@
-// A part of a text, chosen by keyboard or touch: select it, press Enter.
+// A dialog to choose a part of a text by keyboard or touch.
 import { button, h } from "./dom.js";
 
 export function choosePart(text, choose) {

@@ -1,4 +1,4 @@
-// The live table: the record of every sample page, in the order of the sample, as the rules now give it.
+// The live table: the records of all sample pages, in the order of the sample, extracted with the current rules.
 import { badge, h, hue } from "./dom.js";
 
 export function recordsTable(section, view) {

@@ -1,4 +1,4 @@
-// Review: one doubtful value after the other, shown on its page; a key accepts it, a click corrects it.
+// Review: doubtful values one by one, each on its page. A key accepts the value, a click corrects it.
 import { get, post, put } from "./api.js";
 import { badge, button, count, h, hue, toast } from "./dom.js";
 import { FrameLink } from "./framelink.js";
@@ -73,7 +73,7 @@ class Review {
     this.parts.frame.setAttribute("aria-busy", "false");
   }
 
-  // `ask` is told which page it is about; keys pressed in a hurry are about one doubt after the other.
+  // `ask` gets the doubt and its page. Keys pressed in quick succession apply to one doubt after the other.
   settle(ask) {
     return this.turns.take(async () => {
       const { doubt } = this;
@@ -95,7 +95,7 @@ class Review {
 
   correct({ item, last, attribute, part }) {
     const clicked = this.doubt;
-    if (clicked?.page !== this.shown) return null; // the page is about to be turned over
+    if (clicked?.page !== this.shown) return null; // another page is about to be shown
     return this.settle(async (doubt, target) => {
       if (doubt !== clicked) throw new Error("That was another value's page; click again.");
       await put("labels", { ...target, attribute: doubt.attribute, clicks: [{ item, last, attribute, part }] });
@@ -127,7 +127,7 @@ class Review {
     const doubt = this.doubt;
     this.parts.list.replaceChildren(
       h("div", { class: "stack" },
-        h("p", { class: "small soft" }, `${count(doubts.length, "value")} in doubt among ${count(pages, "page")}`),
+        h("p", { class: "small soft" }, `${count(doubts.length, "doubtful value")} on ${count(pages, "page")}`),
         h("ol", { class: "plain" }, doubts.map((one, index) => h("li", {},
           h("button", { type: "button", class: "doubt", "aria-current": index === this.index ? "true" : null, style: { "--hue": hue(this.attributes.indexOf(one.attribute)) },
             onclick: () => { this.index = index; this.show().catch(complain); } },
@@ -135,9 +135,9 @@ class Review {
             h("span", { class: "cut" }, one.texts.join(" · ") || "nothing found"), h("span", { class: "tiny soft" }, one.reason)))))));
     this.parts.bar.replaceChildren(...(doubt ? [
       h("span", { class: "grow" }, h("strong", {}, doubt.attribute), ": ", doubt.texts.join(" · ") || "nothing found", " ", badge(doubt.reason, "warn"),
-        doubt.others.length ? h("span", { class: "small soft" }, `  others say: ${doubt.others.slice(0, 3).join(" · ")}`) : null),
+        doubt.others.length ? h("span", { class: "small soft" }, `  other candidates: ${doubt.others.slice(0, 3).join(" · ")}`) : null),
       button(["Not here ", h("kbd", {}, "x")], () => this.absent()),
-      button([doubt.texts.length ? "Right " : "Rightly missing ", h("kbd", {}, "⏎")], () => this.accept(), { kind: "primary" }),
-      h("span", { class: "tiny soft" }, "or click the right value")] : []));
+      button([doubt.texts.length ? "Correct " : "Correctly missing ", h("kbd", {}, "⏎")], () => this.accept(), { kind: "primary" }),
+      h("span", { class: "tiny soft" }, "or click the correct value")] : []));
   }
 }

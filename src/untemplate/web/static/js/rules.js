@@ -1,4 +1,4 @@
-// Rules: each in words and XPath with what it found, all versions, what differs, and the way back.
+// Rules: each rule in words and XPath with examples, all versions, their differences, and rollback.
 import { get, post } from "./api.js";
 import { badge, button, dialog, h, hue, meter, toast, when, words } from "./dom.js";
 import { complain, go } from "./main.js";
@@ -10,13 +10,13 @@ export async function open(outlet, { site, cluster, parameters, refresh }) {
   const wrapper = rules.wrappers.find((one) => one.cluster === cluster?.cluster) ?? rules.wrappers[0];
   outlet.replaceChildren(h("div", { class: "column" },
     h("div", { class: "row spread" }, h("h1", {}, "Rules"), downloads(site, rules, wrapper)),
-    rules.saved ? null : h("div", { class: "notice" }, h("span", { class: "grow" }, "Labels given since the newest version teach other rules."),
-      button("What differs", () => differ(site.site, rules.newest, null)),
+    rules.saved ? null : h("div", { class: "notice" }, h("span", { class: "grow" }, "Labels added since the newest version lead to other rules."),
+      button("Show differences", () => differ(site.site, rules.newest, null)),
       button("Save as a version", () => save(site.site, refresh), { kind: "primary" })),
     rules.version === rules.newest ? null : h("div", { class: "notice" }, h("span", { class: "grow" }, `This is version ${rules.version}; the newest is ${rules.newest}.`),
-      button("Back to the newest", () => go("rules", { site: site.site, cluster: cluster?.cluster }))),
+      button("Show the newest", () => go("rules", { site: site.site, cluster: cluster?.cluster }))),
     h("section", { class: "card stack" }, h("header", {}, h("h2", {}, wrapper.cluster), h("span", { class: "mono small soft wrap" }, wrapper.url_pattern)),
-      wrapper.records ? h("p", { class: "small" }, `List pages, a record a row: ${wrapper.records}.`) : null,
+      wrapper.records ? h("p", { class: "small" }, `List pages, one record per row: ${wrapper.records}.`) : null,
       wrapper.rules.map(rule)),
     versions(site.site, cluster?.cluster, rules, refresh)));
   return { changed: (name) => name === site.site && refresh() };
@@ -37,7 +37,7 @@ function rule(one, index) {
     one.examples.length ? h("div", { class: "row examples" }, one.examples.map((example) => h("span", { class: "value tint cut", title: example.page }, example.texts.join(" · ")))) : null,
     one.words ? h("details", {}, h("summary", { class: "small" }, `XPath: ${one.selectors.length} tried in order, ${one.committee.length} in the committee`),
       selectors("Tried in order", one.selectors), selectors("Committee", one.committee),
-      one.no_xslt ? h("p", { class: "tiny soft" }, `Left out of XSLT: ${one.no_xslt}`) : null) : null);
+      one.no_xslt ? h("p", { class: "tiny soft" }, `Not in the XSLT file: ${one.no_xslt}`) : null) : null);
 }
 
 function selectors(title, list) {
@@ -51,7 +51,7 @@ function versions(site, cluster, rules, refresh) {
     h("td", {}, badge(one.reason, one.reason === "healed" ? "good" : ""), h("span", { class: "soft" }, `  ${one.note}`)),
     h("td", { class: "figure" }, String(one.rules)),
     h("td", {}, h("div", { class: "row end" },
-      button("Look", () => go("rules", { site, cluster, version: String(one.number) }), { kind: "small", label: `Look at version ${one.number}` }),
+      button("Show", () => go("rules", { site, cluster, version: String(one.number) }), { kind: "small", label: `Show version ${one.number}` }),
       one.number > 1 ? button("What changed", () => differ(site, one.number - 1, one.number), { kind: "small", label: `What changed in version ${one.number}` }) : null,
       one.number === rules.newest ? null : button("Roll back", () => rollback(site, one.number, refresh), { kind: "small", label: `Roll back to version ${one.number}` })))));
   return h("section", { class: "card stack", "aria-label": "Versions" }, h("h2", {}, "Versions"), h("div", { class: "scroll" },
@@ -89,6 +89,6 @@ async function differ(site, old, fresh) {
   }
 }
 
-function side(kind, said) {
-  return said ? h("div", { class: `side-${kind}` }, kind === "before" ? "− " : "+ ", words(said)) : null;
+function side(kind, text) {
+  return text ? h("div", { class: `side-${kind}` }, kind === "before" ? "− " : "+ ", words(text)) : null;
 }

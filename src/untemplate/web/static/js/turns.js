@@ -1,4 +1,4 @@
-// What a person asks for takes place one after the other: each begins with what the one before has left.
+// Runs actions one after the other: each one starts after the previous one has ended.
 
 export class Turns {
   constructor() {
