@@ -60,14 +60,14 @@ def write_pages(path: Path, pages: Iterator[Page], count: int) -> None:
 
 def extract_here(source: Path, rules: Rules, cores: int) -> Tally:
     """Extraction by the local engine."""
-    return local.extract(read_pages(source), rules, f"{source}-local.parquet", workers=cores).tally
+    return local.extract_to_file(read_pages(source), rules, f"{source}-local.parquet", workers=cores).tally
 
 
 def extract_on_spark(source: Path, rules: Rules, session: SparkSession) -> Tally:
     """Extraction by Spark, into parts."""
     from untemplate.engines import spark
 
-    return spark.extract(session, source, rules, f"{source}-spark.parquet/").tally
+    return spark.extract_on_spark(session, source, rules, f"{source}-spark.parquet/").tally
 
 
 @dataclass
@@ -168,7 +168,7 @@ def main(arguments: Sequence[str]) -> int:
         console.print(f"skipped: {missing}")
         return 0
     started = perf_counter()
-    session = spark.start(f"local[{options.cores}]")
+    session = spark.start_session(f"local[{options.cores}]")
     start_up = perf_counter() - started
     spent = measure(pages, rules, options.pages, options.rounds, options.cores, session)
     size = sum(len(page.html) for page in pages) / len(pages) / 1000

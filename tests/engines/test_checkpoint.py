@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from untemplate import InputError, Schema
 from untemplate.engines import checkpoint as module
-from untemplate.engines.checkpoint import Checkpoint, Progress
+from untemplate.engines.checkpoint import Checkpoint, RunProgress
 from untemplate.engines.worker import Result
 from untemplate.output.tally import Tally
 from untemplate.sources import Skipped
@@ -71,7 +71,7 @@ def result(task: int) -> Result:
     return Result(f"{task}\n".encode(), Tally(records=1), Skipped(Counter({"odd": 1}), {"odd": [str(task)]}))
 
 
-def write_all(path: Path, order: list[int]) -> Progress:
+def write_all(path: Path, order: list[int]) -> RunProgress:
     checkpoint = Checkpoint(path, SCHEMA, {"the rules": "1"})
     checkpoint.__enter__()
     try:
@@ -106,7 +106,7 @@ def test_a_new_run_that_is_cut_off_again_and_again(stop: int) -> None:
 
 def write_and_stop(stops: list[int], order: list[int], interval: float) -> None:
     """Write all tasks, cut off at these moments one after another; then the output is whole."""
-    with tempfile.TemporaryDirectory() as name, patch.object(module, "INTERVAL", interval):
+    with tempfile.TemporaryDirectory() as name, patch.object(module, "COMMIT_INTERVAL", interval):
         path = Path(name).resolve() / "records.jsonl"
         for stop in stops:
             disk = Disk(path.parent, stop)
@@ -147,7 +147,7 @@ def test_a_damaged_note_is_no_note(tmp_path: Path, note: bytes) -> None:
         checkpoint.write(0, result(0))
     (tmp_path / ".records.jsonl.parts" / "note.json").write_bytes(note)
     with Checkpoint(path, SCHEMA, {}) as checkpoint:
-        assert checkpoint.progress == Progress()
+        assert checkpoint.progress == RunProgress()
 
 
 def test_nothing_done_leaves_nothing(tmp_path: Path) -> None:
@@ -171,9 +171,9 @@ def test_two_at_a_time(tmp_path: Path) -> None:
     reasons=st.dictionaries(st.text(), st.integers(1, 9), max_size=3),
 )
 def test_the_note_keeps_everything(numbers: list[int], reasons: dict[str, int]) -> None:
-    progress = Progress(end=3, tally=Tally(records=2, unmatched=Counter(reasons)))
+    progress = RunProgress(end=3, tally=Tally(records=2, unmatched=Counter(reasons)))
     for number in numbers:
         progress.add(number, result(number))
-    again = Progress.from_dict(json.loads(json.dumps(progress.to_dict())))
+    again = RunProgress.from_dict(json.loads(json.dumps(progress.to_dict())))
     assert again == progress
     assert all(again.is_done(number) == (number in numbers) for number in range(60))

@@ -22,15 +22,15 @@ import pytest
 from tests.sources.containers import EVERY, Written
 from untemplate import InputError, Rules, SourceError, read_pages, write_records
 from untemplate.demo import Site
-from untemplate.engines.checkpoint import Progress
-from untemplate.engines.local import extract
+from untemplate.engines.checkpoint import RunProgress
+from untemplate.engines.local import extract_to_file
 
 # Small tasks, and a note after each: something can be lost and done twice at any moment.
 PROGRAM = """
 import sys
-from untemplate.engines import checkpoint, local, worker
+from untemplate.engines import batch, checkpoint, local
 from untemplate.cli import main
-checkpoint.INTERVAL, local.PART_PAGES, worker.BATCH_PAGES = 0, 4, 4
+checkpoint.COMMIT_INTERVAL, local.PART_PAGES, batch.BATCH_PAGES = 0, 4, 4
 sys.exit(main(["extract", *sys.argv[1:]]))
 """
 
@@ -72,7 +72,7 @@ def test_the_same_records_from_every_source(
 ) -> None:
     source = tmp_path / name
     EVERY[name](source, written)
-    progress = extract(read_pages(source), rules, tmp_path / "records.jsonl", workers=2)
+    progress = extract_to_file(read_pages(source), rules, tmp_path / "records.jsonl", workers=2)
     assert (tmp_path / "records.jsonl").read_bytes() == expected(source, rules, tmp_path / "expected.jsonl")
     assert progress.tally.records == len(written)
     assert not progress.skipped
@@ -81,7 +81,7 @@ def test_the_same_records_from_every_source(
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_the_same_file_in_every_format(ending: str, folder: Path, rules: Rules, tmp_path: Path) -> None:
     output = tmp_path / f"records.{ending}"
-    extract(read_pages(folder), rules, output, workers=1)
+    extract_to_file(read_pages(folder), rules, output, workers=1)
     assert output.read_bytes() == expected(folder, rules, tmp_path / f"expected.{ending}")
     assert sorted(entry.name for entry in tmp_path.iterdir()) == [f"expected.{ending}", f"records.{ending}"]
 
@@ -89,7 +89,9 @@ def test_the_same_file_in_every_format(ending: str, folder: Path, rules: Rules, 
 def test_what_a_source_skips_is_counted(tmp_path: Path, rules: Rules) -> None:
     rows = [{"url": "http://a/", "html": "<p>x"}, {"url": "http://b/"}] * 300
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "pages.parquet", row_group_size=100)
-    progress = extract(read_pages(tmp_path / "pages.parquet"), rules, tmp_path / "records.jsonl", workers=2)
+    progress = extract_to_file(
+        read_pages(tmp_path / "pages.parquet"), rules, tmp_path / "records.jsonl", workers=2
+    )
     assert (progress.tally.records, progress.skipped.total) == (300, 300)
     assert len(next(iter(progress.skipped.examples.values()))) == 3
 
@@ -97,23 +99,23 @@ def test_what_a_source_skips_is_counted(tmp_path: Path, rules: Rules) -> None:
 def test_no_pages_at_all(tmp_path: Path, rules: Rules) -> None:
     pq.write_table(pa.table({"html": [None, ""]}, pa.schema({"html": pa.string()})), tmp_path / "p.parquet")
     with pytest.raises(SourceError, match="no pages could be read from it: 1 × no 'html'"):
-        extract(read_pages(tmp_path / "p.parquet"), rules, tmp_path / "records.jsonl")
+        extract_to_file(read_pages(tmp_path / "p.parquet"), rules, tmp_path / "records.jsonl")
     assert [entry.name for entry in tmp_path.iterdir()] == ["p.parquet"]
 
 
 def test_pages_in_memory(site: Site, rules: Rules, tmp_path: Path) -> None:
-    extract(read_pages(site.pages), rules, tmp_path / "records.jsonl", workers=1)
+    extract_to_file(read_pages(site.pages), rules, tmp_path / "records.jsonl", workers=1)
     records = (tmp_path / "records.jsonl").read_text("utf-8").splitlines()
     assert [json.loads(record)["page"] for record in records] == [page.id for page in site.pages]
 
 
-def note(output: Path) -> Progress:
+def note(output: Path) -> RunProgress:
     """How far an unfinished output is."""
     try:
         text = output.with_name(f".{output.name}.parts").joinpath("note.json").read_bytes()
     except FileNotFoundError:
-        return Progress()
-    return Progress.from_dict(json.loads(text)["progress"])
+        return RunProgress()
+    return RunProgress.from_dict(json.loads(text)["progress"])
 
 
 def wait_for_progress(process: subprocess.Popen[str], output: Path, tasks: int) -> bool:
@@ -253,8 +255,8 @@ def test_another_column_starts_anew(site: Site, rules: Rules, tmp_path: Path) ->
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        extract(read_pages(source), rules, output, workers=1, count=stop)
-    extract(read_pages(source, html_column="body"), rules, output, workers=1, tell=messages.append)
+        extract_to_file(read_pages(source), rules, output, workers=1, count=stop)
+    extract_to_file(read_pages(source, html_column="body"), rules, output, workers=1, tell=messages.append)
     assert messages == ["Starting anew: an option changed since the run that was interrupted."]
     records = [json.loads(line) for line in output.read_text("utf-8").splitlines()]
     assert any(record["name"] for record in records[:64])
@@ -275,7 +277,7 @@ def test_outputs_that_cannot_be_continued(folder: Path, rules: Rules, start: Sta
     assert error.count("\n") == 1
     (tmp_path / "null.parquet").symlink_to("/dev/null")
     with pytest.raises(InputError, match="Parquet cannot be written to a device"):
-        extract(read_pages(folder), rules, tmp_path / "null.parquet")
+        extract_to_file(read_pages(folder), rules, tmp_path / "null.parquet")
 
 
 def test_a_progress_bar_with_the_rate(written: list[Written], rules_file: Path, tmp_path: Path) -> None:
@@ -292,3 +294,10 @@ def test_a_progress_bar_with_the_rate(written: list[Written], rules_file: Path, 
     assert b"Extracting" in shown
     assert b"200/200" in shown
     assert b" pages/s" in shown
+
+
+@pytest.mark.parametrize("module", ["fcntl", "resource"])
+def test_a_system_that_lacks_what_workers_need_is_named(module: str) -> None:
+    code = f"import sys; sys.modules[{module!r}] = None; import untemplate.engines.local"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "need a POSIX system such as Linux or macOS" in run.stderr.splitlines()[-1]

@@ -13,7 +13,7 @@ from untemplate import Limits, Page, Rules, SourceError, UntemplateError
 from untemplate.demo import Site
 from untemplate.engines import pool as module
 from untemplate.engines.batch import extract_batch, page_batch
-from untemplate.engines.pool import AHEAD, WINDOW, Pool, Task
+from untemplate.engines.pool import ORDERS_AHEAD, WINDOW, Pool, PoolTask
 from untemplate.engines.worker import PageLimits, Settings
 from untemplate.output.record_files import FORMATS
 from untemplate.sources.page_rows import PageColumns, ParquetReader
@@ -24,7 +24,7 @@ PROGRAM = """
 import os, signal, sys, time
 from untemplate import Rules
 from untemplate.engines import worker
-worker.WAITING = 20
+worker.WAITING_FACTOR = 20
 usual = Rules.extract_page
 def extract_page(self, page):
     if b"<i>crash" in page.html:
@@ -39,7 +39,7 @@ def extract_page(self, page):
         b"x" * (1 << 40)
     return usual(self, page)
 Rules.extract_page = extract_page
-worker.main(int(sys.argv[1]))
+worker.run_worker(int(sys.argv[1]))
 """
 
 HUGE = b"<html><body>" + b"<p>x<b>y</b></p>" * 800_000
@@ -69,7 +69,7 @@ def test_bad_pages_cost_a_record_each(
     if not portable:
         work = [page_batch(part.pages) for part in work]
     with Pool(settings(rules, seconds=0.5), 2) as pool:
-        results = dict(pool.run(Task(number, one) for number, one in enumerate(work)))
+        results = dict(pool.run(PoolTask(number, one) for number, one in enumerate(work)))
     found = lines(results[0].records + results[1].records)
     good = [index for index, page in enumerate(pages) if b"<i>" not in page.html]
     assert [found[index] for index in good] == plain([pages[index] for index in good], rules)
@@ -87,7 +87,7 @@ def test_bad_pages_cost_a_record_each(
 def test_a_page_that_waits_for_ever(rules: Rules, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PROGRAM", PROGRAM)
     with Pool(settings(rules, seconds=0.05), 1) as pool:
-        [(_, result)] = pool.run([Task(0, page_batch([Page("http://sleep/", b"<i>sleep")]))])
+        [(_, result)] = pool.run([PoolTask(0, page_batch([Page("http://sleep/", b"<i>sleep")]))])
     assert "page takes longer than 0.05 s" in result.records.decode()
 
 
@@ -102,14 +102,14 @@ def test_a_real_page_over_a_limit(limits: dict[str, float], reason: str, site: S
     """The parser, in C, is stopped in the middle."""
     pages = [site.pages[0], Page("http://huge/", HUGE), site.pages[1]]
     with Pool(settings(rules, **limits), 1) as pool:
-        [(_, result)] = pool.run([Task(0, page_batch(pages))])
+        [(_, result)] = pool.run([PoolTask(0, page_batch(pages))])
     first, huge, last = lines(result.records)
     assert [first, last] == plain(site.pages[:2], rules)
     assert f'"name": "page cannot be read: {reason}"' in huge
 
 
 def test_a_worker_that_is_killed_now_and_then_is_no_fault_of_the_pages(site: Site, rules: Rules) -> None:
-    tasks = [Task(number, page_batch([page])) for number, page in enumerate(site.pages)]
+    tasks = [PoolTask(number, page_batch([page])) for number, page in enumerate(site.pages)]
     with Pool(settings(rules), 2) as pool:
         results = {}
         for number, result in pool.run(tasks):
@@ -124,15 +124,15 @@ def test_a_worker_that_is_killed_now_and_then_is_no_fault_of_the_pages(site: Sit
 def test_work_is_taken_when_there_is_room_for_it(site: Site, rules: Rules) -> None:
     taken = 0
 
-    def tasks() -> Iterator[Task]:
+    def tasks() -> Iterator[PoolTask]:
         nonlocal taken
         for number, page in enumerate(site.pages):
             taken += 1
-            yield Task(number, page_batch([page]))
+            yield PoolTask(number, page_batch([page]))
 
     with Pool(settings(rules), 2) as pool:
         for done, _ in enumerate(pool.run(tasks())):
-            assert taken - done <= 2 * AHEAD + 2
+            assert taken - done <= 2 * ORDERS_AHEAD + 2
     assert taken == len(site.pages)
 
 
@@ -140,8 +140,8 @@ def test_no_more_is_done_than_can_be_put_in_order(
     site: Site, rules: Rules, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "PROGRAM", PROGRAM)
-    first = Task(0, page_batch([Page("http://hang/", b"<i>hang")]))
-    others = [Task(number, page_batch([page])) for number, page in enumerate(site.pages, 1)]
+    first = PoolTask(0, page_batch([Page("http://hang/", b"<i>hang")]))
+    others = [PoolTask(number, page_batch([page])) for number, page in enumerate(site.pages, 1)]
     with Pool(settings(rules, seconds=0.5), 2) as pool:
         order = [number for number, _ in pool.run([first, *others])]
     assert sorted(order) == list(range(len(site.pages) + 1))
@@ -150,7 +150,7 @@ def test_no_more_is_done_than_can_be_put_in_order(
 
 def test_no_more_workers_than_work(site: Site, rules: Rules) -> None:
     with Pool(settings(rules), 8) as pool:
-        for _ in pool.run([Task(0, page_batch(site.pages[:3]))]):
+        for _ in pool.run([PoolTask(0, page_batch(site.pages[:3]))]):
             assert len(pool.processes) == 1
 
 
@@ -160,7 +160,7 @@ def test_a_worker_that_cannot_start(
     monkeypatch.setattr(module, "PROGRAM", "raise SystemExit('no such module')")
     pool = Pool(settings(rules), 2)
     with pool, pytest.raises(UntemplateError, match="a worker process could not start: exit code 1"):
-        list(pool.run([Task(0, page_batch(site.pages[:3]))]))
+        list(pool.run([PoolTask(0, page_batch(site.pages[:3]))]))
     assert "no such module" in capfd.readouterr().err
 
 
@@ -170,4 +170,4 @@ def test_a_part_that_cannot_be_read_ends_the_run(rules: Rules, tmp_path: Path) -
         Pool(settings(rules), 1) as pool,
         pytest.raises(SourceError, match=r"gone\.parquet: not a whole Parquet"),
     ):
-        list(pool.run([Task(0, gone)]))
+        list(pool.run([PoolTask(0, gone)]))

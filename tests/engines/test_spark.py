@@ -35,8 +35,8 @@ if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
 from pyspark.sql import SparkSession
 
 from untemplate.engines import spark as engine
-from untemplate.engines.spark import learning, session
-from untemplate.engines.spark.session import temporarily
+from untemplate.engines.spark import learn_job, session
+from untemplate.engines.spark.session import temporary_settings
 
 pytestmark = pytest.mark.xdist_group("spark")  # one session for all
 
@@ -121,7 +121,7 @@ WRITERS: dict[str, Callable[[Path, list[Page]], Path]] = {
 
 
 def extract_locally(source: Path, rules: Rules, output: Path) -> Result:
-    done = local.extract(read_pages(source), rules, output, workers=1)
+    done = local.extract_to_file(read_pages(source), rules, output, workers=1)
     return Result(b"", done.tally, done.skipped)
 
 
@@ -140,8 +140,8 @@ def test_files_are_those_of_the_local_engine(
 ) -> None:
     source = WRITERS[name](tmp_path / name, site.pages)
     here = extract_locally(source, rules, tmp_path / f"local.{format}")
-    with temporarily(spark, {"spark.sql.files.maxPartitionBytes": 50_000}):
-        there = engine.extract(spark, source, rules, tmp_path / f"spark.{format}")
+    with temporary_settings(spark, {"spark.sql.files.maxPartitionBytes": 50_000}):
+        there = engine.extract_on_spark(spark, source, rules, tmp_path / f"spark.{format}")
     assert (tmp_path / f"spark.{format}").read_bytes() == (tmp_path / f"local.{format}").read_bytes()
     assert there == here
     assert there.tally.matched > 25
@@ -157,7 +157,7 @@ def test_a_folder_of_files_into_a_folder_of_parts(
     (tmp_path / "crawl" / "cut.warc.gz").write_bytes(gzip.compress(b"WARC/1.0\r\n" * 100)[:40])
     for format in ("jsonl", "csv"):
         here = extract_locally(tmp_path / "all.warc", rules, tmp_path / f"local.{format}")
-        there = engine.extract(spark, tmp_path / "crawl", rules, f"{tmp_path}/spark.{format}/")
+        there = engine.extract_on_spark(spark, tmp_path / "crawl", rules, f"{tmp_path}/spark.{format}/")
         assert there.tally == here.tally
         assert there.skipped.total == 1
         assert "cut.warc.gz" in str(there.skipped)
@@ -171,13 +171,13 @@ def test_a_folder_of_files_into_a_folder_of_parts(
             expected.append(header)
         assert sorted(line for part in lines for line in part) == sorted(expected)
         with pytest.raises(InputError, match="exists already"):
-            engine.extract(spark, tmp_path / "crawl", rules, f"{tmp_path}/spark.{format}/")
+            engine.extract_on_spark(spark, tmp_path / "crawl", rules, f"{tmp_path}/spark.{format}/")
 
 
 def test_tables_are_sources(spark: SparkSession, site: Site, rules: Rules, tmp_path: Path) -> None:
     source = write_parquet(tmp_path / "pages.parquet", site.pages)
     table = spark.read.parquet(str(source)).withColumnsRenamed({"url": "address", "html": "body"})
-    there = engine.extract(
+    there = engine.extract_on_spark(
         spark, table, rules, f"{tmp_path}/records.parquet/", url_column="address", html_column="body"
     )
     here = extract_locally(source, rules, tmp_path / "local.parquet")
@@ -185,7 +185,7 @@ def test_tables_are_sources(spark: SparkSession, site: Site, rules: Rules, tmp_p
     rows = pq.read_table(tmp_path / "records.parquet").to_pylist()
     assert sorted(rows, key=str) == sorted(pq.read_table(tmp_path / "local.parquet").to_pylist(), key=str)
     with pytest.raises(SourceError, match="the table: no column 'html', only address, body"):
-        engine.extract(spark, table, rules, tmp_path / "records.csv")
+        engine.extract_on_spark(spark, table, rules, tmp_path / "records.csv")
 
 
 def descendants(process: int) -> dict[int, str]:
@@ -220,8 +220,8 @@ def test_a_worker_killed_in_the_middle_changes_nothing(
     results: list[Result] = []
 
     def work() -> None:
-        with temporarily(spark, {"spark.sql.files.maxPartitionBytes": 30_000}):
-            results.append(engine.extract(spark, source, rules, tmp_path / "spark.jsonl"))
+        with temporary_settings(spark, {"spark.sql.files.maxPartitionBytes": 30_000}):
+            results.append(engine.extract_on_spark(spark, source, rules, tmp_path / "spark.jsonl"))
 
     worker = Thread(target=work)
     worker.start()
@@ -244,7 +244,9 @@ def test_pages_that_crash_or_hang_cost_one_record_each(
     pages[7] = Page("http://crash/", b"<p><!-- crash -->")
     pages[32] = Page("http://hang/", b"<p><!-- hang -->")
     source = write_parquet(tmp_path / "pages.parquet", pages)
-    result = engine.extract(spark, source, rules, tmp_path / "records.jsonl", limits=PageLimits(seconds=3))
+    result = engine.extract_on_spark(
+        spark, source, rules, tmp_path / "records.jsonl", limits=PageLimits(seconds=3)
+    )
     assert result.tally.records == len(pages)
     rows = [json.loads(line) for line in (tmp_path / "records.jsonl").read_text().splitlines()]
     assert [row["url"] for row in rows] == [page.url for page in pages]
@@ -325,7 +327,7 @@ def test_the_rules_of_a_crawl(spark: SparkSession, site: Site, tmp_path: Path) -
 
 
 def test_a_large_site_is_sampled(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(learning, "MAX_PAGES", 50)
+    monkeypatch.setattr(learn_job, "MAX_PAGES", 50)
     rows = [{"site": "a", "url": f"http://a/{number}", "html": b"<p>"} for number in range(500)]
     rows += [
         {"site": "b", "url": "http://b/", "html": b"<p>"},
@@ -333,7 +335,9 @@ def test_a_large_site_is_sampled(spark: SparkSession, monkeypatch: pytest.Monkey
     ]
     labels = [{"site": site, "name": f"http://{site}/{number}"}
               for site, number in (("a", 7), ("a", 8), ("b", ""))]  # fmt: skip
-    chosen = learning._sampled(*(spark.createDataFrame(pa.Table.from_pylist(one)) for one in (rows, labels)))
+    chosen = learn_job._sample_pages(
+        *(spark.createDataFrame(pa.Table.from_pylist(one)) for one in (rows, labels))
+    )
     urls = {row.url for row in chosen.collect()}
     assert {"http://a/7", "http://a/8", "http://b/"} <= urls
     assert "http://c/" not in urls
@@ -356,14 +360,14 @@ def test_sources_that_cannot_be_used(
         (tmp_path / "pages").mkdir(exist_ok=True)
         (tmp_path / "pages" / name).write_bytes(content)
     with pytest.raises(SourceError, match=message):
-        engine.extract(spark, tmp_path / "pages", rules, tmp_path / "records.jsonl")
+        engine.extract_on_spark(spark, tmp_path / "pages", rules, tmp_path / "records.jsonl")
     assert not list(tmp_path.glob("*records*"))
 
 
 def test_settings_are_put_back(spark: SparkSession) -> None:
     name, other = "spark.sql.files.maxPartitionBytes", "spark.sql.execution.arrow.maxRecordsPerBatch"
     spark.conf.set(other, "77")
-    with temporarily(spark, {name: 5, other: 6}):
+    with temporary_settings(spark, {name: 5, other: 6}):
         assert spark.conf.get(name) == "5"
     assert spark.conf.get(name, None) is None
     assert spark.conf.get(other) == "77"
@@ -377,13 +381,13 @@ def test_outputs_that_cannot_be_written(
     (tmp_path / "folder.csv").mkdir()
     for name, message in (("folder.csv", "is a folder"), ("no/a.csv", "no folder"), ("a.xml", "cannot tell")):
         with pytest.raises(InputError, match=message):
-            engine.extract(spark, source, rules, tmp_path / name)
+            engine.extract_on_spark(spark, source, rules, tmp_path / name)
     with pytest.raises(UntemplateError, match=r"Spark gave up: .*; the log of the job says more"):
-        engine.extract(spark, source, rules, "file:///proc/records.csv")
+        engine.extract_on_spark(spark, source, rules, "file:///proc/records.csv")
 
 
 def test_the_active_session_is_used(spark: SparkSession) -> None:
-    assert engine.start("spark://nowhere:7077") is spark
+    assert engine.start_session("spark://nowhere:7077") is spark
 
 
 @pytest.mark.parametrize(
@@ -408,7 +412,7 @@ def run(code: str, **environment: str) -> str:
 
 
 def test_without_java_it_is_told() -> None:
-    code = "from untemplate.engines.spark import start; start('local')"
+    code = "from untemplate.engines.spark import start_session; start_session('local')"
     assert "it needs Java 17 or newer; install a JRE, or set JAVA_HOME" in run(code, JAVA_HOME="/nowhere")
 
 

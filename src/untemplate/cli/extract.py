@@ -21,7 +21,7 @@ from untemplate.cli.shell import (
 )
 
 if TYPE_CHECKING:
-    from untemplate.engines.checkpoint import Progress
+    from untemplate.engines.checkpoint import RunProgress
     from untemplate.engines.worker import PageLimits, Result
     from untemplate.extraction import Rules
     from untemplate.output.tally import Tally
@@ -125,12 +125,12 @@ def command(
     with open_rules(rules_file, where, site) as (rules, stored):
         run = stored.catalog.start_run(stored.site, "extract") if stored else 0
     limits = PageLimits(page_seconds, page_memory << 20)
-    done: Progress | Result
+    done: RunProgress | Result
     if engine == "spark":
         from untemplate.engines import spark
 
-        session = spark.start(master or (f"local[{workers}]" if workers else None))
-        done = spark.extract(
+        session = spark.start_session(master or (f"local[{workers}]" if workers else None))
+        done = spark.extract_on_spark(
             session, source, rules, output, url_column=url_column, html_column=html_column, limits=limits
         )
     else:
@@ -149,13 +149,13 @@ def command(
 
 def _extract_locally(
     pages: Pages, rules: Rules, output: str, workers: int | None, ordered: bool, limits: PageLimits
-) -> Progress:
+) -> RunProgress:
     """Extract on this machine, with a progress bar; say that an interrupted run can be continued."""
-    from untemplate.engines.local import extract
+    from untemplate.engines.local import extract_to_file
 
     try:
         with count_pages("Extracting", pages) as count:
-            return extract(
+            return extract_to_file(
                 pages, rules, output, workers=workers, ordered=ordered, limits=limits, tell=say, count=count
             )
     except KeyboardInterrupt:

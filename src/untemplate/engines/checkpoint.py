@@ -1,13 +1,12 @@
-"""Where records wait until all of them are there.
+"""Where records wait until all of them are written.
 
-Beside the output stands a hidden folder with the records so far and a note on how far that is. The note is replaced
-as a whole, and only when what it speaks of is on the disk: whoever comes after a crash cuts off what the note does
-not know and goes on. The output appears under its name only when it is complete.
+Beside the output is a hidden folder with the records so far, and a note that says how many of them count. The note is
+replaced as a whole, and only after the records that it counts are on the disk. After a crash, the next run cuts off
+what the note does not count and continues. The output appears under its name only when it is complete.
 """
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import shutil
@@ -20,28 +19,42 @@ from time import monotonic
 from typing import Any, BinaryIO
 
 from untemplate.engines.worker import Result
-from untemplate.errors import InputError
+from untemplate.errors import InputError, UntemplateError
 from untemplate.output.record_files import FORMATS, record_format
 from untemplate.output.tally import Tally
 from untemplate.schema import Schema
 from untemplate.sources.page_source import Skipped
 
-__all__ = ["Checkpoint", "Progress"]
+try:
+    import fcntl
+except ImportError as error:
+    raise UntemplateError(
+        "Record files that can be continued need a POSIX system such as Linux or macOS; on Windows, use WSL, "
+        "or Rules.extract and write_records in Python"
+    ) from error
 
-# Seconds of work that a crash may cost; to wait for the disk takes some milliseconds each time.
-INTERVAL = 2.0
+__all__ = ["Checkpoint", "RunProgress"]
+
+# Seconds of work that a crash may cost. To wait for the disk takes some milliseconds each time.
+COMMIT_INTERVAL = 2.0
 
 
 @dataclass
-class Progress:
-    """How far the work is, and what came out so far."""
+class RunProgress:
+    """How much of the work is done, and what came out so far.
+
+    Attributes:
+        tasks: All tasks before this number are done.
+        early: Tasks after it that are done, too.
+        end: The size of their records in bytes.
+        complete: True if all tasks are done.
+        tally: Counts of pages and records.
+        skipped: Pages that could not be read.
+    """
 
     tasks: int = 0
-    """all tasks before this number are done"""
     early: set[int] = field(default_factory=set)
-    """tasks after it that are done, too"""
     end: int = 0
-    """bytes of their records"""
     complete: bool = False
     tally: Tally = field(default_factory=Tally)
     skipped: Skipped = field(default_factory=Skipped)
@@ -60,7 +73,7 @@ class Progress:
             self.tasks += 1
 
     def to_dict(self) -> dict[str, Any]:
-        """The progress as JSON knows it."""
+        """Return the progress as values for JSON."""
         skipped = {"counts": self.skipped.counts, "examples": self.skipped.examples}
         return vars(self) | {
             "early": sorted(self.early),
@@ -69,18 +82,32 @@ class Progress:
         }
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Progress:
-        """The progress of which this is `to_dict`."""
+    def from_dict(cls, values: Mapping[str, Any]) -> RunProgress:
+        """Restore the progress from the values of `to_dict`."""
         skipped = Skipped(Counter(values["skipped"]["counts"]), values["skipped"]["examples"])
         tally = Tally.from_dict(values["tally"])
         return cls(**{**values, "early": set(values["early"]), "tally": tally, "skipped": skipped})
 
 
 class Checkpoint:
-    """The records of an unfinished output, safe from whatever ends this process."""
+    """The records of an unfinished output, safe from whatever ends this process.
+
+    Use it in a `with` block. Only one process can open the checkpoint of an output.
+
+    Attributes:
+        format: The suffix of the output.
+        progress: How much is done, also by an interrupted run.
+        changed: What differs from the interrupted run, so that it cannot be continued; a key of `identity`.
+    """
 
     def __init__(self, output: str | Path, schema: Schema, identity: Mapping[str, str]) -> None:
-        """`identity` says of what these are the records; those of anything else are not continued."""
+        """Choose the file.
+
+        Args:
+            output: The `.jsonl`, `.csv` or `.parquet` file.
+            schema: The schema of the records.
+            identity: What determines the records. A run with another identity is not continued.
+        """
         self._name = str(output)
         self.format = record_format(output)
         self._header = FORMATS[self.format].header(schema)
@@ -91,14 +118,13 @@ class Checkpoint:
         self._note = self._folder / "note.json"
         self._files = ExitStack()
         self._committed = monotonic()
-        self.progress = Progress()
-        #: what is not as in the interrupted run, whose records therefore are not continued; one of `identity`
+        self.progress = RunProgress()
         self.changed: str | None = None
 
     def __enter__(self) -> Checkpoint:
         if self._target.is_dir():
             raise InputError(f"{self._name}: is a folder; give the name of a file")
-        with self._errors_told(), ExitStack() as files:
+        with self._explained_errors(), ExitStack() as files:
             self._folder.mkdir(exist_ok=True)
             lock = files.enter_context((self._folder / "lock").open("w"))
             try:
@@ -113,24 +139,24 @@ class Checkpoint:
         return self
 
     def __exit__(self, *error: object) -> None:
-        begun = self.progress.tally.records > 0
-        with self._errors_told(), self._files:
-            if begun and not self.progress.complete:
+        has_records = self.progress.tally.records > 0
+        with self._explained_errors(), self._files:
+            if has_records and not self.progress.complete:
                 self.commit()
-        if (self.progress.complete and not self._records.exists()) or not begun:
+        if (self.progress.complete and not self._records.exists()) or not has_records:
             shutil.rmtree(self._folder)
 
     def write(self, task: int, result: Result) -> None:
         """Append the records of a task."""
-        with self._errors_told():
+        with self._explained_errors():
             self._file.write(result.records)
             self.progress.add(task, result)
-            if monotonic() - self._committed > INTERVAL:
+            if monotonic() - self._committed > COMMIT_INTERVAL:
                 self.commit()
 
     def commit(self) -> None:
-        """Put what was written on the disk, then the note that it is there."""
-        with self._errors_told():
+        """Put what was written on the disk, then the note that counts it."""
+        with self._explained_errors():
             self._file.flush()
             os.fsync(self._file.fileno())
             note = json.dumps({"of": self._identity, "progress": self.progress.to_dict()})
@@ -144,33 +170,34 @@ class Checkpoint:
             self._committed = monotonic()
 
     def complete(self) -> None:
-        """All is written: let the output appear."""
-        with self._errors_told():
+        """Let the output appear; all records are written."""
+        with self._explained_errors():
             self.progress.complete = True
             self.commit()
-            whole = FORMATS[self.format].finish(self._records)
-            with whole.open("rb") as file:
+            finished = FORMATS[self.format].finish(self._records)
+            with finished.open("rb") as file:
                 os.fsync(file.fileno())
-            whole.replace(self._target)
+            finished.replace(self._target)
             _sync_folder(self._target.parent)
             self._records.unlink(missing_ok=True)
 
-    def _read_note(self) -> Progress | None:
-        """The progress of an interrupted run, if it did the same and its records are there."""
+    def _read_note(self) -> RunProgress | None:
+        """Return the progress of an interrupted run if it did the same work and its records are complete."""
         try:
             note = json.loads(self._note.read_bytes())
-            of, progress = note["of"], Progress.from_dict(note["progress"])
+            identity, progress = note["of"], RunProgress.from_dict(note["progress"])
             size = self._records.stat().st_size
         except (OSError, ValueError, LookupError, TypeError):
             return None
-        self.changed = next((key for key, value in self._identity.items() if of.get(key) != value), None)
+        differences = [key for key, value in self._identity.items() if identity.get(key) != value]
+        self.changed = differences[0] if differences else None
         return progress if self.changed is None and progress.end <= size else None
 
-    def _begin(self) -> Progress:
-        """Nothing is done. A note of other records must not outlive this: it would be taken for that of new ones."""
+    def _begin(self) -> RunProgress:
+        """Start with no records. A note about other records must not stay: it would seem to count the new ones."""
         self._note.unlink(missing_ok=True)
         _sync_folder(self._folder)
-        return Progress(end=len(self._header))
+        return RunProgress(end=len(self._header))
 
     def _open_records(self) -> BinaryIO:
         if not self.progress.tasks and not self.progress.early:
@@ -181,7 +208,8 @@ class Checkpoint:
         return file
 
     @contextmanager
-    def _errors_told(self) -> Iterator[None]:
+    def _explained_errors(self) -> Iterator[None]:
+        """Turn errors of the disk into an InputError that says what to do."""
         try:
             yield
         except OSError as error:
@@ -190,7 +218,7 @@ class Checkpoint:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Put on the disk which files a folder has."""
+    """Put the list of a folder's files on the disk."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,4 +1,4 @@
-"""Extraction on one machine: all its cores, memory that does not grow with the input, nothing lost, nothing twice."""
+"""Extraction on one machine: all its cores, memory that does not grow with the input, no record lost or repeated."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Protocol
 
-from untemplate.engines.batch import page_batch
-from untemplate.engines.checkpoint import Checkpoint, Progress
-from untemplate.engines.pool import Pool, Task
-from untemplate.engines.worker import PageLimits, Result, Settings, batches
+from untemplate.engines.batch import batch_pages, page_batch
+from untemplate.engines.checkpoint import Checkpoint, RunProgress
+from untemplate.engines.pool import Pool, PoolTask
+from untemplate.engines.worker import PageLimits, Result, Settings
 from untemplate.errors import InputError
 from untemplate.extraction import Rules
 from untemplate.output.record_files import FORMATS, record_format
 from untemplate.sources import Pages, Skipped
 
-__all__ = ["available_cores", "extract"]
+__all__ = ["available_cores", "extract_to_file"]
 
 # Pages of a part that a worker reads by itself: about a tenth of a second of work.
 PART_PAGES = 128
@@ -29,7 +29,7 @@ PART_PAGES = 128
 DEFAULT_PAGE_LIMITS = PageLimits()
 
 
-def extract(
+def extract_to_file(
     pages: Pages,
     rules: Rules,
     output: str | Path,
@@ -39,11 +39,27 @@ def extract(
     limits: PageLimits = DEFAULT_PAGE_LIMITS,
     tell: Callable[[str], object] = lambda message: None,
     count: Callable[[int], object] = lambda done: None,
-) -> Progress:
-    """Extract a record from every page into a `.jsonl`, `.csv` or `.parquet` file, or as JSONL to "-".
+) -> RunProgress:
+    """Extract the records of all pages into a file.
 
-    Interrupted and called again with the same arguments it continues. `ordered`: records are in the order of the
-    pages. `tell` gets a message for the user now and then, `count` the number of pages that are done.
+    The file appears when it is complete. An interrupted run continues if it is called again with the same arguments.
+
+    Args:
+        pages: The pages.
+        rules: The rules to apply.
+        output: A `.jsonl`, `.csv` or `.parquet` file, or "-" for JSONL to standard output.
+        workers: The number of processes; one per core by default.
+        ordered: Write the records in the order of the pages.
+        limits: What a page may cost before it becomes a record with a reason.
+        tell: Called with messages for the user.
+        count: Called with the number of pages that are done.
+
+    Returns:
+        What came out, in numbers.
+
+    Raises:
+        SourceError: No page could be read.
+        InputError: The file cannot be written.
     """
     text = rules.dumps()
     identity = {
@@ -54,15 +70,13 @@ def extract(
     }
     with _open_output(output, rules, identity) as out:
         progress = out.progress
-        if isinstance(out, Checkpoint) and out.changed:
-            tell(f"Starting anew: {out.changed} changed since the run that was interrupted.")
-        if progress.tally.records:
-            tell(f"Continuing the run that was interrupted: {progress.tally.pages:,} pages are done.")
+        for message in _start_messages(out):
+            tell(message)
         if not progress.complete:
             settings = Settings(text, out.format, limits, pages.limits)
             with Pool(settings, workers or available_cores()) as pool:
                 count(progress.tally.pages)
-                results = pool.run(_tasks(pages, progress), ordered)
+                results = pool.run(_remaining_tasks(pages, progress), ordered)
                 for number, result in _in_order(results, progress.tasks) if ordered else results:
                     out.write(number, result)
                     count(progress.tally.pages)
@@ -74,26 +88,33 @@ def extract(
 
 
 def available_cores() -> int:
-    """The cores that this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _tasks(pages: Pages, progress: Progress) -> Iterator[Task]:
-    """What is left to do. The same pages make the same tasks each time."""
+def _start_messages(out: _Output) -> Iterator[str]:
+    if isinstance(out, Checkpoint) and out.changed:
+        yield f"Starting anew: {out.changed} changed since the run that was interrupted."
+    if out.progress.tally.records:
+        yield f"Continuing the run that was interrupted: {out.progress.tally.pages:,} pages are done."
+
+
+def _remaining_tasks(pages: Pages, progress: RunProgress) -> Iterator[PoolTask]:
+    """Yield the tasks that are not done. The same pages make the same tasks each time."""
     parts = pages.parts(PART_PAGES)
     if parts is None:
-        for number, batch in enumerate(batches(pages)):
+        for number, batch in enumerate(batch_pages(pages)):
             if not progress.is_done(number):
-                yield Task(number, batch)
+                yield PoolTask(number, batch)
         return
     for number, part in enumerate(parts):
         if progress.is_done(number):
             continue
         if part.portable:
-            yield Task(number, part.reader)
+            yield PoolTask(number, part.reader)
         else:
             skipped = Skipped()
-            yield Task(number, page_batch(part.reader.read(skipped)), skipped)
+            yield PoolTask(number, page_batch(part.reader.read(skipped)), skipped)
 
 
 def _in_order(results: Iterable[tuple[int, Result]], first: int) -> Iterator[tuple[int, Result]]:
@@ -106,8 +127,10 @@ def _in_order(results: Iterable[tuple[int, Result]], first: int) -> Iterator[tup
 
 
 class _Output(Protocol):
+    """Where records go."""
+
     format: str
-    progress: Progress
+    progress: RunProgress
 
     def write(self, task: int, result: Result) -> None: ...
 
@@ -116,9 +139,9 @@ class _Output(Protocol):
 
 @contextmanager
 def _open_output(output: str | Path, rules: Rules, identity: dict[str, str]) -> Iterator[_Output]:
-    """A file that is continued and appears when complete; or a pipe, a device, standard output, which cannot."""
+    """Open a file that can be continued and appears when complete; or a pipe or device, which cannot."""
     if str(output) == "-":
-        yield _Through(".jsonl", lambda data: sys.stdout.write(data.decode()))
+        yield _DirectOutput(".jsonl", lambda data: sys.stdout.write(data.decode()))
         sys.stdout.flush()
         return
     format = record_format(output)
@@ -127,21 +150,20 @@ def _open_output(output: str | Path, rules: Rules, identity: dict[str, str]) -> 
         with Checkpoint(output, rules.schema, identity) as checkpoint:
             yield checkpoint
     elif not FORMATS[format].is_text:
-        raise InputError(
-            f"{output}: Parquet cannot be written to a device or a pipe; give the name of a file"
-        )
+        message = f"{output}: Parquet cannot be written to a device or a pipe; give the name of a file"
+        raise InputError(message)
     else:
         with path.open("wb") as file:
             file.write(FORMATS[format].header(rules.schema))
-            yield _Through(format, file.write)
+            yield _DirectOutput(format, file.write)
 
 
-class _Through:
-    """Records that are gone as soon as they are written."""
+class _DirectOutput:
+    """Records that cannot be read again once they are written."""
 
     def __init__(self, format: str, write: Callable[[bytes], object]) -> None:
         self.format = format
-        self.progress = Progress()
+        self.progress = RunProgress()
         self._write = write
 
     def write(self, task: int, result: Result) -> None:
@@ -153,22 +175,22 @@ class _Through:
 
 
 def _fingerprint(source: str) -> str:
-    """What changes when the source does: names, sizes and times of its files. Pages in memory are new each time."""
+    """Hash the names, sizes and times of the files of a source, to notice changes. Pages in memory are always new."""
     path = Path(source)
     if path.is_file():
-        return _stamp(path)
+        return _file_stamp(path)
     if not path.is_dir():
         return secrets.token_hex()
-    all_stamps = hashlib.sha256()
+    fingerprint = hashlib.sha256()
     for folder, folders, names in os.walk(path):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(name for name in names if not name.startswith(".")):
             file = Path(folder, name)
-            all_stamps.update(os.fsencode(file.relative_to(path)) + _stamp(file).encode())
-    return all_stamps.hexdigest()
+            fingerprint.update(os.fsencode(file.relative_to(path)) + _file_stamp(file).encode())
+    return fingerprint.hexdigest()
 
 
-def _stamp(path: Path) -> str:
+def _file_stamp(path: Path) -> str:
     try:
         status = path.stat()
     except OSError as error:

@@ -1,8 +1,8 @@
-"""A pool of worker processes that outlives whatever a page does to one of them.
+"""A pool of worker processes that survives whatever a page does to one of them.
 
-Work is taken as workers are free, so memory does not grow with the input. When a worker dies, its pages are
-given out again one by one; a page that takes its worker along again and again gets a record that says so. Every
-worker has a pipe of its own and nothing else is shared: a process that is killed leaves no lock behind.
+Workers get work when they are free, so memory does not grow with the input. When a worker dies, its pages are
+given out again one by one; a page that ends its worker again and again gets a record that says so. Every worker has a
+pipe of its own and nothing else is shared: a process that is killed leaves no lock behind.
 """
 
 from __future__ import annotations
@@ -28,29 +28,35 @@ from untemplate.extraction import Rules
 from untemplate.schema import Schema
 from untemplate.sources.page_source import Skipped
 
-__all__ = ["Pool", "Task"]
+__all__ = ["Pool", "PoolTask"]
 
-# Work that a worker has received: what it does, and what it does next.
-AHEAD = 2
-# Tasks for each worker that may be done while an earlier one is not: what is kept in memory to put records in order.
+# Orders that a worker has at a time: the one it works on, and the next.
+ORDERS_AHEAD = 2
+# Tasks per worker that may be done before an earlier one is: what is kept in memory to put records in order.
 WINDOW = 16
 
-# How often a page may end its worker. Who kills a worker from outside means no page.
-DEATHS = 2
-KILLS = 5
-OUTSIDE = (-signal.SIGKILL, -signal.SIGTERM, -signal.SIGHUP)
-# Workers that may be killed in a row before they were ready.
-FALSE_STARTS = 10
+# How often a page may end its worker. A worker that somebody else kills is no fault of its page, mostly.
+MAX_DEATHS = 2
+MAX_KILLS = 5
+OUTSIDE_SIGNALS = (-signal.SIGKILL, -signal.SIGTERM, -signal.SIGHUP)
+# Workers that may be killed in a row before they are ready.
+MAX_FALSE_STARTS = 10
 # Seconds that a worker may take to end after it has closed its pipe.
-PATIENCE = 10.0
+END_PATIENCE = 10.0
 
 # Not -m: the classes it sends would be those of __main__.
-PROGRAM = "import sys; from untemplate.engines.worker import main; main(int(sys.argv[1]))"
+PROGRAM = "import sys; from untemplate.engines.worker import run_worker; run_worker(int(sys.argv[1]))"
 
 
 @dataclass(eq=False)
-class Task:
-    """Some pages to extract from, by number; `skipped` are those that could not even be read."""
+class PoolTask:
+    """Some pages to extract from.
+
+    Attributes:
+        number: The position of the task in the run.
+        work: The pages, or what reads them.
+        skipped: Pages that could not be read while the task was made.
+    """
 
     number: int
     work: Work
@@ -59,57 +65,68 @@ class Task:
 
 @dataclass(eq=False)
 class _Order:
-    """What one worker is asked to do: a task, or one page of it."""
+    """What one worker gets: a task, or one page of it. Counts the workers that died of it."""
 
-    task: Task
+    task: PoolTask
     work: Work
     page: int | None = None
     deaths: int = 0
     kills: int = 0
 
+    def count_death(self, exit_code: int) -> None:
+        if exit_code in OUTSIDE_SIGNALS:
+            self.kills += 1
+        else:
+            self.deaths += 1
+
+    @property
+    def is_hopeless(self) -> bool:
+        return self.deaths == MAX_DEATHS or self.kills == MAX_KILLS
+
 
 class _Suspect:
     """A task that is done page by page, because its worker died."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: PoolTask) -> None:
         self.task = task
-        self._pages = _pages(task.work, task.skipped)
+        self._pages = _single_pages(task.work, task.skipped)
         self._next = next(self._pages, None)
-        self._given = 0
+        self._count = 0
         self._results: dict[int, Result] = {}
 
     @property
     def is_empty(self) -> bool:
-        return not self._given and self._next is None
+        return not self._count and self._next is None
 
     def next_order(self) -> _Order | None:
-        """The next page, if there is one."""
+        """Return an order for the next page, if there is one."""
         if self._next is None:
             return None
-        order = _Order(self.task, self._next, self._given)
+        order = _Order(self.task, self._next, self._count)
         self._next = next(self._pages, None)
-        self._given += 1
+        self._count += 1
         return order
 
-    def take(self, page: int, result: Result) -> Result | None:
-        """Keep the result of one page; that of the whole task when it is the last."""
+    def add_result(self, page: int, result: Result) -> Result | None:
+        """Store the result of one page; return that of the task when all pages are done."""
         self._results[page] = result
-        if self._next is not None or len(self._results) < self._given:
+        if self._next is not None or len(self._results) < self._count:
             return None
-        whole = Result()
-        for index in range(self._given):
-            whole.update(self._results[index])
-        return whole
+        task_result = Result()
+        for index in range(self._count):
+            task_result.update(self._results[index])
+        return task_result
 
 
 class _Worker:
-    """A worker process, and what it was given and has not answered yet."""
+    """A worker process, and the orders that it has not answered yet."""
 
     def __init__(self, settings: Settings) -> None:
-        self.connection, theirs = Pipe()
-        with theirs:
+        self.connection, other_end = Pipe()
+        with other_end:
+            descriptor = other_end.fileno()
             self.process = subprocess.Popen(
-                [sys.executable, "-P", "-c", PROGRAM, str(theirs.fileno())], pass_fds=[theirs.fileno()]
+                [sys.executable, "-P", "-c", PROGRAM, str(descriptor)], pass_fds=[descriptor]
             )
         self.ready = False
         self.orders: deque[_Order] = deque()
@@ -124,7 +141,7 @@ class _Worker:
             self.connection.send(message)
 
     def end(self, patience: float = 0) -> int:
-        """How it ended, by itself within so many seconds, else killed."""
+        """Wait some seconds for the process to end, else kill it; return its exit code."""
         try:
             return self.process.wait(patience)
         except subprocess.TimeoutExpired:
@@ -135,18 +152,27 @@ class _Worker:
 
 
 class Pool:
-    """Up to `count` worker processes; they start when there is work, and end with the `with` block."""
+    """Worker processes; they start when there is work, and end with the `with` block.
+
+    The pool survives workers that die. It raises UntemplateError if workers cannot even start.
+    """
 
     def __init__(self, settings: Settings, count: int) -> None:
+        """Choose what workers do.
+
+        Args:
+            settings: What each worker has to know.
+            count: The maximum number of processes.
+        """
         self._settings = settings
         self._count = count
         self._workers: list[_Worker] = []
         self._false_starts = 0
-        self._tasks: Iterator[Task] = iter(())
+        self._tasks: Iterator[PoolTask] = iter(())
         self._open: set[int] = set()  # tasks that were begun
         self._latest = 0
         self._window: int | None = None
-        self._again: deque[_Order] = deque()
+        self._waiting: deque[_Order] = deque()  # orders that no worker has
         self._suspects: dict[int, _Suspect] = {}
 
     def __enter__(self) -> Pool:
@@ -161,39 +187,50 @@ class Pool:
         """The ids of the worker processes."""
         return [worker.process.pid for worker in self._workers]
 
-    def run(self, tasks: Iterable[Task], ordered: bool = True) -> Iterator[tuple[int, Result]]:
-        """The result of each task with its number, as they are done; `ordered`: somebody puts them in order."""
+    def run(self, tasks: Iterable[PoolTask], ordered: bool = True) -> Iterator[tuple[int, Result]]:
+        """Yield the number and the result of each task as soon as it is done.
+
+        Args:
+            tasks: The work; each is taken when a worker has room for it.
+            ordered: True if the caller puts the results in order. Then no task runs too far ahead of an unfinished
+                one, because the caller has to keep the results in memory.
+        """
         self._tasks = iter(tasks)
         self._window = WINDOW * self._count if ordered else None
         while True:
-            self._hand_out()
+            self._hand_out_orders()
+            self._start_workers()
             busy = {
                 worker.connection: worker for worker in self._workers if worker.orders or not worker.ready
             }
             if not busy:
                 return
             for connection in wait(list(busy)):
-                yield from self._hear(busy[cast("Connection", connection)])
+                yield from self._receive_from(busy[cast("Connection", connection)])
 
-    def _hand_out(self) -> None:
-        """Give work to all who have room for it, and start workers while there is work for more."""
-        for room in range(AHEAD):
-            for worker in self._workers:
-                if worker.ready and len(worker.orders) == room:
-                    order = self._again.popleft() if self._again else self._next_order()
-                    if order is None:
-                        return
-                    worker.give(order)
+    def _hand_out_orders(self) -> None:
+        """Give orders to all workers that have room; idle workers first."""
+        for room in range(ORDERS_AHEAD):
+            free = [worker for worker in self._workers if worker.ready and len(worker.orders) == room]
+            for worker in free:
+                order = self._waiting.popleft() if self._waiting else self._next_order()
+                if order is None:
+                    return
+                worker.give(order)
+
+    def _start_workers(self) -> None:
+        """Start workers while there is an order for each of them."""
         while len(self._workers) < self._count:
             starting = sum(not worker.ready for worker in self._workers)
-            if len(self._again) <= starting:
+            if len(self._waiting) <= starting:
                 order = self._next_order()
                 if order is None:
                     return
-                self._again.append(order)
+                self._waiting.append(order)
             self._workers.append(_Worker(self._settings))
 
     def _next_order(self) -> _Order | None:
+        """Return the next page of a suspect, else the next task; None if there is none or it runs too far ahead."""
         for suspect in self._suspects.values():
             if order := suspect.next_order():
                 return order
@@ -206,81 +243,88 @@ class Pool:
         self._latest = task.number
         return _Order(task, task.work)
 
-    def _hear(self, worker: _Worker) -> Iterator[tuple[int, Result]]:
+    def _receive_from(self, worker: _Worker) -> Iterator[tuple[int, Result]]:
         try:
-            said = worker.connection.recv()
+            message = worker.connection.recv()
         except (EOFError, OSError):
-            yield from self._bury(worker)
+            yield from self._replace_dead(worker)
             return
-        if isinstance(said, UntemplateError):
-            raise said
-        if said == READY:
+        if isinstance(message, UntemplateError):
+            raise message
+        if message == READY:
             worker.ready = True
             self._false_starts = 0
         else:
-            yield from self._finish(worker.orders.popleft(), said)
+            yield from self._finish(worker.orders.popleft(), message)
 
-    def _finish(self, order: _Order, result: Result | None) -> Iterator[tuple[int, Result]]:
+    def _finish(self, order: _Order, result: Result) -> Iterator[tuple[int, Result]]:
+        """Yield the result of the order's task if the task is done with it."""
         number = order.task.number
-        if order.page is not None and result is not None:
-            result = self._suspects[number].take(order.page, result)
-        if result is not None:
-            result.skipped.update(order.task.skipped)
+        task_result: Result | None = result
+        if order.page is not None:
+            task_result = self._suspects[number].add_result(order.page, result)
+        if task_result is not None:
+            task_result.skipped.update(order.task.skipped)
             self._suspects.pop(number, None)
             self._open.remove(number)
-            yield number, result
+            yield number, task_result
 
-    def _bury(self, worker: _Worker) -> Iterator[tuple[int, Result]]:
-        """Take back what a dead worker was given. A page on which workers died twice is not given out again."""
+    def _replace_dead(self, worker: _Worker) -> Iterator[tuple[int, Result]]:
+        """Give the orders of a dead worker to others, and find out whether its page is to blame."""
         self._workers.remove(worker)
-        code = worker.end(PATIENCE)
+        exit_code = worker.end(END_PATIENCE)
         if not worker.ready:
-            self._false_starts += 1
-            if code not in OUTSIDE or self._false_starts == FALSE_STARTS:
-                raise UntemplateError(f"a worker process could not start: {_how(code)}")
+            self._count_false_start(exit_code)
             return
         if not worker.orders:
             return
-        order, *others = worker.orders
-        self._again.extendleft(reversed(others))
+        order, *unstarted = worker.orders
+        self._waiting.extendleft(reversed(unstarted))
         if order.page is None:
-            suspect = _Suspect(order.task)
-            if suspect.is_empty:
-                yield from self._finish(order, Result())
-            else:
-                self._suspects[order.task.number] = suspect
+            yield from self._suspect(order)
             return
-        if code in OUTSIDE:
-            order.kills += 1
+        order.count_death(exit_code)
+        if order.is_hopeless:
+            yield from self._finish(order, self._refuse(order, exit_code))
         else:
-            order.deaths += 1
-        if order.deaths == DEATHS or order.kills == KILLS:
-            yield from self._finish(order, self._refuse(order, code))
+            self._waiting.appendleft(order)
+
+    def _count_false_start(self, exit_code: int) -> None:
+        self._false_starts += 1
+        if exit_code not in OUTSIDE_SIGNALS or self._false_starts == MAX_FALSE_STARTS:
+            raise UntemplateError(f"a worker process could not start: {_exit_name(exit_code)}")
+
+    def _suspect(self, order: _Order) -> Iterator[tuple[int, Result]]:
+        """Have a task done page by page; yield its result if it has no pages."""
+        suspect = _Suspect(order.task)
+        if suspect.is_empty:
+            yield from self._finish(order, Result())
         else:
-            self._again.appendleft(order)
+            self._suspects[order.task.number] = suspect
 
     @cached_property
     def _schema(self) -> Schema:
         return Rules.loads(self._settings.rules).schema
 
-    def _refuse(self, order: _Order, code: int) -> Result:
-        if -code in TIMEOUTS:
+    def _refuse(self, order: _Order, exit_code: int) -> Result:
+        """Return the record of a page that ends its workers."""
+        if -exit_code in TIMEOUTS:
             reason = f"page takes longer than {self._settings.limits.seconds:g} s"
         else:
-            reason = f"page ends its process: {_how(code)}"
+            reason = f"page ends its process: {_exit_name(exit_code)}"
         result = Result()
         batch = unreadable_batch(order.work, self._schema, reason)
         result.add(batch, self._schema, self._settings.format)
         return result
 
 
-def _pages(work: Work, skipped: Skipped) -> Iterator[pa.RecordBatch]:
-    """Each page as a batch of its own."""
+def _single_pages(work: Work, skipped: Skipped) -> Iterator[pa.RecordBatch]:
+    """Yield each page as a batch of its own."""
     if isinstance(work, pa.RecordBatch):
         return (work.take([index]) for index in range(work.num_rows))
     return (page_batch([page]) for page in work.read(skipped))
 
 
-def _how(code: int) -> str:
-    """How a process ended, such as `SIGSEGV`."""
-    return signal.Signals(-code).name if code < 0 else f"exit code {code}"
+def _exit_name(exit_code: int) -> str:
+    """Describe how a process ended, such as `SIGSEGV`."""
+    return signal.Signals(-exit_code).name if exit_code < 0 else f"exit code {exit_code}"

@@ -6,9 +6,7 @@ when the time for a page is up, and refuses memory beyond the limit.
 
 from __future__ import annotations
 
-import resource
 import signal
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing.connection import Connection
@@ -18,47 +16,59 @@ from typing import TypeAlias
 
 import pyarrow as pa
 
-from untemplate.engines.batch import extract_batch, page_batch
+from untemplate.engines.batch import batch_pages, extract_batch
 from untemplate.errors import UntemplateError
 from untemplate.extraction import Rules
 from untemplate.output.record_files import FORMATS
 from untemplate.output.tally import Tally
-from untemplate.page import DEFAULT_LIMITS, Limits, Page
+from untemplate.page import DEFAULT_LIMITS, Limits
 from untemplate.schema import Schema
 from untemplate.sources.page_source import Reader, Skipped
 
-__all__ = ["READY", "TIMEOUTS", "PageLimits", "Result", "Settings", "Work", "batches", "main"]
+try:
+    import resource
+except ImportError as error:
+    raise UntemplateError(
+        "Worker processes need a POSIX system such as Linux or macOS; on Windows, use WSL or Rules.extract in Python"
+    ) from error
+
+__all__ = ["READY", "TIMEOUTS", "PageLimits", "Result", "Settings", "Work", "run_worker"]
 
 Work: TypeAlias = "pa.RecordBatch | Reader"
-"""Pages, or where to read them."""
+"""Pages, or what reads them."""
 
 READY = "ready"
 
 TIMEOUTS = (signal.SIGPROF, signal.SIGALRM)
-"""What ends a worker whose page takes too long."""
-# The time limit is one of processor time, which does not depend on what else the machine does; a page that only
-# waits gets this much more.
-WAITING = 10
-
-# Pages in memory at a time: few, and enough that the 0.3 ms which a batch costs by itself do not matter beside the
-# millisecond of each page.
-BATCH_PAGES = 64
-BATCH_BYTES = 4 << 20
+"""The signals that end a worker whose page takes too long."""
+# The time limit counts processor time, which does not depend on what else the machine does. A page that only waits
+# gets this many times more.
+WAITING_FACTOR = 10
 
 
 @dataclass(frozen=True)
 class PageLimits:
-    """What one page may cost before it becomes a record with a reason."""
+    """What one page may cost before it becomes a record with a reason.
+
+    Attributes:
+        seconds: Processor time of a page.
+        memory: Bytes that its worker may use in all.
+    """
 
     seconds: float = 30.0
-    """of a processor"""
     memory: int = 1 << 30
-    """bytes that a worker may use altogether"""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What a worker has to know before it can work."""
+    """What a worker has to know before it can work.
+
+    Attributes:
+        rules: The content of a rules file.
+        format: The suffix of the record file, such as `.jsonl`.
+        limits: What a page may cost.
+        sizes: The size limits of a page.
+    """
 
     rules: str
     format: str
@@ -68,7 +78,7 @@ class Settings:
 
 @dataclass
 class Result:
-    """The records of some pages, encoded, and what is to be counted of them."""
+    """The records of some pages, encoded, with their counts."""
 
     records: bytes = b""
     tally: Tally = field(default_factory=Tally)
@@ -80,28 +90,19 @@ class Result:
         self.tally.update(Tally.from_batch(batch, schema))
 
     def update(self, other: Result) -> None:
-        """Take in the records of the pages that follow."""
+        """Append the records of the pages that follow."""
         self.records += other.records
         self.tally.update(other.tally)
         self.skipped.update(other.skipped)
 
 
-def batches(pages: Iterable[Page]) -> Iterator[pa.RecordBatch]:
-    """Pages in batches of limited size."""
-    some: list[Page] = []
-    size = 0
-    for page in pages:
-        some.append(page)
-        size += len(page.html)
-        if len(some) == BATCH_PAGES or size >= BATCH_BYTES:
-            yield page_batch(some)
-            some, size = [], 0
-    if some:
-        yield page_batch(some)
+def run_worker(pipe: int) -> None:
+    """Work until the other end of the pipe is closed.
 
-
-def main(pipe: int) -> None:
-    """Work until nobody is at the other end of the pipe."""
+    Args:
+        pipe: The file descriptor of the pipe. It receives `Settings` first and then `Work`. It sends `READY` first
+            and then a `Result`, or the error that prevented it, for each work.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started us decides
     for timeout in TIMEOUTS:
         signal.signal(timeout, signal.SIG_DFL)
@@ -111,12 +112,12 @@ def main(pipe: int) -> None:
     memory = settings.limits.memory
     resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
     connection.send(READY)
-    # The next work is received while this one is done: else each would wait for the other.
+    # A thread receives the next work while this one is done: otherwise both sides would wait for each other.
     received: SimpleQueue[Work | None] = SimpleQueue()
     Thread(target=_receive, args=(connection, received), daemon=True).start()
     while (work := received.get()) is not None:
         try:
-            connection.send(_do(work, rules, settings))
+            connection.send(_do_work(work, rules, settings))
         except UntemplateError as error:
             connection.send(error)
         except (BrokenPipeError, MemoryError):
@@ -124,6 +125,7 @@ def main(pipe: int) -> None:
 
 
 def _receive(connection: Connection, received: SimpleQueue[Work | None]) -> None:
+    """Put each work into the queue, and None at the end."""
     try:
         while True:
             received.put(connection.recv())
@@ -131,9 +133,10 @@ def _receive(connection: Connection, received: SimpleQueue[Work | None]) -> None
         received.put(None)
 
 
-def _do(work: Work, rules: Rules, settings: Settings) -> Result:
+def _do_work(work: Work, rules: Rules, settings: Settings) -> Result:
     result = Result()
-    for pages in [work] if isinstance(work, pa.RecordBatch) else batches(work.read(result.skipped)):
+    batches = [work] if isinstance(work, pa.RecordBatch) else batch_pages(work.read(result.skipped))
+    for pages in batches:
         records = extract_batch(pages, rules, settings.sizes, partial(_set_clocks, settings.limits.seconds))
         _set_clocks(0)
         result.add(records, rules.schema, settings.format)
@@ -141,5 +144,6 @@ def _do(work: Work, rules: Rules, settings: Settings) -> Result:
 
 
 def _set_clocks(seconds: float) -> None:
+    """Let the system end this process after so much processor time, or if it waits too long; 0 for never."""
     signal.setitimer(signal.ITIMER_PROF, seconds)
-    signal.setitimer(signal.ITIMER_REAL, WAITING * seconds)
+    signal.setitimer(signal.ITIMER_REAL, WAITING_FACTOR * seconds)

@@ -7,8 +7,8 @@ try:
 except ImportError as error:
     raise MissingExtra("spark", "Support for Spark") from error
 
-from untemplate.engines.spark.extracting import extract
-from untemplate.engines.spark.learning import combine_rules, learn_sites
-from untemplate.engines.spark.session import start
+from untemplate.engines.spark.extract_job import extract_on_spark
+from untemplate.engines.spark.learn_job import combine_rules, learn_sites
+from untemplate.engines.spark.session import start_session
 
-__all__ = ["combine_rules", "extract", "learn_sites", "start"]
+__all__ = ["combine_rules", "extract_on_spark", "learn_sites", "start_session"]

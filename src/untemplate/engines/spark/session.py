@@ -1,4 +1,4 @@
-"""The Spark session, and how jobs run in it."""
+"""The Spark session, and jobs that write their rows to a folder."""
 
 from __future__ import annotations
 
@@ -15,24 +15,31 @@ from pyspark.sql import DataFrame, SparkSession
 from untemplate.errors import InputError, UntemplateError
 from untemplate.page import squeeze
 
-__all__ = ["LINE_ROWS", "PAGE_ROWS", "missing_told", "run", "start", "temporarily"]
+__all__ = ["LINE_ROWS", "PAGE_ROWS", "explain_missing", "start_session", "temporary_settings", "write_job"]
 
 # How often a task may fail: Spark's default on a cluster. On one machine it would not try again at all, but a page
-# that crashes its process is only found when its task is done again.
+# that crashes its process is only found when its task is repeated.
 MAX_FAILURES = 4
 
-# Variables that tell that somebody else says where Spark is: spark-submit, or a configuration of one's own.
+# Environment variables that show that spark-submit, or a configuration, says where Spark is.
 _CONFIGURED = {"PYSPARK_GATEWAY_PORT", "SPARK_CONF_DIR", "SPARK_HOME"}
 
-# Rows of an Arrow batch between Spark and Python where a row is a page, and where it is a line; and its bytes, where
-# Spark knows such a limit. By default it takes 10,000 rows, which is 600 MB of usual pages.
+# Maximum size of an Arrow batch between Spark and Python: rows if a row is a page, rows if it is a line, and bytes,
+# if this version of Spark has such a limit. Its default of 10,000 rows is 600 MB of usual pages.
 PAGE_ROWS = 64
 LINE_ROWS = 1_000
 BATCH_BYTES = 8 << 20
 
 
-def start(master: str | None = None) -> SparkSession:
-    """The active session; else a new one: on this master, or on that of spark-submit or a configuration, or here."""
+def start_session(master: str | None = None) -> SparkSession:
+    """Return the active session; without one, start one.
+
+    Args:
+        master: Where Spark is, such as `yarn`. By default spark-submit or a configuration decides, else this machine.
+
+    Raises:
+        UntemplateError: Spark cannot start.
+    """
     if (active := SparkSession.getActiveSession()) is not None:
         return active
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -51,20 +58,30 @@ def start(master: str | None = None) -> SparkSession:
 
 
 def _retrying(master: str) -> str:
-    """One machine is told to try tasks again; `local[2,4]`, which says how often, and clusters stay as they are."""
+    """Return the master with repeated tasks on one machine. `local[2,4]`, which says how often, is not changed."""
     cores = re.fullmatch(r"local(?:\[(\d+|\*)\])?", master)
     return f"local[{cores[1] or 1},{MAX_FAILURES}]" if cores else master
 
 
-def run(frame: DataFrame, folder: str, batch_rows: int) -> None:
-    """The job: tasks write their rows to a folder, as text if that is all they have, else as Parquet."""
+def write_job(frame: DataFrame, folder: str, batch_rows: int) -> None:
+    """Run the job that computes a table: each task writes its rows to the folder.
+
+    Args:
+        frame: The table. If its only column is `value`, it is written as text, else as Parquet.
+        folder: A new folder.
+        batch_rows: Rows per batch between Spark and Python.
+
+    Raises:
+        InputError: The folder exists.
+        UntemplateError: The job failed.
+    """
     spark = frame.sparkSession
     sizes = {
         "spark.sql.execution.arrow.maxRecordsPerBatch": batch_rows,
         "spark.sql.execution.arrow.maxBytesPerBatch": BATCH_BYTES,
         "spark.sql.parquet.columnarReaderBatchSize": PAGE_ROWS,
     }
-    with temporarily(spark, sizes):
+    with temporary_settings(spark, sizes):
         try:
             if frame.columns == ["value"]:
                 frame.write.text(folder)
@@ -75,13 +92,15 @@ def run(frame: DataFrame, folder: str, batch_rows: int) -> None:
                 raise InputError(f"{folder}: exists already; remove it, or give another name") from error
             raise
         except (PySparkException, Py4JJavaError) as error:
-            what = squeeze(" ".join(str(error).splitlines()[:2]))
-            raise UntemplateError(f"{folder}: Spark gave up: {what}; the log of the job says more") from error
+            reason = squeeze(" ".join(str(error).splitlines()[:2]))
+            raise UntemplateError(
+                f"{folder}: Spark gave up: {reason}; the log of the job says more"
+            ) from error
 
 
 @contextmanager
-def missing_told(path: str, kind: type[InputError]) -> Iterator[None]:
-    """What Spark says when there is nothing to read, in one line."""
+def explain_missing(path: str, kind: type[InputError]) -> Iterator[None]:
+    """Turn Spark's report that there is nothing to read into a one-line error of this kind."""
     try:
         yield
     except AnalysisException as error:
@@ -91,8 +110,8 @@ def missing_told(path: str, kind: type[InputError]) -> Iterator[None]:
 
 
 @contextmanager
-def temporarily(spark: SparkSession, values: Mapping[str, object]) -> Iterator[None]:
-    """Settings of the session, put back afterwards."""
+def temporary_settings(spark: SparkSession, values: Mapping[str, object]) -> Iterator[None]:
+    """Change settings of the session, and restore them afterwards."""
     before = {name: spark.conf.get(name, None) for name in values}
     for name, value in values.items():
         spark.conf.set(name, str(value))

@@ -1,0 +1,203 @@
+"""Extraction on Spark: rules are broadcast once, every split of the pages is a task, lost tasks are repeated.
+
+A task extracts in its own process, which is fastest. If that process died, because of a page or not, the next
+attempt gives the pages to a worker process that may die instead, and so finds the page that is to blame.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import lru_cache, partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark import TaskContext
+from pyspark.accumulators import Accumulator, AccumulatorParam
+from pyspark.core.broadcast import Broadcast
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from untemplate.atomic_file import complete_file
+from untemplate.engines.batch import batch_pages, extract_batch
+from untemplate.engines.pool import Pool, PoolTask
+from untemplate.engines.spark.page_frame import PageFrame, PageReader, open_page_frame
+from untemplate.engines.spark.session import LINE_ROWS, PAGE_ROWS, write_job
+from untemplate.engines.worker import PageLimits, Result, Settings
+from untemplate.errors import InputError, SourceError
+from untemplate.extraction import Rules
+from untemplate.output.record_files import FORMATS, record_format
+from untemplate.output.record_rows import arrow_schema
+from untemplate.output.tally import Tally
+from untemplate.schema import Schema
+from untemplate.sources.page_rows import PageColumns
+
+__all__ = ["extract_on_spark"]
+
+DEFAULT_PAGE_LIMITS = PageLimits()
+
+_FOLDER = re.compile(r"[\w.+-]+://|.*/$")
+_TEXT = pa.schema({"value": pa.string()})
+
+
+def extract_on_spark(
+    spark: SparkSession,
+    source: str | os.PathLike[str] | DataFrame,
+    rules: Rules,
+    output: str | os.PathLike[str],
+    *,
+    url_column: str = PageColumns.url,
+    html_column: str = PageColumns.html,
+    limits: PageLimits = DEFAULT_PAGE_LIMITS,
+) -> Result:
+    """Extract the records of all pages on Spark.
+
+    Args:
+        spark: The session; see `start_session`.
+        source: Parquet, WARC or JSONL, a file or a folder on any file system that Spark reads, or a table of pages.
+        rules: The rules to apply.
+        output: A `.jsonl`, `.csv` or `.parquet` file, or "-" for JSONL to standard output. If it ends with a slash or
+            has a scheme (`records.parquet/`, `s3a://…/records.parquet`), a folder to which each task writes its part.
+        url_column: The column with the URL of a page.
+        html_column: The column with its HTML.
+        limits: What a page may cost before it becomes a record with a reason.
+
+    Returns:
+        The tally, and the pages that were skipped; the records are in the output.
+
+    Raises:
+        SourceError: No page could be read.
+        InputError: The output cannot be written.
+    """
+    name = os.fspath(output)
+    format = ".jsonl" if name == "-" else record_format(name.rstrip("/"))
+    to_folder = _FOLDER.match(name) is not None
+    if not to_folder and (reason := _unwritable(Path(name))):
+        raise InputError(f"{name}: {reason}")
+    pages = open_page_frame(spark, source, PageColumns(url_column, html_column))
+    settings = Settings(rules.dumps(), format, limits)
+    if to_folder:
+        return _write_parts(spark, pages, rules.schema, settings, name)
+    with TemporaryDirectory(prefix=".", dir=None if name == "-" else Path(name).parent) as folder:
+        parts = Path(folder).resolve() / "parts"
+        to_parquet = replace(settings, format=".parquet")
+        result = _write_parts(spark, pages, rules.schema, to_parquet, parts.as_uri())
+        _join_parts(parts, name, format, rules.schema)
+    return result
+
+
+def _write_parts(
+    spark: SparkSession, pages: PageFrame, schema: Schema, settings: Settings, folder: str
+) -> Result:
+    """Run the job: every task writes its records to a file in the folder. Return what the tasks counted."""
+    context = spark.sparkContext
+    total = context.accumulator(Result(), _ResultSum())
+    work = partial(_extract_task, read=pages.pages, settings=context.broadcast(settings), total=total)
+    columns = _TEXT if FORMATS[settings.format].is_text else arrow_schema(schema)
+    records = pages.frame.mapInArrow(work, from_arrow_schema(columns))
+    write_job(records, folder, PAGE_ROWS if pages.is_table else LINE_ROWS)
+    result = total.value
+    if not result.tally.records:
+        reasons = f": {result.skipped}" if result.skipped else ""
+        raise SourceError(f"{pages.name}: no pages could be read from it{reasons}")
+    return result
+
+
+def _unwritable(file: Path) -> str | None:
+    """Return why a file cannot be written, before all work is done for nothing."""
+    if file.is_dir():
+        return "is a folder; for a folder of parts, end a new name with a slash"
+    return None if file.parent.is_dir() else f"cannot write: there is no folder {file.parent}"
+
+
+def _join_parts(parts: Path, output: str, format: str, schema: Schema) -> None:
+    """Make one file of the parts, in the order of the tasks, as the local engine writes it."""
+    records = _read_parts(parts)
+    if output == "-":
+        for batch in records:
+            sys.stdout.write(FORMATS[format].encode(batch).decode())
+        sys.stdout.flush()
+        return
+    with complete_file(output) as target:
+        appended = parts / "records"
+        with appended.open("wb") as file:
+            file.write(FORMATS[format].header(schema))
+            for batch in records:
+                file.write(FORMATS[format].encode(batch))
+        FORMATS[format].finish(appended).replace(target)
+
+
+def _read_parts(parts: Path) -> Iterator[pa.RecordBatch]:
+    for part in sorted(parts.glob("*.parquet")):
+        yield from pq.ParquetFile(part).iter_batches()
+
+
+class _ResultSum(AccumulatorParam[Result]):
+    """Adds what tasks counted; Spark adds each task once, however often it was tried."""
+
+    def zero(self, value: Result) -> Result:
+        return Result()
+
+    def addInPlace(self, value1: Result, value2: Result) -> Result:
+        value1.update(value2)
+        return value1
+
+
+def _extract_task(
+    rows: Iterator[pa.RecordBatch],
+    *,
+    read: PageReader,
+    settings: Broadcast[Settings],
+    total: Accumulator[Result],
+) -> Iterator[pa.RecordBatch]:
+    """Do the work of one task on a worker: rows in, records or their text out."""
+    rules, format = _load_rules(settings.value.rules), FORMATS[settings.value.format]
+    context = TaskContext.get()
+    is_repeated = context is not None and context.attemptNumber() > 0
+    extract_batches = _extract_guarded if is_repeated else _extract_unguarded
+    result = Result()
+    if format.is_text and (header := format.header(rules.schema)):
+        yield _text_row(header)
+    for records in extract_batches(batch_pages(read(rows, result.skipped)), rules, settings.value):
+        result.tally.update(Tally.from_batch(records, rules.schema))
+        yield _text_row(format.encode(records)) if format.is_text else records
+    total.add(result)
+
+
+def _extract_unguarded(
+    pages: Iterator[pa.RecordBatch], rules: Rules, settings: Settings
+) -> Iterator[pa.RecordBatch]:
+    """Extract in this process, which ends if a page takes too long."""
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    start_clock = partial(signal.setitimer, signal.ITIMER_REAL, settings.limits.seconds)
+    for batch in pages:
+        records = extract_batch(batch, rules, before_page=start_clock)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        yield records
+
+
+def _extract_guarded(
+    pages: Iterator[pa.RecordBatch], rules: Rules, settings: Settings
+) -> Iterator[pa.RecordBatch]:
+    """Extract in a separate process; a page that ends it gets a record that says so."""
+    start = FORMATS[".parquet"].header(rules.schema)
+    with Pool(replace(settings, format=".parquet"), 1) as pool:
+        for batch in pages:
+            for _, result in pool.run([PoolTask(0, batch)]):
+                yield from pa.ipc.open_stream(start + result.records)
+
+
+@lru_cache(maxsize=1)
+def _load_rules(rules: str) -> Rules:
+    return Rules.loads(rules)
+
+
+def _text_row(lines: bytes) -> pa.RecordBatch:
+    """Return lines as one row; Spark adds the last line end."""
+    return pa.RecordBatch.from_arrays([[lines.decode().removesuffix("\n")]], schema=_TEXT)
