@@ -16,7 +16,7 @@ from untemplate.errors import LabelError
 from untemplate.labeling import Label
 from untemplate.learning.attributes import AttributeReport, learn_pages
 from untemplate.learning.list_rules import learn_list
-from untemplate.page import Page
+from untemplate.page import Page, names_of_pages
 from untemplate.rules import Wrapper
 from untemplate.sampling import sample
 from untemplate.schema import Attribute, Schema
@@ -138,7 +138,7 @@ def group_labels(
             unknown[label.attribute] = None
     if not by_page:
         raise LabelError(f"no labels for the attributes of schema {schema.name!r}: label a page first")
-    names = {page.id for page in pages} | {page.url for page in pages}
+    names = names_of_pages(pages)
     missing = [name for name in by_page if name not in names]
     if len(missing) == len(by_page):
         raise LabelError(f"none of the labeled pages is among the pages given, such as {missing[0]}")
@@ -155,7 +155,7 @@ def _explain_unknown(attribute: str, schema: Schema) -> str:
 
 def labels_of_page(page: Page, labels: LabelsByPage) -> Sequence[Label]:
     """Return the labels of a page by its id or, if there are none, by its URL."""
-    return labels.get(page.id) or labels.get(page.url) or ()
+    return page.entry_in(labels) or ()
 
 
 def labeled_schema(labels: Iterable[Label]) -> Schema:

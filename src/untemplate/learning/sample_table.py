@@ -15,7 +15,7 @@ from lxml import etree
 
 from untemplate.page import Node, Page, visible_text
 from untemplate.page.arrays import Bools, Ints
-from untemplate.page.captions import count_pages_with_texts, may_be_caption, static_key_at
+from untemplate.page.captions import count_pages_with_texts, may_be_caption, min_static_pages, static_key_at
 from untemplate.rules.feature import Feature, element_values
 
 __all__ = ["SampleTable", "bits_of"]
@@ -207,7 +207,7 @@ class SampleTable:
 
     def _is_frequent(self, text: str, pages: int) -> bool:
         """Return True if a text is on enough pages to be static; two are enough if it ends as captions do."""
-        return pages >= STATIC_SHARE * len(self.pages) or (pages > 1 and text.endswith(":"))
+        return pages >= min_static_pages(len(self.pages), STATIC_SHARE) or (pages > 1 and text.endswith(":"))
 
     def is_static(self, row: int) -> bool:
         """Return True if a row's text is one of the template's own words."""

@@ -16,6 +16,8 @@ NAMING_ATTRIBUTES = ("class", "id", "itemprop", "property")
 """Attributes that name an element."""
 
 _WORDS = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
+# Words that say something: no numbers, no single letters, no codes such as `Ci`.
+_TELLING_WORD = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}")
 
 
 def split_name(name: str) -> list[str]:
@@ -37,15 +39,15 @@ def element_names(element: etree._Element, attributes: tuple[str, ...] = NAMING_
 def words_around(element: etree._Element | None, levels: int) -> Iterator[str]:
     """Yield the words that name an element and its ancestors, the nearest first.
 
-    Numbers and single letters are skipped: they name nothing.
+    Numbers, single letters and codes are skipped: they name nothing.
 
     Args:
         element: where to start
         levels: how many elements to read, the first included
     """
     while element is not None and levels:
-        for word in split_name(element_names(element, (*NAMING_ATTRIBUTES, "name"))):
-            if len(word) > 1 and word.isalpha():
-                yield word
+        names = element_names(element, (*NAMING_ATTRIBUTES, "name"))
+        for word in filter(_TELLING_WORD.fullmatch, _WORDS.findall(names)):
+            yield word.lower()
         element = element.getparent()
         levels -= 1

@@ -6,7 +6,6 @@ Departure: the surroundings of the values are remembered too, so that rules can 
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -15,25 +14,24 @@ from itertools import islice, zip_longest
 from random import Random
 from statistics import median
 
-from lxml import etree
-
 from untemplate.clustering import Cluster
 from untemplate.errors import PageError
 from untemplate.labeling import Label
 from untemplate.learning import LabelsByPage, is_moderate, learn_stops
 from untemplate.page import Page, signature, squeeze
 from untemplate.page.captions import CaptionFinder, text_before
+from untemplate.page.class_words import words_around
 from untemplate.rules import Bellwether, Profile, Wrapper
 from untemplate.rules.applying import Match, apply_wrapper
 from untemplate.schema import Schema
 
 __all__ = [
     "BELLWETHERS",
+    "NAMED_LEVELS",
     "Bellwethers",
     "choose_bellwethers",
     "finish_wrapper",
     "mean_confidence",
-    "names_around",
     "watchable_pages",
 ]
 
@@ -52,9 +50,6 @@ MAX_REMEMBERED = 8
 MAX_PAGES_PER_NAME = 5
 # Elements above a value whose names describe it.
 NAMED_LEVELS = 3
-
-_NAMING_ATTRIBUTES = ("class", "id", "itemprop", "property", "name")
-_WORD = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}")
 
 
 @dataclass(frozen=True)
@@ -159,7 +154,7 @@ def _look_at(wrapper: Wrapper, page: Page, schema: Schema) -> dict[str, _Sightin
                 values[0].rule,
                 mean_confidence(values),
                 frozenset((finder.caption(node), text_before(node))) - {""},
-                frozenset(names_around(node.parent)),
+                frozenset(words_around(node.parent, NAMED_LEVELS)),
             )
     return sightings
 
@@ -240,13 +235,3 @@ def _frequent(texts: Counter[str], pages: int) -> tuple[str, ...]:
     """Return the most frequent texts first, in an order that is the same in every process."""
     ranked = sorted(texts.items(), key=lambda item: (-item[1], item[0]))[:MAX_REMEMBERED]
     return tuple(text for text, count in ranked if MAX_PAGES_PER_NAME * count >= pages)
-
-
-def names_around(element: etree._Element) -> Iterator[str]:
-    """Yield the words of classes, ids and microdata of an element and those above it, in lower case."""
-    for _ in range(NAMED_LEVELS):
-        for name in _NAMING_ATTRIBUTES:
-            yield from (word.lower() for word in _WORD.findall(element.get(name) or ""))
-        element = element.getparent()
-        if element is None:
-            return

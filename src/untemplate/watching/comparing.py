@@ -15,7 +15,7 @@ from untemplate.rules.applying import apply_wrapper
 from untemplate.schema import Schema
 from untemplate.watching.bellwethers import mean_confidence
 
-__all__ = ["Comparison", "Evidence", "PagePair", "compare_pages", "index_pages", "pair_bellwethers"]
+__all__ = ["Comparison", "Evidence", "PagePair", "compare_pages", "pair_bellwethers"]
 
 PagePair = tuple[Bellwether | None, Page]
 """What is remembered of a page, if anything, and the page as it is now."""
@@ -85,16 +85,6 @@ class Evidence:
         return any(
             comparison.is_confirmed for comparisons in self.comparisons.values() for comparison in comparisons
         )
-
-
-def index_pages(pages: Iterable[Page]) -> dict[str, Page]:
-    """Return pages by id and by URL; for pages that share a name, a URL counts more, and then the first id."""
-    index: dict[str, Page] = {}
-    for page in pages:
-        index.setdefault(page.id, page)
-        if page.url:
-            index[page.url] = page
-    return index
 
 
 def pair_bellwethers(wrapper: Wrapper, fresh: Mapping[str, Page]) -> list[PagePair]:

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 from untemplate.clustering import Cluster, cluster
 from untemplate.extraction import Rules
 from untemplate.learning import empty_wrapper, fit_wrapper
-from untemplate.page import Page, signature
+from untemplate.page import Page, index_pages, signature
 from untemplate.rules import Wrapper
-from untemplate.watching.comparing import index_pages, pair_bellwethers
+from untemplate.watching.comparing import pair_bellwethers
 from untemplate.watching.repairing import ClusterRepair, Loss, Repair, RepairedCluster
 from untemplate.watching.reusing import find_list_wrapper
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from untemplate.extraction import Rules
-from untemplate.page import Page
+from untemplate.page import Page, index_pages
 from untemplate.rules import Wrapper
 from untemplate.schema import Schema
 from untemplate.watching.comparing import (
@@ -20,7 +20,6 @@ from untemplate.watching.comparing import (
     Evidence,
     PagePair,
     compare_pages,
-    index_pages,
     pair_bellwethers,
 )
 from untemplate.watching.judging import (

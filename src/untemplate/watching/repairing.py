@@ -20,15 +20,16 @@ from untemplate.clustering import Cluster
 from untemplate.labeling import Label
 from untemplate.labeling.golden import GoldenLabeler
 from untemplate.learning import learn_pages
-from untemplate.page import Node, Page, signature
+from untemplate.page import Node, Page, index_pages, signature
 from untemplate.page.captions import text_before
+from untemplate.page.class_words import words_around
 from untemplate.page.sameness import folded_words
 from untemplate.rules import Bellwether, Profile, Wrapper
 from untemplate.sampling import sample
 from untemplate.schema import Attribute, Schema
 from untemplate.value_types import find_typed
-from untemplate.watching.bellwethers import finish_wrapper, names_around
-from untemplate.watching.comparing import PagePair, compare_pages, index_pages, pair_bellwethers
+from untemplate.watching.bellwethers import NAMED_LEVELS, finish_wrapper
+from untemplate.watching.comparing import PagePair, compare_pages, pair_bellwethers
 from untemplate.watching.judging import Alarm, ValueShape, judge_attributes
 
 __all__ = ["ClusterRepair", "Loss", "Repair", "RepairedCluster", "find_alike"]
@@ -353,7 +354,7 @@ def _fitting_nodes(page: Page, attribute: Attribute, shape: ValueShape) -> Itera
 def _similarity(node: Node, caption: str, profile: Profile) -> float:
     """Return from 0 to 1 how similar the surroundings are: half for the caption, half for the names."""
     captions = {" ".join(folded_words(text)) for text in profile.captions}
-    names = set(names_around(node.parent))
+    names = set(words_around(node.parent, NAMED_LEVELS))
     shared = sum(name in names for name in profile.names) / len(profile.names) if profile.names else 0.0
     has_caption = bool(caption) and caption in captions
     return has_caption / 2 + shared / 2
