@@ -12,8 +12,8 @@ from untemplate.errors import RulesError
 from untemplate.lists import page_profile
 from untemplate.pipeline import learn_site
 from untemplate.rules.in_words import explain_records
+from untemplate.rules.node_selection import MAX_CANDIDATES
 from untemplate.rules.record_pages import split_records
-from untemplate.rules.selection import MAX_CANDIDATES
 
 SCHEMA = Schema(
     "tea",

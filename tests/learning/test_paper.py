@@ -10,7 +10,7 @@ from untemplate.learning.sample_features import features_of_row
 from untemplate.learning.search import ScoredFeatures, Search, disjunctions
 from untemplate.rules import Selector
 from untemplate.rules.feature import Feature
-from untemplate.rules.selection import select
+from untemplate.rules.node_selection import select
 
 
 def pages_of(bodies: Sequence[str]) -> list[Page]:

@@ -17,6 +17,7 @@ from untemplate.page import Node, Signature
 from untemplate.rules import Rule, Selector, Wrapper, parsed_page
 from untemplate.rules.applying import Match, apply_rule, apply_rules
 from untemplate.rules.feature import Feature
+from untemplate.rules.node_selection import select
 from untemplate.rules.parsed_page import (
     NeedsCompletePage,
     ParsedPage,
@@ -24,7 +25,6 @@ from untemplate.rules.parsed_page import (
     read_page_beginning,
     read_page_until,
 )
-from untemplate.rules.selection import select
 
 ANY = Signature((None,) * 8)
 FOOTER = '<div class="footer">'

@@ -14,8 +14,8 @@ from untemplate.learning.sample_features import features_of_row
 from untemplate.learning.sample_table import SampleTable
 from untemplate.page.captions import MAX_CAPTION_LENGTH, CaptionFinder
 from untemplate.rules.feature import Feature
+from untemplate.rules.node_selection import feature_matches_at_or_above
 from untemplate.rules.rule import CandidateClassifier, Range
-from untemplate.rules.selection import feature_matches_at_or_above
 from untemplate.schema import Type
 from untemplate.value_types import find_typed
 

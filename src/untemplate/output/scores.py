@@ -110,11 +110,15 @@ def score_records(
             score = scores.setdefault(name, Score())
             is_many = schema.attributes[name].many or first.position is not None
             add = score.add_values if is_many else score.add_page
-            add(first.page_id, _clean_texts(_texts(page_records, name)), _clean_texts(true_of_page[name]))
+            add(
+                first.page_id,
+                _clean_texts(_extracted_texts(page_records, name)),
+                _clean_texts(true_of_page[name]),
+            )
     return {name: scores[name] for name in schema.attributes if name in scores}
 
 
-def _texts(records: Iterable[Record], attribute: str) -> Iterator[str]:
+def _extracted_texts(records: Iterable[Record], attribute: str) -> Iterator[str]:
     for record in records:
         for value in record.values.get(attribute, []):
             yield value.text

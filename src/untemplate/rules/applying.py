@@ -1,6 +1,6 @@
 """Apply rules to a page: the only place where rules become values.
 
-`selection` finds nodes for one selector. Here the selectors of a rule are tried in order, the committee votes,
+`node_selection` finds nodes for one selector. Here the selectors of a rule are tried in order, the committee votes,
 and the value is cut out of the node's text.
 """
 
@@ -17,6 +17,13 @@ from lxml import etree
 
 from untemplate.page import Node, Page
 from untemplate.page.captions import CaptionFinder, nodes_after, static_key
+from untemplate.rules.node_selection import (
+    Candidates,
+    all_features_match,
+    feature_matches_at_or_above,
+    is_context_read,
+    select_candidates,
+)
 from untemplate.rules.parsed_page import (
     NeedsCompletePage,
     ParsedPage,
@@ -24,13 +31,6 @@ from untemplate.rules.parsed_page import (
     read_page_beginning,
 )
 from untemplate.rules.rule import CandidateClassifier, Rule, Selector, Wrapper
-from untemplate.rules.selection import (
-    Candidates,
-    all_features_match,
-    feature_matches_at_or_above,
-    is_context_read,
-    select_candidates,
-)
 from untemplate.schema import Attribute
 from untemplate.value_types import looks_typed
 

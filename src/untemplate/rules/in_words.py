@@ -55,7 +55,8 @@ def explain_rule(rule: Rule) -> str:
 def explain_records(rule: RecordRule) -> str:
     """Say where the records of a list page are, and where they are looked for first."""
     where = explain_selector(rule.selectors[0]).removeprefix("all text ")
-    words = f"each is {where.removeprefix('in ') if where.startswith('in ') else f'an element {where}'}"
+    element = where.removeprefix("in ") if where.startswith("in ") else f"an element {where}"
+    words = f"each is {element}"
     if rule.required_path:
         words += f" that contains `{rule.required_path}`"
     if rule.siblings:
@@ -84,9 +85,12 @@ def explain_selector(selector: Selector, with_path: bool = True) -> str:
 
 
 def _describe_node(node: str) -> str:
+    """Return what is selected: "the text", "all text" of an element, or an attribute such as "the `src`"."""
     if node == "element()":
         return "all text"
-    return f"the `{node[1:]}`" if node.startswith("@") else "the text"
+    if node.startswith("@"):
+        return f"the `{node[1:]}`"
+    return "the text"
 
 
 def _describe_elements(features: Sequence[Feature], has_path: bool) -> Iterator[str]:
@@ -112,27 +116,37 @@ def _is_own_tag(feature: Feature) -> bool:
 
 
 def _describe_ancestor(level: int, features: Sequence[Feature]) -> str:
+    """Describe an element around the node: "in a `td` right after a `th`", "inside a `tr` (2 up)"."""
     element = _describe_element([feature for feature in features if not feature.axis])
     words = f"in {element}" if level == 1 else f"inside {element} ({level} up)"
     return " ".join([words, *_describe_siblings(features)])
 
 
 def _describe_element(features: Sequence[Feature]) -> str:
+    """Describe an element by its own features: "an `a` of class `x` and with id `y`"."""
     tags = [feature for feature in features if feature.kind == "tag"]
+    words = _with_article(tags[0].values) if tags else "an element"
     attributes = [_describe_attribute(feature) for feature in features if feature.kind != "tag"]
-    tag = _with_article(tags[0].values) if tags else "an element"
-    return f"{tag} {' and '.join(attributes)}" if attributes else tag
+    if attributes:
+        words += f" {' and '.join(attributes)}"
+    return words
 
 
 def _with_article(tags: Sequence[str]) -> str:
-    sounds_like_vowel = tags[0][:1] in "aeio" or tags[0] in _VOWEL_TAGS
-    return f"{'an' if sounds_like_vowel else 'a'} {_join_alternatives(tags, '`{}`')}"
+    """Return tags with the article that fits the first: "a `td` or `th`", "an `h1`"."""
+    article = "a"
+    if tags[0][:1] in "aeio" or tags[0] in _VOWEL_TAGS:
+        article = "an"
+    return f"{article} {_join_alternatives(tags, '`{}`')}"
 
 
 def _describe_attribute(feature: Feature) -> str:
+    """Describe an attribute of an element: "of class `x`", "with itemprop `price`"."""
     values = _join_alternatives(feature.values, "`{}`")
     words = _ATTRIBUTE_WORDS.get(feature.kind)
-    return words.format(values) if words else f"with {feature.kind[1:]} {values}"
+    if words is None:
+        return f"with {feature.kind[1:]} {values}"
+    return words.format(values)
 
 
 def _describe_siblings(features: Sequence[Feature]) -> Iterator[str]:
@@ -146,12 +160,15 @@ def _describe_siblings(features: Sequence[Feature]) -> Iterator[str]:
 
 
 def _describe_sibling(axis: str, distance: int, features: Sequence[Feature]) -> str:
+    """Describe one sibling: "right after a `b`", "two before an `a`", or that it is missing."""
     is_missing = any("" in feature.values for feature in features)
     if is_missing:
         count = "no" if distance == 1 else "at most one"
-        return f"with {count} element {'before' if axis == 'preceding' else 'after'} it"
+        side = "before" if axis == "preceding" else "after"
+        return f"with {count} element {side} it"
     steps = "right" if distance == 1 else "two"
-    return f"{steps} {'after' if axis == 'preceding' else 'before'} {_describe_element(features)}"
+    side = "after" if axis == "preceding" else "before"
+    return f"{steps} {side} {_describe_element(features)}"
 
 
 def _describe_texts(features: Sequence[Feature]) -> Iterator[str]:
@@ -162,12 +179,16 @@ def _describe_texts(features: Sequence[Feature]) -> Iterator[str]:
 
 
 def _describe_text(feature: Feature) -> str:
+    """Describe one condition on texts: "right after the word “by”", "after the caption “Tel:”"."""
     values = _join_alternatives(feature.values, "“{}”")
     if feature.side:
-        return f"right {'after' if feature.side == 'left' else 'before'} the {feature.kind} {values}"
-    if feature.kind == CAPTION:
-        return f"after the caption {values}" if any(feature.values) else "before any caption"
-    return f"{_INSIDE_WORDS[feature.kind]} {values}"
+        side = "after" if feature.side == "left" else "before"
+        return f"right {side} the {feature.kind} {values}"
+    if feature.kind != CAPTION:
+        return f"{_INSIDE_WORDS[feature.kind]} {values}"
+    if not any(feature.values):
+        return "before any caption"
+    return f"after the caption {values}"
 
 
 def _tag_path(features: Sequence[Feature]) -> str:
@@ -181,6 +202,7 @@ def _tag_path(features: Sequence[Feature]) -> str:
 
 
 def _describe_range(range_: Range) -> str:
+    """Describe which part of a text is the value: ", the part after “Price:”", ", word 2"."""
     if range_.type is not None:
         return f", the part that looks like a {range_.type}"
     if range_.start is not None:
@@ -190,26 +212,37 @@ def _describe_range(range_: Range) -> str:
         parts.append(f"after “{range_.after}”")
     if range_.before:
         parts.append(f"before “{range_.before}”")
-    return f", the part {' and '.join(parts)}" if parts else ""
+    if not parts:
+        return ""
+    return f", the part {' and '.join(parts)}"
 
 
 def _describe_tokens(start: int, stop: int) -> str:
     """Describe a slice of words; a stop of 0 is the end."""
+    if start >= 0 and stop == start + 1:
+        return f"word {stop}"
+    if start >= 0 and stop > 0:
+        return f"words {start + 1} to {stop}"
+    words = "all words"
     if start < 0:
         words = _count_noun(-start, "last word")
-    elif stop > 0:
-        return f"word {stop}" if stop == start + 1 else f"words {start + 1} to {stop}"
-    else:
-        words = f"from word {start + 1} on" if start else "all words"
-    return f"{words} without {_count_noun(-stop, 'last word')}" if stop else words
+    elif start > 0:
+        words = f"from word {start + 1} on"
+    if stop:
+        words += f" without {_count_noun(-stop, 'last word')}"
+    return words
 
 
 def _count_alternatives(selectors: Sequence[Selector]) -> str:
+    """Return how many selectors follow the first: "; else in 2 other ways", or nothing."""
     alternatives = len(selectors) - 1
-    return f"; else in {_count_noun(alternatives, 'other way')}" if alternatives else ""
+    if not alternatives:
+        return ""
+    return f"; else in {_count_noun(alternatives, 'other way')}"
 
 
 def _join_alternatives(values: Sequence[str], form: str) -> str:
+    """Return the values, each put into the form, as alternatives: "`a` or `b`"."""
     return " or ".join(form.format(value) for value in values)
 
 
@@ -270,10 +303,14 @@ def _compare_wrappers(cluster: str, old: Wrapper | None, new: Wrapper | None) ->
 
 
 def _attribute_names(wrapper: Wrapper | None) -> tuple[str, ...]:
-    return (*wrapper.rules, *wrapper.lost) if wrapper else ()
+    """Return the attributes that a wrapper has rules for, or had until the site changed."""
+    if wrapper is None:
+        return ()
+    return (*wrapper.rules, *wrapper.lost)
 
 
 def _compare_attribute(cluster: str, name: str, old: Wrapper | None, new: Wrapper | None) -> RuleChange:
+    """Return how the rule of one attribute changed; before and after are the same if it did not."""
     before, after = _describe_wrapper_rule(name, old), _describe_wrapper_rule(name, new)
     old_rule = old.rules.get(name) if old else None
     new_rule = new.rules.get(name) if new else None
@@ -293,24 +330,33 @@ def _name_unspoken_changes(old: Rule, new: Rule) -> str:
 
 
 def _describe_schema_attribute(attribute: Attribute | None) -> str:
+    """Describe what the schema says of an attribute: "price, mandatory, like \\d+"."""
     if attribute is None:
         return ""
     flags = [flag for flag in ("mandatory", "constant", "many") if getattr(attribute, flag)]
-    pattern = [f"like {attribute.pattern}"] if attribute.pattern else []
-    return ", ".join([attribute.type, *flags, *pattern])
+    words = [attribute.type, *flags]
+    if attribute.pattern:
+        words.append(f"like {attribute.pattern}")
+    return ", ".join(words)
 
 
 def _describe_wrapper(wrapper: Wrapper | None) -> str:
     if wrapper is None:
         return ""
-    return wrapper.url_pattern if wrapper.rules or wrapper.lost else f"{wrapper.url_pattern}, needs labels"
+    if wrapper.rules or wrapper.lost:
+        return wrapper.url_pattern
+    return f"{wrapper.url_pattern}, needs labels"
 
 
 def _describe_record_rule(wrapper: Wrapper | None) -> str:
-    return f"records: {explain_records(wrapper.records)}" if wrapper and wrapper.records else ""
+    """Describe where a wrapper finds records; empty if it is not for list pages."""
+    if wrapper is None or wrapper.records is None:
+        return ""
+    return f"records: {explain_records(wrapper.records)}"
 
 
 def _describe_wrapper_rule(attribute: str, wrapper: Wrapper | None) -> str:
+    """Describe a wrapper's rule for an attribute; empty if it never had one."""
     if wrapper is None:
         return ""
     if rule := wrapper.rules.get(attribute):

@@ -15,8 +15,8 @@ from lxml import etree
 
 from untemplate.page import Node, Page
 from untemplate.page.xpaths import NumberedXPaths
+from untemplate.rules.node_selection import select
 from untemplate.rules.rule import RecordRule
-from untemplate.rules.selection import select
 
 __all__ = ["RECORD_TAG", "RecordPage", "split_records"]
 

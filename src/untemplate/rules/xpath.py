@@ -70,7 +70,10 @@ def xpath_literal(text: str) -> str:
 def _join_steps(node: str, features: Sequence[Feature], text_predicates: Sequence[str]) -> str:
     """Return a location path with one step per level, from the highest level that has a feature to the node.
 
-    For attributes and elements, conditions on texts belong to the element at level 1.
+    Args:
+        node: what to select. An element is the step at level 1, so `element()` itself gets no step.
+        features: structural features.
+        text_predicates: conditions on texts. For attributes and elements, they belong to the element at level 1.
     """
     text_level = 0 if node == "text()" else 1
     last_level = 1 if node == "element()" else 0
@@ -78,37 +81,51 @@ def _join_steps(node: str, features: Sequence[Feature], text_predicates: Sequenc
     step_tags = _step_tags(features)
     steps = []
     for level in range(max(top, text_level), last_level - 1, -1):
-        tag = step_tags.get(level)
-        predicates = [_element_predicate(f) for f in features if f.level == level and f is not tag]
+        step = _format_step(level, node, features, step_tags.get(level))
         if level == text_level:
-            predicates += text_predicates
-        name = tag.values[0] if tag else "*"
-        steps.append(_format_step(name if level else node, predicates))
-    return ("/" if _starts_at_root(step_tags, top) else "//") + "/".join(steps)
+            step += _bracket(text_predicates)
+        steps.append(step)
+    start = "/" if _starts_at_root(step_tags, top) else "//"
+    return start + "/".join(steps)
 
 
 def _step_tags(features: Sequence[Feature]) -> dict[int, Feature]:
     """Return, by level, the tag feature that becomes the name of the step instead of a predicate."""
-    own_tags = (f for f in features if f.kind == "tag" and not f.axis)
-    single = (feature for feature in own_tags if len(feature.values) == 1)
-    return {feature.level: feature for feature in single if _NAME.fullmatch(feature.values[0])}
+    step_tags = {}
+    for feature in features:
+        is_own_tag = feature.kind == "tag" and not feature.axis
+        if is_own_tag and len(feature.values) == 1 and _NAME.fullmatch(feature.values[0]):
+            step_tags[feature.level] = feature
+    return step_tags
 
 
 def _starts_at_root(step_tags: dict[int, Feature], top: int) -> bool:
-    is_unbroken = all(level in step_tags for level in range(1, top + 1))
-    return top > 0 and is_unbroken and step_tags[top].values == ("html",)
+    """Return True if the tags of all levels are known, and the highest is the root of a page."""
+    if top == 0 or any(level not in step_tags for level in range(1, top + 1)):
+        return False
+    return step_tags[top].values == ("html",)
 
 
-def _format_step(name: str, predicates: Iterable[str]) -> str:
-    return name + "".join(f"[{predicate}]" for predicate in predicates)
+def _format_step(level: int, node: str, features: Iterable[Feature], tag: Feature | None) -> str:
+    """Return the step of one level, with a predicate for each of its features except the tag."""
+    name = tag.values[0] if tag else "*"
+    if level == 0:
+        name = node
+    at_level = [feature for feature in features if feature.level == level]
+    return name + _bracket(_element_predicate(feature) for feature in at_level if feature is not tag)
+
+
+def _bracket(predicates: Iterable[str]) -> str:
+    return "".join(f"[{predicate}]" for predicate in predicates)
 
 
 def _element_predicate(feature: Feature) -> str:
     """Return the predicate of one structural feature: one of its values matches."""
-    return " or ".join(_value_test(feature, value) for value in feature.values)
+    return " or ".join(_structure_test(feature, value) for value in feature.values)
 
 
-def _value_test(feature: Feature, value: str) -> str:
+def _structure_test(feature: Feature, value: str) -> str:
+    """Return a test of the element itself, or of the sibling that a feature is about."""
     if not feature.axis:
         return _element_test(feature.kind, value)
     sibling = f"{feature.axis}-sibling::*[{feature.sibling}]"
@@ -119,9 +136,15 @@ def _value_test(feature: Feature, value: str) -> str:
 
 
 def _element_test(kind: str, value: str) -> str:
+    """Return a test of the context element: its tag, or an attribute.
+
+    Names that XPath cannot spell, such as `o:p`, are compared as strings.
+    """
     match kind:
         case "tag":
-            return f"self::{value}" if _NAME.fullmatch(value) else f"name()={xpath_literal(value)}"
+            if _NAME.fullmatch(value):
+                return f"self::{value}"
+            return f"name()={xpath_literal(value)}"
         case "id" | "class":
             return f"@{kind}={xpath_literal(value)}"
         case "token":
@@ -184,4 +207,5 @@ def _visible_predicates() -> str:
 
 
 def _ends_with(expression: str, end: str) -> str:
+    """Return a test that a text ends with another, for which XPath 1.0 has no function."""
     return f"substring({expression}, string-length({expression}) - {len(end) - 1})={xpath_literal(end)}"

@@ -189,12 +189,12 @@ def _value_template(rule: Rule, attribute: Attribute, number: int) -> etree._Ele
         template.extend(_range_variables(rule.range))
         variable = "part"
     element = _value_element(attribute.name, _xsl("value-of", select=f"${variable}"))
-    test = _value_test(rule, attribute, variable)
+    test = _allowed_test(rule, attribute, variable)
     template.append(_xsl("if", element, _xsl.text(_LINE_END), test=test))
     return template
 
 
-def _value_test(rule: Rule, attribute: Attribute, variable: str) -> str:
+def _allowed_test(rule: Rule, attribute: Attribute, variable: str) -> str:
     """Return the test that a text can be a value: some types require a digit or a character."""
     required = TYPES[attribute.type].required if rule.typed else None
     if required == "digit":

@@ -16,7 +16,7 @@ from untemplate.page import HIDDEN_TAGS, squeeze
 from untemplate.page.captions import CaptionFinder
 from untemplate.rules import Selector
 from untemplate.rules.feature import Feature
-from untemplate.rules.selection import feature_matches, select
+from untemplate.rules.node_selection import feature_matches, select
 from untemplate.rules.xpath import SEPARATOR
 
 Place = tuple[object, str]
