@@ -245,8 +245,8 @@ def test_a_committee_that_disagrees_says_nothing() -> None:
 def eager_rules() -> Rules:
     """Rules with everything in them, made to apply to every page."""
     site = make_site("restaurant", 1, pages=12)
-    labelled = list(site.truth)[:2]
-    rules = learn(site.pages, [label for label in site.labels if label.page in labelled], site.schema)
+    labeled = list(site.truth)[:2]
+    rules = learn(site.pages, [label for label in site.labels if label.page in labeled], site.schema)
     return replace(
         rules, wrappers=tuple(replace(w, signatures=(ANY,), url_pattern="*") for w in rules.wrappers)
     )

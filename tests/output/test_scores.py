@@ -29,7 +29,7 @@ def test_page_hits() -> None:
         record("3"),
         record("4", name=["Sofa"]),
         record("5"),
-        record("6", name=["nobody labelled this"]),
+        record("6", name=["nobody labeled this"]),
     ]
     scores = score_records(records, truth, SCHEMA)
     assert list(scores) == ["name"]

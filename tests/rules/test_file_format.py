@@ -97,8 +97,8 @@ def test_saved_rules_are_equal_and_extract_the_same(rules: Rules, tmp_path: Path
 @pytest.mark.parametrize("vertical", sorted(VERTICALS))
 def test_made_up_sites_survive_saving(vertical: str, tmp_path: Path) -> None:
     site = make_site(vertical, 3, pages=20)
-    labelled = list(site.truth)[:2]
-    rules = learn(site.pages, [label for label in site.labels if label.page in labelled], site.schema)
+    labeled = list(site.truth)[:2]
+    rules = learn(site.pages, [label for label in site.labels if label.page in labeled], site.schema)
     rules.save(tmp_path / "rules.json")
     assert list(Rules.load(tmp_path / "rules.json").extract(site.pages)) == list(rules.extract(site.pages))
 

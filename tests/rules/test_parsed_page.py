@@ -136,8 +136,8 @@ def test_the_encoding_is_that_of_the_whole_page() -> None:
 @cache
 def site_of(vertical: str, seed: int) -> tuple[Rules, list[Page]]:
     site = make_site(vertical, seed, pages=12)
-    labelled = list(site.truth)[:3]
-    rules = learn(site.pages, [label for label in site.labels if label.page in labelled], site.schema)
+    labeled = list(site.truth)[:3]
+    rules = learn(site.pages, [label for label in site.labels if label.page in labeled], site.schema)
     wrappers = tuple(replace(one, signatures=(ANY,), url_pattern="*") for one in rules.wrappers if one.rules)
     return replace(rules, wrappers=wrappers), site.pages
 
@@ -276,7 +276,7 @@ def test_what_was_not_read_is_not_refused() -> None:
     )
 
 
-# which stops are learnt
+# which stops are learned
 
 
 def test_stops_are_the_tags_behind_what_rules_look_for() -> None:

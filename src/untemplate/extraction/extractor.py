@@ -36,7 +36,7 @@ class Rules:
 
     Attributes:
         schema: what is extracted.
-        wrappers: one for each cluster of pages. A wrapper without rules stands for pages that still need labels.
+        wrappers: one for each cluster of pages. A wrapper without rules means that its pages still need labels.
 
     Example:
         >>> import untemplate as ut
@@ -73,7 +73,7 @@ class Rules:
 
         Args:
             text: the content of the file.
-            name: stands for the file in error messages.
+            name: the name of the file, for error messages.
 
         Raises:
             RulesError: the text is not a rules file that this version can use.

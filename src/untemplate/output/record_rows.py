@@ -85,13 +85,17 @@ def arrow_schema(schema: Schema) -> pa.Schema:
 
 
 def _text_cell(values: Sequence[Value], attribute: Attribute) -> list[str] | str | None:
+    """Return the texts of a `many` attribute, or the first text; None if there is none."""
     texts = [_as_unicode(value.text) for value in values]
     if attribute.many:
         return texts
-    return texts[0] if texts else None
+    if not texts:
+        return None
+    return texts[0]
 
 
 def _typed_cell(values: Sequence[Value], attribute: Attribute) -> Any:
+    """Return the typed data of a `many` attribute as a list, or that of the first value."""
     if attribute.many:
         return [_as_plain(value.data) for value in values]
     return _as_plain(values[0].data)
@@ -110,4 +114,6 @@ def _as_plain(value: Any) -> Any:
         return int(value) if value == value.to_integral_value() else float(value)
     if is_dataclass(value) and not isinstance(value, type):
         return {name: _as_plain(field) for name, field in asdict(value).items()}
-    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    return str(value)

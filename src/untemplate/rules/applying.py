@@ -122,10 +122,10 @@ class _RuleRun:
         if matches := self._read_values(first, f"{self.attribute.name}#1"):
             return matches
         for number, selector in enumerate(fallbacks, 2):
-            if not self.page.rules_out(selector):
-                matches = self._read_values(selector, f"{self.attribute.name}#{number}")
-                if matches:
-                    return matches
+            if self.page.rules_out(selector):
+                continue
+            if matches := self._read_values(selector, f"{self.attribute.name}#{number}"):
+                return matches
         return self._find_by_committee()
 
     def _read_values(self, selector: Selector, name: str) -> list[Match]:
@@ -175,11 +175,12 @@ class _RuleRun:
         agreeing = voting = 1
         kind = node.node_test
         for member in self.rule.committee:
-            if member.node == kind:
-                voting += 1
-                agreeing += all_features_match(member.features, node, self.captions)
-                if not self.page.is_complete:
-                    self._require_context(member, node)
+            if member.node != kind:
+                continue
+            voting += 1
+            agreeing += all_features_match(member.features, node, self.captions)
+            if not self.page.is_complete:
+                self._require_context(member, node)
         return agreeing / voting
 
     def _require_context(self, member: Selector, node: Node) -> None:
@@ -203,7 +204,7 @@ class _RuleRun:
     def _are_following_texts_read(self, selector: Selector, node: Node) -> bool:
         """Return True if a text node depends only on following texts, and these were read.
 
-        Then the same holds for all texts before it, whose following texts are not later. Following elements may be.
+        Then this is also true for all texts before it, whose following texts come earlier. Elements may follow later.
         """
         if selector.node != "text()":
             return False

@@ -262,7 +262,7 @@ class Wrapper:
         signatures: signatures that cover the cluster's pages.
         importance: how many pages the cluster had; more important wrappers are tried first.
         url_pattern: a pattern with `*` that the URLs of the cluster's pages match.
-        rules: attribute → rule. A wrapper without rules stands for pages that still need labels.
+        rules: attribute → rule. Without rules, the pages still need labels.
         static: keys of the static texts, which can be captions. See `page.captions.static_key`.
         stops: tags before which the rules found everything, so that most pages need not be parsed further.
         bellwethers: the pages to watch.
