@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -37,7 +39,7 @@ def labels(page: str, i: int) -> list[Label]:
     return [Label(page, "title", WORDS[i % 10] + str(i)), Label(page, "price", f"${i}.99")]
 
 
-def test_a_wrapper_for_each_labelled_cluster() -> None:
+def test_a_wrapper_for_each_labeled_cluster() -> None:
     pages = [*books("novels", "a"), *books("comics", "b")]
     rules = learn(pages, [*labels("novels/0", 0), *labels("comics/1", 1)], SCHEMA)
     assert len(rules.wrappers) == 2
@@ -101,7 +103,7 @@ def test_labels_of_attributes_that_the_schema_lacks() -> None:
         learn(pages, [], SCHEMA)
 
 
-def test_an_unreadable_labelled_page_is_a_problem_not_an_end() -> None:
+def test_an_unreadable_labeled_page_is_a_problem_not_an_end() -> None:
     pages = books("novels", "a")
     pages[3] = Page(pages[3].url, b"<div>" * 5000, pages[3].id)
     learned = learn_site(pages, [*labels("novels/0", 0), *labels("novels/3", 3)], SCHEMA)
@@ -111,7 +113,7 @@ def test_an_unreadable_labelled_page_is_a_problem_not_an_end() -> None:
     assert records[3].missing["title"].startswith(Reason.UNREADABLE)
 
 
-def test_only_an_unreadable_page_is_labelled() -> None:
+def test_only_an_unreadable_page_is_labeled() -> None:
     pages = books("novels", "a")
     pages[3] = Page(pages[3].url, b"<div>" * 5000, pages[3].id)
     learned = learn_site(pages, labels("novels/3", 3), SCHEMA)
@@ -119,19 +121,34 @@ def test_only_an_unreadable_page_is_labelled() -> None:
     assert all(not record.values for record in learned.rules.extract(pages))
 
 
-# made-up sites: recall 1 on what was labelled, nothing where nothing is
+def test_an_unreadable_labeled_page_is_reported_without_assertions_too() -> None:
+    """`python -O` removes assert statements, so nothing may depend on them."""
+    code = """
+import untemplate as ut
+from untemplate.pipeline import learn_site
+pages = [ut.Page(id=f"{n}", html=f"<h1>Book {n}</h1><p>{n} $</p>") for n in range(5)]
+pages.append(ut.Page(id="deep", html=b"<div>" * 5000))
+labels = [ut.Label("1", "title", "Book 1"), ut.Label("deep", "title", "x")]
+learned = learn_site(pages, labels)
+print(learned.problems, learned.rules.extract_one(pages[3])["title"])
+"""
+    run = subprocess.run([sys.executable, "-O", "-c", code], capture_output=True, text=True, check=False)
+    assert run.stdout == "['deep: page is nested deeper than 2,000 elements'] Book 3\n", run.stderr
+
+
+# made-up sites: recall 1 on what was labeled, nothing where nothing is
 
 
 @pytest.mark.parametrize("vertical", sorted(VERTICALS))
 @pytest.mark.parametrize("seed", [0, 5])
-def test_labelled_pages_give_back_their_labels(vertical: str, seed: int, tmp_path: Path) -> None:
+def test_labeled_pages_give_back_their_labels(vertical: str, seed: int, tmp_path: Path) -> None:
     site = make_site(vertical, seed, pages=30)
-    labelled = list(site.truth)[:3]
-    rules = learn(site.pages, [label for label in site.labels if label.page in labelled], site.schema)
+    labeled = list(site.truth)[:3]
+    rules = learn(site.pages, [label for label in site.labels if label.page in labeled], site.schema)
     rules.save(tmp_path / "rules.json")
     records = {record.page_id: record for record in Rules.load(tmp_path / "rules.json").extract(site.pages)}
     wrong = []
-    for page in labelled:
+    for page in labeled:
         for attribute, true in site.truth[page].items():
             found = [value.text for value in records[page].values.get(attribute, [])]
             if found != true[: None if site.schema.attributes[attribute].many else 1]:

@@ -5,19 +5,19 @@ sources → cluster → sample → label → learn → extract → watch ⟲ (la
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
-from untemplate.clustering import Cluster, cluster
+from untemplate.clustering import Cluster
 from untemplate.extraction import Rules
 from untemplate.labeling import Label
-from untemplate.labeling.list_labels import labels_of_rows
 from untemplate.learning import (
     AttributeReport,
-    LabelsByPage,
     LearnedCluster,
-    empty_wrapper,
+    cluster_labeled,
+    flatten_rows,
     group_labels,
     labeled_schema,
     labels_of_page,
@@ -26,8 +26,7 @@ from untemplate.learning import (
 from untemplate.lists import Row
 from untemplate.page import Page
 from untemplate.schema import Schema
-from untemplate.watching.bellwethers import finish_wrapper, watchable_pages
-from untemplate.watching.reusing import find_lender, lend_wrapper
+from untemplate.watching import BorrowedWrapper, Lender, add_bellwethers, borrow_wrapper
 
 __all__ = ["Learned", "learn", "learn_site"]
 
@@ -37,15 +36,35 @@ class Learned:
     """The rules of a site, and what a person should know about how they were learned."""
 
     rules: Rules
-    reports: dict[str, list[AttributeReport]]  # by cluster
-    borrowed: dict[str, str]  # cluster → the cluster whose rules it uses
-    needs_labels: list[str]  # clusters
-    problems: list[str] = field(default_factory=list)
+    labeled: list[LearnedCluster]
+    unlabeled: list[BorrowedWrapper]
+    ignored: list[str]  # labels that could not be used
+
+    @property
+    def reports(self) -> dict[str, list[AttributeReport]]:
+        """How learning went for each attribute, by cluster."""
+        return {result.wrapper.cluster: result.reports for result in self.labeled}
+
+    @property
+    def borrowed(self) -> dict[str, str]:
+        """Clusters without labels, with the cluster whose rules they use."""
+        return {result.wrapper.cluster: result.lender for result in self.unlabeled if result.lender}
+
+    @property
+    def needs_labels(self) -> list[str]:
+        """Clusters that have no rules until a person labels more of their pages."""
+        results: list[LearnedCluster | BorrowedWrapper] = [*self.labeled, *self.unlabeled]
+        return [result.wrapper.cluster for result in results if result.needs_labels]
+
+    @property
+    def problems(self) -> list[str]:
+        """What was wrong with labels and pages, as sentences."""
+        return [*self.ignored, *chain.from_iterable(result.problems for result in self.labeled)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the rules themselves, as JSON data."""
         return {
-            "clusters": {name: [report.to_dict() for report in self.reports[name]] for name in self.reports},
+            "clusters": {name: [one.to_dict() for one in found] for name, found in self.reports.items()},
             "borrowed": self.borrowed,
             "needs_labels": self.needs_labels,
             "problems": self.problems,
@@ -83,56 +102,20 @@ def learn_site(
     pages: Iterable[Page], labels: Iterable[Label] | Iterable[Row], schema: Schema | None = None
 ) -> Learned:
     """Learn the rules of a site as `learn` does, and report how that went."""
-    pages, labels = list(pages), list(_flatten_rows(labels))
+    pages, labels = list(pages), list(flatten_rows(labels))
     schema = schema or labeled_schema(labels)
-    by_page, problems = group_labels(labels, pages, schema)
-    clusters = _cluster_pages(pages, by_page)
-    learned = [
-        (group, _learn_wrapper(group, by_page, schema)) for group in clusters if _is_labeled(group, by_page)
-    ]
-    needs_labels = [group.id for group, result in learned if result.needs_labels]
-    wrappers = [result.wrapper for _, result in learned]
-    lenders = [(result.wrapper, group.pages) for group, result in learned]
-    borrowed: dict[str, str] = {}
-    for group in clusters:
-        if _is_labeled(group, by_page):
-            continue
-        if lender := find_lender(group, lenders, schema):
-            borrowed[group.id] = lender.cluster
-            wrappers.append(lend_wrapper(lender, group, schema))
+    by_page, ignored = group_labels(labels, pages, schema)
+    labeled: list[LearnedCluster] = []
+    lenders: list[Lender] = []
+    unlabeled: list[Cluster] = []
+    for group in cluster_labeled(pages, by_page):
+        if any(labels_of_page(page, by_page) for page in group.pages):
+            learned = learn_cluster(group, by_page, schema)
+            labeled.append(add_bellwethers(learned, group, by_page, schema))
+            lenders.append((labeled[-1].wrapper, group.pages))
         else:
-            needs_labels.append(group.id)
-            wrappers.append(empty_wrapper(group))
-    for _, result in learned:
-        problems += result.problems
-    rules = Rules(replace(schema, rows=any(wrapper.records for wrapper in wrappers)), tuple(wrappers))
-    reports = {group.id: result.reports for group, result in learned}
-    return Learned(rules, reports, borrowed, needs_labels, problems)
-
-
-def _flatten_rows(labels: Iterable[Label] | Iterable[Row]) -> Iterator[Label]:
-    for label in labels:
-        yield from labels_of_rows([label]) if isinstance(label, Row) else [label]
-
-
-def _cluster_pages(pages: list[Page], labels: LabelsByPage) -> list[Cluster]:
-    """Return the site's clusters; labeled pages that fit none form their own."""
-    clusters = cluster(pages)
-    strays = [page for page in clusters.unassigned if labels_of_page(page, labels)]
-    return [*clusters, *cluster(strays)] if strays else list(clusters)
-
-
-def _is_labeled(group: Cluster, labels: LabelsByPage) -> bool:
-    return any(labels_of_page(page, labels) for page in group.pages)
-
-
-def _learn_wrapper(group: Cluster, labels: LabelsByPage, schema: Schema) -> LearnedCluster:
-    """Learn a cluster, and choose its bellwethers. Lists have none: they show other records every day."""
-    learned = learn_cluster(group, labels, schema)
-    wrapper = learned.wrapper
-    if not learned.is_list:
-        candidates = watchable_pages(group, learned.labeled_pages, learned.sample_pages)
-        page_labels = {page.id: labels_of_page(page, labels) for page in learned.labeled_pages}
-        wrapper = finish_wrapper(wrapper, candidates, schema, page_labels)
-    learned.release_pages()
-    return replace(learned, wrapper=wrapper)
+            unlabeled.append(group)
+    borrowed = [borrow_wrapper(group, lenders, schema) for group in unlabeled]
+    wrappers = (*(result.wrapper for result in labeled), *(result.wrapper for result in borrowed))
+    schema = replace(schema, rows=any(wrapper.records for wrapper in wrappers))
+    return Learned(Rules(schema, wrappers), labeled, borrowed, ignored)

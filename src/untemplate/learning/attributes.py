@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 from untemplate.labeling import Label
@@ -196,8 +197,7 @@ def _learn_from_all(table: SampleTable, labels: PageLabels, attribute: Attribute
 
 
 def _per_label(occurrences: LabeledOccurrences) -> Iterator[Sequence[Occurrence]]:
-    for page_occurrences in occurrences.values():
-        yield from page_occurrences
+    return chain.from_iterable(occurrences.values())
 
 
 def _is_complete(occurrences: Sequence[Occurrence]) -> bool:
@@ -237,19 +237,17 @@ def _make_hypothesis(
     """
     modes = {"part", "node"} if mode == "part" else {mode}
     nodes = _usual_length(occurrences, mode)
+
+    def fits(occurrence: Occurrence) -> bool:
+        return occurrence.mode in modes and occurrence.nodes == nodes and _kind_of(table, occurrence) == kind
+
     rows: dict[int, list[list[int]]] = {}
     by_row: dict[int, Occurrence] = {}
     for page, page_occurrences in occurrences.items():
-        values = []
-        for label_occurrences in page_occurrences:
-            fitting = [occurrence for occurrence in label_occurrences if occurrence.mode in modes]
-            fitting = [occurrence for occurrence in fitting if occurrence.nodes == nodes]
-            fitting = [occurrence for occurrence in fitting if _kind_of(table, occurrence) == kind]
-            by_row.update((occurrence.row, occurrence) for occurrence in fitting)
-            if fitting:
-                values.append([occurrence.row for occurrence in fitting])
-        if values or not page_occurrences:
-            rows[page] = values
+        values = [list(filter(fits, label_occurrences)) for label_occurrences in page_occurrences]
+        by_row |= {occurrence.row: occurrence for occurrence in chain.from_iterable(values)}
+        if any(values) or not page_occurrences:
+            rows[page] = [[occurrence.row for occurrence in value] for value in values if value]
     target = LearningTarget(table, kind, rows, attribute.many, _texts_before(table, by_row.values()))
     return _Hypothesis(target, mode, by_row, choose_variants(target, find_variants(target)))
 

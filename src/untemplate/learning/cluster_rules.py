@@ -6,16 +6,19 @@ show one record each or lists, and reports what a person should know.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from random import Random
 
 from untemplate.clustering import Cluster
+from untemplate.clustering import cluster as cluster_pages
 from untemplate.errors import LabelError
 from untemplate.labeling import Label
+from untemplate.labeling.list_labels import labels_of_rows
 from untemplate.learning.attributes import AttributeReport, learn_pages
 from untemplate.learning.list_rules import learn_list
+from untemplate.lists import Row
 from untemplate.page import Page, names_of_pages
 from untemplate.rules import Wrapper
 from untemplate.sampling import sample
@@ -24,8 +27,10 @@ from untemplate.schema import Attribute, Schema
 __all__ = [
     "LabelsByPage",
     "LearnedCluster",
+    "cluster_labeled",
     "empty_wrapper",
     "fit_wrapper",
+    "flatten_rows",
     "group_labels",
     "is_moderate",
     "labeled_schema",
@@ -130,21 +135,33 @@ def group_labels(
         LabelError: no label is about an attribute of the schema, or none about one of the pages.
     """
     by_page: dict[str, list[Label]] = {}
-    unknown: dict[str, None] = {}
+    unknown: set[str] = set()
     for label in labels:
         if label.attribute in schema.attributes:
             by_page.setdefault(label.page, []).append(label)
         else:
-            unknown[label.attribute] = None
+            unknown.add(label.attribute)
     if not by_page:
         raise LabelError(f"no labels for the attributes of schema {schema.name!r}: label a page first")
-    names = names_of_pages(pages)
-    missing = [name for name in by_page if name not in names]
+    missing = by_page.keys() - names_of_pages(pages)
     if len(missing) == len(by_page):
-        raise LabelError(f"none of the labeled pages is among the pages given, such as {missing[0]}")
+        raise LabelError(f"none of the labeled pages is among the pages given, such as {next(iter(by_page))}")
     problems = [_explain_unknown(name, schema) for name in sorted(unknown)]
-    problems += [f"{name}: labeled, but not among the pages" for name in missing]
+    problems += [f"{name}: labeled, but not among the pages" for name in by_page if name in missing]
     return by_page, problems
+
+
+def flatten_rows(labels: Iterable[Label] | Iterable[Row]) -> Iterator[Label]:
+    """Yield labels as they are, and rows of list pages as labels."""
+    for label in labels:
+        yield from labels_of_rows([label]) if isinstance(label, Row) else [label]
+
+
+def cluster_labeled(pages: Iterable[Page], labels: LabelsByPage) -> list[Cluster]:
+    """Return the clusters of a site; labeled pages that fit none form their own."""
+    clusters = cluster_pages(pages)
+    strays = [page for page in clusters.unassigned if labels_of_page(page, labels)]
+    return [*clusters, *cluster_pages(strays)] if strays else list(clusters)
 
 
 def _explain_unknown(attribute: str, schema: Schema) -> str:
@@ -170,14 +187,14 @@ def learning_sample(cluster: Cluster, excluded: Collection[Page]) -> list[Page]:
         cluster: the pages to choose from.
         excluded: pages that are labeled or used otherwise.
     """
-    candidates = [page for page in _without(cluster.pages, excluded) if is_moderate(page)]
+    candidates = [page for page in _without_pages(cluster.pages, excluded) if is_moderate(page)]
     chosen = sample(candidates, MAX_UNLABELED_PAGES)
-    rest = _without(candidates, chosen)
+    rest = _without_pages(candidates, chosen)
     extra = Random(0).sample(rest, min(len(rest), MAX_UNLABELED_PAGES - len(chosen)))
     return [*chosen, *_select_readable(extra)[0]]
 
 
-def _without(pages: Iterable[Page], excluded: Iterable[Page]) -> list[Page]:
+def _without_pages(pages: Iterable[Page], excluded: Iterable[Page]) -> list[Page]:
     excluded = set(excluded)
     return [page for page in pages if page not in excluded]
 

@@ -232,19 +232,21 @@ def _refine(
     search = Search(target.table, rows, target.rows.keys(), bits, target.many)
     # A description that selects something on a page without a value has to lose pages.
     min_support = 0.0 if target.selects_on_gap(bits) else MIN_KEPT_SUPPORT * search.judge((), bits).support
-    shared = disjunctions([features_of_row(target.table, row) for row in rows])
-    near = {feature for feature in shared if feature.distance <= MAX_DISTANCE}
+    near = {feature for feature in _shared_features(target, rows) if feature.distance <= MAX_DISTANCE}
     meaningful = {feature for feature in near if feature.type in MEANINGFUL_TYPES}
     for features in (meaningful, near):
         best = search.best_by_support(features)
         if best is None or best.support < min_support:
             continue
-        by_word = any(feature.type == "inside-word" for feature in best.features)
-        refined = [(*broad, *best.features) for broad in sets]
-        variant = _make_variant(target, refined, 0, worth, None if by_word else counted)
-        if target.accepts_everywhere(variant.sets[0], 0):
-            return variant
+        if target.accepts_everywhere((*sets[0], *best.features), 0):
+            by_word = any(feature.type == "inside-word" for feature in best.features)
+            refined = [(*broad, *best.features) for broad in sets]
+            return _make_variant(target, refined, 0, worth, None if by_word else counted)
     return None
+
+
+def _shared_features(target: LearningTarget, rows: Iterable[int]) -> set[Feature]:
+    return disjunctions([features_of_row(target.table, row) for row in rows])
 
 
 def _count_nodes(
@@ -280,9 +282,8 @@ def _general_variant(target: LearningTarget) -> Variant | None:
     Such values may differ in path and caption.
     """
     positives = [rows[0] for values in target.rows.values() for rows in values]
-    features = disjunctions([features_of_row(target.table, row) for row in positives])
     search = Search(target.table, positives, target.rows.keys(), target.universe, many=True)
-    best = search.best_by_distance(features)
+    best = search.best_by_distance(_shared_features(target, positives))
     if best is None or not best.is_precise:
         return None
     return _make_variant(target, [best.features], 0, WORTH_GENERAL)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import TypeVar
 
 from lxml import etree
@@ -20,7 +21,7 @@ from untemplate.learning.attributes import LearnedRules, learn_rules
 from untemplate.learning.sample_features import features_of_row
 from untemplate.learning.sample_table import SampleTable
 from untemplate.learning.search import ScoredFeatures, Search, disjunctions
-from untemplate.learning.selectors import MAX_COMMITTEE, contexts_of
+from untemplate.learning.selectors import MAX_COMMITTEE, without_contexts
 from untemplate.page import Node, Page, nodes_at
 from untemplate.page.xpaths import NumberedXPaths
 from untemplate.rules.record_pages import RecordPage, split_records
@@ -105,8 +106,8 @@ def _without_excluded(records: Sequence[Located]) -> Sequence[Located]:
     if len(labeled) < max(MIN_LABELED_RECORDS, MIN_LABELED_SHARE * len(records)):
         return records
     heads = [record.elements[0] for record in labeled]
-    slots = {_list_slot(head) for head in heads}
-    inner_paths = [_inner_paths(head) for head in heads]
+    slots = set(map(_list_slot, heads))
+    inner_paths = list(map(_inner_paths, heads))
     shared, known = set.intersection(*inner_paths), set.union(*inner_paths)
 
     def is_alike(head: etree._Element) -> bool:
@@ -151,20 +152,26 @@ class _ElementTable(SampleTable):
 def _learn_record_rule(located: _Located, unlabeled: Sequence[Page]) -> RecordRule | None:
     """Learn where records begin, how many siblings they span, and with which tags."""
     table = _ElementTable([*located, *unlabeled])
-    row_of = {node.element: row for row, node in enumerate(table.rows)}
-    records = [record for page_records in located.values() for record in page_records]
-    heads = [row_of[record.elements[0]] for record in records if record.elements[0] in row_of]
+    records = list(chain.from_iterable(located.values()))
+    heads = _rows_of_heads(table, records)
     selecting = _select_heads(table, heads, len(located))
     if not selecting:
         return None
     holds = "" if selecting[0].is_precise else _distinguishing_path(table, heads, selecting[0], len(located))
-    siblings = [element for record in records for element in record.elements[1:]]
+    siblings = chain.from_iterable(record.elements[1:] for record in records)
     return RecordRule(
         tuple(Selector("element()", best.features, support=round(best.support, 3)) for best in selecting),
         holds,
         max(len(record.elements) for record in records) - 1,
         tuple(sorted({element.tag for element in siblings})),
     )
+
+
+def _rows_of_heads(table: SampleTable, records: Sequence[Located]) -> list[int]:
+    """Return the rows of the first element of each record."""
+    row_of = {node.element: row for row, node in enumerate(table.rows)}
+    heads = [record.elements[0] for record in records]
+    return [row_of[head] for head in heads if head in row_of]
 
 
 def _select_heads(table: SampleTable, heads: Sequence[int], labeled_pages: int) -> list[ScoredFeatures]:
@@ -182,8 +189,7 @@ def _select_heads(table: SampleTable, heads: Sequence[int], labeled_pages: int) 
         if best is None or (chosen and not best.is_precise):
             break
         chosen.append(best)
-        used = contexts_of(best.features)
-        features = {feature for feature in features if not contexts_of([feature]) & used}
+        features = without_contexts(features, best.features)
     return chosen
 
 

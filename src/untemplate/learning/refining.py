@@ -133,7 +133,9 @@ def learn_range(examples: Sequence[Example], unlabeled: Sequence[str], type_: Ty
     The type's own pattern is preferred to delimiters, and delimiters to token offsets, unless they find something in
     less than half as many unlabeled texts as another range does. Returns None if no range fits all examples.
     """
-    fitting = [candidate for candidate in _candidate_ranges(examples, type_) if _fits(candidate, examples)]
+    fitting = [
+        candidate for candidate in _candidate_ranges(examples, type_) if _fits_examples(candidate, examples)
+    ]
     hits = [sum(candidate.prune(text) is not None for text in unlabeled) for candidate in fitting]
     for candidate, count in zip(fitting, hits, strict=True):
         if 2 * count >= max(hits):
@@ -141,7 +143,7 @@ def learn_range(examples: Sequence[Example], unlabeled: Sequence[str], type_: Ty
     return None
 
 
-def _fits(candidate: Range, examples: Sequence[Example]) -> bool:
+def _fits_examples(candidate: Range, examples: Sequence[Example]) -> bool:
     return all(candidate.prune(text) == value for text, value, _ in examples)
 
 

@@ -29,7 +29,7 @@ _GENERATED = re.compile(r"\d{3,}|(?=.*\d)[0-9a-f]{6,}|(?=.*[a-z])(?=.*[A-Z])(?=.
 
 def features_of_row(table: SampleTable, row: int) -> set[Feature]:
     """Return all stable features of one node."""
-    return {*_structural_features(table, row), *_text_features(table, row)}
+    return {*_structural_features(table, row), *_features_of_texts(table, row)}
 
 
 def tag_path(table: SampleTable, row: int) -> tuple[Feature, ...]:
@@ -149,7 +149,7 @@ def _element_features(table: SampleTable, element: int, type_: str, level: int) 
             yield Feature(type_.format(kind), level, (value,))
 
 
-def _text_features(table: SampleTable, row: int) -> Iterator[Feature]:
+def _features_of_texts(table: SampleTable, row: int) -> Iterator[Feature]:
     if table.rows[row].kind == "element":
         return
     left, right = table.neighbor_text(row, "left"), table.neighbor_text(row, "right")

@@ -119,12 +119,11 @@ class Search:
         best: ScoredFeatures | None = None
         level, seen = singles, {single.bits: single.distance for single in singles}
         for _ in range(MAX_FEATURES):
-            precise = [candidate for candidate in level if candidate.is_precise]
-            candidates = [best, *precise] if best else precise
-            best = min(candidates, key=lambda candidate: candidate.by_support, default=None)
+            precise = [candidate for candidate in (best, *level) if candidate and candidate.is_precise]
+            best = min(precise, key=lambda candidate: candidate.by_support, default=None)
             least = best.support if best else -1.0
-            imprecise = (candidate for candidate in level if not candidate.is_precise)
-            promising = [candidate for candidate in imprecise if candidate.support > least]
+            # Sets with more support than the best are imprecise, or they would be the best.
+            promising = [candidate for candidate in level if candidate.support > least]
             level = self._extend(promising, singles, seen, lambda candidate: candidate.by_support)
         return best
 

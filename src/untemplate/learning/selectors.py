@@ -19,11 +19,11 @@ from untemplate.rules.rule import Selector
 __all__ = [
     "MAX_COMMITTEE",
     "choose_variants",
-    "contexts_of",
     "learn_committee",
     "learn_elsewhere",
     "learn_selectors",
     "pick_rows",
+    "without_contexts",
 ]
 
 # Variants of one template that a rule distinguishes.
@@ -72,8 +72,7 @@ def learn_committee(target: LearningTarget, selectors: Sequence[Selector]) -> li
         best = search.best_by_distance(features)
         if best is None or not best.is_precise:
             break
-        used = contexts_of(best.features)
-        features = {feature for feature in features if not contexts_of([feature]) & used}
+        features = without_contexts(features, best.features)
         member = _measured_selector(target, best.features, 0)
         if _agrees(target, member, selectors):
             members.append(member)
@@ -148,13 +147,15 @@ def _measured_selector(target: LearningTarget, features: tuple[Feature, ...], po
     return replace(selector, support=round(hits / len(pages), 3))
 
 
-def contexts_of(features: Iterable[Feature]) -> set[tuple[str, int, int]]:
-    """Return what features look at, such as the second sibling at level 1.
+def without_contexts(features: Iterable[Feature], used: Iterable[Feature]) -> set[Feature]:
+    """Return the features that look at other places than those used, such as another sibling or another level.
 
-    Features of one context are not independent of each other.
+    Features that look at the same place are not independent of each other.
     """
-    return {(_direction(feature), feature.level, feature.sibling) for feature in features}
+    contexts = set(map(_context, used))
+    return {feature for feature in features if _context(feature) not in contexts}
 
 
-def _direction(feature: Feature) -> str:
-    return feature.side or feature.axis or ("self" if feature.is_structural else "own")
+def _context(feature: Feature) -> tuple[str, int, int]:
+    direction = feature.side or feature.axis or ("self" if feature.is_structural else "own")
+    return direction, feature.level, feature.sibling

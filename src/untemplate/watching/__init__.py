@@ -1,26 +1,34 @@
 """Notice that a site changed, keep the rules that still hold, repair the others (Vertex IV-B, IV-C)."""
 
-from untemplate.watching.bellwethers import BELLWETHERS, choose_bellwethers, finish_wrapper, watchable_pages
+from untemplate.watching.bellwethers import (
+    BELLWETHERS,
+    add_bellwethers,
+    choose_bellwethers,
+    finish_wrapper,
+    watchable_pages,
+)
 from untemplate.watching.healing import Healed, heal, heal_site
 from untemplate.watching.judging import Alarm
 from untemplate.watching.monitoring import ClusterReport, Report, watch
 from untemplate.watching.repairing import Loss, Repair
-from untemplate.watching.reusing import find_lender, lend_wrapper
+from untemplate.watching.reusing import BorrowedWrapper, Lender, borrow_wrapper
 
 __all__ = [
     "BELLWETHERS",
     "Alarm",
+    "BorrowedWrapper",
     "ClusterReport",
     "Healed",
+    "Lender",
     "Loss",
     "Repair",
     "Report",
+    "add_bellwethers",
+    "borrow_wrapper",
     "choose_bellwethers",
-    "find_lender",
     "finish_wrapper",
     "heal",
     "heal_site",
-    "lend_wrapper",
     "watch",
     "watchable_pages",
 ]

@@ -17,7 +17,7 @@ from statistics import median
 from untemplate.clustering import Cluster
 from untemplate.errors import PageError
 from untemplate.labeling import Label
-from untemplate.learning import LabelsByPage, is_moderate, learn_stops
+from untemplate.learning import LabelsByPage, LearnedCluster, is_moderate, labels_of_page, learn_stops
 from untemplate.page import Page, signature, squeeze
 from untemplate.page.captions import CaptionFinder, text_before
 from untemplate.page.class_words import words_around
@@ -29,6 +29,7 @@ __all__ = [
     "BELLWETHERS",
     "NAMED_LEVELS",
     "Bellwethers",
+    "add_bellwethers",
     "choose_bellwethers",
     "finish_wrapper",
     "mean_confidence",
@@ -79,6 +80,22 @@ class Bellwethers:
     profiles: dict[str, Profile]
 
 
+def add_bellwethers(
+    learned: LearnedCluster, cluster: Cluster, labels: LabelsByPage, schema: Schema
+) -> LearnedCluster:
+    """Return a learned cluster with a finished wrapper, and release its pages.
+
+    Lists get no bellwethers: they show other records every day.
+    """
+    wrapper = learned.wrapper
+    if not learned.is_list:
+        candidates = watchable_pages(cluster, learned.labeled_pages, learned.sample_pages)
+        page_labels = {page.id: labels_of_page(page, labels) for page in learned.labeled_pages}
+        wrapper = finish_wrapper(wrapper, candidates, schema, page_labels)
+    learned.release_pages()
+    return replace(learned, wrapper=wrapper)
+
+
 def finish_wrapper(wrapper: Wrapper, pages: Iterable[Page], schema: Schema, labels: LabelsByPage) -> Wrapper:
     """Return a wrapper ready for use: with bellwethers, profiles, and tags where reading may stop.
 
@@ -122,13 +139,7 @@ def choose_bellwethers(
 
     See `finish_wrapper` for the arguments. Pages that cannot be read or show nothing are skipped.
     """
-    looks: list[_Look] = []
-    for page in islice(pages, MAX_CANDIDATES):
-        with suppress(PageError):
-            sightings = _look_at(wrapper, page, schema)
-            if sightings or labels.get(page.id):
-                looks.append((page, sightings))
-        page.release()
+    looks = list(_look_at_pages(wrapper, islice(pages, MAX_CANDIDATES), schema, labels))
     by_attribute: defaultdict[str, list[_Sighting]] = defaultdict(list)
     for _, by_name in looks:
         for name, sighting in by_name.items():
@@ -140,6 +151,17 @@ def choose_bellwethers(
         tuple(_make_bellwether(look, usual, labels) for look in chosen),
         {name: _make_profile(group) for name, group in by_attribute.items()},
     )
+
+
+def _look_at_pages(
+    wrapper: Wrapper, pages: Iterable[Page], schema: Schema, labels: LabelsByPage
+) -> Iterator[_Look]:
+    for page in pages:
+        with suppress(PageError):
+            sightings = _look_at(wrapper, page, schema)
+            if sightings or labels.get(page.id):
+                yield page, sightings
+        page.release()
 
 
 def _look_at(wrapper: Wrapper, page: Page, schema: Schema) -> dict[str, _Sighting]:

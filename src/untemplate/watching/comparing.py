@@ -106,18 +106,18 @@ def compare_pages(wrapper: Wrapper, pairs: Iterable[PagePair], schema: Schema) -
         schema: the attributes of the rules.
     """
     pairs = list(pairs)
+    pages = [page for _, page in pairs]
+    watched = [page for bellwether, page in pairs if bellwether] or pages
+    unlike = [page for page in watched if not wrapper.matches_signature(signature(page.html))]
     comparisons: defaultdict[str, list[Comparison]] = defaultdict(list)
-    watched = [page for bellwether, page in pairs if bellwether] or [page for _, page in pairs]
     for bellwether, page in pairs:
         for name, comparison in _compare_page(wrapper, bellwether, page, schema).items():
             comparisons[name].append(comparison)
-    return Evidence(
-        wrapper,
-        pages=tuple(page.id for _, page in pairs),
-        watched=tuple(page.id for page in watched),
-        unlike=tuple(page.id for page in watched if not wrapper.matches_signature(signature(page.html))),
-        comparisons=comparisons,
-    )
+    return Evidence(wrapper, _ids(pages), _ids(watched), _ids(unlike), comparisons)
+
+
+def _ids(pages: Iterable[Page]) -> tuple[str, ...]:
+    return tuple(page.id for page in pages)
 
 
 def _compare_page(
@@ -153,7 +153,7 @@ def _compare_places(
     comparisons: dict[str, Comparison], bellwether: Bellwether | None, page: Page, schema: Schema
 ) -> dict[str, Comparison]:
     """Mark values that are elsewhere on the page. A page without any remembered value is about something else now."""
-    if bellwether is None or all(one.is_same or one.golden is None for one in comparisons.values()):
+    if bellwether is None or not any(map(_has_changed, comparisons.values())):
         return comparisons
     present = _still_present(bellwether.golden, page, schema)
     if not present and not any(one.is_confirmed for one in comparisons.values()):
@@ -162,6 +162,10 @@ def _compare_places(
     for name, comparison in comparisons.items():
         marked[name] = replace(comparison, is_elsewhere=name in present and not comparison.is_same)
     return marked
+
+
+def _has_changed(comparison: Comparison) -> bool:
+    return not comparison.is_same and comparison.golden is not None
 
 
 def _still_present(golden: Golden, page: Page, schema: Schema) -> set[str]:

@@ -247,8 +247,8 @@ class _AttributeJudge:
         pages_with = Counter(one.golden for one in remembered)
         moved = [one for one in remembered if self._has_moved(one, pages_with[one.golden])]
         lost = [one for one in moved if not one.found]
-        is_rare = len(moved) <= MAX_CHANGED_PAGES * len(remembered)
-        if not moved or (is_rare and len(lost) <= self.max_share * len(remembered)):
+        is_frequent = len(moved) > MAX_CHANGED_PAGES * len(remembered)
+        if not is_frequent and len(lost) <= self.max_share * len(remembered):
             return None
         # The old value of a single page, where another is found now, may be there by chance.
         if len(moved) == 1 and not lost and len(remembered) > 1:
@@ -369,10 +369,10 @@ def _mean_agreement(comparisons: Sequence[Comparison]) -> float:
 def _quote(values: Iterable[Sequence[str] | None]) -> str:
     """Return the first two different values, each by its first text, shortened."""
     texts = list(dict.fromkeys(value[0] if value else "" for value in values))[:2]
-    return ", ".join(_shorten(text) for text in texts)
+    return ", ".join(_quote_text(text) for text in texts)
 
 
-def _shorten(text: str) -> str:
+def _quote_text(text: str) -> str:
     if not text:
         return "nothing"
     return repr(text if len(text) <= 40 else f"{text[:37]}…")

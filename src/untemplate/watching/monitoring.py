@@ -10,9 +10,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import chain
 
 from untemplate.extraction import Rules
 from untemplate.page import Page, index_pages
+from untemplate.record import Record
 from untemplate.rules import Wrapper
 from untemplate.schema import Schema
 from untemplate.watching.comparing import (
@@ -69,6 +71,9 @@ class Report:
     clusters: list[ClusterReport] = field(default_factory=list)
 
 
+_ClusterResult = tuple[ClusterReport, list[Alarm]]
+
+
 @dataclass(frozen=True)
 class _Thresholds:
     """The share of pages on which a test may fail."""
@@ -104,9 +109,9 @@ def watch(
         >>> rules = ut.learn(pages, [ut.Label("1", "title", "Book 1")])
         >>> ut.watch(rules, pages).alarms
         []
-        >>> changed = [ut.Page(id=page.id, html=page.html.replace(b"h1>", b"h4>")) for page in pages]
-        >>> [alarm.attribute for alarm in ut.watch(rules, changed).alarms]
-        ['title']
+        >>> changed = [ut.Page(id=f"{n}", html=f"<p>{n} $</p><div>Book {n}</div>") for n in range(5)]
+        >>> [(alarm.test, alarm.attribute) for alarm in ut.watch(rules, changed).alarms]
+        [('shingle', None), ('moved', 'title')]
     """
     pages = list(fresh_pages)
     thresholds = _Thresholds(MAX_ODD_PAGES, MAX_UNLIKE_PAGES)
@@ -116,21 +121,19 @@ def watch(
     fresh = index_pages(pages)
     pairs_of = {wrapper.cluster: pair_bellwethers(wrapper, fresh) for wrapper in watched}
     others_of = _assign_others(rules, _without_bellwethers(pages, pairs_of.values()))
-    report = Report()
+    results: list[_ClusterResult] = []
     for wrapper in watched:
         others: list[PagePair] = [(None, page) for page in others_of[wrapper.cluster]]
-        evidence = _compare_and_release(wrapper, [*pairs_of[wrapper.cluster], *others], rules.schema)
-        if evidence.pages:
-            report.clusters.append(_summarize(evidence))
-            report.alarms.extend(_collect_alarms(evidence, rules.schema, thresholds))
+        pairs = [*pairs_of[wrapper.cluster], *others]
+        results.append(_watch_cluster(wrapper, pairs, rules.schema, thresholds))
     for wrapper in rules.wrappers:
         if wrapper.records and others_of[wrapper.cluster]:
-            figures, alarms = _watch_list(wrapper, others_of[wrapper.cluster], rules.schema)
-            report.clusters.append(figures)
-            report.alarms.extend(alarms)
+            results.append(_watch_list(wrapper, others_of[wrapper.cluster], rules.schema))
     now = max((page.fetched for page in pages if page.fetched), default=None)
-    dated = [replace(alarm, since=_first_raised(alarm, history, now)) for alarm in report.alarms]
-    return replace(report, alarms=dated)
+    return Report(
+        alarms=[_date_alarm(alarm, history, now) for _, alarms in results for alarm in alarms],
+        clusters=[figures for figures, _ in results if figures.pages],
+    )
 
 
 def _without_bellwethers(pages: Iterable[Page], pairs: Iterable[Sequence[PagePair]]) -> list[Page]:
@@ -152,11 +155,14 @@ def _assign_others(rules: Rules, pages: Iterable[Page]) -> Mapping[str, list[Pag
     return pages_of
 
 
-def _compare_and_release(wrapper: Wrapper, pairs: Sequence[PagePair], schema: Schema) -> Evidence:
+def _watch_cluster(
+    wrapper: Wrapper, pairs: Sequence[PagePair], schema: Schema, thresholds: _Thresholds
+) -> _ClusterResult:
+    """Return the figures and alarms of pages that each show one record."""
     evidence = compare_pages(wrapper, pairs, schema)
     for _, page in pairs:
         page.release()
-    return evidence
+    return _summarize(evidence), _collect_alarms(evidence, schema, thresholds)
 
 
 def _collect_alarms(evidence: Evidence, schema: Schema, thresholds: _Thresholds) -> list[Alarm]:
@@ -172,11 +178,11 @@ def _collect_alarms(evidence: Evidence, schema: Schema, thresholds: _Thresholds)
 
 
 def _summarize(evidence: Evidence) -> ClusterReport:
-    fill = {name: _filled_share(comparisons) for name, comparisons in evidence.comparisons.items()}
+    fill = {name: _share_filled(comparisons) for name, comparisons in evidence.comparisons.items()}
     return ClusterReport(evidence.wrapper.cluster, len(evidence.pages), round(evidence.coverage, 4), fill)
 
 
-def _filled_share(comparisons: Sequence[Comparison]) -> float:
+def _share_filled(comparisons: Sequence[Comparison]) -> float:
     return round(sum(bool(comparison.found) for comparison in comparisons) / len(comparisons), 4)
 
 
@@ -184,11 +190,8 @@ def _watch_list(wrapper: Wrapper, pages: Sequence[Page], schema: Schema) -> tupl
     """Return the figures of list pages, and an alarm if most of them have no records."""
     records_of = {page.id: extract_list(wrapper, page, schema) for page in pages}
     empty = tuple(page for page, records in records_of.items() if not records)
-    records = [record for page_records in records_of.values() for record in page_records]
-    fill = dict.fromkeys(wrapper.rules, 0.0)
-    if records:
-        for name in fill:
-            fill[name] = round(sum(name in record.values for record in records) / len(records), 4)
+    records = list(chain.from_iterable(records_of.values()))
+    fill = {name: _share_with(name, records) for name in wrapper.rules}
     coverage = round(1 - len(empty) / len(records_of), 4)
     report = ClusterReport(wrapper.cluster, len(pages), coverage, fill)
     if len(empty) <= MAX_UNLIKE_PAGES * len(records_of):
@@ -197,12 +200,18 @@ def _watch_list(wrapper: Wrapper, pages: Sequence[Page], schema: Schema) -> tupl
     return report, [Alarm(wrapper.cluster, "records", None, "records on each page", seen, empty)]
 
 
-def _first_raised(alarm: Alarm, history: Sequence[Report], now: datetime | None) -> datetime | None:
-    """Return when the alarm was first raised, if every report since then raised it."""
+def _share_with(attribute: str, records: Sequence[Record]) -> float:
+    if not records:
+        return 0.0
+    return round(sum(attribute in record.values for record in records) / len(records), 4)
+
+
+def _date_alarm(alarm: Alarm, history: Sequence[Report], now: datetime | None) -> Alarm:
+    """Return the alarm with the time when it was first raised, if every report since then raised it."""
     since = now
     for report in reversed(history):
         earlier = next((other for other in report.alarms if other.key == alarm.key), None)
         if earlier is None:
             break
         since = earlier.since or since
-    return since
+    return replace(alarm, since=since)

@@ -12,9 +12,10 @@ it passes all tests on pages that were held back.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 
 from untemplate.clustering import Cluster
 from untemplate.labeling import Label
@@ -253,8 +254,9 @@ class ClusterRepair:
         profiles = [wrapper.profiles[name] for wrapper in self.candidates if name in wrapper.profiles]
         if not profiles or self.schema.attributes[name].many:
             return []
-        bellwethers = [bellwether for wrapper in self.candidates for bellwether in wrapper.bellwethers]
-        golden = [text for bellwether in bellwethers for text in bellwether.golden.get(name, ())]
+        bellwethers = list(chain.from_iterable(wrapper.bellwethers for wrapper in self.candidates))
+        values = [bellwether.golden.get(name, ()) for bellwether in bellwethers]
+        golden = list(chain.from_iterable(values))
         fill = sum(name in bellwether.golden for bellwether in bellwethers) / len(bellwethers)
         pages = [page for _, page in self._pairs]
         return find_alike(self.schema.attributes[name], profiles[0], golden, fill, pages)
@@ -321,22 +323,29 @@ def find_alike(
     Returns:
         No labels if no place is similar enough, or if another is nearly as similar but shows other texts.
     """
-    shape = ValueShape.of(golden, attribute.type)
     readable = [page for page in pages if not page.why_unreadable()]
-    places: defaultdict[tuple[str, str, bool], _SimilarPlace] = defaultdict(_SimilarPlace)
-    for page in readable:
-        for node, text, caption in _fitting_nodes(page, attribute, shape):
-            place = places[node.path, caption, text == node.text]
-            place.texts[page.id].append(text)
-            place.labels.setdefault(page.id, Label(page.id, attribute.name, text, node.xpath, "neighborhood"))
-            if len(place.scores) < MAX_SCORED_NODES:
-                place.scores.append(_similarity(node, caption, profile))
-    plausible = [place for place in places.values() if place.is_plausible(fill * len(readable), golden)]
+    places = _group_places(readable, attribute, profile, ValueShape.of(golden, attribute.type))
+    plausible = [place for place in places if place.is_plausible(fill * len(readable), golden)]
     best = max(plausible, key=lambda place: place.score, default=None)
     if best is None or best.score < MIN_SCORE:
         return []
     rivals = [place for place in plausible if place.score > best.score - MIN_MARGIN]
     return list(best.labels.values()) if all(map(best.agrees_with, rivals)) else []
+
+
+def _group_places(
+    pages: Iterable[Page], attribute: Attribute, profile: Profile, shape: ValueShape
+) -> Iterable[_SimilarPlace]:
+    """Return all places with texts of the right shape: nodes with the same path and caption."""
+    places: defaultdict[tuple[str, str, bool], _SimilarPlace] = defaultdict(_SimilarPlace)
+    for page in pages:
+        for node, text, caption in _fitting_nodes(page, attribute, shape):
+            place = places[node.path, caption, text == node.text]
+            place.texts[page.id].append(text)
+            place.labels.setdefault(page.id, Label(page.id, attribute.name, text, node.xpath, "neighborhood"))
+            if len(place.scores) < MAX_SCORED_NODES:
+                place.scores.append(_surroundings_score(node, caption, profile))
+    return places.values()
 
 
 def _fitting_nodes(page: Page, attribute: Attribute, shape: ValueShape) -> Iterator[tuple[Node, str, str]]:
@@ -351,7 +360,7 @@ def _fitting_nodes(page: Page, attribute: Attribute, shape: ValueShape) -> Itera
             yield node, text, " ".join(folded_words(before) or folded_words(text_before(node)))
 
 
-def _similarity(node: Node, caption: str, profile: Profile) -> float:
+def _surroundings_score(node: Node, caption: str, profile: Profile) -> float:
     """Return from 0 to 1 how similar the surroundings are: half for the caption, half for the names."""
     captions = {" ".join(folded_words(text)) for text in profile.captions}
     names = set(words_around(node.parent, NAMED_LEVELS))

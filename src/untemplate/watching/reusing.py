@@ -7,18 +7,18 @@ change of the site, list pages keep the rules that still find records on them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from untemplate.clustering import Cluster
 from untemplate.extraction import Rules
-from untemplate.learning import fit_wrapper, is_moderate, learning_sample
+from untemplate.learning import empty_wrapper, fit_wrapper, is_moderate, learning_sample
 from untemplate.page import Page
 from untemplate.record import Record
 from untemplate.rules import Wrapper
 from untemplate.schema import Schema
 from untemplate.watching.bellwethers import finish_wrapper
 
-__all__ = ["extract_list", "find_lender", "find_list_wrapper", "lend_wrapper"]
+__all__ = ["BorrowedWrapper", "Lender", "borrow_wrapper", "extract_list", "find_list_wrapper"]
 
 # A wrapper is lent if it fills at least this share of what it fills on its own pages.
 MIN_LENT_FILL = 0.6
@@ -28,19 +28,41 @@ MIN_LENT_RULES = 2
 MAX_TRIED_PAGES = 10
 
 
-def find_lender(
-    cluster: Cluster, lenders: Sequence[tuple[Wrapper, Sequence[Page]]], schema: Schema
-) -> Wrapper | None:
-    """Return the wrapper whose rules work best on the pages of a cluster without labels.
+Lender = tuple[Wrapper, Sequence[Page]]
+"""A wrapper that was learned from labels, and the pages of its own cluster."""
+
+
+@dataclass(frozen=True)
+class BorrowedWrapper:
+    """The wrapper of a cluster without labels, and the cluster that its rules are from; None if it has no rules."""
+
+    wrapper: Wrapper
+    lender: str | None = None
+
+    @property
+    def needs_labels(self) -> bool:
+        """True if no rules of other clusters work, so that a person has to label pages."""
+        return self.lender is None
+
+
+def borrow_wrapper(cluster: Cluster, lenders: Sequence[Lender], schema: Schema) -> BorrowedWrapper:
+    """Return a wrapper for a cluster without labels, with the rules that work best on its pages.
 
     Args:
         cluster: the cluster that needs rules.
-        lenders: wrappers that were learned from labels, each with the pages of its own cluster.
+        lenders: the wrappers to choose from. One that works clearly worse than on its own pages is not borrowed.
         schema: the attributes of the rules.
-
-    Returns:
-        None if no wrapper works about as well there as on its own pages.
     """
+    lender = _find_lender(cluster, lenders, schema)
+    if lender is None:
+        return BorrowedWrapper(empty_wrapper(cluster))
+    wrapper = fit_wrapper(lender, cluster)
+    if not wrapper.records:
+        wrapper = finish_wrapper(wrapper, learning_sample(cluster, ()), schema, {})
+    return BorrowedWrapper(wrapper, lender.cluster)
+
+
+def _find_lender(cluster: Cluster, lenders: Sequence[Lender], schema: Schema) -> Wrapper | None:
     best, best_fill = None, 0.0
     for wrapper, own_pages in lenders:
         if len(wrapper.rules) < MIN_LENT_RULES:
@@ -49,14 +71,6 @@ def find_lender(
         if fill > best_fill and fill >= MIN_LENT_FILL * _fill_rate(wrapper, own_pages, schema):
             best, best_fill = wrapper, fill
     return best
-
-
-def lend_wrapper(lender: Wrapper, cluster: Cluster, schema: Schema) -> Wrapper:
-    """Return the lender's rules as the wrapper of another cluster, with bellwethers of its own."""
-    wrapper = fit_wrapper(lender, cluster)
-    if wrapper.records:
-        return wrapper
-    return finish_wrapper(wrapper, learning_sample(cluster, ()), schema, {})
 
 
 def _fill_rate(wrapper: Wrapper, pages: Sequence[Page], schema: Schema) -> float:

@@ -23,10 +23,9 @@ from untemplate.watching import (
     Alarm,
     Healed,
     Report,
-    find_lender,
+    borrow_wrapper,
     finish_wrapper,
     heal_site,
-    lend_wrapper,
     watch,
     watchable_pages,
 )
@@ -136,10 +135,8 @@ def save_draft(site: OpenSite, note: str = "") -> int:
             cluster = clusters[wrapper.cluster]
             if wrapper in own:
                 saved.append(_choose_watched_pages(site, wrapper, cluster))
-            elif lender := find_lender(cluster, lenders, site.schema):
-                saved.append(lend_wrapper(lender, cluster, site.schema))
             else:
-                saved.append(empty_wrapper(cluster))
+                saved.append(borrow_wrapper(cluster, lenders, site.schema).wrapper)
         rules = Rules(site.schema, tuple(saved))
         version = site.catalog.save_rules(site.name, rules, "learned", note, site.workspace.user)
     site.workspace.changes.publish(site.name)

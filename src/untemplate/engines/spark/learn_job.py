@@ -149,9 +149,10 @@ def _learn_task(
         site_pages = sorted(read(iter(pages.to_batches()), skipped), key=lambda page: (page.url, page.id))
         labels = parse_labels(sorted(lines["line"].to_pylist()), f"labels of {site}")
         learned = learn_site(site_pages, labels, schema)
+        report = learned.to_dict()
         if skipped:
-            learned.problems.append(f"{skipped.total} pages skipped: {skipped}")
-        row |= {"rules": learned.rules.dumps(), "report": json.dumps(learned.to_dict(), ensure_ascii=False)}
+            report["problems"].append(f"{skipped.total} pages skipped: {skipped}")
+        row |= {"rules": learned.rules.dumps(), "report": json.dumps(report, ensure_ascii=False)}
     except UntemplateError as error:
         row["problem"] = str(error)
     except Exception as error:  # one site must not end the job, and its row says what happened
