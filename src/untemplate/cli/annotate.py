@@ -35,21 +35,21 @@ def command(
     html_column: str,
     schema_name: str,
     site: str | None,
-    where: str,
+    catalog_name: str,
     port: int,
     no_browser: bool,
 ) -> None:
     """Label pages in the browser and watch the records appear.
 
     PAGES is any source of pages; see untemplate cluster --help. Its templates are found, and the pages worth
-    labelling are kept in the catalog, with every label from the moment it is given. Then the web pages are served
+    labeling are kept in the catalog, with every label from the moment it is given. Then the web pages are served
     on this machine until Ctrl+C.
     """
     from untemplate.schema import Schema
     from untemplate.web import add_site
 
     schema = Schema.load(schema_name)
-    with open_catalog(where, create=True) as catalog:
+    with open_catalog(catalog_name, create=True) as catalog:
         with open_pages(source, url_column, html_column) as pages:
             clustering = find_templates(pages)
             own = [page for cluster in clustering for page in cluster.pages]

@@ -1,4 +1,4 @@
-"""What commands share that remember: which catalog, which site, where rules come from and fresh pages."""
+"""What commands that use a catalog share: their options, the site they work on, its rules and its fresh pages."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 DEFAULT_CATALOG = "untemplate.db"
 
 UNKNOWN_PAGES = (
-    "none of its pages is one that the rules know; give fresh versions of those they were learnt on"
+    "none of its pages is one that the rules know; give fresh versions of those they were learned on"
 )
 
 
@@ -55,7 +55,7 @@ def catalog_option(text: str, default: str | None = None) -> Callable[[Command],
     """The option that names the catalog; the text says what for."""
     return click.option(
         "--catalog",
-        "where",
+        "catalog_name",
         metavar="PLACE",
         default=default,
         show_default=default is not None,
@@ -137,31 +137,31 @@ def _host(url: str) -> str | None:
 
 
 @contextmanager
-def open_catalog(where: str, create: bool = False) -> Iterator[Catalog]:
+def open_catalog(catalog_name: str, create: bool = False) -> Iterator[Catalog]:
     """A catalog while a command uses it; one that is only read must be there."""
     from untemplate.catalog import Catalog
 
-    with Catalog.open(where, create=create) as catalog:
+    with Catalog.open(catalog_name, create=create) as catalog:
         yield catalog
 
 
 @contextmanager
 def open_rules(
-    rules_file: Path | None, where: str | None, site: str | None
+    rules_file: Path | None, catalog_name: str | None, site: str | None
 ) -> Iterator[tuple[Rules, CatalogSite | None]]:
     """Yield the rules of a file; or the newest rules of a site in a catalog, and the site to store more about it."""
     from untemplate.extraction import Rules
 
-    if rules_file and (where or site):
+    if rules_file and (catalog_name or site):
         raise click.UsageError(
             "Rules come from a file or from a catalog: give --rules, or --catalog and --site."
         )
     if rules_file:
         yield Rules.load(rules_file), None
         return
-    if not where and not Path(DEFAULT_CATALOG).exists():
+    if not catalog_name and not Path(DEFAULT_CATALOG).exists():
         raise click.UsageError("Needs rules: give --rules, or --catalog and --site.")
-    with open_catalog(where or DEFAULT_CATALOG) as catalog:
+    with open_catalog(catalog_name or DEFAULT_CATALOG) as catalog:
         stored = CatalogSite(catalog, site or _only_site(catalog))
         yield catalog.rules(stored.site), stored
 

@@ -55,7 +55,7 @@ def show_clusters(clustering: Clustering) -> None:
     show(
         "Templates",
         ("cluster", "pages", "importance", "signature", "URL pattern", "example"),
-        [_table_row(cluster) for cluster in clustering],
+        [_cluster_row(cluster) for cluster in clustering],
     )
     if unassigned := clustering.unassigned:
         names = ", ".join(_name(page) for page in unassigned[:MAX_NAMED_PAGES])
@@ -63,7 +63,7 @@ def show_clusters(clustering: Clustering) -> None:
         click.echo(printable(f"{counted(len(unassigned), 'page')} without a template: {names}{more}"))
 
 
-def _table_row(cluster: Cluster) -> tuple[object, ...]:
+def _cluster_row(cluster: Cluster) -> tuple[object, ...]:
     example = _name(cluster.pages[0])
     size = len(cluster.pages)
     return cluster.id, size, cluster.importance, cluster.signature, cluster.url_pattern, example

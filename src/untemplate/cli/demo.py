@@ -87,7 +87,7 @@ def command(vertical: str, seed: int, count: int, output: Path | None, later_out
     labels = _label_pages(samples, site)
 
     _print_heading("4. From these labels, a rule for each attribute. (untemplate learn)")
-    learned = _learn_rules(site, labels)
+    learned = _learn_from_labels(site, labels)
     show_learned(learned)
 
     _print_heading(f"5. With the rules, a record of every page. The first {MAX_SHOWN}: (untemplate extract)")
@@ -98,11 +98,11 @@ def command(vertical: str, seed: int, count: int, output: Path | None, later_out
 
     _print_heading("7. Weeks later the site has a new look. Do the rules still hold? (untemplate watch)")
     later = site.redesign(REDESIGN_SHARE, seed)
-    _watch_pages(learned.rules, later)
+    _watch_new_look(learned.rules, later)
     _show_score(list(learned.rules.extract(later.pages)), labels, later)
 
     _print_heading("8. What broke is learned again from the values that are remembered. (untemplate heal)")
-    rules = _heal_rules(learned.rules, later)
+    rules = _heal_on_new_look(learned.rules, later)
     _show_score(list(rules.extract(later.pages)), labels, later)
 
     _print_heading("9. List pages become tables, without labels. One of them: (untemplate records)")
@@ -114,6 +114,7 @@ def command(vertical: str, seed: int, count: int, output: Path | None, later_out
 
 
 def _print_heading(text: str) -> None:
+    """Print the heading of a step, after everything that earlier steps printed."""
     sys.stdout.flush()
     say()
     say(text)
@@ -129,6 +130,7 @@ def _make_site(vertical: str, seed: int, count: int) -> Site:
 
 
 def _write_site(site: Site, labels: list[Label], folder: Path) -> None:
+    """Write the pages, the labels of all pages, and the few labels that the demo used."""
     from untemplate.demo import write_site
     from untemplate.labeling import write_labels
 
@@ -144,6 +146,7 @@ def _cluster_pages(site: Site) -> Clustering:
 
 
 def _choose_samples(clustering: Clustering) -> Samples:
+    """Choose the pages of each template to label, and print the first ones."""
     from untemplate.sampling import sample
 
     samples = [(one, sample(one)) for one in progress(clustering, "Choosing pages", len(clustering))]
@@ -166,13 +169,14 @@ def _label_pages(samples: Samples, site: Site) -> list[Label]:
     return [label for label in site.labels if label.page in pages]
 
 
-def _learn_rules(site: Site, labels: list[Label]) -> Learned:
+def _learn_from_labels(site: Site, labels: list[Label]) -> Learned:
     from untemplate.pipeline import learn_site
 
     return learn_site(progress(site.pages, "Learning", len(site.pages)), labels, site.schema)
 
 
 def _extract_records(rules: Rules, site: Site) -> list[Record]:
+    """Extract all pages, and print the first records and how often each attribute was found."""
     from untemplate.output.tally import Tally
 
     tally = Tally()
@@ -188,13 +192,15 @@ def _texts(record: Record) -> dict[str, list[str]]:
     return {name: [value.text for value in values] for name, values in record.values.items()}
 
 
-def _watch_pages(rules: Rules, later: Site) -> None:
+def _watch_new_look(rules: Rules, later: Site) -> None:
+    """Watch the redesigned pages, and print the alarms."""
     from untemplate.watching import watch
 
     show_report(watch(rules, progress(later.pages, "Watching", len(later.pages))))
 
 
-def _heal_rules(rules: Rules, later: Site) -> Rules:
+def _heal_on_new_look(rules: Rules, later: Site) -> Rules:
+    """Heal the rules on the redesigned pages, and print what was repaired."""
     from untemplate.watching import heal_site
 
     healed = heal_site(rules, progress(later.pages, "Healing", len(later.pages)))
@@ -236,6 +242,7 @@ def _first_texts(record: Record) -> set[str]:
 
 
 def _show_score(records: list[Record], labels: list[Label], site: Site) -> None:
+    """Compare records with the truth, on the pages that nobody labeled."""
     from untemplate.output.scores import score_records
 
     judged_pages = site.truth.keys() - {label.page for label in labels}

@@ -76,6 +76,7 @@ def draw_coverage(runs: Iterable[Run], site: str, path: Path) -> None:
 
 
 def _coverage(runs: Sequence[Run]) -> dict[str, _Points]:
+    """For each cluster, map the time of a run to the share of pages that look as before."""
     lines: defaultdict[str, _Points] = defaultdict(dict)
     for run in runs:
         for cluster in run.figures["clusters"]:
@@ -93,6 +94,7 @@ def _fill_rates(runs: Sequence[Run]) -> dict[str, _Points]:
 
 
 def _fill_of_run(clusters: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """Compute the mean fill rate of each attribute, weighted by the pages of the clusters."""
     filled: defaultdict[str, float] = defaultdict(float)
     pages: defaultdict[str, int] = defaultdict(int)
     for cluster in clusters:
@@ -103,6 +105,7 @@ def _fill_of_run(clusters: Sequence[Mapping[str, Any]]) -> dict[str, float]:
 
 
 def _draw_lines(axes: Axes, title: str, lines: Mapping[str, _Points]) -> None:
+    """Draw one line for each name, with a legend and dates below."""
     lowest = sorted(lines, key=lambda name: [*lines[name].values()][-1])[:MAX_LINES]
     left_out = f" (the {MAX_LINES} lowest of {len(lines)})" if len(lines) > MAX_LINES else ""
     drawn = [name for name in lines if name in lowest]
@@ -151,6 +154,7 @@ def draw_rows(page: Page, rows: Rows, path: Path, layout: Layout | None = None) 
 
 
 def _draw_page(axes: Axes, boxes: Boxes, height: float) -> None:
+    """Draw the blocks of the page as gray boxes, and its texts where they are on screen."""
     tree = build_page_tree(boxes.page)
     for x, y, width, tall in build_vision_tree(PageProfile(tree, boxes)).boxes.tolist():
         if min(width, tall) > MIN_BOX and y < height:
@@ -163,6 +167,7 @@ def _draw_page(axes: Axes, boxes: Boxes, height: float) -> None:
 
 
 def _draw_row(axes: Axes, boxes: Boxes, elements: Sequence[etree._Element], name: str, color: str) -> None:
+    """Draw a colored box around the elements of a row, with its number in the corner."""
     row_boxes = [boxes.element(element) for element in elements]
     shown = [box for box in row_boxes if min(box.width, box.height) > 0]
     if not shown:

@@ -95,7 +95,7 @@ def command(
     url_column: str,
     html_column: str,
     rules_file: Path | None,
-    where: str | None,
+    catalog_name: str | None,
     site: str | None,
     output: str,
     engine: str,
@@ -122,7 +122,7 @@ def command(
 
     if master and engine != "spark":
         raise click.UsageError("--master needs --engine spark.")
-    with open_rules(rules_file, where, site) as (rules, stored):
+    with open_rules(rules_file, catalog_name, site) as (rules, stored):
         run = stored.catalog.start_run(stored.site, "extract") if stored else 0
     limits = PageLimits(page_seconds, page_memory << 20)
     done: RunProgress | Result

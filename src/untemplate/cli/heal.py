@@ -52,7 +52,7 @@ def command(
     url_column: str,
     html_column: str,
     rules_file: Path | None,
-    where: str | None,
+    catalog_name: str | None,
     site: str | None,
     output: Path | None,
     as_json: bool,
@@ -67,7 +67,7 @@ def command(
     if rules_file and not output:
         raise click.UsageError("Missing option '-o': where to write the healed rules.")
     with (
-        open_rules(rules_file, where, site) as (rules, stored),
+        open_rules(rules_file, catalog_name, site) as (rules, stored),
         fresh_pages(source, url_column, html_column, rules) as pages,
     ):
         healed, changes = _heal_in_catalog(rules, pages, stored) if stored else _heal_rules(rules, pages)

@@ -1,4 +1,4 @@
-"""untemplate label: labels of a site that nobody has labelled, from knowledge of its vertical."""
+"""untemplate label: label a site that nobody has labeled, with knowledge of its vertical."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 __all__ = ["command", "knowledge_option", "label_pages", "method_option", "read_some"]
 
-# Pages of a site that are labelled: more make labels hardly better.
-PAGES = 50
+# Pages of a site that are labeled: more improve labels only a little.
+LABELED_PAGES = 50
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def knowledge_option(help: str, required: bool = False) -> Callable[[Command], Command]:
-    """An option for a folder of knowledge."""
+    """Return the option for a folder of knowledge."""
     return click.option(
         "--knowledge",
         "knowledge_folder",
@@ -46,7 +46,7 @@ def knowledge_option(help: str, required: bool = False) -> Callable[[Command], C
 
 
 def method_option(help: str, default: str | None = None) -> Callable[[Command], Command]:
-    """An option for one of the registered methods; its help lists them all."""
+    """Return the option for one of the registered methods; its help lists them all."""
     return click.option("--method", cls=_MethodOption, default=default, show_default=True, help=help)
 
 
@@ -62,6 +62,7 @@ class _MethodOption(click.Option):
         return super().type_cast_value(context, value)
 
     def _read_registry(self) -> None:
+        """Fill in the choices and the help text."""
         from untemplate.labeling.knowledge import METHODS
 
         methods = "; ".join(f'"{name}": {method.help}' for name, method in METHODS.items())
@@ -79,7 +80,7 @@ class _MethodOption(click.Option):
 @knowledge_option("The folder that untemplate train wrote.", required=True)
 @click.option(
     "-k",
-    default=PAGES,
+    default=LABELED_PAGES,
     show_default=True,
     type=click.IntRange(min=2),
     help="Pages to label, at most, spread over the site.",
@@ -105,10 +106,10 @@ def command(
     output: Path,
     as_json: bool,
 ) -> None:
-    """Label pages of a site that nobody has labelled.
+    """Label pages of a site that nobody has labeled.
 
-    PAGES is any source of pages of one site; see untemplate cluster --help. The table at the end tells for each
-    attribute how sure the labels are, on which share of the pages it was found, and what was found.
+    PAGES is any source of pages of one site; see untemplate cluster --help. The table at the end shows for each
+    attribute how sure the labels are, on which share of the pages it was found, and examples of its values.
 
     Exit code 1: some attributes were not found.
     """
@@ -121,44 +122,50 @@ def command(
     findings = knowledge.find(chosen)
     write_labels(labels_of(findings), output)
     if as_json:
-        show_json(
-            [
-                {
-                    "attribute": finding.attribute,
-                    "found": finding.found,
-                    "confidence": round(finding.confidence, 3),
-                    "coverage": round(finding.coverage, 3),
-                    "examples": finding.examples,
-                }
-                for finding in findings
-            ]
-        )
+        show_json([_finding_as_json(finding) for finding in findings])
     else:
-        _show(findings, counted(len(chosen), "page"), len(chosen))
+        _show_findings(findings, counted(len(chosen), "page"), len(chosen))
     say(f"Labels are in {output}.")
     if not all(finding.found for finding in findings):
         context.exit(1)
 
 
-def label_pages(knowledge: Knowledge, pages: Pages, known: Sequence[Label]) -> list[Label]:
-    """Labels for attributes that nobody labelled on any page, with a table of them on standard error."""
+def _finding_as_json(finding: Finding) -> dict[str, Any]:
+    return {
+        "attribute": finding.attribute,
+        "found": finding.found,
+        "confidence": round(finding.confidence, 3),
+        "coverage": round(finding.coverage, 3),
+        "examples": finding.examples,
+    }
+
+
+def label_pages(knowledge: Knowledge, pages: Pages, labels: Sequence[Label]) -> list[Label]:
+    """Return labels by knowledge for the attributes that `labels` does not mention.
+
+    A table on standard error shows what was found.
+    """
     from untemplate.labeling import labels_of
 
-    chosen = _spread(progress(pages, "Reading pages", pages.total), PAGES)
-    given = {label.attribute for label in known}
-    findings = [one for one in knowledge.find(chosen) if one.attribute not in given]
-    _show(findings, f"Labels by knowledge of {knowledge.schema.name}", len(chosen), err=True)
+    chosen = _spread_pages(progress(pages, "Reading pages", pages.total), LABELED_PAGES)
+    labeled_attributes = {label.attribute for label in labels}
+    findings = [finding for finding in knowledge.find(chosen) if finding.attribute not in labeled_attributes]
+    _show_findings(findings, f"Labels by knowledge of {knowledge.schema.name}", len(chosen), err=True)
     return labels_of(findings)
 
 
-def read_some(source: str, url_column: str, html_column: str, k: int = PAGES) -> list[Page]:
-    """At most `k` pages of a source, spread over the site."""
+def read_some(source: str, url_column: str, html_column: str, k: int = LABELED_PAGES) -> list[Page]:
+    """Return at most `k` pages of a source, spread over the site."""
     with open_pages(source, url_column, html_column) as pages:
-        return _spread(progress(pages, f"Reading {source}", pages.total), k)
+        return _spread_pages(progress(pages, f"Reading {source}", pages.total), k)
 
 
-def _spread(pages: Iterable[Page], k: int) -> list[Page]:
-    """At most `k` of the pages, evenly spread over all; no more than twice as many are ever kept."""
+def _spread_pages(pages: Iterable[Page], k: int) -> list[Page]:
+    """Return at most `k` of the pages, evenly spread over all of them.
+
+    The number of pages is not known in advance. So every page is kept at first, and whenever there are twice as many
+    as needed, every second one is dropped.
+    """
     kept: list[Page] = []
     step = 1
     for number, page in enumerate(pages):
@@ -169,28 +176,20 @@ def _spread(pages: Iterable[Page], k: int) -> list[Page]:
     return [kept[number * len(kept) // k] for number in range(k)] if len(kept) > k else kept
 
 
-def _show(findings: Sequence[Finding], title: str, pages: int, err: bool = False) -> None:
-    """A table of what was found, and lines about what was not, and on which share of the pages nothing was."""
-    show(
-        title,
-        ("attribute", "confidence", "coverage", "examples"),
-        (
-            (
-                finding.attribute,
-                f"{finding.confidence:.0%}",
-                f"{finding.coverage:.0%}",
-                " | ".join(finding.examples),
-            )
-            for finding in findings
-            if finding.found
-        ),
-        err=err,
-    )
+def _show_findings(findings: Sequence[Finding], title: str, pages: int, err: bool = False) -> None:
+    """Print a table of the attributes that were found, and say what was not found and on how many pages."""
+    rows = []
+    labeled_pages: set[int] = set()
+    for finding in findings:
+        if finding.found:
+            confidence, coverage = f"{finding.confidence:.0%}", f"{finding.coverage:.0%}"
+            rows.append((finding.attribute, confidence, coverage, " | ".join(finding.examples)))
+            labeled_pages |= {id(page) for page, _ in finding.places}
+    show(title, ("attribute", "confidence", "coverage", "examples"), rows, err=err)
     missing = [finding.attribute for finding in findings if not finding.found]
     if missing:
-        click.echo(f"Not found, so not labelled: {', '.join(missing)}.", err=err)
-    labelled = {id(page) for finding in findings if finding.found for page, _ in finding.places}
-    if without := pages - len(labelled):
+        click.echo(f"Not found, so not labeled: {', '.join(missing)}.", err=err)
+    if without := pages - len(labeled_pages):
         click.echo(
             f"{without} of {counted(pages, 'page')} got no label: nothing was found, or they list many records.",
             err=err,

@@ -89,7 +89,7 @@ def command(
     examples_given: tuple[str, ...],
     knowledge_folder: Path | None,
     output: Path | None,
-    where: str | None,
+    catalog_name: str | None,
     site: str | None,
     as_json: bool,
 ) -> None:
@@ -103,7 +103,7 @@ def command(
     """
     from untemplate.labeling import Knowledge
 
-    _check_output(output, where)
+    _check_output(output, catalog_name)
     knowledge = Knowledge.load(knowledge_folder) if knowledge_folder else None
     labels = _read_label_files(label_files)
     schema = _choose_schema(schema_name, knowledge, labels, bool(examples_given))
@@ -114,8 +114,8 @@ def command(
     with open_pages(source, url_column, html_column) as pages:
         if knowledge:
             labels += label_pages(knowledge, pages, labels)
-        if where:
-            learned = _learn_in_catalog(pages, labels, schema, where, site)
+        if catalog_name:
+            learned = _learn_in_catalog(pages, labels, schema, catalog_name, site)
         else:
             learned = _learn_rules(pages, labels, schema)
     _report(learned, output, as_json)
@@ -123,15 +123,16 @@ def command(
         context.exit(1)
 
 
-def _check_output(output: Path | None, where: str | None) -> None:
+def _check_output(output: Path | None, catalog_name: str | None) -> None:
     """Raise if the rules could not be kept anywhere: better before the work than after it."""
-    if not output and not where:
+    if not output and not catalog_name:
         raise click.UsageError("Missing option '-o': where to write the rules.")
     if output and not output.parent.is_dir():
         raise InputError(f"{output}: cannot write: there is no folder {output.parent}")
 
 
 def _read_label_files(paths: Sequence[Path]) -> list[Label]:
+    """Return the labels of all files, in the order of the command line."""
     from untemplate.labeling import read_labels
 
     labels: list[Label] = []
@@ -177,10 +178,10 @@ def _learn_rules(pages: Pages, labels: list[Label], schema: Schema) -> Learned:
 
 
 def _learn_in_catalog(
-    pages: Pages, labels: list[Label], schema: Schema, where: str, site: str | None
+    pages: Pages, labels: list[Label], schema: Schema, catalog_name: str, site: str | None
 ) -> Learned:
     """Learn as a run of the catalog, which keeps the labels, the rules and the sample pages."""
-    with open_catalog(where, create=True) as catalog:
+    with open_catalog(catalog_name, create=True) as catalog:
         stored = CatalogSite(catalog, site_name(site, (page.url for page in pages)))
         run = catalog.start_run(stored.site, "learn")
         learned = _learn_rules(pages, labels, schema)
@@ -213,6 +214,7 @@ def show_learned(learned: Learned) -> None:
 
 
 def _report_row(report: AttributeReport) -> tuple[str, str, str, str]:
+    """Return an attribute, its coverage, the page to label next, and its rule in words or why there is none."""
     from untemplate.rules.in_words import explain_rule
 
     if report.rule is None:
@@ -234,6 +236,7 @@ def has_failed(learned: Learned) -> bool:
 
 
 def _list_problems(learned: Learned) -> Iterator[str]:
+    """Yield the problems of the site, then those of each attribute with its name."""
     yield from learned.problems
     for reports in learned.reports.values():
         for report in reports:

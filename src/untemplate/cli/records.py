@@ -178,6 +178,7 @@ def show_rows(title: str, rows: Rows, some: int) -> None:
 
 
 def _shorten(text: str) -> str:
+    """Cut a long cell, with a mark where it was cut."""
     return text if len(text) <= MAX_CELL_LETTERS else f"{text[: MAX_CELL_LETTERS - 1]}…"
 
 

@@ -42,13 +42,13 @@ def server_options(command: Command) -> Command:
     )
 )
 @server_options
-def command(where: str, port: int, no_browser: bool) -> None:
+def command(catalog_name: str, port: int, no_browser: bool) -> None:
     """Look after the sites of a catalog in the browser.
 
     Label and review pages, look at rules and their history, watch for changes, heal, and export records. Pages to
     start with come into the catalog by untemplate annotate.
     """
-    with open_catalog(where) as catalog:
+    with open_catalog(catalog_name) as catalog:
         serve(catalog, port, not no_browser)
 
 

@@ -1,4 +1,4 @@
-"""untemplate train: knowledge of a vertical from labelled seed sites."""
+"""untemplate train: learn a vertical from labeled seed sites."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = ["command"]
     "--unlabeled",
     multiple=True,
     metavar="PAGES",
-    help="Another site of the vertical, without labels; what is surely found on it is learnt. Repeat for more.",
+    help="Another site of the vertical, without labels; what is surely found on it is learned. Repeat for more.",
 )
 @method_option("How to learn", default="seed")
 @click.option(
@@ -50,17 +50,17 @@ def command(
     method: str,
     output: Path,
 ) -> None:
-    """Learn a vertical from labelled seed sites, to label other sites of it.
+    """Learn a vertical from labeled seed sites, to label other sites of it.
 
     SITE is a source of pages and its labels, PAGES:LABELS.jsonl; see untemplate cluster --help for sources. Some
-    dozens of labelled pages of one site will do; more sites make labels of new sites more reliable, and so do sites
+    dozens of labeled pages of one site will do; more sites make labels of new sites more reliable, and so do sites
     without labels.
     """
     from untemplate.labeling.knowledge import METHODS, train
     from untemplate.schema import Schema
 
     schema = Schema.load(schema_name)
-    read = [_read(site, url_column, html_column) for site in sites]
+    read = [_read_site(site, url_column, html_column) for site in sites]
     others = [read_some(source, url_column, html_column) for source in unlabeled]
     count = len(read) + len(others)
     say(f"Learning {schema.name} from {count} sites …" if count > 1 else f"Learning {schema.name} …")
@@ -75,7 +75,8 @@ def command(
     say(f"Knowledge is in {output}.")
 
 
-def _read(site: str, url_column: str, html_column: str) -> tuple[list[Page], list[Label]]:
+def _read_site(site: str, url_column: str, html_column: str) -> tuple[list[Page], list[Label]]:
+    """Read the pages and the labels of a seed site, PAGES:LABELS.jsonl."""
     from untemplate.labeling import read_labels
 
     source, colon, labels = site.rpartition(":")

@@ -61,7 +61,7 @@ def command(
     url_column: str,
     html_column: str,
     rules_file: Path | None,
-    where: str | None,
+    catalog_name: str | None,
     site: str | None,
     plot: Path | None,
     broken_share: float | None,
@@ -69,7 +69,7 @@ def command(
 ) -> None:
     """Notice that a site changed: compare fresh pages with what is remembered of them.
 
-    PAGES are fresh versions of the pages that the rules were learnt on, from any source; without PAGES, the
+    PAGES are fresh versions of the pages that the rules were learned on, from any source; without PAGES, the
     bellwethers are fetched by their URLs.
 
     Exit code 1: there are alarms.
@@ -78,7 +78,7 @@ def command(
         raise click.UsageError("--plot shows earlier runs too, which only a catalog knows: give --catalog.")
     if plot:
         from untemplate.cli.drawing import draw_coverage  # fails at once if the extra is missing
-    with open_rules(rules_file, where, site) as (rules, stored):
+    with open_rules(rules_file, catalog_name, site) as (rules, stored):
         with fresh_pages(source, url_column, html_column, rules) as pages:
             watch_pages = partial(_watch_pages, rules, pages, broken_share)
             report = _watch_in_catalog(watch_pages, rules, stored) if stored else watch_pages()
@@ -141,11 +141,13 @@ def show_report(report: Report) -> None:
 
 
 def _figures_row(figures: ClusterReport, attributes: Sequence[str]) -> list[object]:
+    """Return the cells of a cluster: its pages, coverage, and the fill rate of each attribute."""
     fill = [f"{figures.fill[name]:.0%}" if name in figures.fill else "" for name in attributes]
     return [figures.cluster, figures.pages, f"{figures.coverage:.0%}", *fill]
 
 
 def _alarm_row(alarm: Alarm) -> list[object]:
+    """Return the cells of an alarm, with the names of its first pages."""
     pages = ", ".join(alarm.pages[:MAX_NAMED_PAGES])
     if len(alarm.pages) > MAX_NAMED_PAGES:
         pages += f", … {len(alarm.pages)}"

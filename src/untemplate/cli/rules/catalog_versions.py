@@ -35,16 +35,16 @@ _site_argument = click.argument("site")
 @catalog_option("Where to save them.", DEFAULT_CATALOG)
 @click.option("--site", help="The name of the site; the host of its pages if not given.")
 @click.option("--note", default="", help="A note for the history.")
-def import_command(rules_file: Path, where: str, site: str | None, note: str) -> None:
+def import_command(rules_file: Path, catalog_name: str, site: str | None, note: str) -> None:
     """Save the rules of a file as the newest version of a site."""
     from untemplate.extraction import Rules
 
     rules = Rules.load(rules_file)
     urls = [watched.url for wrapper in rules.wrappers for watched in wrapper.bellwethers]
     name = site_name(site, [*urls, *(wrapper.url_pattern for wrapper in rules.wrappers)])
-    with open_catalog(where, create=True) as catalog:
+    with open_catalog(catalog_name, create=True) as catalog:
         version = catalog.save_rules(name, rules, "imported", note, user())
-    say(f"Version {version} of {name} is in {where}.")
+    say(f"Version {version} of {name} is in {catalog_name}.")
 
 
 @click.command("export", epilog=examples("untemplate rules export books.example -o rules.json"))
@@ -58,9 +58,9 @@ def import_command(rules_file: Path, where: str, site: str | None, note: str) ->
     show_default="standard output",
     help="The rules file to write.",
 )
-def export_command(site: str, where: str, version: int | None, output: Path | None) -> None:
+def export_command(site: str, catalog_name: str, version: int | None, output: Path | None) -> None:
     """Write the rules of a site into a file."""
-    with open_catalog(where) as catalog:
+    with open_catalog(catalog_name) as catalog:
         rules = catalog.rules(site, version)
     if output:
         rules.save(output)
@@ -75,9 +75,9 @@ def export_command(site: str, where: str, version: int | None, output: Path | No
 @catalog_option("Where they are.", DEFAULT_CATALOG)
 @click.option("-v", "--verbose", is_flag=True, help="Show how each version differs from the one before.")
 @json_option
-def history_command(site: str | None, where: str, verbose: bool, as_json: bool) -> None:
+def history_command(site: str | None, catalog_name: str, verbose: bool, as_json: bool) -> None:
     """List the versions of a site's rules; without SITE, the sites."""
-    with open_catalog(where) as catalog:
+    with open_catalog(catalog_name) as catalog:
         if site is None:
             _show_sites(catalog, as_json)
         else:
@@ -85,6 +85,7 @@ def history_command(site: str | None, where: str, verbose: bool, as_json: bool) 
 
 
 def _show_sites(catalog: Catalog, as_json: bool) -> None:
+    """List all sites of the catalog, with their versions and open alarms."""
     sites = [_describe_site(catalog, name) for name in catalog.sites()]
     if as_json:
         show_json([site | {"saved": site["saved"] and site["saved"].isoformat()} for site in sites])
@@ -103,6 +104,7 @@ def _describe_site(catalog: Catalog, name: str) -> dict[str, Any]:
 
 
 def _show_versions(catalog: Catalog, site: str, verbose: bool, as_json: bool) -> None:
+    """List the versions of one site; with `verbose`, also how each differs from the one before."""
     from untemplate.rules.in_words import compare_rules
 
     history = catalog.history(site)
@@ -133,8 +135,8 @@ def _version_row(version: Version) -> tuple[object, ...]:
 @_site_argument
 @click.argument("version", type=click.IntRange(min=1))
 @catalog_option("Where they are.", DEFAULT_CATALOG)
-def rollback_command(site: str, version: int, where: str) -> None:
+def rollback_command(site: str, version: int, catalog_name: str) -> None:
     """Make an earlier VERSION the newest one of a site's rules; none is lost."""
-    with open_catalog(where) as catalog:
+    with open_catalog(catalog_name) as catalog:
         number = catalog.rollback(site, version, user())
     say(f"Version {number} of {site} is version {version} again.")

@@ -86,6 +86,7 @@ def xslt_command(rules_file: Path, output: Path) -> None:
 
 
 def _write_stylesheet(wrapper: Wrapper, schema: Schema, folder: Path) -> None:
+    """Write the stylesheet of one cluster, print its path, and say which rules it leaves out."""
     from untemplate.rules.xslt import not_exportable, wrapper_xslt
 
     path = folder / (re.sub(r"[^\w.-]", "_", wrapper.cluster) + ".xsl")
@@ -203,6 +204,7 @@ def _explain_rules(rules: Rules) -> Iterator[str]:
 
 
 def _explain_wrapper(wrapper: Wrapper) -> Iterator[str]:
+    """Yield the lines about one cluster: where its records are, then each rule with its selectors."""
     from untemplate.rules.in_words import explain_records, explain_rule
 
     if not wrapper.rules:
@@ -219,6 +221,7 @@ def _explain_wrapper(wrapper: Wrapper) -> Iterator[str]:
 
 
 def _list_selectors(selectors: Sequence[Selector]) -> Iterator[str]:
+    """Yield two lines for each selector: its support with its words, and its XPath."""
     from untemplate.rules.in_words import explain_selector
 
     for number, selector in enumerate(selectors, 1):
