@@ -17,7 +17,7 @@ from rich.progress import track
 from rich.table import Table
 
 from benchmarks.data.swde import VERTICALS, Site, Truth, sites
-from untemplate.sampling.selection import XPathTable, greedy_cover, read_xpath_table
+from untemplate.sampling.page_selection import XPathTable, greedy_cover, read_xpath_table
 
 RANDOM_ORDERS = 20
 HEAVY_SHARE = 0.95

@@ -180,7 +180,7 @@ def cluster(pages: Iterable[Page]) -> Clustering:
     drafts = _link_drafts([*pure, *(_Draft(group, compared=[site.paths(group[0])]) for group in linked)])
     min_members = threshold * len(linked) / max(1, len(strays))
     drafts = [draft for draft in drafts if draft.importance or len(draft.members) >= min_members]
-    drafts = _adopt_strays(drafts, _without(strays, linked), site)
+    drafts = _adopt_strays(drafts, _exclude_groups(strays, linked), site)
     if len(drafts) == 1:
         # A page too many costs a record with gaps; a lost page costs a record.
         drafts = [replace(drafts[0], members=site.tagged)]
@@ -263,7 +263,7 @@ def _separate_impure(drafts: list[_Draft]) -> tuple[list[_Draft], list[int]]:
 def _is_pure(draft: _Draft) -> bool:
     """Return True if the compared pages are of one template; those that cannot be read are ignored."""
     readable = [paths for paths in draft.compared if paths]
-    return len(link_groups(_similarity(readable), [1] * len(readable), MIN_SIMILARITY)) <= 1
+    return len(link_groups(_similarity_matrix(readable), [1] * len(readable), MIN_SIMILARITY)) <= 1
 
 
 def _group_by_vector(numbers: Iterable[int], site: _Site) -> list[list[int]]:
@@ -274,7 +274,7 @@ def _group_by_vector(numbers: Iterable[int], site: _Site) -> list[list[int]]:
     return list(groups.values())
 
 
-def _without(groups: list[list[int]], excluded: list[list[int]]) -> list[list[int]]:
+def _exclude_groups(groups: list[list[int]], excluded: list[list[int]]) -> list[list[int]]:
     firsts = {group[0] for group in excluded}
     return [group for group in groups if group[0] not in firsts]
 
@@ -284,7 +284,7 @@ def _link_drafts(drafts: list[_Draft]) -> list[_Draft]:
     sets, owners = _compared_pages(drafts)
     share = np.zeros((len(sets), len(drafts)))
     share[np.arange(len(sets)), owners] = 1 / np.array([len(drafts[owner].compared) for owner in owners])
-    similarity = share.T @ _similarity(sets) @ share
+    similarity = share.T @ _similarity_matrix(sets) @ share
     groups = link_groups(similarity, [len(draft.members) for draft in drafts], MIN_SIMILARITY)
     return [_join_drafts([drafts[index] for index in group]) for group in groups]
 
@@ -404,7 +404,7 @@ class PathIndex:
         return common / np.maximum(self._sizes + len(paths) - common, 1)
 
 
-def _similarity(sets: list[frozenset[str]]) -> Doubles:
+def _similarity_matrix(sets: list[frozenset[str]]) -> Doubles:
     """Return the matrix of similarities of all pairs."""
     index = PathIndex(sets)
     return np.array([index.similarities(paths) for paths in sets]).reshape(len(sets), len(sets))

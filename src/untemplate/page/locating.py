@@ -149,11 +149,15 @@ def locate_elements(
     """Return the element nodes whose texts together are a value, or that an XPath selects."""
     elements = [(row, node) for row, node in enumerate(nodes) if node.kind == "element"]
     if xpath is not None:
-        pinned = {element for element, kind in nodes_at(root, xpath) if kind == "element"}
-        return [Occurrence(row, "element", node.text) for row, node in elements if node.element in pinned]
+        selected = _elements_at(root, xpath)
+        return [Occurrence(row, "element", node.text) for row, node in elements if node.element in selected]
     text = clean_value(value or "")
     same = (Occurrence(row, "element", text) for row, node in elements if node.text == text)
     return list(islice(same, MAX_OCCURRENCES))
+
+
+def _elements_at(root: etree._Element, xpath: str) -> set[etree._Element]:
+    return {element for element, kind in nodes_at(root, xpath) if kind == "element"}
 
 
 def locate_xpath(

@@ -1,5 +1,5 @@
 """Template to the few pages worth labeling (Vertex III-B)."""
 
-from untemplate.sampling.selection import sample
+from untemplate.sampling.page_selection import sample
 
 __all__ = ["sample"]

@@ -227,7 +227,7 @@ class Seed:
 
     def __init__(self, pages: Sequence[Page], labels: Sequence[Label], schema: Schema) -> None:
         named = {label.page for label in labels}
-        labelled = [page for page in pages if page.id in named or page.url in named]
+        labelled = [page for page in pages if page.is_named_in(named)]
         if len(labelled) < SUB_SITE:
             chosen = {id(page) for page in labelled}
             labelled += [page for page in pages if id(page) not in chosen][: PAGES - len(labelled)]

@@ -16,6 +16,7 @@ from untemplate.labeling.nodes import NodeTable
 from untemplate.labeling.nodes.node_table import ELEMENT
 from untemplate.page import Page
 from untemplate.page.arrays import Bools, Ints, Numbered
+from untemplate.page.captions import min_static_pages
 
 __all__ = ["ALPHA", "NodeId", "Segment", "Segmented"]
 
@@ -115,7 +116,7 @@ def _static_rows(table: NodeTable, alpha: float) -> Bools:
         numbers[row] = ids[(key[1], key[2], seen[key])]
         seen[key] += 1
     pages = np.bincount(numbers, minlength=1)
-    static: Bools = pages[numbers] >= _enough(table, alpha)
+    static: Bools = pages[numbers] >= min_static_pages(len(table.pages), alpha)
     return static
 
 
@@ -130,7 +131,7 @@ def _static_prefixes(table: NodeTable, static: Bools, alpha: float) -> dict[int,
             starts[number] = _starts(table.texts[number])
         for start in starts[number]:
             pages.setdefault((int(table.path[row]), start), set()).add(int(table.page[row]))
-    enough = _enough(table, alpha)
+    enough = min_static_pages(len(table.pages), alpha)
     known = {key for key, found in pages.items() if len(found) >= enough}
     prefix = {}
     for row in rows:
@@ -148,8 +149,3 @@ def _starts(text: str) -> list[str]:
     """
     words = text[: MAX_PREFIX + 1].split(" ")[:-1]
     return [" ".join(words[: count + 1]) for count, word in enumerate(words) if word.endswith(":")]
-
-
-def _enough(table: NodeTable, alpha: float) -> float:
-    """On how many pages static text stands; never on one alone."""
-    return max(2.0, alpha * len(table.pages))

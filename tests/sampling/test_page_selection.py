@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from untemplate import Page
 from untemplate.clustering import cluster
 from untemplate.sampling import sample
-from untemplate.sampling.selection import MAX_PAGES, greedy_cover, read_xpath_table
+from untemplate.sampling.page_selection import MAX_PAGES, greedy_cover, read_xpath_table
 
 
 def page(*parts, id=""):
