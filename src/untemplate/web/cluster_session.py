@@ -92,6 +92,10 @@ class ClusterSession:
             labels += [label for label in attribute_labels if label.page == page]
         return labels
 
+    def count_absent(self, attribute: str) -> int:
+        """Return how many pages are labeled as not containing an attribute."""
+        return sum(label.is_gap for label in self._labels.get(attribute, []))
+
     def table_with(self, page: Page) -> tuple[SampleTable, int]:
         """Return a table that contains a page, and the number of the page in it.
 
@@ -162,9 +166,8 @@ class ClusterSession:
         """Return the share of the pages without a label for an attribute on which its rule finds a value."""
         labeled = {label.page for label in self._labels.get(attribute, [])}
         unlabeled = [page for id, page in self.pages.items() if id not in labeled]
-        if not unlabeled:
-            return 1.0
-        return sum(bool(self.find(page)[attribute]) for page in unlabeled) / len(unlabeled)
+        filled = [page for page in unlabeled if self.find(page)[attribute]]
+        return len(filled) / len(unlabeled) if unlabeled else 1.0
 
     def _add_page(self, page: Page) -> bool:
         """Add a copy of a page; return False if it cannot be parsed."""

@@ -12,7 +12,6 @@ contain it. An attribute without a rule does count, until `MIN_ABSENT_PAGES` pag
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -104,11 +103,8 @@ def measure_progress(session: ClusterSession) -> LabelingProgress:
 
 def _undecided_attributes(session: ClusterSession) -> tuple[str, ...]:
     """Return the attributes that have no rule, and that too few pages are labeled as not containing."""
-    absent: Counter[str] = Counter()
-    for page in session.pages:
-        absent.update(label.attribute for label in session.labels_of(page) if label.is_gap)
     without_rule = [name for name in session.schema.attributes if name not in session.rules]
-    return tuple(name for name in without_rule if absent[name] < MIN_ABSENT_PAGES)
+    return tuple(name for name in without_rule if session.count_absent(name) < MIN_ABSENT_PAGES)
 
 
 def _page_state(session: ClusterSession, page: str) -> PageState:

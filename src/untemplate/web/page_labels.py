@@ -5,7 +5,7 @@ Every label is written to the catalog at once. Replaced labels are removed, not 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -85,11 +85,11 @@ def set_labels(site: OpenSite, page: str, attribute: str, clicks: Sequence[Click
         raise LabelError(f"schema {site.schema.name!r} has no attribute {attribute!r}")
     parsed, rendering = site.rendered_page(page)
     if clicks is None:
-        return _replace_labels(site, page, {attribute: [Label(page, attribute, None)]})
+        return _replace_labels(site, page, [attribute], [Label(page, attribute, None)])
     if len(clicks) > 1 and not definition.many:
         raise LabelError(f"{attribute} has one value on a page, not {len(clicks)}")
     labels = [label_from_click(click, parsed, rendering, definition) for click in clicks]
-    return _replace_labels(site, page, {attribute: labels})
+    return _replace_labels(site, page, [attribute], labels)
 
 
 def confirm_values(site: OpenSite, page: str, attributes: Collection[str] | None = None) -> LabelChange:
@@ -97,12 +97,11 @@ def confirm_values(site: OpenSite, page: str, attributes: Collection[str] | None
     session = site.session(site.cluster_of(page))
     parsed, _ = site.rendered_page(page)
     found = session.find_unlabeled(parsed) if attributes is None else session.find(parsed)
-    labels = {
-        name: _matches_as_labels(page, name, matches, session)
-        for name, matches in found.items()
-        if attributes is None or name in attributes
-    }
-    return _replace_labels(site, page, labels)
+    confirmed = [name for name in found if attributes is None or name in attributes]
+    labels: list[Label] = []
+    for name in confirmed:
+        labels += _matches_as_labels(page, name, found[name], session)
+    return _replace_labels(site, page, confirmed, labels)
 
 
 def change_labels(site: OpenSite, restore: Iterable[int], remove: Iterable[int]) -> LabelChange:
@@ -138,14 +137,13 @@ def _matches_as_labels(
     return labels or [Label(page, attribute, None)]
 
 
-def _replace_labels(site: OpenSite, page: str, labels: Mapping[str, Sequence[Label]]) -> LabelChange:
-    """Replace the labels of some attributes on a page."""
-    new: list[Label] = []
-    for attribute_labels in labels.values():
-        new += attribute_labels
+def _replace_labels(
+    site: OpenSite, page: str, attributes: Collection[str], labels: Sequence[Label]
+) -> LabelChange:
+    """Replace the labels of some attributes on a page, and publish the change."""
     with site.writing:
-        old_ids = [stored.id for stored in site.labels(page) if stored.label.attribute in labels]
-        new_ids = site.catalog.add_labels(site.name, new, site.workspace.user) if new else []
+        old_ids = [stored.id for stored in site.labels(page) if stored.label.attribute in attributes]
+        new_ids = site.catalog.add_labels(site.name, labels, site.workspace.user)
         removed = [id for id in old_ids if id not in new_ids]
         for id in removed:
             site.catalog.remove_label(id, site.workspace.user)
@@ -157,7 +155,11 @@ def _replace_labels(site: OpenSite, page: str, labels: Mapping[str, Sequence[Lab
 
 
 def label_from_click(click: Click, page: Page, rendering: Rendering, attribute: Attribute) -> Label:
-    """Return the label that a click means; raise LabelError if there is nothing to label."""
+    """Return the label that a click means.
+
+    Raises:
+        LabelError: There is no text to label, the selected part is not there, or the range is too long.
+    """
     node = rendering.node(click.item, click.attribute)
     if node is None:
         raise LabelError("there is no text to label at this place; click on a text")
@@ -193,18 +195,18 @@ def _common_xpath(nodes: Sequence[Node], page: Page) -> str | None:
     if len(nodes) == 1:
         return nodes[0].xpath
     wanted = {(node.element, node.kind) for node in nodes}
-    text_nodes = [node for node in page.nodes if node.is_text]
-    for element in _with_ancestors(nodes[0].parent):
-        inside = set(element.iter())
-        contained = {(node.element, node.kind) for node in text_nodes if node.parent in inside}
+    parent = nodes[0].parent
+    for element in (parent, *parent.iterancestors()):
+        contained = _texts_inside(element, page)
         if wanted <= contained:
             return element_xpath(element) if contained == wanted else None
     return None
 
 
-def _with_ancestors(element: etree._Element) -> Iterator[etree._Element]:
-    yield element
-    yield from element.iterancestors()
+def _texts_inside(element: etree._Element, page: Page) -> set[tuple[etree._Element, str]]:
+    """Return the element and the kind of each text node inside an element."""
+    inside = set(element.iter())
+    return {(node.element, node.kind) for node in page.nodes if node.is_text and node.parent in inside}
 
 
 # From labels and found values to marks
@@ -234,6 +236,7 @@ def mark_match(match: Match, rule: Rule, rendering: Rendering) -> MarkedItems:
 
 
 def _mark_occurrence(occurrence: Occurrence, table: SampleTable, rendering: Rendering) -> MarkedItems:
+    """Return the items of the text nodes, or of the attribute, where a value occurs."""
     first = table.rows[occurrence.row]
     texts = (node for node in table.rows[occurrence.row :] if node.is_text or node is first)
     part = occurrence.text if occurrence.mode == "part" else None
@@ -246,5 +249,6 @@ def _mark_element(node: Node, rendering: Rendering) -> MarkedItems:
 
 
 def _item_numbers(nodes: Sequence[Node], rendering: Rendering) -> tuple[int, ...]:
+    """Return the numbers of the items that show these nodes; nodes that are not shown have none."""
     numbers = (rendering.number(node) for node in nodes)
     return tuple(number for number in numbers if number is not None)

@@ -93,7 +93,8 @@ def _attribute_node(element: etree._Element, attribute: str) -> Node | None:
     """Return the node of an attribute that may contain a value; for `src`, of the source that is shown."""
     names = _SOURCES if attribute == "src" else (attribute,)
     for name in names:
-        if name in VALUE_ATTRIBUTES and (text := squeeze(element.get(name) or "")):
+        text = squeeze(element.get(name, ""))
+        if text and name in VALUE_ATTRIBUTES:
             return Node(element, f"@{name}", text)
     return None
 
@@ -211,18 +212,20 @@ def _relative_to_base(root: etree._Element, link: LinkResolver) -> LinkResolver:
 
 
 def _is_stylesheet(element: etree._Element) -> bool:
-    return element.tag == "link" and "stylesheet" in (element.get("rel") or "").lower().split()
+    """Return True for a `link` element whose relations include a style sheet."""
+    return element.tag == "link" and "stylesheet" in element.get("rel", "").lower().split()
 
 
 def _element_item(element: etree._Element, parent: int, link: LinkResolver) -> Item:
     """Return the item of an element; an element that must not be shown as such becomes a span."""
     tag = element.tag
+    media = element.get("media") or "all"
+    if tag == "style":
+        return [parent, "style", {"media": media}]
     if _is_stylesheet(element):
         address = link(element.get("href") or "")
-        shown = {"rel": "stylesheet", "href": address, "media": element.get("media") or "all"}
+        shown = {"rel": "stylesheet", "href": address, "media": media}
         return [parent, "link", shown] if address else [parent, "span", {}]
-    if tag == "style":
-        return [parent, "style", {"media": element.get("media") or "all"}]
     is_shown = tag in TAGS or _CUSTOM.fullmatch(tag)
     return [parent, tag if is_shown else "span", _shown_attributes(element, link)]
 

@@ -148,7 +148,9 @@ class OpenSite:
     def labels(self, page: str | None = None) -> list[StoredLabel]:
         """Return the labels that are not removed, of all pages or of one."""
         labels = self.catalog.labels(self.name)
-        return labels if page is None else [stored for stored in labels if stored.label.page == page]
+        if page is None:
+            return labels
+        return [stored for stored in labels if stored.label.page == page]
 
     def labeled_pages(self, cluster: str) -> set[str]:
         """Return the ids of the pages of a cluster that have labels."""

@@ -267,7 +267,7 @@ def _labeled_view(site: OpenSite, page: str, change: LabelChange) -> LabeledView
     changes = site.workspace.changes.count(site.name)
     session = site.session(site.cluster_of(page))
     return LabeledView(
-        change=LabelChangeView(added=list(change.added), removed=list(change.removed)),
+        change=LabelChangeView(**asdict(change)),
         session=_session_view(site, session, changes),
         marks=_marks_view(site, session, page),
     )
@@ -362,8 +362,7 @@ def mark_view(match: Match, rule: Rule, rendering: Rendering) -> MarkView:
     return MarkView(
         attribute=rule.attribute,
         kind="found",
-        items=list(marked.items),
-        part=marked.part,
+        **asdict(marked),
         text=match.text,
         confidence=round(match.confidence, 3),
     )
@@ -397,8 +396,7 @@ def _label_marks(
             mark = MarkView(
                 attribute=label.attribute,
                 kind="label",
-                items=list(marked.items),
-                part=marked.part,
+                **asdict(marked),
                 text=label.value or "",
                 confidence=1.0,
             )

@@ -84,17 +84,8 @@ class JobView(BaseModel):
 
 def job_view(job: Job) -> JobView:
     """Return a job as the API sends it."""
-    return JobView(
-        id=job.id,
-        kind=job.kind,
-        site=job.site,
-        state=job.state,
-        pages=job.pages,
-        total=job.total,
-        problem=job.problem,
-        result=job.result,
-        file=job.file is not None and job.state == "done",
-    )
+    has_file = job.file is not None and job.state == "done"
+    return JobView(**vars(job) | {"file": has_file})
 
 
 def answer_errors(app: FastAPI) -> None:

@@ -52,14 +52,14 @@ class SiteView(BaseModel):
     """A site, its clusters, and what waits for a person."""
 
     site: str
-    schema_name: str | None
-    version: int | None
-    saved: datetime | None
     labels: int
-    clusters: list[ClusterView]
-    waiting: list[WaitingView]
-    alarms: int
-    remote: bool = Field(description="Whether pages may load assets from other hosts")
+    schema_name: str | None = None
+    version: int | None = None
+    saved: datetime | None = None
+    clusters: list[ClusterView] = []
+    waiting: list[WaitingView] = []
+    alarms: int = 0
+    remote: bool = Field(default=False, description="Whether pages may load assets from other hosts")
 
 
 class SettingsBody(RequestBody):
@@ -98,19 +98,8 @@ def _site_view(workspace: Workspace, name: str) -> SiteView:
     """Return a site as the API sends it; a site without rules has no clusters."""
     versions = workspace.catalog.history(name)
     labels = workspace.catalog.labels(name)
-    view = SiteView(
-        site=name,
-        schema_name=None,
-        version=None,
-        saved=None,
-        labels=len(labels),
-        clusters=[],
-        waiting=[],
-        alarms=0,
-        remote=False,
-    )
     if not versions:
-        return view
+        return SiteView(site=name, labels=len(labels))
     site = workspace.site(name)
     alarms = workspace.catalog.alarms(name)
     labeled = {stored.label.page for stored in labels}
@@ -118,16 +107,16 @@ def _site_view(workspace: Workspace, name: str) -> SiteView:
         _cluster_view(site, wrapper, labeled, sum(alarm.cluster == wrapper.cluster for alarm in alarms))
         for wrapper in site.rules.wrappers
     ]
-    return view.model_copy(
-        update={
-            "schema_name": site.schema.name,
-            "version": versions[-1].number,
-            "saved": versions[-1].saved,
-            "clusters": clusters,
-            "waiting": _waiting_views(site, clusters),
-            "alarms": len(alarms),
-            "remote": site.remote,
-        }
+    return SiteView(
+        site=name,
+        labels=len(labels),
+        schema_name=site.schema.name,
+        version=versions[-1].number,
+        saved=versions[-1].saved,
+        clusters=clusters,
+        waiting=_waiting_views(site, clusters),
+        alarms=len(alarms),
+        remote=site.remote,
     )
 
 
@@ -142,14 +131,14 @@ def _cluster_view(site: OpenSite, wrapper: Wrapper, labeled: set[str], alarms: i
         labeled=len(labeled & set(ids)),
         first=ids[0] if ids else None,
         attributes=[
-            FillView(attribute=name, share=_filled_share(wrapper, name), lost=name in wrapper.lost)
+            FillView(attribute=name, share=_share_with_value(wrapper, name), lost=name in wrapper.lost)
             for name in site.schema.attributes
         ],
         alarms=alarms,
     )
 
 
-def _filled_share(wrapper: Wrapper, attribute: str) -> float | None:
+def _share_with_value(wrapper: Wrapper, attribute: str) -> float | None:
     """Return the share of watched pages with a value; None without a rule or watched pages."""
     if attribute not in wrapper.rules or not wrapper.bellwethers:
         return None

@@ -56,13 +56,15 @@ class RuleView(BaseModel):
 
     attribute: str
     type: str
-    words: str | None = Field(description="None without a rule")
     lost: bool
-    coverage: float | None
-    selectors: list[SelectorView]
-    committee: list[SelectorView]
     examples: list[ExampleView]
-    no_xslt: str | None = Field(description="Why the rule cannot be exported to XSLT, if it cannot")
+    words: str | None = Field(default=None, description="None without a rule")
+    coverage: float | None = None
+    selectors: list[SelectorView] = []
+    committee: list[SelectorView] = []
+    no_xslt: str | None = Field(
+        default=None, description="Why the rule cannot be exported to XSLT, if it cannot"
+    )
 
 
 class WrapperView(BaseModel):
@@ -211,15 +213,7 @@ def _rule_view(wrapper: Wrapper, attribute: Attribute) -> RuleView:
     name = attribute.name
     examples = _examples(wrapper, name)
     view = RuleView(
-        attribute=name,
-        type=attribute.type,
-        words=None,
-        lost=name in wrapper.lost,
-        coverage=None,
-        selectors=[],
-        committee=[],
-        examples=examples[:MAX_EXAMPLES],
-        no_xslt=None,
+        attribute=name, type=attribute.type, lost=name in wrapper.lost, examples=examples[:MAX_EXAMPLES]
     )
     rule = wrapper.rules.get(name)
     if rule is None:
