@@ -295,6 +295,6 @@ def _literal_ends(pattern: str) -> tuple[str, str]:
     return start, rest.rpartition("*")[2] if wildcard else ""
 
 
-def _signature_values(own: Signature) -> list[int]:
+def _signature_values(masked: Signature) -> list[int]:
     """Return the bytes of a signature, with −1 for a wild card."""
-    return [-1 if value is None else value for value in own.values]
+    return [-1 if value is None else value for value in masked.values]

@@ -99,11 +99,11 @@ def open_records(path: str | Path, schema: Schema) -> Iterator[RecordSink]:
         yield write
 
 
-def write_rows(found: Iterable[tuple[Page, Rows]], path: str | Path, names: Sequence[str] = ()) -> None:
+def write_rows(pages: Iterable[tuple[Page, Rows]], path: str | Path, names: Sequence[str] = ()) -> None:
     """Write the rows of list pages to a file, as they come.
 
     Args:
-        found: pages and their rows, as `find_records` returns them.
+        pages: pages and their rows, as `find_records` returns them.
         path: as for `write_records`.
         names: the names of values that get a column each.
 
@@ -114,7 +114,7 @@ def write_rows(found: Iterable[tuple[Page, Rows]], path: str | Path, names: Sequ
     """
     names = [name for name in names if name not in LIST_COLUMNS]
     columns = (*LIST_COLUMNS, *names)
-    lines = _list_lines(found, names)
+    lines = _list_lines(pages, names)
     if str(path) == "-":
         _JsonLines().write_list(lines, columns, sys.stdout)
         return
@@ -135,9 +135,9 @@ def record_format(path: str | Path) -> str:
     return ending
 
 
-def _list_lines(found: Iterable[tuple[Page, Rows]], names: Sequence[str]) -> Iterator[dict[str, Any]]:
+def _list_lines(pages: Iterable[tuple[Page, Rows]], names: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Yield the rows of all pages as column → value."""
-    for page, rows in found:
+    for page, rows in pages:
         for number, row in enumerate(rows, 1):
             cells = (page.url, page.id, row.list_id, number, round(row.confidence, 3), row.xpath, row.text)
             named = {name: row.values.get(name) for name in names}

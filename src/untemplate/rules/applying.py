@@ -191,7 +191,11 @@ class _RuleRun:
             raise NeedsCompletePage
 
     def _is_final(self, selector: Selector, matches: Sequence[Match]) -> bool:
-        """Return True if the selector would find the same on the complete page."""
+        """Return True if the selector would find the same on the complete page.
+
+        A single value is final if it is the first one and does not depend on what follows. All values are final if
+        the rest of the page cannot contain further ones. A value that ends where parsing stopped never is.
+        """
         if any(self.page.may_truncate(match.node) for match in matches):
             return False
         keeps_first = bool(matches) and not self.attribute.many and selector.position >= 0

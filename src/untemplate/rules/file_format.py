@@ -81,13 +81,13 @@ def parse_rules(text: str | bytes, name: str) -> tuple[Schema, tuple[Wrapper, ..
 
 
 def _format_attributes(schema: Schema) -> dict[str, dict[str, Any]]:
-    defaults = asdict(Attribute(""))
-    return {
-        name: {
-            key: value for key, value in asdict(attribute).items() if value != defaults[key] and key != "name"
-        }
-        for name, attribute in schema.attributes.items()
-    }
+    return {name: _format_attribute(attribute) for name, attribute in schema.attributes.items()}
+
+
+def _format_attribute(attribute: Attribute) -> dict[str, Any]:
+    """Return the fields that differ from their default. The name is the key of the attribute instead."""
+    defaults = asdict(Attribute(attribute.name))
+    return {key: value for key, value in asdict(attribute).items() if value != defaults[key]}
 
 
 def _format_wrapper(wrapper: Wrapper) -> dict[str, Any]:
@@ -173,10 +173,14 @@ def _format_profile(profile: Profile) -> dict[str, Any]:
 
 
 class _Section(BaseModel):
+    """Base of all sections: no unknown keys, and no conversion of types."""
+
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class _SelectorSection(_Section):
+    """A selector. Its XPath is for people, and must agree with its features."""
+
     xpath: str
     node: str = Field(pattern=r"^(text\(\)|element\(\)|@[A-Za-z_][\w.-]*)$")
     position: int = 0
@@ -198,6 +202,8 @@ class _SelectorSection(_Section):
 
 
 class _ClassifierSection(_Section):
+    """A classifier: log odds for each of its features."""
+
     prior: float
     features: list[list[str | int]]
     present: list[float]
@@ -211,6 +217,8 @@ class _ClassifierSection(_Section):
 
 
 class _RangeSection(_Section):
+    """The part of a text that is the value; see `Range`."""
+
     after: str | None = None
     before: str | None = None
     start: int | None = None
@@ -219,6 +227,8 @@ class _RangeSection(_Section):
 
 
 class _RuleSection(_Section):
+    """The rule of one attribute, whose name is the section's key."""
+
     selectors: list[_SelectorSection] = Field(min_length=1)
     committee: list[_SelectorSection] = []
     classifier: _ClassifierSection | None = None
@@ -239,6 +249,8 @@ class _RuleSection(_Section):
 
 
 class _RecordRuleSection(_Section):
+    """Where the records of list pages are. `holds` is the required path, by its name in files."""
+
     selectors: list[_SelectorSection] = Field(min_length=1)
     holds: str = Field("", pattern=r"^([a-z][a-z0-9]*(/[a-z][a-z0-9]*)*)?$")
     siblings: int = Field(0, ge=0, le=MAX_NODES)
@@ -253,6 +265,8 @@ class _RecordRuleSection(_Section):
 
 
 class _BellwetherSection(_Section):
+    """A watched page and its golden values."""
+
     page: str
     url: str
     signature: str
@@ -265,6 +279,8 @@ class _BellwetherSection(_Section):
 
 
 class _ProfileSection(_Section):
+    """What surrounded an attribute's values. `labels` are captions, by their name in files."""
+
     agreement: float
     labels: list[str] = []
     names: list[str] = []
@@ -274,6 +290,8 @@ class _ProfileSection(_Section):
 
 
 class _WrapperSection(_Section):
+    """All rules of one cluster. Stops are ASCII tags, static texts are keys as `static_key` makes them."""
+
     cluster: str
     signatures: list[str]
     importance: int
@@ -313,11 +331,15 @@ class _AttributeSection(_Section):
 
 
 class _SchemaSection(_Section):
+    """The schema, with the fields of its attributes that differ from their default."""
+
     name: str
     attributes: dict[str, _AttributeSection] = Field(min_length=1)
 
 
 class _RulesFile(_Section):
+    """The complete file."""
+
     untemplate: Literal[1]
     schema_: _SchemaSection = Field(alias="schema")
     wrappers: list[_WrapperSection]

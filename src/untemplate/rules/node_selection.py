@@ -117,6 +117,7 @@ def select_candidates(selector: Selector, candidates: Candidates, captions: Capt
 
 
 def _is_visible(node: Node) -> bool:
+    """Return True if a node is not inside an element that browsers do not show, such as a script."""
     element = node.parent
     while element is not None:
         if element.tag in HIDDEN_TAGS:
@@ -168,6 +169,7 @@ def feature_matches_at_or_above(feature: Feature, node: Node, captions: CaptionF
 
 
 def _structure_matches(feature: Feature, node: Node) -> bool:
+    """Return True if a node matches a structural feature. At level 0 these are about the siblings of a text."""
     if feature.level == 0:
         return feature.matches_element(_sibling_of_text(feature, node))
     element = _ancestor(node, feature.level)
@@ -199,6 +201,7 @@ def _sibling_of_text(feature: Feature, node: Node) -> etree._Element | None:
 
 
 def _nearest_before(feature: Feature, node: Node) -> etree._Element | None:
+    """Return the element right before a text node: none before an element's first text."""
     if node.kind == "text":
         return None
     is_element = isinstance(node.element.tag, str)  # a text may also follow a comment
@@ -206,6 +209,7 @@ def _nearest_before(feature: Feature, node: Node) -> etree._Element | None:
 
 
 def _nearest_after(feature: Feature, node: Node) -> etree._Element | None:
+    """Return the element right after a text node: for an element's first text, its first child."""
     if node.kind == "text":
         return next(node.element.iterchildren("*"), None)
     return _sibling(feature, node.element, 1)
@@ -222,7 +226,11 @@ def _sibling(feature: Feature, element: etree._Element, distance: int) -> etree.
 
 
 def is_context_read(feature: Feature, node: Node, page: ParsedPage) -> bool:
-    """Return True if the unread rest of a page cannot change whether a feature matches a node."""
+    """Return True if the unread rest of a page cannot change whether a feature matches a node.
+
+    Only features that look ahead can change: if the text or the sibling after the node was not read yet, and the rest
+    may still add it.
+    """
     if feature.side == "right":
         following = next(nodes_after(node), None)
         return following is not None and not page.may_truncate(following)

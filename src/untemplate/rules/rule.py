@@ -60,7 +60,7 @@ class Selector:
         """
         if self.node != "text()" or any(feature.is_structural for feature in self.features):
             return None
-        searchable = [f for f in self.features if all(value.strip() for value in f.values)]
+        searchable = [feature for feature in self.features if all(map(str.strip, feature.values))]
         return min(searchable, key=_is_caption, default=None)
 
     @cached_property
