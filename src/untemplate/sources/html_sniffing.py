@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Iterator
 from pathlib import PurePosixPath
 from urllib.parse import urlsplit
 
@@ -58,29 +59,34 @@ def page_url(page: bytes) -> str | None:
     it is the canonical link.
     """
     canonical: str | None = None
-    is_first_tag = True
-    for match in _TAG.finditer(_ascii_compatible(page[:_HEAD_BYTES])):
-        tag = (match[1] or b"").lower()
-        if tag == b"body":
-            break
+    for number, (tag, attributes) in enumerate(_head_tags(page)):
         if tag == b"base":
-            url = _absolute_href(_tag_attributes(match[2]))
-            if url and (is_first_tag or not url.endswith("/")):
+            url = _absolute_href(_parse_attributes(attributes))
+            if url and (number == 0 or not url.endswith("/")):
                 return url
         elif tag == b"link" and canonical is None:
-            canonical = _canonical_url(match[2])
-        is_first_tag = is_first_tag and not tag
+            canonical = _canonical_url(attributes)
     return canonical
 
 
+def _head_tags(page: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the tags before the body, each with its attributes; no scripts, styles and comments."""
+    for match in _TAG.finditer(_ascii_compatible(page[:_HEAD_BYTES])):
+        tag = (match[1] or b"").lower()
+        if tag == b"body":
+            return
+        if tag:
+            yield tag, match[2]
+
+
 def _canonical_url(link: bytes) -> str | None:
-    attributes = _tag_attributes(link)
+    attributes = _parse_attributes(link)
     if "canonical" not in attributes.get("rel", "").lower().split():
         return None
     return _absolute_href(attributes)
 
 
-def _tag_attributes(tag: bytes) -> dict[str, str]:
+def _parse_attributes(tag: bytes) -> dict[str, str]:
     attributes: dict[str, str] = {}
     for name, *values in _ATTRIBUTE.findall(tag):
         value = html.unescape(b"".join(values).decode("utf-8", "replace")).strip()

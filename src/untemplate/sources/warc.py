@@ -89,19 +89,24 @@ def _record_page(record: WarcRecord, url: str, limits: Limits) -> Page | None:
     if not record.is_http:
         return None
     parse_http_headers(record)
-    content_type = record.http_content_type
-    if content_type is not None and content_type.lower() not in HTML_TYPES:
+    if not _may_be_html(record):
         return None
     body = _read_raw_body(record, limits.bytes + 1)
     status = record.http_headers.status_code
     if status != 200:
         raise PageError(f"HTTP status {status or 'missing'}")
     html = decode_record_body(record, body, limits.bytes + 1)
-    if content_type is None and not is_html("", html):
+    if record.http_content_type is None and not is_html("", html):
         return None
     if not html.strip():
         raise PageError("empty")
     return Page(url, html, fetched=record.record_date, charset=record.http_charset, limits=limits)
+
+
+def _may_be_html(record: WarcRecord) -> bool:
+    """Return False if the content type excludes HTML. Without one, the content will decide."""
+    content_type = record.http_content_type
+    return content_type is None or content_type.lower() in HTML_TYPES
 
 
 def parse_http_headers(record: WarcRecord) -> None:
