@@ -102,7 +102,7 @@ def test_others_stand_at_offsets_from_an_anchor() -> None:
     by_offset = {
         offset: texts_of(found, number)[0]
         for number, (origin, offset) in enumerate(extractors.origins)
-        if origin == anchor and extractors.way[number] == OFFSET
+        if origin == anchor and extractors.grouping[number] == OFFSET
     }
     assert all(0 < abs(offset) <= WINDOW for offset in by_offset)
     # Offsets whose nodes are those of an XPath are not told twice.

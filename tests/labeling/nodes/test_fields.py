@@ -18,7 +18,7 @@ def values_of(fields: Fields, way: int) -> list[set[str]]:
     return [
         {fields.table.nodes[row].text for row in fields.rows_of(number)}
         for number in range(len(fields))
-        if fields.way[number] == way
+        if fields.grouping[number] == way
     ]
 
 

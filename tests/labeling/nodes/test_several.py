@@ -7,7 +7,7 @@ import pytest
 
 from untemplate import Page
 from untemplate.labeling.nodes import NodeTable
-from untemplate.labeling.nodes.several import MAX_VALUES, all_values
+from untemplate.labeling.nodes.fields import MAX_VALUES, all_values
 
 ROWS = {"Hours": "All day", "Cuisine": "Thai"}
 MENU = "<p><b><a>View the menu</a></b></p>"

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from untemplate import Attribute, Label, Page
 from untemplate.labeling.nodes import Fields, NodeTable, Screen
+from untemplate.labeling.nodes.elements import MAX_LENGTH, MAX_TEXTS, find_spans
 from untemplate.labeling.nodes.examples import find_examples
 from untemplate.labeling.nodes.node_table import ELEMENT
-from untemplate.labeling.nodes.wholes import MAX_LENGTH, MAX_TEXTS, find_wholes
 from untemplate.layout import EstimatedLayout
 from untemplate.page import visible_text
 
@@ -32,7 +32,7 @@ def restaurants(address: str) -> list[Page]:
 
 def wholes(html: str) -> list[str]:
     page = Page(html=f"<html><body>{html}</body></html>")
-    return [node.text for node, _, _ in find_wholes(page.nodes)]
+    return [node.text for node, _, _ in find_spans(page.nodes)]
 
 
 def test_elements_with_several_texts() -> None:
@@ -41,7 +41,7 @@ def test_elements_with_several_texts() -> None:
 
 def test_of_elements_around_the_same_texts_the_innermost() -> None:
     page = Page(html="<div><section><p>a<br>b</p></section></div>")
-    ((node, first, last),) = find_wholes(page.nodes)
+    ((node, first, last),) = find_spans(page.nodes)
     assert (node.parent.tag, first, last) == ("p", 0, 1)
 
 
@@ -55,7 +55,7 @@ def test_what_holds_too_much_is_no_value() -> None:
 def test_wholes_are_what_they_say(tree: object) -> None:
     page = Page(html=f"<html><body>{_html(tree)}</body></html>")
     nodes = [node for node in page.nodes if node.is_text]
-    found = find_wholes(nodes)
+    found = find_spans(nodes)
     assert len({(first, last) for _, first, last in found}) == len(found)
     for node, first, last in found:
         inside = set(node.parent.iter())

@@ -119,9 +119,9 @@ class Classifier:
     def marks(self, site: SiteFields) -> Bools:
         known = np.isin(site.value_hashes, self.model.values)
         words, shape = (self.model.parts[part].score(site.parts[part][0]) for part in ("words", "shape"))
-        labels = self.model.parts["label"].score(site.parts["label"][0]) >= LIKELY
+        labels = self.model.parts["caption"].score(site.parts["caption"][0]) >= LIKELY
         marked: Bools = (known | ((words + shape) / 2 >= LIKELY))[site.fields.value]
-        return marked | labels[site.fields.label]
+        return marked | labels[site.fields.caption]
 
 
 def ready_made(like: Like) -> Annotator:

@@ -21,7 +21,7 @@ __all__ = ["OFFSET", "WINDOW", "XPATHS", "Extractors", "choose_xpaths", "thresho
 WINDOW = 7
 # XPaths of an anchor that offsets start from, the most often annotated first; the paper finds about 2.
 XPATHS = 3
-# What `Fields.way` says of an extractor by offset.
+# What `Fields.grouping` says of an extractor by offset.
 OFFSET = 3
 # An XPath is annotated on this share of the pages on which the analysis of section 6 expects it: new sites are not
 # better than those that the recall was measured on.
@@ -70,7 +70,7 @@ class Extractors(Fields):
                 origins.append((anchor, offset))
         self.row = np.concatenate(rows)
         self.field = np.concatenate(numbers)
-        self.way = np.concatenate([base.way, np.full(len(origins) - len(base), OFFSET, np.int32)])
+        self.grouping = np.concatenate([base.grouping, np.full(len(origins) - len(base), OFFSET, np.int32)])
         self.origins = origins
         #: of each extractor, the share of its anchor's pages on which there is no such leaf
         self.exceptions: Floats = np.array(exceptions, np.float32)

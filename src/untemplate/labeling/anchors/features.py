@@ -21,7 +21,7 @@ Features = Literal["paper", "ours"]
 
 _PAPER = (
     *("annotated", "words", "shape", "values"),  # content: annotated nodes, and what models say of the texts
-    "label",  # context: what the text before says
+    "caption",  # context: what the text before says
     "unlike length",
     "coverage",  # the share of pages extracted
     "items",  # nodes a page at the same place, logarithmic
@@ -47,7 +47,7 @@ class FeatureSet:
 
 
 FEATURES: dict[Features, FeatureSet] = {
-    "paper": FeatureSet(_PAPER, ("annotated", "words", "shape", "values", "label")),
+    "paper": FeatureSet(_PAPER, ("annotated", "words", "shape", "values", "caption")),
     "ours": FeatureSet((*_PAPER, *_BESIDES), ("evidence",)),
 }
 """The features that the paper lists, and ours: more of what seed labelling knows of a field."""
@@ -79,7 +79,7 @@ def measure(
         "exceptions": extractors.exceptions[candidates],
         "distinct": by_profile,
         "agreement": _agreement(extractors)[candidates],
-        "by offset": (extractors.way[candidates] == OFFSET).astype(np.float32),
+        "by offset": (extractors.grouping[candidates] == OFFSET).astype(np.float32),
         "evidence": score,
         "evidence below best": score - score.max(initial=-np.inf),
     }

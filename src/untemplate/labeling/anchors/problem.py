@@ -102,7 +102,9 @@ def _offsets(extractors: Extractors, anchors: Mapping[str, Sequence[int]], hints
     return [
         number
         for number, (anchor, offset) in enumerate(extractors.origins)
-        if extractors.way[number] == OFFSET and anchor in allowed and (offset > 0 or anchor not in behind)
+        if extractors.grouping[number] == OFFSET
+        and anchor in allowed
+        and (offset > 0 or anchor not in behind)
     ]
 
 

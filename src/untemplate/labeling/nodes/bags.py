@@ -1,4 +1,7 @@
-"""Bags of features: what a model looks at, hashed, one bag for each distinct text, label or place."""
+"""Bags of hashed features: the input of linear models, one bag per distinct text, caption or slot.
+
+Features are hashed by their names, which begin with the kind of feature. To rename a kind, train all models anew.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from zlib import crc32
 
 import numpy as np
 
-from untemplate.labeling.nodes.surroundings import Surroundings
+from untemplate.labeling.nodes.elements import Surroundings
 from untemplate.page.arrays import Floats, Ints
 from untemplate.page.class_words import split_name
 
@@ -19,16 +22,16 @@ if TYPE_CHECKING:
 __all__ = [
     "SIZE",
     "Bags",
-    "label_features",
+    "caption_features",
     "name_features",
     "shape_features",
     "topic_features",
     "word_features",
 ]
 
-# Features are hashed to so many numbers; seed sites have some ten thousand.
+# Features are hashed to this many numbers; labeled sites have about ten thousand features.
 SIZE = 1 << 17
-# What is read of a text: the rest of a long one says nothing new.
+# Characters of a text that are read for words and for its shape, and words that are used.
 MAX_TEXT = 300
 MAX_SHAPE = 60
 MAX_WORDS = 40
@@ -42,7 +45,7 @@ _SHAPES = str.maketrans(
 
 
 class Bags:
-    """Bags of hashed features, each of length 1 as a vector, so that long texts weigh no more than short ones."""
+    """Bags of hashed features. As vectors they have length 1, so that long texts weigh no more than short ones."""
 
     def __init__(self, bags: Iterable[Iterable[str]]) -> None:
         indices: list[int] = []
@@ -62,13 +65,13 @@ class Bags:
         return lengths
 
     def score(self, weights: Floats, intercept: float) -> Floats:
-        """What a linear model with these weights says of each bag."""
+        """Return the score of each bag by a linear model with these weights."""
         sums = np.concatenate([[0.0], np.cumsum(weights[self.indices], dtype=np.float64)])
-        found: Floats = (sums[self.starts[1:]] - sums[self.starts[:-1]]).astype(np.float32)
-        return found / self._lengths + np.float32(intercept)
+        totals: Floats = (sums[self.starts[1:]] - sums[self.starts[:-1]]).astype(np.float32)
+        return totals / self._lengths + np.float32(intercept)
 
     def matrix(self) -> csr_matrix:
-        """The bags as a sparse matrix, for learning."""
+        """Return the bags as a sparse matrix, for training."""
         from scipy.sparse import csr_matrix
 
         values = np.repeat(1 / self._lengths, np.diff(self.starts))
@@ -76,7 +79,11 @@ class Bags:
 
 
 def word_features(text: str) -> list[str]:
-    """The words of a text; of numbers, how many digits they have."""
+    """Return the words of a text, and for numbers also the number of digits.
+
+    >>> word_features("Tel: 55512")
+    ['word tel', 'word :', 'digits 5']
+    """
     features = []
     for token in _TOKENS.findall(text[:MAX_TEXT])[:MAX_WORDS]:
         if token[0].isdigit():
@@ -88,7 +95,7 @@ def word_features(text: str) -> list[str]:
 
 
 def shape_features(text: str) -> list[str]:
-    """What a text looks like: letters, digits and signs, its length, and three characters at a time."""
+    """Return what a text looks like: its letters, digits and signs, its length, and all runs of three characters."""
     shape = text[:MAX_SHAPE].translate(_SHAPES)
     runs = _RUNS.sub(r"\1+", shape)
     words = shape.split() or [""]
@@ -104,27 +111,29 @@ def shape_features(text: str) -> list[str]:
     ]
 
 
-def label_features(labels: Iterable[str]) -> list[str]:
-    """The words of labels, and the labels as a whole."""
+def caption_features(captions: Iterable[str]) -> list[str]:
+    """Return the words of captions, and each caption as a whole."""
     features = []
-    for label in labels:
-        words = split_name(label)
+    for caption in captions:
+        words = split_name(caption)
         features += [f"label {word}" for word in words]
         features.append(f"whole label {' '.join(words)}")
     return features
 
 
-def name_features(around: Surroundings, path: str, after: str) -> list[str]:
-    """The words of class names and ids, the nearest tags, and the static text that follows."""
+def name_features(around: Surroundings, path: str, following: str) -> list[str]:
+    """Return the words of class names and ids, the nearest tags, and the words of the static text that follows."""
     return [
         *(f"name {name}" for name in around.names),
         *(f"tag {tag}" for tag in path.split("/")[-4:-1]),
-        *(f"after {word}" for word in split_name(after)),
+        *(f"after {word}" for word in split_name(following)),
     ]
 
 
-def topic_features(text: str, labels: Iterable[str]) -> list[str]:
-    """The words of a text and its labels without telling which is which: `mpg` may be part of either."""
-    words = {word for label in labels for word in split_name(label)}
+def topic_features(text: str, captions: Iterable[str]) -> list[str]:
+    """Return the words of a text and its captions, all alike: `mpg` may be part of either."""
+    words: set[str] = set()
+    for caption in captions:
+        words.update(split_name(caption))
     words.update(split_name(text[:MAX_TEXT])[:MAX_WORDS])
     return [f"topic {word}" for word in words if not word.isdigit()]

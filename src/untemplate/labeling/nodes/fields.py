@@ -1,7 +1,7 @@
 """Data fields: nodes of different pages that play the same role, found without knowing which.
 
-A field has at most one row a page. What makes rows one field is not the same on every site, so that fields are
-formed in three ways, and a row stands in up to three of them; who uses them decides which fit.
+A field has at most one row per page. What the rows of a field have in common differs from site to site, so fields are
+formed in three ways, and a row can belong to three of them; whoever uses them decides which fit.
 """
 
 from __future__ import annotations
@@ -10,90 +10,103 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
+from lxml import etree
 
 from untemplate.labeling.nodes.node_table import NodeTable
+from untemplate.page import Node
 from untemplate.page.arrays import Bools, Floats, Ints, Numbered, group_rows, ordinals
 from untemplate.schema import Type
 from untemplate.value_types import find_typed
 
-__all__ = ["ANY_TEXT", "NEAR", "Fields"]
+__all__ = ["ANY_TEXT", "NEAR", "Fields", "all_values"]
 
-# A label is near if at most so many rows stand between it and the row.
+# A caption is near if it is at most this many rows before the row.
 NEAR = 3
-# The last tags of the path that rows with the same label must share.
+# Rows with the same caption must share this many of the last tags of their paths.
 TAIL = 4
-# A field stands on at least this share of the pages, and on two.
+# A field is on at least this share of the pages, and on two.
 MIN_COVERAGE = 0.08
-# Of rows alike in place and label, so many on a page are told apart by their order; what follows in a long list is
-# no field.
+# Rows with the same slot and caption on one page become different fields by their order, up to this many. What
+# follows in a long list is no field.
 MAX_ORDINAL = 40
 # Types whose values any text, or any node of the right kind, may be.
 ANY_TEXT: frozenset[Type] = frozenset({"text", "url", "image"})
-# A prefix is shared by this share of a field's distinct texts; a `Label: ` by this share of the pages.
-PREFIX_SHARE = 0.6
-COLON_SHARE = 0.2
+# A prefix is shared by at least this share of a field's distinct texts.
+MIN_PREFIX_SHARE = 0.6
+# A caption such as `Weight: ` inside of texts is on at least this share of the pages.
+MIN_COLON_SHARE = 0.2
+# Characters of a text in which a shared prefix is looked for.
+MAX_PREFIX_LENGTH = 200
+# With more values of one attribute on a page they are a list of something else.
+MAX_VALUES = 20
+# Characters between two values of a list; a longer text is the caption of the second.
+MAX_SEPARATOR_LENGTH = 3
 
 _COLON = re.compile(r"([^\d:]{2,40}:)\s+\S")
 
 
 class Fields:
-    """The data fields of a site. Each membership is a (row, field) pair: `row[i]` stands in field `field[i]`."""
+    """The data fields of a site. Each membership is a (row, field) pair: row `row[i]` belongs to field `field[i]`."""
 
     def __init__(self, table: NodeTable) -> None:
         self.table = table
         self._form()
 
     def _form(self) -> None:
+        """Form fields by slot, by slot and caption, and by caption; drop rare ones and those that exist already."""
         table = self.table
-        near = table.caption_distance <= NEAR
-        paths = Numbered[str]()
-        tails = np.array([paths["/".join(path.split("/")[-TAIL:])] for path in table.paths], np.int32)
-        everywhere = np.ones(len(table), np.bool_)
-        ways: list[tuple[tuple[Ints, ...], Bools]] = [
-            ((table.slot,), everywhere),
-            ((table.slot, table.caption), everywhere),
-            ((table.caption, tails[table.path]), near & (table.caption >= 0)),
-        ]
         empty = np.zeros(0, np.int32)
-        rows: list[Ints] = [empty]
-        fields: list[Ints] = [empty]
-        kinds: list[Ints] = [empty]
-        seen: set[tuple[float, int]] = set()
-        total = 0
-        least = max(2.0, MIN_COVERAGE * len(table.pages))
+        rows, fields, groupings = [empty], [empty], [empty]
+        formed: set[tuple[float, int]] = set()
+        count = 0
+        min_pages = max(2.0, MIN_COVERAGE * len(table.pages))
+        # The sum of its rows' random numbers tells one set of rows from another.
         fingerprints = np.random.default_rng(0).random(len(table))
-        for way, (columns, among) in enumerate(ways if len(table) else []):
-            kind = group_rows(*columns)
+        for grouping, (kind, eligible) in enumerate(self._groupings()):
             ordinal = ordinals(table.page, kind)
-            chosen = np.flatnonzero(among & (ordinal < MAX_ORDINAL)).astype(np.int32)
+            chosen = np.flatnonzero(eligible & (ordinal < MAX_ORDINAL)).astype(np.int32)
             field = group_rows(kind[chosen], ordinal[chosen])
-            marks = zip(
-                np.bincount(field, fingerprints[chosen]).tolist(), np.bincount(field).tolist(), strict=True
-            )
+            sums, sizes = np.bincount(field, fingerprints[chosen]).tolist(), np.bincount(field).tolist()
             kept = np.zeros(int(field.max(initial=-1)) + 1, np.bool_)
-            for number, mark in enumerate(marks):
-                if mark[1] >= least and mark not in seen:
-                    seen.add(mark)
+            for number, key in enumerate(zip(sums, sizes, strict=True)):
+                if key[1] >= min_pages and key not in formed:
+                    formed.add(key)
                     kept[number] = True
             inside = kept[field]
             rows.append(chosen[inside])
-            fields.append((np.cumsum(kept, dtype=np.int32) - 1)[field[inside]] + total)
-            kinds.append(np.full(int(kept.sum()), way, np.int32))
-            total += int(kept.sum())
+            fields.append((np.cumsum(kept, dtype=np.int32) - 1)[field[inside]] + count)
+            groupings.append(np.full(int(kept.sum()), grouping, np.int32))
+            count += int(kept.sum())
         self.row: Ints = np.concatenate(rows)
         self.field: Ints = np.concatenate(fields)
-        #: of each field, how it was formed: 0 by place, 1 by place and label, 2 by label
-        self.way: Ints = np.concatenate(kinds)
+        #: How each field was formed: 0 by slot, 1 by slot and caption, 2 by caption.
+        self.grouping: Ints = np.concatenate(groupings)
+
+    def _groupings(self) -> list[tuple[Ints, Bools]]:
+        """Return three columns that group rows, each with the rows that it applies to."""
+        table = self.table
+        if not len(table):
+            return []
+        paths = Numbered[str]()
+        tails = np.array([paths["/".join(path.split("/")[-TAIL:])] for path in table.paths], np.int32)
+        everywhere = np.ones(len(table), np.bool_)
+        has_caption = (table.caption_distance <= NEAR) & (table.caption >= 0)
+        return [
+            (group_rows(table.slot), everywhere),
+            (group_rows(table.slot, table.caption), everywhere),
+            (group_rows(table.caption, tails[table.path]), has_caption),
+        ]
 
     def __len__(self) -> int:
-        return len(self.way)
+        return len(self.grouping)
 
     @cached_property
     def size(self) -> Ints:
-        """How many rows, that is pages, each field has."""
+        """How many rows, and so pages, each field has."""
         return np.bincount(self.field, minlength=len(self)).astype(np.int32)
 
     @cached_property
@@ -102,72 +115,64 @@ class Fields:
         return self.row[order], np.concatenate([[0], np.cumsum(self.size)]).astype(np.int32)
 
     def rows_of(self, field: int) -> Ints:
-        """The rows of a field, in page order."""
+        """Return the rows of a field, in page order."""
         rows, starts = self._order
         return np.sort(rows[starts[field] : starts[field + 1]])
 
     def mean(self, column: npt.NDArray[np.generic]) -> Floats:
-        """The mean of a column over each field's rows."""
+        """Return the mean of a column over each field's rows."""
         sums = np.bincount(self.field, weights=column[self.row].astype(np.float64), minlength=len(self))
         return (sums / np.maximum(1, self.size)).astype(np.float32)
 
-    # Values: a row's text without the label that is part of it
+    # Values: texts without a caption that is part of them
 
     @cached_property
     def _stripped(self) -> tuple[Ints, list[str], Ints, list[str]]:
         table = self.table
-        prefix_of: dict[int, str] = {}
-        for field in np.flatnonzero(self.way <= 1).tolist():
-            self._shared_prefix(field, prefix_of)
-        colons = self._colon_prefixes()
+        prefix_by_row: dict[int, str] = {}
+        for field in np.flatnonzero(self.grouping <= 1).tolist():
+            prefix_by_row |= self._shared_prefix(field)
+        prefix_by_text = self._colon_prefixes()
         values, prefixes = Numbered[str](), Numbered[str]()
         value, prefix = np.zeros(len(table), np.int32), np.full(len(table), -1, np.int32)
         for row, number in enumerate(table.text.tolist()):
             text = table.texts[number]
-            found = colons.get(number) or prefix_of.get(row)
-            if found:
-                prefix[row] = prefixes[found]
-                text = text[len(found) :].strip()
+            start = prefix_by_text.get(number) or prefix_by_row.get(row)
+            if start:
+                prefix[row] = prefixes[start]
+                text = text[len(start) :].strip()
             value[row] = values[text]
         return value, list(values), prefix, list(prefixes)
 
-    def _shared_prefix(self, field: int, prefix_of: dict[int, str]) -> None:
-        """Words that most of a field's texts begin with, without digits: labels that share the value's node."""
+    def _shared_prefix(self, field: int) -> dict[int, str]:
+        """Return, by row, the words that most texts of a field begin with: captions that share the value's node."""
         rows = self.rows_of(field)
         rows = rows[~self.table.is_static[rows]]
         texts = {int(number): self.table.texts[number] for number in self.table.text[rows]}
         if len(texts) < 3:
-            return
-        split = [text[:200].split(" ") for text in texts.values()]
-        least, length = PREFIX_SHARE * len(split), 0
-        while True:
-            counts = Counter(words[length] for words in split if len(words) > length + 1)
-            word, count = counts.most_common(1)[0] if counts else ("", 0)
-            if count < least or any(map(str.isdigit, word)):
-                break
-            split = [words for words in split if len(words) > length + 1 and words[length] == word]
-            length += 1
-        if length:
-            prefix = " ".join(split[0][:length])
-            for row in rows.tolist():
-                if self.table.texts[self.table.text[row]].startswith(f"{prefix} "):
-                    prefix_of[row] = prefix
+            return {}
+        prefix = _common_words([text[:MAX_PREFIX_LENGTH].split(" ") for text in texts.values()])
+        if not prefix:
+            return {}
+        with_prefix = {number for number, text in texts.items() if text.startswith(f"{prefix} ")}
+        return {row: prefix for row in rows.tolist() if int(self.table.text[row]) in with_prefix}
 
     def _colon_prefixes(self) -> dict[int, str]:
-        """By text, its beginning such as `Weight:` if that recurs on many pages."""
+        """Return, by text, its beginning such as `Weight:` if that recurs on many pages."""
         table = self.table
-        found = {n: match[1] for n, text in enumerate(table.texts) if (match := _COLON.match(text[:80]))}
+        matches = {number: _COLON.match(text[:80]) for number, text in enumerate(table.texts)}
+        prefixes = {number: match[1] for number, match in matches.items() if match}
         pages: dict[str, set[int]] = {}
         has_colon = np.zeros(len(table.texts), np.bool_)
-        has_colon[list(found)] = True
+        has_colon[list(prefixes)] = True
         for row in np.flatnonzero(has_colon[table.text]).tolist():
-            pages.setdefault(found[int(table.text[row])], set()).add(int(table.page[row]))
-        least = max(2.0, COLON_SHARE * len(table.pages))
-        return {number: prefix for number, prefix in found.items() if len(pages.get(prefix, ())) >= least}
+            pages.setdefault(prefixes[int(table.text[row])], set()).add(int(table.page[row]))
+        min_pages = max(2.0, MIN_COLON_SHARE * len(table.pages))
+        return {number: prefix for number, prefix in prefixes.items() if len(pages[prefix]) >= min_pages}
 
     @property
     def value(self) -> Ints:
-        """The number of each row's text without a label that is part of it."""
+        """The number of each row's text without a caption that is part of it."""
         return self._stripped[0]
 
     @property
@@ -176,50 +181,103 @@ class Fields:
 
     @property
     def prefix(self) -> Ints:
-        """The number of the label that is part of each row's text; −1 if there is none."""
+        """The number of the caption that is part of each row's text; −1 if there is none."""
         return self._stripped[2]
 
     @property
     def prefixes(self) -> list[str]:
         return self._stripped[3]
 
-    def bare(self, row: int, type: Type) -> str:
-        """The text of a row without a label that is part of it, `Tel:` or `by`; of a type, what is found of it.
+    def strip_caption(self, row: int, type: Type) -> str:
+        """Return the text of a row without a caption such as `Tel:` or `by`; for most types, only the typed value.
 
-        First words that many names share stay.
+        First words that many names share, such as `The`, are kept.
         """
-        prefix: str = self.prefixes[self.prefix[row]] if self.prefix[row] >= 0 else ""
-        is_label = prefix.endswith(":") or prefix.rpartition(" ")[2].islower()
-        text: str = self.values[self.value[row]] if is_label else self.table.texts[self.table.text[row]]
+        prefix = self.prefixes[self.prefix[row]] if self.prefix[row] >= 0 else ""
+        is_caption = prefix.endswith(":") or prefix.rpartition(" ")[2].islower()
+        text = self.values[self.value[row]] if is_caption else self.table.texts[self.table.text[row]]
         return text if type in ANY_TEXT else find_typed(text, type) or text
 
-    @cached_property
-    def label(self) -> Ints:
-        """The number of what labels each row: a label before it, its table's header, and the start of its text."""
-        near = np.where(self.table.caption_distance <= NEAR, self.table.caption, -1)
-        return group_rows(near, self.table.header, self.prefix)
+    # Captions of rows
 
     @cached_property
-    def labels(self) -> list[tuple[str, ...]]:
-        """The labels of each such number, the nearest first."""
+    def caption(self) -> Ints:
+        """The number of each row's captions: before it, in its table's header, and at the start of its text."""
+        return group_rows(self._near_caption, self.table.header, self.prefix)
+
+    @cached_property
+    def captions(self) -> list[tuple[str, ...]]:
+        """The captions that each such number stands for, the nearest first."""
         table = self.table
-        near = np.where(table.caption_distance <= NEAR, table.caption, -1)
-        firsts = np.unique(self.label, return_index=True)[1]
-        found = []
-        for row in firsts.tolist():
-            texts = [self.prefixes[self.prefix[row]]] if self.prefix[row] >= 0 else []
-            texts += [table.texts[near[row]]] if near[row] >= 0 else []
-            texts += [table.headers[table.header[row]]] if table.header[row] >= 0 else []
-            found.append(tuple(texts))
-        return found
+        sources = (
+            (self.prefix, self.prefixes),
+            (self._near_caption, table.texts),
+            (table.header, table.headers),
+        )
+        first_rows = np.unique(self.caption, return_index=True)[1].tolist()
+        return [
+            tuple(texts[column[row]] for column, texts in sources if column[row] >= 0) for row in first_rows
+        ]
+
+    @cached_property
+    def _near_caption(self) -> Ints:
+        table = self.table
+        return np.where(table.caption_distance <= NEAR, table.caption, -1).astype(np.int32)
+
+    # Candidates
 
     @cached_property
     def is_candidate(self) -> Bools:
-        """Whether each field may hold an attribute: it varies, and is not of the kind where no values stand."""
-        barred = self.mean(self.table.is_excluded | self.table.is_static)
-        return barred < 0.5
+        """Whether each field may contain an attribute: it varies, and is where values are looked for."""
+        return self.mean(self.table.is_excluded | self.table.is_static) < 0.5
 
     def candidates(self, kinds: Sequence[str]) -> Ints:
-        """The fields of these kinds of nodes (`text()`, `@src` …) that may hold an attribute."""
-        right = self.mean(self.table.has_kind(kinds)) > 0.5
-        return np.flatnonzero(self.is_candidate & right).astype(np.int32)
+        """Return the fields of these kinds of nodes (`text()`, `@src` …) that may contain an attribute."""
+        has_kind = self.mean(self.table.has_kind(kinds)) > 0.5
+        return np.flatnonzero(self.is_candidate & has_kind).astype(np.int32)
+
+
+def _common_words(texts: Sequence[list[str]]) -> str:
+    """Return the words without digits that most texts begin with; the last word of a text is never among them."""
+    min_count = MIN_PREFIX_SHARE * len(texts)
+    prefix: list[str] = []
+    while True:
+        length = len(prefix)
+        texts = [words for words in texts if len(words) > length + 1]
+        counts = Counter(words[length] for words in texts)
+        word, count = counts.most_common(1)[0] if counts else ("", 0)
+        if count < min_count or any(map(str.isdigit, word)):
+            return " ".join(prefix)
+        texts = [words for words in texts if words[length] == word]
+        prefix.append(word)
+
+
+def all_values(table: NodeTable, rows: Ints) -> Ints:
+    """Extend rows of an attribute with many values to all values of the list that each row is part of."""
+    extended: set[int] = set()
+    for row in rows.tolist():
+        page = table.page[row]
+        first, last = table.starts[page], table.starts[page + 1]
+        alike = np.flatnonzero(table.slot[first:last] == table.slot[row]) + first
+        block = _list_around(table.nodes[row])
+        alike = alike[[_list_around(table.nodes[other]) is block for other in alike.tolist()]]
+        breaks = [not _are_listed(table, *pair) for pair in pairwise(alike.tolist())]
+        part = np.cumsum([0, *breaks])
+        values = alike[part == part[np.searchsorted(alike, row)]]
+        extended.update(values.tolist() if len(values) <= MAX_VALUES else [row])
+    return np.array(sorted(extended), np.int32)
+
+
+def _list_around(node: Node) -> etree._Element:
+    """Return the element two levels above a value's element: the `ul` of `ul/li/a`."""
+    element = node.parent
+    for _ in range(2):
+        parent = element.getparent()
+        element = element if parent is None else parent
+    return element
+
+
+def _are_listed(table: NodeTable, row: int, next_row: int) -> bool:
+    """Return True if only a comma or an `and` is between two rows."""
+    between = range(table.last[row] + 1, table.first[next_row])
+    return all(len(table.texts[table.text[other]]) <= MAX_SEPARATOR_LENGTH for other in between)

@@ -1,11 +1,12 @@
-"""Text nodes of a set of pages as arrays: the table that all automatic labelling stands on.
+"""The nodes of a site's pages as a table of NumPy columns: what all automatic labeling works on.
 
-Rows are the nodes of all readable pages, page after page, in document order. Whatever recurs (texts, tag paths,
-class names) is kept once, and rows hold its number, so that work is done per distinct thing and not per node.
+Rows are the nodes of all readable pages, page after page, in document order. Whatever recurs (texts, tag paths, class
+names) is kept once, and a column contains its number, so that work is done per distinct thing and not per node.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 from math import log
@@ -14,33 +15,37 @@ import numpy as np
 from lxml import etree
 
 from untemplate.errors import PageError
-from untemplate.labeling.nodes.surroundings import OUTSIDE, Headers, Surroundings
-from untemplate.labeling.nodes.wholes import find_wholes
+from untemplate.labeling.nodes.elements import OUTSIDE, HeaderFinder, Surroundings, find_spans
+from untemplate.layout import Boxes, Layout
 from untemplate.page import Node, Page
 from untemplate.page.arrays import Bools, Floats, Ints, Numbered, count_distinct, group_rows
 from untemplate.page.captions import may_be_caption, min_static_pages
 from untemplate.page.class_words import split_name
 
-__all__ = ["ELEMENT", "NodeTable"]
+__all__ = ["ELEMENT", "NodeTable", "Screen"]
 
-# A text on this share of the pages, at the same path, is the template's own: the threshold of "From One Tree to a
+# A text on this share of the pages, at the same path, belongs to the template: the threshold of "From One Tree to a
 # Forest" for preceding texts.
 STATIC_SHARE = 0.5
-# So many different texts right after the same label are its values.
+# If at least this many different texts follow the same caption, they are its values.
 MIN_VARIANTS = 4
-# Words of a node that are compared with the page's title.
-MAX_WORDS = 40
+# Words of a text that are compared with the page's title, and characters in which they are looked for.
+MAX_TITLE_WORDS, MAX_TITLE_LENGTH = 40, 400
 
-# The kind of whole elements.
 ELEMENT = "element"
+"""The kind of rows that are elements with several texts."""
 
 # Texts inside these elements are no values of the page.
-BARRED = ("/title/", "/option/", "/textarea/")
+EXCLUDED = ("/title/", "/option/", "/textarea/")
 
 
 class NodeTable:
-    """The text nodes of pages as columns, and besides them the kinds that are asked for: attributes such as `@src`,
-    and `element`, which are whole elements that hold several texts. These come after all others of their page.
+    """The text nodes of pages as columns, and rows of other kinds on request.
+
+    Args:
+        pages: Pages of one site; those that cannot be parsed are ignored.
+        kinds: Other kinds of nodes to include: attributes such as `@src`, and `ELEMENT` for elements with several
+            texts. Elements come after all other rows of their page.
     """
 
     def __init__(self, pages: Iterable[Page], kinds: Collection[str] = ()) -> None:
@@ -55,43 +60,40 @@ class NodeTable:
         self._kinds = frozenset(kinds)
         self._spans: dict[int, tuple[int, int]] = {}
         for page in pages:
-            self._add(page)
+            self._add_page(page)
         columns = np.array(self._columns, np.int32).reshape(-1, 4)
         self._columns.clear()
-        #: of each row, the number of its text, its tag path, its surroundings
+        #: Of each row, the number of its text, its tag path and its surroundings.
         self.text, self.path, self.around, self._header = columns.T.copy()
         self.texts, self.paths = list(self._texts), list(self._paths)
         self.surroundings, self.headers = list(self._surroundings), list(self._headers)
 
     def includes(self, node: Node) -> bool:
-        """Whether a node of a page is a row."""
+        """Return True if a node of a page is a row of the table."""
         return node.is_text or node.kind in self._kinds
 
-    def _add(self, page: Page) -> None:
+    def _add_page(self, page: Page) -> None:
         try:
             nodes = list(filter(self.includes, page.nodes))
         except PageError:
             return
         if ELEMENT in self._kinds:
             start = len(self.nodes)
-            wholes = find_wholes(nodes)
-            self._spans.update(
-                (start + row, (start + first, start + last))
-                for row, (_, first, last) in enumerate(wholes, len(nodes))
-            )
-            nodes += [node for node, _, _ in wholes]
+            for element, first, last in find_spans(nodes):
+                self._spans[start + len(nodes)] = (start + first, start + last)
+                nodes.append(element)
         self.pages.append(page)
         self._counts.append(len(nodes))
         self.nodes += nodes
-        known: dict[etree._Element | None, Surroundings] = {None: OUTSIDE}
+        surroundings: dict[etree._Element | None, Surroundings] = {None: OUTSIDE}
         numbers: dict[etree._Element, tuple[int, int]] = {}
-        headers = Headers()
+        headers = HeaderFinder()
         for node in nodes:
             parent = node.parent
             if parent not in numbers:
-                header = headers.of(parent)
+                header = headers.header(parent)
                 numbers[parent] = (
-                    self._surroundings[_surroundings(parent, known)],
+                    self._surroundings[_surroundings_of(parent, surroundings)],
                     self._headers[header] if header else -1,
                 )
             self._columns.append((self._texts[node.text], self._paths[node.path], *numbers[parent]))
@@ -101,43 +103,53 @@ class NodeTable:
 
     @cached_property
     def starts(self) -> Ints:
-        """Where the rows of each page start; at the end, how many rows there are."""
+        """The first row of each page; the last number is the number of rows."""
         return np.concatenate([[0], np.cumsum(self._counts)]).astype(np.int32)
 
     @cached_property
     def page(self) -> Ints:
-        """The page of each row."""
+        """The number of each row's page."""
         return np.repeat(np.arange(len(self.pages), dtype=np.int32), self._counts)
+
+    def nodes_with_pages(self, rows: Ints) -> list[tuple[Page, Node]]:
+        """Return the page and the node of each of these rows."""
+        return [(self.pages[self.page[row]], self.nodes[row]) for row in rows.tolist()]
+
+    def page_share(self, rows: Ints) -> float:
+        """Return the share of the pages that have any of these rows."""
+        return len(np.unique(self.page[rows])) / max(1, len(self.pages))
+
+    # Kinds of rows
 
     @cached_property
     def is_text(self) -> Bools:
-        """Whether each row is a text node, no attribute and no whole element."""
+        """Whether each row is a text node, and no attribute or element."""
         return self._ends_with("text()")
 
-    def _ends_with(self, *tests: str) -> Bools:
-        right = np.array([path.endswith(tests) for path in self.paths], np.bool_)
-        return right[self.path] if len(self) else np.zeros(0, np.bool_)
+    def _ends_with(self, *kinds: str) -> Bools:
+        matches = np.array([path.endswith(kinds) for path in self.paths], np.bool_)
+        return matches[self.path] if len(self) else np.zeros(0, np.bool_)
 
     @cached_property
     def spans_nodes(self) -> Bools:
-        """Whether each row is a whole element."""
-        whole = np.zeros(len(self), np.bool_)
-        whole[list(self._spans)] = True
-        return whole
+        """Whether each row is an element with several texts."""
+        spans = np.zeros(len(self), np.bool_)
+        spans[list(self._spans)] = True
+        return spans
 
     def has_kind(self, kinds: Collection[str]) -> Bools:
-        """Whether each row is of these kinds (`text()`, `@src` …); a whole element is one of texts."""
-        right = self._ends_with(*kinds)
-        return right | self.spans_nodes if "text()" in kinds else right
+        """Whether each row has one of these kinds (`text()`, `@src` …). Elements with several texts are texts."""
+        matches = self._ends_with(*kinds)
+        return matches | self.spans_nodes if "text()" in kinds else matches
 
     @cached_property
     def first(self) -> Ints:
-        """Of a whole element the row of its first text; of other rows the row itself."""
+        """The first text row inside of an element; for other rows the row itself."""
         return self._edges(0)
 
     @cached_property
     def last(self) -> Ints:
-        """Of a whole element the row of its last text; of other rows the row itself."""
+        """The last text row inside of an element; for other rows the row itself."""
         return self._edges(1)
 
     def _edges(self, which: int) -> Ints:
@@ -147,57 +159,67 @@ class NodeTable:
 
     @cached_property
     def is_excluded(self) -> Bools:
-        """Whether each row is where no value is looked for: the title element, the choices of a form."""
-        barred = np.array([any(tag in path for tag in BARRED) for path in self.paths], np.bool_)
-        return barred[self.path][self.first] if len(self) else np.zeros(0, np.bool_)
+        """Whether each row is where no value is looked for: the title element, the options of a form."""
+        excluded = np.array([any(tag in path for tag in EXCLUDED) for path in self.paths], np.bool_)
+        return excluded[self.path][self.first] if len(self) else np.zeros(0, np.bool_)
 
     def drop_spans_around(self, column: Bools) -> Bools:
-        """The column, but for whole elements with a text of which it is true already: that is enough of them."""
+        """Return the column without elements that contain a text for which it is true: the text alone is enough."""
         counts = np.concatenate([[0], np.cumsum(column & self.is_text)])
         return column & ~(self.spans_nodes & (counts[self.last + 1] > counts[self.first]))
 
     def join_spans(self, texts: Sequence[int]) -> list[int]:
-        """Rows of texts in page order, those that are all of a whole element as that: a value that spans nodes."""
-        spans: dict[int, list[tuple[int, int]]] = {}
+        """Replace text rows that are all texts of an element by the row of that element.
+
+        Args:
+            texts: Text rows in page order, such as the leaves that a model labeled.
+        """
+        spans_by_first: dict[int, list[tuple[int, int]]] = {}
         for row, (first, last) in self._spans.items():
-            spans.setdefault(first, []).append((last, row))
-        given, joined, beyond = set(texts), list[int](), -1
+            spans_by_first.setdefault(first, []).append((last, row))
+        included = set(texts)
+        joined: list[int] = []
+        last = -1
         for text in texts:
-            if text > beyond:
-                fitting = [
-                    span
-                    for span in spans.get(text, ())
-                    if all(row in given for row in range(text, span[0] + 1) if self.is_text[row])
-                ]
-                beyond, row = max(fitting, default=(text, text))
-                joined.append(row)
+            if text <= last:  # is part of the element before it
+                continue
+            spans = spans_by_first.get(text, ())
+            complete = [span for span in spans if included.issuperset(self._texts_between(text, span[0]))]
+            last, row = max(complete, default=(text, text))
+            joined.append(row)
         return joined
 
-    # Redundancy, and the template's own words
+    def _texts_between(self, first: int, last: int) -> list[int]:
+        return [row for row in range(first, last + 1) if self.is_text[row]]
+
+    # Static text and captions
 
     @cached_property
     def redundancy(self) -> Floats:
-        """On which share of the pages each text stands: the paper's page redundancy, by text."""
+        """The share of the pages that contain each text: the paper's page redundancy, by text."""
         counts = count_distinct(self.text, self.page, len(self.texts))
         return (counts / max(1, len(self.pages))).astype(np.float32)
 
     @cached_property
     def is_static(self) -> Bools:
-        """Whether each row is the template's own: its text stands at its path on most pages, or is a recurring
-        `Label:`. Whole elements are as their first text is."""
-        places = group_rows(self.path, self.text)
-        counts = count_distinct(places, self.page)
-        colon = np.array([text.endswith(":") for text in self.texts], np.bool_)
+        """Whether each row belongs to the template: its text is at its path on most pages, or is a recurring `Tel:`.
+
+        Elements with several texts are static if their first text is.
+        """
         if not len(self):
             return np.zeros(0, np.bool_)
-        enough = counts[places] >= min_static_pages(len(self.pages), STATIC_SHARE)
-        enough &= colon[self.text] | ~self._varies_after_caption(enough)
-        static: Bools = self.is_text & (enough | ((counts[places] > 1) & colon[self.text]))
+        text_at_path = group_rows(self.path, self.text)
+        page_counts = count_distinct(text_at_path, self.page)[text_at_path]
+        has_colon = np.array([text.endswith(":") for text in self.texts], np.bool_)[self.text]
+        is_frequent = page_counts >= min_static_pages(len(self.pages), STATIC_SHARE)
+        is_frequent &= has_colon | ~self._varies_after_caption(is_frequent)
+        static: Bools = self.is_text & (is_frequent | ((page_counts > 1) & has_colon))
         return static[self.first]
 
     def _varies_after_caption(self, recurring: Bools) -> Bools:
-        """Whether each row follows a recurring text, as others at the same path do that differ from it: most players
-        of one team are a common value, not the template's own.
+        """Whether each row follows a recurring text that is followed by different texts at the same path.
+
+        If most players are of one team, the team is a common value and no static text.
         """
         previous = np.concatenate([[-1], np.where(recurring, self.text, -1)[:-1]])
         previous[self.starts[:-1][self.starts[:-1] < len(self)]] = -1
@@ -208,12 +230,12 @@ class NodeTable:
 
     @cached_property
     def caption(self) -> Ints:
-        """The number of the nearest static text before each row that can be a label; −1 if there is none."""
+        """The number of the nearest static text before each row that can be a caption; −1 if there is none."""
         return self._nearest_caption[0]
 
     @cached_property
     def caption_distance(self) -> Ints:
-        """How many rows before each row that label stands."""
+        """How many rows each row is away from its caption."""
         return self._nearest_caption[1]
 
     @cached_property
@@ -222,9 +244,9 @@ class NodeTable:
         latest = np.maximum.accumulate(np.where(self._is_caption, rows, -1)) if len(self) else rows
         previous = np.concatenate([[-1], latest[:-1]]) if len(self) else rows
         previous = np.where(previous >= self.starts[self.page], previous, -1)
-        label = np.where(previous >= 0, self.text[previous], -1).astype(np.int32)
+        caption = np.where(previous >= 0, self.text[previous], -1).astype(np.int32)
         distance = np.where(previous >= 0, rows - previous, len(self)).astype(np.int32)
-        return label[self.first], distance[self.first]
+        return caption[self.first], distance[self.first]
 
     @cached_property
     def following(self) -> Ints:
@@ -241,27 +263,19 @@ class NodeTable:
 
     @cached_property
     def header(self) -> Ints:
-        """The number of the static label that a table or definition list gives each row; −1 if there is none."""
-        found = self._header >= 0
-        counts = count_distinct(self._header[found], self.page[found], len(self.headers) + 1)
-        enough = counts >= min_static_pages(len(self.pages), STATIC_SHARE)
-        return np.where(found & enough[self._header], self._header, -1).astype(np.int32)
+        """The number of the static header that a table or definition list gives each row; −1 if there is none."""
+        has_header = self._header >= 0
+        counts = count_distinct(self._header[has_header], self.page[has_header], len(self.headers) + 1)
+        is_static = counts >= min_static_pages(len(self.pages), STATIC_SHARE)
+        return np.where(has_header & is_static[self._header], self._header, -1).astype(np.int32)
 
-    # Where a row stands on its page
+    # Where a row is on its page
 
     @cached_property
     def order(self) -> Floats:
-        """How far down its page each row stands, from 0 to 1."""
+        """How far down its page each row is, from 0 to 1."""
         counts = np.bincount(self.page[~self.spans_nodes], minlength=len(self.pages))[self.page]
         return ((self.first - self.starts[self.page]) / np.maximum(1, counts)).astype(np.float32)
-
-    def nodes_with_pages(self, rows: Ints) -> list[tuple[Page, Node]]:
-        """Return the node of each row with its page."""
-        return [(self.pages[self.page[row]], self.nodes[row]) for row in rows.tolist()]
-
-    def page_share(self, rows: Ints) -> float:
-        """Return the share of the pages that have any of these rows."""
-        return len(np.unique(self.page[rows])) / max(1, len(self.pages))
 
     @cached_property
     def slot(self) -> Ints:
@@ -272,40 +286,92 @@ class NodeTable:
 
     @cached_property
     def in_title(self) -> Floats:
-        """How well each row's text and its page's title agree in words that tell pages apart, from 0 to 1."""
+        """How well each row's text and its page's title agree, from 0 to 1. Words of few titles count more."""
+        titles = [frozenset(split_name(page.title)[:MAX_TITLE_WORDS]) for page in self.pages]
+        weights = _TitleWeights(titles)
+        words: dict[int, frozenset[str]] = {}  # of each text, over all pages
         agreement = np.zeros(len(self), np.float32)
-        titles = [frozenset(split_name(page.title)[:MAX_WORDS]) for page in self.pages]
-        counts: dict[str, int] = {}
-        for title in titles:
-            for word in title:
-                counts[word] = counts.get(word, 0) + 1
-        rare = log(len(titles) + 1)
-        weights = {word: rare - log(count) for word, count in counts.items()}
-        words: dict[int, frozenset[str]] = {}
-        for number, title in enumerate(titles):
-            whole = sum(weights[word] for word in title)
-            known: dict[int, float] = {}
-            for row in range(self.starts[number], self.starts[number + 1]):
-                text = int(self.text[row])
-                if text not in known:
-                    if text not in words:
-                        words[text] = frozenset(split_name(self.texts[text][:400])[:MAX_WORDS])
-                    shared = sum(weights[word] for word in words[text] & title)
-                    own = sum(weights.get(word, rare) for word in words[text])
-                    known[text] = 2 * shared / (own + whole) if shared else 0.0
-                agreement[row] = known[text]
+        for page, title in enumerate(titles):
+            rows = slice(self.starts[page], self.starts[page + 1])
+            texts, place = np.unique(self.text[rows], return_inverse=True)
+            on_page = np.zeros(len(texts), np.float32)
+            for number, text in enumerate(texts.tolist()):
+                if text not in words:
+                    words[text] = frozenset(split_name(self.texts[text][:MAX_TITLE_LENGTH])[:MAX_TITLE_WORDS])
+                on_page[number] = weights.agreement(words[text], title)
+            agreement[rows] = on_page[place]
         return agreement
 
 
-def _surroundings(
-    element: etree._Element | None, known: dict[etree._Element | None, Surroundings]
+class _TitleWeights:
+    """Weights of words: the fewer titles contain a word, the better it tells pages apart."""
+
+    def __init__(self, titles: Sequence[frozenset[str]]) -> None:
+        counts: Counter[str] = Counter()
+        for title in titles:
+            counts.update(title)
+        self._unknown = log(len(titles) + 1)
+        self._weights = {word: self._unknown - log(count) for word, count in counts.items()}
+
+    def agreement(self, words: frozenset[str], title: frozenset[str]) -> float:
+        """Return the weight of the words that a text and a title share, relative to all their words, from 0 to 1."""
+        shared = self._sum(words & title)
+        return 2 * shared / (self._sum(words) + self._sum(title)) if shared else 0.0
+
+    def _sum(self, words: frozenset[str]) -> float:
+        return sum(self._weights.get(word, self._unknown) for word in words)
+
+
+def _surroundings_of(
+    element: etree._Element, found: dict[etree._Element | None, Surroundings]
 ) -> Surroundings:
+    """Return the surroundings inside of an element; `found` keeps those of all elements around it."""
     chain = []
-    while element not in known:
-        assert element is not None
-        chain.append(element)
-        element = element.getparent()
-    found = known[element]
-    for element in reversed(chain):
-        found = known[element] = found.inside(element)
-    return found
+    outer: etree._Element | None = element
+    while outer is not None and outer not in found:
+        chain.append(outer)
+        outer = outer.getparent()
+    surroundings = found[outer]
+    for inner in reversed(chain):
+        surroundings = found[inner] = surroundings.inside(inner)
+    return surroundings
+
+
+# Of a page that cannot be laid out: as if all its text were shown alike.
+UNKNOWN_LAYOUT = (0, 0, 0, 0, 1, 0, 400)
+
+
+class Screen:
+    """The layout of a table's pages as columns: where each row is on screen, and how large.
+
+    Elements with several texts have the layout of their first text.
+    """
+
+    def __init__(self, table: NodeTable, layout: Layout) -> None:
+        parts = [_layout_columns(table, page, boxes) for page, boxes in enumerate(layout.boxes(table.pages))]
+        columns = np.concatenate(parts) if parts else np.zeros((0, len(UNKNOWN_LAYOUT)), np.float32)
+        #: x, y, width, height in CSS pixels; zeros if the row is not shown.
+        self.boxes: Floats = columns[:, :4]
+        self.is_shown: Bools = columns[:, 4] > 0
+        #: Logarithm of the font size, relative to the font that most of the page's text has.
+        self.size: Floats = columns[:, 5]
+        #: 400 is normal, 700 is bold.
+        self.weight: Floats = columns[:, 6]
+
+
+def _layout_columns(table: NodeTable, page: int, boxes: Boxes) -> Floats:
+    start, stop = int(table.starts[page]), int(table.starts[page + 1])
+    if boxes.reason is not None or start == stop:
+        return np.tile(np.array(UNKNOWN_LAYOUT, np.float32), (stop - start, 1))
+    picked = np.flatnonzero([table.includes(node) for node in boxes.page.nodes])
+    elements = boxes.node_elements[picked]
+    size = np.maximum(boxes.font_size[elements], 1)
+    columns = np.column_stack(
+        [
+            boxes.nodes[picked],
+            boxes.visible[elements],
+            np.log(size / np.median(size)),
+            boxes.font_weight[elements],
+        ]
+    )
+    return columns[table.first[start:stop] - start].astype(np.float32)

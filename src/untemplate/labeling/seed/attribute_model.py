@@ -58,13 +58,13 @@ class AttributeModel:
     profiles: Floats  # of the attribute's fields, a row each seed site
     values: Hashes  # of its values
     others: Hashes  # of values of anything else
-    bare: int = 0  # texts of seed sites with a label in them, labelled without it
-    full: int = 0  # and as a whole
+    stripped: int = 0  # texts of labeled sites with a caption in them that are labeled without it
+    unstripped: int = 0  # and with it
 
     @property
     def spans_nodes(self) -> bool:
         """Whether on some seed site most of its values are whole elements."""
-        return bool(self.profiles[:, PROFILE.index("whole")].max(initial=0) > 0.5)
+        return bool(self.profiles[:, PROFILE.index("spans nodes")].max(initial=0) > 0.5)
 
 
 _NOTHING = PartModel(np.zeros(0, np.int32), np.zeros(0, np.float32), 0.0, 0.0, 1.0)
@@ -83,9 +83,10 @@ def learn_attribute(seeds: Sequence[tuple[SiteFields, Examples]]) -> AttributeMo
     profiles = [examples.weight @ site.profile for site, examples in seeds]
     positive = np.concatenate([s.value_hashes[s.fields.value[e.positive]] for s, e in seeds])
     negative = np.concatenate([s.value_hashes[s.fields.value[e.negative]] for s, e in seeds])
-    bare, full = (sum(getattr(examples, name) for _, examples in seeds) for name in ("bare", "full"))
+    stripped = sum(examples.stripped for _, examples in seeds)
+    unstripped = sum(examples.unstripped for _, examples in seeds)
     values, others = _told_apart(positive, negative)
-    return AttributeModel(parts, np.array(profiles, np.float32), values, others, bare, full)
+    return AttributeModel(parts, np.array(profiles, np.float32), values, others, stripped, unstripped)
 
 
 def _told_apart(positive: Hashes, negative: Hashes) -> tuple[Hashes, Hashes]:

@@ -34,9 +34,9 @@ SIGNS: dict[str, int] = {
     "prefixed": -1,
     "suffixed": -1,
     "pure": +1,
-    "by place": 0,
-    "by place and label": 0,
-    "by label": 0,
+    "by slot": 0,
+    "by slot and caption": 0,
+    "by caption": 0,
     "coverage": +1,
     "title": +1,
     "size": +1,
@@ -82,7 +82,7 @@ def gather_evidence(
         if name in SIGNS:
             columns[name] = own
     content = (columns["words"] + columns["shape"]) / 2
-    columns["best clue"] = np.maximum(content, columns["label"])
+    columns["best clue"] = np.maximum(content, columns["caption"])
     columns["parts"] = np.sum([columns[part] for part in PARTS], axis=0)
     columns = {name: column[candidates] for name, column in columns.items()}
     for name in _COMPARED:
@@ -101,10 +101,10 @@ def _naming(site: SiteFields, attribute: Attribute) -> dict[str, Floats]:
     def share(others: Iterable[str]) -> float:
         return len(words.intersection(map(_stem, others))) / max(1, len(words))
 
-    labels = np.array([share(w for label in labels for w in split_name(label)) for labels in fields.labels])
+    labels = np.array([share(w for label in labels for w in split_name(label)) for labels in fields.captions])
     marks = np.array([share(around.names[:NAMES]) for around in table.surroundings])
     return {
-        "named": fields.mean(labels[fields.label]),
+        "named": fields.mean(labels[fields.caption]),
         "named mark": fields.mean(marks[table.around]),
     }
 

@@ -24,7 +24,7 @@ from untemplate.labeling.methods import (
 )
 from untemplate.labeling.nodes.bags import SIZE
 from untemplate.labeling.nodes.examples import Examples, find_examples, presume_examples
-from untemplate.labeling.nodes.several import all_values
+from untemplate.labeling.nodes.fields import all_values
 from untemplate.labeling.seed.attribute_model import NAME_ONLY, AttributeModel, PartModel, learn_attribute
 from untemplate.labeling.seed.ranking import Rankers, load_rankers
 from untemplate.labeling.seed.site_fields import PARTS, PROFILE, SiteFields
@@ -110,15 +110,15 @@ class SeedModel:
             rows = all_values(table, rows)
         places = table.nodes_with_pages(rows)
         if self._strips_captions(name):
-            texts = [site.fields.bare(row, attribute.type) for row in rows.tolist()]
+            texts = [site.fields.strip_caption(row, attribute.type) for row in rows.tolist()]
             places = [(page, node.with_text(text)) for (page, node), text in zip(places, texts, strict=True)]
         return Finding(name, confidence, places, table.page_share(rows), confidence >= MIN_CONFIDENCE)
 
     def _strips_captions(self, name: str) -> bool:
         """Whether the labels of seed sites leave out captions; other attributes decide where its own do not tell."""
         model = self.attributes.get(name, NAME_ONLY)
-        models = [model] if model.bare + model.full else self.attributes.values()
-        return sum(model.bare for model in models) > sum(model.full for model in models)
+        models = [model] if model.stripped + model.unstripped else self.attributes.values()
+        return sum(model.stripped for model in models) > sum(model.unstripped for model in models)
 
     def save(self, folder: Path) -> None:
         """Write `seed.json` and `seed.npz`."""
@@ -168,8 +168,8 @@ class _PartFile(StrictFile):
 
 class _AttributeModelFile(StrictFile):
     parts: dict[str, _PartFile]
-    bare: int
-    full: int
+    stripped: int
+    unstripped: int
 
     def build(self, name: str, arrays: CheckedArrays) -> AttributeModel:
         if set(self.parts) != set(PARTS):
@@ -186,8 +186,8 @@ class _AttributeModelFile(StrictFile):
             arrays.get(f"{name}/profiles", np.float32, (None, len(PROFILE))),
             arrays.get(f"{name}/values", np.uint64, (None,)),
             arrays.get(f"{name}/others", np.uint64, (None,)),
-            self.bare,
-            self.full,
+            self.stripped,
+            self.unstripped,
         )
 
 
@@ -198,7 +198,7 @@ class _SeedFile(StrictFile):
 def _attribute_content(model: AttributeModel) -> dict[str, Any]:
     numbers = _PartFile.model_fields
     parts = {name: {key: getattr(part, key) for key in numbers} for name, part in model.parts.items()}
-    return {"parts": parts, "bare": model.bare, "full": model.full}
+    return {"parts": parts, "stripped": model.stripped, "unstripped": model.unstripped}
 
 
 def _attribute_arrays(model: AttributeModel) -> Arrays:

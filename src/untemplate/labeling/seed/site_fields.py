@@ -14,7 +14,7 @@ import numpy.typing as npt
 from untemplate.labeling.nodes import Fields, NodeTable, Screen
 from untemplate.labeling.nodes.bags import (
     Bags,
-    label_features,
+    caption_features,
     name_features,
     shape_features,
     topic_features,
@@ -32,7 +32,7 @@ from untemplate.value_types import find_typed
 
 __all__ = ["PARTS", "PROFILE", "SiteFields"]
 
-PARTS = ("words", "shape", "label", "names", "topic")
+PARTS = ("words", "shape", "caption", "names", "topic")
 """What the models look at, each by itself: what separates attributes on one site may not exist on the next."""
 
 PROFILE = (
@@ -45,7 +45,7 @@ PROFILE = (
     "stressed",
     "link",
     "order",
-    "labelled",
+    "captioned",
     "length",
     "tokens",
     "digits",
@@ -58,7 +58,7 @@ PROFILE = (
     "bold",
     "left",
     "top",
-    "whole",
+    "spans nodes",
 )
 """How a field appears on its site, as numbers that can be compared between sites."""
 
@@ -98,7 +98,7 @@ class SiteFields:
         table, fields = self.table, self.fields
         words = Bags(map(word_features, fields.values))
         shapes = Bags(map(shape_features, fields.values))
-        labels = Bags(map(label_features, fields.labels))
+        labels = Bags(map(caption_features, fields.captions))
         name = group_rows(table.around, table.path, table.following)
         names = Bags(
             name_features(
@@ -108,9 +108,9 @@ class SiteFields:
             )
             for row in np.unique(name, return_index=True)[1].tolist()
         )
-        topic = group_rows(fields.value, fields.label)
+        topic = group_rows(fields.value, fields.caption)
         topics = Bags(
-            topic_features(fields.values[fields.value[row]], fields.labels[fields.label[row]])
+            topic_features(fields.values[fields.value[row]], fields.captions[fields.caption[row]])
             for row in np.unique(topic, return_index=True)[1].tolist()
         )
         return dict(
@@ -119,7 +119,7 @@ class SiteFields:
                 (
                     (words, fields.value),
                     (shapes, fields.value),
-                    (labels, fields.label),
+                    (labels, fields.caption),
                     (names, name),
                     (topics, topic),
                 ),
@@ -158,7 +158,7 @@ class SiteFields:
             "redundancy": fields.mean(table.redundancy[table.text]),
             "title": fields.mean(table.in_title),
             "order": fields.mean(table.order),
-            "labelled": fields.mean(table.caption_distance <= 2),
+            "captioned": fields.mean(table.caption_distance <= 2),
             "from heading": fields.mean(np.minimum(np.log1p(np.abs(self.offset)), FAR)),
             "prefixed": fields.mean(self._worded[fields.prefix]),
             "size": fields.mean(self.screen.size),
@@ -166,7 +166,7 @@ class SiteFields:
             "left": fields.mean(self.screen.boxes[:, 0] / VIEWPORT),
             "top": fields.mean(np.log1p(self.screen.boxes[:, 1] / VIEWPORT)),
             "suffixed": self._suffixed,
-            "whole": fields.mean(table.spans_nodes),
+            "spans nodes": fields.mean(table.spans_nodes),
             **{name: fields.mean(flag) for name, flag in flags.items()},
             **{name: fields.mean(column[fields.value]) for name, column in of_values.items()},
         }
@@ -183,9 +183,9 @@ class SiteFields:
         np.maximum.at(most, fields.field, counts[own].astype(np.float32))
         return {
             "pure": most / np.maximum(1, fields.size),
-            "by place": (fields.way == 0).astype(np.float32),
-            "by place and label": (fields.way == 1).astype(np.float32),
-            "by label": (fields.way == 2).astype(np.float32),
+            "by slot": (fields.grouping == 0).astype(np.float32),
+            "by slot and caption": (fields.grouping == 1).astype(np.float32),
+            "by caption": (fields.grouping == 2).astype(np.float32),
         }
 
     @cached_property

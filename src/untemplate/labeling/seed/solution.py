@@ -29,7 +29,7 @@ __all__ = [
 _ABSOLUTE = (
     *(
         "words",
-        "label",
+        "caption",
         "names",
         "topic",
         "best clue",

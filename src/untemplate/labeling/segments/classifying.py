@@ -12,7 +12,7 @@ import numpy as np
 from untemplate.errors import LabelError
 from untemplate.labeling.label import Label, Labeler
 from untemplate.labeling.nodes import Fields
-from untemplate.labeling.nodes.examples import find_examples, pinned
+from untemplate.labeling.nodes.examples import find_examples, pinned_rows
 from untemplate.labeling.segments.correcting import NOISE
 from untemplate.labeling.segments.crf import CRF, Words, learn_crf
 from untemplate.labeling.segments.features import node_features, split_words
@@ -77,7 +77,7 @@ class FromLabels:
             if label.xpath is None:
                 continue
             page = pages[label.page]
-            for row in pinned(table, range(table.starts[page], table.starts[page + 1]), label.xpath):
+            for row in pinned_rows(table, range(table.starts[page], table.starts[page + 1]), label.xpath):
                 own = range(table.first[row], table.last[row] + 1)
                 rows[own.start : own.stop] = [label.attribute] * len(own)
         return [NOISE if static else rows[row] for row, static in zip(site.row, site.is_static, strict=True)]

@@ -1,0 +1,217 @@
+"""What the elements around texts contribute: names, emphasis, table headers, and values that span several texts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lxml import etree
+
+from untemplate.page import Node, squeeze, visible_text
+from untemplate.page.captions import MAX_CAPTION_LENGTH
+from untemplate.page.class_words import element_names, split_name
+
+__all__ = ["OUTSIDE", "HeaderFinder", "Span", "Surroundings", "find_spans"]
+
+HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+STRESSED = frozenset({"b", "strong", "em", "th", "big", *HEADINGS})
+CELLS = frozenset({"td", "th", "dd"})
+TABLE_SECTIONS = frozenset({"tbody", "thead", "tfoot"})
+# The search for the cell around a text ends at these elements.
+OUTSIDE_CELLS = frozenset({"table", "dl", "body", "html"})
+
+# Words of class names and ids that are kept, the nearest first.
+MAX_NAMES = 12
+# An element with more texts, or more characters, is a section of a page and not a value.
+MAX_TEXTS = 12
+MAX_LENGTH = 1000
+
+# `12`, and words such as `k5dfc0`, which differ from page to page as numbers do.
+_NUMBERS = re.compile(r"[^\W_]*\d[^\W\d_][^\W_]*|\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the elements around a text say about it."""
+
+    #: The two nearest classes or ids; numbers and codes in them are replaced.
+    marks: tuple[str, ...] = ()
+    #: The words of classes, ids and item properties, the nearest first.
+    names: tuple[str, ...] = ()
+    heading: bool = False
+    main_heading: bool = False
+    stressed: bool = False
+    link: bool = False
+
+    def inside(self, element: etree._Element) -> Surroundings:
+        """Return the surroundings of a text in this child element."""
+        tag, name = element.tag, element_names(element)
+        if not name and tag not in STRESSED and tag != "a":
+            return self
+        marks, names = self.marks, self.names
+        if name:
+            marks = (_NUMBERS.sub("0", name), *marks[:1])
+            names = (*split_name(name)[:MAX_NAMES], *names)[:MAX_NAMES]
+        return Surroundings(
+            marks,
+            names,
+            self.heading or tag in HEADINGS,
+            self.main_heading or tag == "h1",
+            self.stressed or tag in STRESSED,
+            self.link or tag == "a",
+        )
+
+
+OUTSIDE = Surroundings()
+"""The surroundings of a page's root element."""
+
+
+class HeaderFinder:
+    """Finds the captions that tables and definition lists of one page give their cells.
+
+    It remembers what it found, so that every element is visited once.
+    """
+
+    def __init__(self) -> None:
+        self._cell: dict[etree._Element, etree._Element | None] = {}
+        self._position: dict[etree._Element, int] = {}
+        self._term: dict[etree._Element, str] = {}
+        self._first_row: dict[etree._Element, list[etree._Element]] = {}
+
+    def header(self, element: etree._Element) -> str:
+        """Return the column header, or the term, of the cell that contains an element; empty if there is none."""
+        cell = self._cell_around(element)
+        if cell is None:
+            return ""
+        return self._term_of(cell) if cell.tag == "dd" else self._column_header(cell)
+
+    def _cell_around(self, element: etree._Element | None) -> etree._Element | None:
+        visited = []
+        cell: etree._Element | None = None
+        while element is not None and element.tag not in OUTSIDE_CELLS:
+            if element in self._cell:
+                cell = self._cell[element]
+                break
+            visited.append(element)
+            if element.tag in CELLS:
+                cell = element
+                break
+            element = element.getparent()
+        self._cell.update(dict.fromkeys(visited, cell))
+        return cell
+
+    def _column_header(self, cell: etree._Element) -> str:
+        """Return the text in the table's first row above a cell."""
+        row = cell.getparent()
+        headers = self._first_row_of(row)
+        if not headers or headers[0].getparent() is row:
+            return ""
+        if cell not in self._position:
+            self._position.update((c, i) for i, c in enumerate(row.iterchildren("td", "th")))
+        position = self._position[cell]
+        return _caption_text(headers[position]) if position < len(headers) else ""
+
+    def _first_row_of(self, row: etree._Element | None) -> list[etree._Element]:
+        """Return the cells of the first row of the table around a row."""
+        table = row.getparent() if row is not None else None
+        while table is not None and table.tag in TABLE_SECTIONS:
+            table = table.getparent()
+        if table is None or table.tag != "table":
+            return []
+        if table not in self._first_row:
+            first = next(table.iter("tr"), None)
+            self._first_row[table] = [] if first is None else list(first.iterchildren("td", "th"))
+        return self._first_row[table]
+
+    def _term_of(self, cell: etree._Element) -> str:
+        """Return the term before a `dd`; the terms of its whole list are remembered."""
+        if cell not in self._term:
+            term = ""
+            for child in cell.getparent().iterchildren("dt", "dd"):
+                if child.tag == "dt":
+                    term = _caption_text(child)
+                else:
+                    self._term[child] = term
+        return self._term[cell]
+
+
+def _caption_text(element: etree._Element) -> str:
+    """Return the text of a caption; empty if it is too long to be one."""
+    length, parts = 0, []
+    for part in element.itertext(etree.Element):
+        length += len(part)
+        if length > 4 * MAX_CAPTION_LENGTH:
+            return ""
+        parts.append(part)
+    text = squeeze(" ".join(parts))
+    return text if len(text) <= MAX_CAPTION_LENGTH else ""
+
+
+# Values that span several text nodes
+
+Span = tuple[Node, int, int]
+"""An element with several texts, and the numbers of its first and last text."""
+
+
+class _Content:
+    """What was found so far inside of an element."""
+
+    __slots__ = ("count", "first", "last", "length")
+
+    def __init__(self, first: int) -> None:
+        self.first, self.last, self.count, self.length = first, first, 0, 0
+
+    def add(self, number: int, length: int) -> None:
+        self.last = number
+        self.count += 1
+        self.length += length
+
+    @property
+    def is_too_much(self) -> bool:
+        return self.count > MAX_TEXTS or self.length > MAX_LENGTH
+
+
+_Contents = dict[etree._Element, _Content | None]
+"""What each element contains; None for elements that contain too much."""
+
+
+def find_spans(nodes: Sequence[Node]) -> list[Span]:
+    """Return candidate values that span several text nodes, such as an address with a line break.
+
+    They are elements with 2 to 12 texts. If several elements contain the same texts, the innermost is returned.
+    """
+    spans: dict[tuple[int, int], etree._Element] = {}
+    for element, content in _collect_contents(nodes).items():
+        if content is not None and content.count > 1:
+            spans.setdefault((content.first, content.last), element)
+    return [
+        (Node(element, "element", visible_text(element)), first, last)
+        for (first, last), element in sorted(spans.items(), key=lambda span: span[0])
+    ]
+
+
+def _collect_contents(nodes: Sequence[Node]) -> _Contents:
+    """Add each text to the elements around it, from the inside out, until one of them contains too much."""
+    contents: _Contents = {}
+    for number, node in enumerate(nodes):
+        element = node.parent if node.is_text else None
+        while element is not None:
+            content = contents.setdefault(element, _Content(number))
+            if content is None:
+                break
+            content.add(number, len(node.text))
+            if content.is_too_much:
+                contents.update(dict.fromkeys(_give_up(element, contents)))
+                break
+            element = element.getparent()
+    return contents
+
+
+def _give_up(element: etree._Element | None, contents: _Contents) -> list[etree._Element]:
+    """Return an element that contains too much and the elements around it, which contain even more."""
+    too_large = []
+    while element is not None and contents.get(element, element) is not None:
+        too_large.append(element)
+        element = element.getparent()
+    return too_large
