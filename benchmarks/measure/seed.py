@@ -37,7 +37,7 @@ from untemplate.labeling.seed.paper import (
 from untemplate.labeling.seed.paper_model import PaperModel, make_paper_findings
 from untemplate.labeling.seed.ranking import Rankers
 from untemplate.labeling.seed.seed_model import SeedModel
-from untemplate.labeling.site_templates import with_labels
+from untemplate.labeling.site_templates import pages_of_labeled_templates
 from untemplate.schema import Schema
 
 Step = Callable[[PaperSite, SeedSite], Adapted]
@@ -100,7 +100,7 @@ def train_seed(
     unlabeled: Sequence[Sequence[Page]] = (),
 ) -> Knowledge:
     """Train the method "seed" with rankers that saw other verticals only."""
-    labeled = [(with_labels(pages, labels), labels) for pages, labels in sites]
+    labeled = [(pages_of_labeled_templates(pages, labels), labels) for pages, labels in sites]
     return Knowledge(schema, SeedModel.train(labeled, schema, unlabeled, rankers))
 
 

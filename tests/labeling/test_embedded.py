@@ -8,8 +8,8 @@ import pytest
 
 from untemplate import Page, Schema
 from untemplate.demo import make_site
-from untemplate.labeling import Embedded
-from untemplate.labeling.embedded import properties_of
+from untemplate.labeling import EmbeddedLabeler
+from untemplate.labeling.embedded import embedded_properties
 
 BOOK = Schema.load("book")
 
@@ -25,7 +25,7 @@ def script(data: object) -> str:
 
 
 def labelled(one: Page, schema: Schema = BOOK) -> dict[str, str | None]:
-    return {label.attribute: label.value for label in Embedded(schema).label([one])}
+    return {label.attribute: label.value for label in EmbeddedLabeler(schema).label([one])}
 
 
 def test_json_ld_names_what_is_seen() -> None:
@@ -55,7 +55,7 @@ def test_microdata_and_open_graph() -> None:
 
 def test_labels_pin_their_nodes() -> None:
     one = page(script({"name": "Emma"}), "<p>other</p><h1>Emma</h1>")
-    (label,) = Embedded(BOOK).label([one])
+    (label,) = EmbeddedLabeler(BOOK).label([one])
     assert one.tree.xpath(label.xpath) == ["Emma"]
     assert label.source == "embedded"
 
@@ -77,11 +77,11 @@ def test_deep_data_ends() -> None:
     data: object = {"name": "Emma"}
     for _ in range(50):
         data = {"about": data}
-    assert properties_of(page(script(data))) == {}
+    assert embedded_properties(page(script(data))) == {}
 
 
 def test_pages_that_cannot_be_read_have_no_labels() -> None:
-    assert Embedded(BOOK).label([Page("http://a.example/", b"", "1")]) == []
+    assert EmbeddedLabeler(BOOK).label([Page("http://a.example/", b"", "1")]) == []
 
 
 def test_made_up_sites_tell_the_truth() -> None:
@@ -89,7 +89,7 @@ def test_made_up_sites_tell_the_truth() -> None:
     said = 0
     for number in range(8):
         site = make_site("movie", number, 12)
-        for label in Embedded(site.schema).label([one for one in site.pages if one.id in site.truth]):
+        for label in EmbeddedLabeler(site.schema).label([one for one in site.pages if one.id in site.truth]):
             said += 1
             assert any(true in (label.value or "") for true in site.truth[label.page][label.attribute])
     assert said > 10

@@ -1,13 +1,13 @@
-"""Who says which node is which attribute: people, models, or the page itself, all of one shape."""
+"""Who says which node is which attribute: people, trained methods, or the page itself. All of them are labelers."""
 
-from untemplate.labeling.embedded import Embedded
+from untemplate.labeling.embedded import EmbeddedLabeler
 from untemplate.labeling.files import parse_labels, read_labels, write_labels
 from untemplate.labeling.finding import Finding, labels_of
 from untemplate.labeling.knowledge import Knowledge, train
 from untemplate.labeling.label import Label, Labeler
 
 __all__ = [
-    "Embedded",
+    "EmbeddedLabeler",
     "Finding",
     "Knowledge",
     "Label",

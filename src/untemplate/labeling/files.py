@@ -1,7 +1,7 @@
-"""A person's labels: values or XPaths in a JSONL file, a page a line.
+"""A person's labels in a file: values or XPaths as JSONL, one line per page.
 
 `labels` are those of a page, `records` those of several records of a list page. A line of the rows that
-`untemplate records` writes labels a record too: its cells are the values of `cell_1`, `cell_2` and so on.
+`untemplate records` writes labels a record as well: its cells are the values of `cell_1`, `cell_2` and so on.
 """
 
 from __future__ import annotations
@@ -19,9 +19,28 @@ from untemplate.lists.row import cell_names
 
 __all__ = ["parse_labels", "read_labels", "write_labels"]
 
+_Record = dict[str, list[Any]]
+"""The values of each attribute, as JSON."""
+
 
 def read_labels(path: str | Path) -> list[Label]:
-    """Read a labels file; what is wrong with it is said with its line number."""
+    """Read a file of labels, JSONL with one line per page.
+
+    Args:
+        path: A file with lines such as `{"url": "http://…", "labels": {"name": "Chez Nous", "phone": null}}`.
+
+    Raises:
+        LabelError: The file cannot be read or a line is wrong. The message has the line number.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import untemplate as ut
+        >>> path = Path(tempfile.mkdtemp(), "labels.jsonl")
+        >>> _ = path.write_text('{"page": "7.html", "labels": {"name": "Chez Nous", "phone": null}}')
+        >>> [(label.attribute, label.value) for label in ut.read_labels(path)]
+        [('name', 'Chez Nous'), ('phone', None)]
+    """
     try:
         with Path(path).open(encoding="utf-8-sig") as lines:
             return parse_labels(lines, str(path))
@@ -30,86 +49,108 @@ def read_labels(path: str | Path) -> list[Label]:
 
 
 def parse_labels(lines: Iterable[str], name: str) -> list[Label]:
-    """The labels of the lines of a file of that name."""
-    return [
-        label
-        for number, line in enumerate(lines, 1)
-        if line.strip()
-        for label in _parse_line(line, f"{name}, line {number}")
-    ]
+    """Return the labels of the lines of a file; `name` is the file's name for error messages.
+
+    Raises:
+        LabelError: A line is wrong.
+    """
+    labels: list[Label] = []
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            labels += _parse_line(line, f"{name}, line {number}")
+    return labels
 
 
 def write_labels(labels: Iterable[Label], path: str | Path) -> None:
-    """Write labels as JSONL, a page a line, in the order in which pages first appear."""
-    pages: dict[str, dict[str | None, dict[str, list[Any]]]] = {}
+    """Write labels as JSONL, one line per page, in the order in which pages first appear.
+
+    Args:
+        labels: Labels of pages of one or more sites.
+        path: The file to write. An existing file is replaced.
+
+    Raises:
+        OSError: The file cannot be written.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import untemplate as ut
+        >>> path = Path(tempfile.mkdtemp(), "labels.jsonl")
+        >>> ut.write_labels([ut.Label("7.html", "name", "Chez Nous")], path)
+        >>> print(path.read_text().strip())
+        {"page": "7.html", "labels": {"name": "Chez Nous"}}
+    """
+    pages: dict[str, dict[str | None, _Record]] = {}
     for label in labels:
-        of_page = pages.setdefault(label.page, {})
-        of_page.setdefault(label.record, {}).setdefault(label.attribute, []).append(_to_json(label))
+        records = pages.setdefault(label.page, {})
+        records.setdefault(label.record, {}).setdefault(label.attribute, []).append(_to_json(label))
     with Path(path).open("w", encoding="utf-8") as out:
         for page, records in pages.items():
             line: dict[str, Any] = {"page": page}
             if None in records:
-                line["labels"] = _values(records.pop(None))
+                line["labels"] = _unwrap_single(records.pop(None))
             if records:
-                line["records"] = [_values(attributes) for attributes in records.values()]
+                line["records"] = [_unwrap_single(record) for record in records.values()]
             out.write(json.dumps(line, ensure_ascii=False) + "\n")
 
 
-def _values(attributes: dict[str, list[Any]]) -> dict[str, Any]:
-    return {name: items[0] if len(items) == 1 else items for name, items in attributes.items()}
+def _unwrap_single(record: _Record) -> dict[str, Any]:
+    return {name: values[0] if len(values) == 1 else values for name, values in record.items()}
 
 
 def _to_json(label: Label) -> Any:
-    plain = label.xpath is None and label.source == "person" and label.confidence == 1.0
-    if plain:
+    if label.xpath is None and label.source == "person" and label.confidence == 1.0:
         return label.value
-    extra = {"xpath": label.xpath, "source": label.source, "confidence": label.confidence}
-    return {"value": label.value, **{key: value for key, value in extra.items() if value is not None}}
+    content = {"value": label.value, "source": label.source, "confidence": label.confidence}
+    if label.xpath is None:
+        return content
+    return {"value": label.value, "xpath": label.xpath} | content
 
 
-def _parse_line(line: str, where: str) -> Iterator[Label]:
+def _parse_line(line: str, place: str) -> Iterator[Label]:
     try:
         row = json.loads(line)
-    except ValueError as error:
-        raise LabelError(f"{where}: not JSON: {error}") from error
+    except (ValueError, RecursionError) as error:
+        raise LabelError(f"{place}: not JSON: {error}") from error
     if not isinstance(row, dict):
-        raise LabelError(f'{where}: expected an object such as {{"url": "…", "labels": {{"name": "…"}}}}')
+        raise LabelError(f'{place}: expected an object such as {{"url": "…", "labels": {{"name": "…"}}}}')
     page = row.get("page", row.get("url"))
     if not isinstance(page, str) or not page:
-        raise LabelError(f'{where}: needs "url" or "page" with the page\'s URL or id')
-    parts = dict(_parts(row, where))
-    if not parts or not all(isinstance(part, dict) for part in parts.values()):
-        raise LabelError(f'{where}: needs "labels", an object of attribute names and values, or "records"')
-    for record, attributes in parts.items():
-        for attribute, given in attributes.items():
-            for value in given if isinstance(given, list) else [given]:
-                yield _parse_value(page, attribute, value, record, where)
+        raise LabelError(f'{place}: needs "url" or "page" with the page\'s URL or id')
+    records = dict(_find_records(row, place))
+    if not records or not all(isinstance(attributes, dict) for attributes in records.values()):
+        raise LabelError(f'{place}: needs "labels", an object of attribute names and values, or "records"')
+    for record, attributes in records.items():
+        for attribute, values in attributes.items():
+            yield from _parse_values(page, attribute, values, record, place)
 
 
-def _parts(row: dict[str, Any], where: str) -> Iterator[tuple[str | None, Any]]:
-    """Attributes and their values, with the record that they are of."""
+def _find_records(row: dict[str, Any], place: str) -> Iterator[tuple[str | None, Any]]:
+    """Yield the attributes of each record of a line with the record's name; None for those of the page itself."""
     if "labels" in row:
         yield None, row["labels"]
     records = row.get("records", [])
     if not isinstance(records, list):
-        raise LabelError(f'{where}: "records" must be a list of such objects as "labels" is')
-    yield from ((str(number), record) for number, record in enumerate(records, 1))
+        raise LabelError(f'{place}: "records" must be a list of such objects as "labels" is')
+    for number, record in enumerate(records, 1):
+        yield str(number), record
     if isinstance(cells := row.get("cells"), list):
         yield str(row.get("xpath")), dict(zip(cell_names(len(cells)), cells, strict=True))
 
 
-def _parse_value(page: str, attribute: str, value: Any, record: str | None, where: str) -> Label:
-    try:
-        given = _Given.model_validate(value if isinstance(value, dict) else {"value": value})
-    except ValidationError as error:
-        raise LabelError(
-            f"{where}: the value of {attribute!r} must be text, a list, null or "
-            f'{{"value": …, "xpath": …}}, not {json.dumps(value, ensure_ascii=False)[:60]}'
-        ) from error
-    return Label(page, attribute, **vars(given), record=record)
+def _parse_values(page: str, attribute: str, values: Any, record: str | None, place: str) -> Iterator[Label]:
+    for value in values if isinstance(values, list) else [values]:
+        try:
+            content = _ValueFile.model_validate(value if isinstance(value, dict) else {"value": value})
+        except ValidationError as error:
+            raise LabelError(
+                f"{place}: the value of {attribute!r} must be text, a list, null or "
+                f'{{"value": …, "xpath": …}}, not {json.dumps(value, ensure_ascii=False)[:60]}'
+            ) from error
+        yield Label(page, attribute, **vars(content), record=record)
 
 
-class _Given(BaseModel):
+class _ValueFile(BaseModel):
     model_config = ConfigDict(extra="forbid", coerce_numbers_to_str=True)
 
     value: Annotated[str, Field(pattern=r"\S")] | None = None

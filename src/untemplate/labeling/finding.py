@@ -1,4 +1,4 @@
-"""What a method found on a new site: per attribute the nodes that hold it, and how sure it is."""
+"""Findings: where a method found an attribute on a new site, and how sure it is."""
 
 from __future__ import annotations
 
@@ -8,59 +8,79 @@ from dataclasses import dataclass, field, replace
 from untemplate.labeling.label import Label
 from untemplate.page import Node, Page
 
-__all__ = ["Finding", "labels_of", "merge"]
-
-SOURCE = "seed"
+__all__ = ["Finding", "labels_of", "merge_findings"]
 
 # Values that a report shows.
-EXAMPLES = 3
+EXAMPLE_COUNT = 3
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Where an attribute stands on a site: its nodes with their pages, in page order."""
+    """Where an attribute is on a site that nobody labeled.
+
+    Attributes:
+        attribute: The name of the attribute in the schema.
+        confidence: How sure the method is, from 0 to 1.
+        places: The nodes with the attribute's values, each with its page, in page order.
+        coverage: The share of the readable pages that have a value.
+        found: Whether the method is sure enough to label.
+        source: Who labels, for `Label.source`.
+
+    Example:
+        >>> import untemplate as ut
+        >>> page = ut.Page(html="<h1>Chez Nous</h1>", id="7")
+        >>> finding = ut.Finding("name", 0.9, [(page, page.nodes[0])], coverage=1.0, found=True)
+        >>> finding.examples
+        ['Chez Nous']
+    """
 
     attribute: str
     confidence: float
     places: Sequence[tuple[Page, Node]] = field(repr=False)
-    #: the share of the readable pages that have it
     coverage: float
-    #: whether the method is sure enough to label
     found: bool
-    #: who says so, in labels
-    source: str = SOURCE
+    source: str = "seed"
 
     @property
     def examples(self) -> list[str]:
         """A few different values."""
-        return list(dict.fromkeys(node.text for _, node in self.places))[:EXAMPLES]
+        return list(dict.fromkeys(node.text for _, node in self.places))[:EXAMPLE_COUNT]
 
     def page_ids(self) -> set[int]:
-        """The pages with a value, by `id()`."""
+        """Return the pages with a value, by `id()`."""
         return {id(page) for page, _ in self.places}
 
-    def on(self, pages: Collection[int]) -> Finding:
-        """What was found on some pages, given by their `id()`."""
+    def on_pages(self, pages: Collection[int]) -> Finding:
+        """Return the finding without values on other pages than these, which are given by `id()`."""
         places = [place for place in self.places if id(place[0]) in pages]
         return replace(self, places=places, found=self.found and bool(places))
 
 
-def merge(findings: Sequence[Finding], pages: int) -> Finding:
-    """What was found on pages of different templates, as one; the best of them if none is sure."""
+def merge_findings(findings: Sequence[Finding], page_count: int) -> Finding:
+    """Merge the findings of one attribute on different templates; if none is sure, return the most confident one."""
     sure = [finding for finding in findings if finding.found]
     if not sure:
         return max(findings, key=lambda finding: finding.confidence)
-    places = [place for finding in sure for place in finding.places]
+    places: list[tuple[Page, Node]] = []
+    for finding in sure:
+        places += finding.places
+    merged = replace(sure[0], places=places)
     confidence = sum(finding.confidence * len(finding.places) for finding in sure) / len(places)
-    share = len({id(page) for page, _ in places}) / pages
-    return replace(sure[0], confidence=confidence, places=places, coverage=share)
+    return replace(merged, confidence=confidence, coverage=len(merged.page_ids()) / page_count)
 
 
 def labels_of(findings: Iterable[Finding]) -> list[Label]:
-    """The labels of what was found."""
+    """Return a label for each value of the findings that are sure enough."""
+    labels: list[Label] = []
+    for finding in findings:
+        if finding.found:
+            labels += _labels_of_finding(finding)
+    return labels
+
+
+def _labels_of_finding(finding: Finding) -> list[Label]:
+    confidence = round(finding.confidence, 3)
     return [
-        Label(page.id, finding.attribute, node.text, node.xpath, finding.source, round(finding.confidence, 3))
-        for finding in findings
-        if finding.found
+        Label(page.id, finding.attribute, node.text, node.xpath, finding.source, confidence)
         for page, node in finding.places
     ]

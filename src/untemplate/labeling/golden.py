@@ -1,8 +1,8 @@
-"""Remembered values found again on fresh pages: how rules heal.
+"""Find remembered values on fresh pages: how rules heal.
 
-A value is looked for by its words, case and punctuation ignored; where these are nowhere on the page, by what it
-means: a price, a date, a phone number, a quantity written in another way. Pages vote: a sighting is believed if the
-values of enough other pages stand in places like it.
+A value is searched by its meaning if it has one: a price, a date, a phone number or a quantity can be written in
+another way today. Otherwise it is searched by its words, ignoring case and punctuation. Then the pages vote: a
+sighting is believed if the values of enough other pages are in similar places.
 """
 
 from __future__ import annotations
@@ -16,46 +16,54 @@ from urllib.parse import urljoin
 from untemplate.errors import PageError
 from untemplate.labeling.label import Label
 from untemplate.page import Node, Page
+from untemplate.page.locating import MAX_SPAN_NODES
 from untemplate.page.sameness import find_quantities, find_words, fold, folded_words, meanings, same_value
 from untemplate.schema import Attribute, Schema, Type
 from untemplate.value_types import find_all_typed
 
-__all__ = ["Golden", "GoldenLabeler", "Sighting", "Sightings"]
+__all__ = ["Golden", "GoldenLabeler", "Sighting", "ValueFinder"]
 
 Golden = Mapping[str, Sequence[str]]
-"""A remembered record: per attribute the texts of its values."""
+"""A remembered record: the texts of each attribute's values."""
 
-# Sightings of one value on a page that are looked at; a text that stands in more places tells nothing.
+SOURCE = "golden"
+
+# Sightings of one value on a page that are used; a text in more places says nothing.
 MAX_SIGHTINGS = 50
-# Nodes over which a value may run, as many as the learner joins.
-MAX_NODES = 12
-# A kind of place is believed if the values of so many pages stand in such, and more than twice as many as by chance.
+# A kind of place is believed if the values of at least this many pages are in such places, and more than twice as
+# many as by chance.
 MIN_VOTES = 2
 
-
-_Kind = tuple[str, bool]
-
-# Signs that end a text without being part of what it says, or may be.
+# Signs at the end of a text that may not belong to the value.
 _TRAILING = " .!,;:"
+_LINK_TYPES = ("url", "image")
+
+_PlaceKind = tuple[str, bool]
 
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """A place where a remembered value stands, and its text as it is written there."""
+    """A place where a remembered value is, and how it is written there."""
 
     text: str
     node: Node
+    #: How many text nodes the value spans.
     nodes: int
-    is_whole: bool
+    #: Whether the value is all the text of its nodes.
+    is_complete: bool
 
     @property
-    def kind(self) -> _Kind:
-        """Places of one template that are alike agree in this."""
-        return self.node.path, self.is_whole
+    def kind(self) -> _PlaceKind:
+        """What similar places of a template have in common."""
+        return self.node.path, self.is_complete
 
 
-class Sightings:
-    """The words of a page, to find values among them. Raises PageError if the page cannot be read."""
+class ValueFinder:
+    """Finds remembered values on one page, even if they are written in another way today.
+
+    Raises:
+        PageError: The page cannot be parsed.
+    """
 
     def __init__(self, page: Page) -> None:
         self._url = page.url
@@ -64,60 +72,65 @@ class Sightings:
         self._words: list[str] = []
         self._owners: list[int] = []
         self._spans: list[tuple[int, int]] = []
-        self._where: defaultdict[str, list[int]] = defaultdict(list)
+        self._positions: defaultdict[str, list[int]] = defaultdict(list)
         for owner, node in enumerate(self._texts):
-            for found in find_words(node.text):
-                word = fold(found[0])
-                self._where[word].append(len(self._words))
+            for match in find_words(node.text):
+                word = fold(match[0])
+                self._positions[word].append(len(self._words))
                 self._words.append(word)
                 self._owners.append(owner)
-                self._spans.append(found.span())
+                self._spans.append(match.span())
 
-    def of(self, value: str, type: Type) -> list[Sighting]:
-        """Where the value stands, in document order; texts before attributes, unless it is a link."""
-        linked = list(self._in_attributes(value, type))
-        if type in ("url", "image") and linked:
-            return linked
-        by_meaning = list(islice(self._by_meaning(value, type), MAX_SIGHTINGS))
-        return (by_meaning or list(self._by_words(value))) + linked
+    def find(self, value: str, type: Type) -> list[Sighting]:
+        """Return where a value is, in document order: texts first, then attributes; for links only attributes."""
+        in_attributes = list(self._find_in_attributes(value, type))
+        if type in _LINK_TYPES and in_attributes:
+            return in_attributes
+        by_meaning = list(islice(self._find_by_meaning(value, type), MAX_SIGHTINGS))
+        return (by_meaning or self._find_by_words(value)) + in_attributes
 
-    def _by_words(self, value: str) -> Iterator[Sighting]:
+    def _find_by_words(self, value: str) -> list[Sighting]:
         words = folded_words(value)
         if not words:
-            return
-        rarest = min(range(len(words)), key=lambda index: len(self._where.get(words[index], ())))
-        seen = 0
-        for position in self._where.get(words[rarest], ()):
+            return []
+        rarest = min(range(len(words)), key=lambda index: len(self._positions.get(words[index], ())))
+        sightings: list[Sighting] = []
+        for position in self._positions.get(words[rarest], ()):
             start = position - rarest
-            if start >= 0 and tuple(self._words[start : start + len(words)]) == words:
-                if sighting := self._sighting(start, start + len(words), value):
-                    yield sighting
-                    seen += 1
-                if seen == MAX_SIGHTINGS:
-                    return
+            stop = start + len(words)
+            if start < 0 or tuple(self._words[start:stop]) != words:
+                continue
+            if sighting := self._make_sighting(start, stop, value):
+                sightings.append(sighting)
+            if len(sightings) == MAX_SIGHTINGS:
+                break
+        return sightings
 
-    def _sighting(self, start: int, stop: int, value: str) -> Sighting | None:
-        """The words from start to stop as a sighting; None if they begin or end within nodes and run over several."""
+    def _make_sighting(self, start: int, stop: int, value: str) -> Sighting | None:
+        """Return the words from start to stop as a sighting; None if they span nodes but do not fill them."""
         first, last = self._owners[start], self._owners[stop - 1]
+        if first == last:
+            node = self._texts[first]
+            return _sighting_in(node, self._grow(node.text, start, stop, value))
         begins = start == 0 or self._owners[start - 1] != first
         ends = stop == len(self._owners) or self._owners[stop] != last
         nodes = self._texts[first : last + 1]
-        if first != last:
-            text = " ".join(node.text for node in nodes)
-            is_joined = begins and ends and len(nodes) <= MAX_NODES
-            return Sighting(text, nodes[0], len(nodes), True) if is_joined else None
-        text, left, right = nodes[0].text, self._spans[start][0], self._spans[stop - 1][1]
-        before, after = _around(value)
+        if not (begins and ends) or len(nodes) > MAX_SPAN_NODES:
+            return None
+        return Sighting(" ".join(node.text for node in nodes), nodes[0], len(nodes), True)
+
+    def _grow(self, text: str, start: int, stop: int, value: str) -> str:
+        """Return the words from start to stop with the signs around them that the value has as well."""
+        left, right = self._spans[start][0], self._spans[stop - 1][1]
+        before, after = _signs_around(value)
         while left and text[left - 1] in before:
             left -= 1
         while right < len(text) and text[right] in after:
             right += 1
-        part = text[left:right]
-        is_whole = part == text.strip(_TRAILING)
-        return Sighting(text if is_whole else part, nodes[0], 1, is_whole)
+        return text[left:right]
 
-    def _by_meaning(self, value: str, type: Type) -> Iterator[Sighting]:
-        """Where a value of the type, or a quantity, means the same."""
+    def _find_by_meaning(self, value: str, type: Type) -> Iterator[Sighting]:
+        """Yield the first value of each text that means the same, such as the same date or quantity."""
         wanted = meanings(value, type)
         if not wanted:
             return
@@ -125,21 +138,15 @@ class Sightings:
             parts = find_quantities(node.text) if type == "text" else find_all_typed(node.text, type)
             same = (part for part in parts if not meanings(part, type).isdisjoint(wanted))
             for part in islice(same, 1):
-                is_whole = part == node.text or node.text.strip(_TRAILING) == part
-                yield Sighting(node.text if is_whole else part, node, 1, is_whole)
+                yield Sighting(part, node, 1, True) if part == node.text else _sighting_in(node, part)
 
-    def _in_attributes(self, value: str, type: Type) -> Iterator[Sighting]:
-        is_link = type in ("url", "image")
+    def _find_in_attributes(self, value: str, type: Type) -> Iterator[Sighting]:
+        matches = self._is_same_link if type in _LINK_TYPES else _is_same_text
         for node in self._attributes:
-            text = node.text
-            if (
-                text == value
-                or (is_link and self._is_same_link(text, value))
-                or (not is_link and len(text) < 2 * len(value) + 10 and same_value(text, value, type))
-            ):
-                yield Sighting(text, node, 1, True)
+            if node.text == value or matches(node.text, value, type):
+                yield Sighting(node.text, node, 1, True)
 
-    def _is_same_link(self, text: str, value: str) -> bool:
+    def _is_same_link(self, text: str, value: str, type: Type) -> bool:
         if text.rpartition("/")[2] != value.rpartition("/")[2]:
             return False
         try:
@@ -148,90 +155,154 @@ class Sightings:
             return False
 
 
-def _around(value: str) -> tuple[str, str]:
-    """The signs right before the first and right after the last word of a value."""
+def _is_same_text(text: str, value: str, type: Type) -> bool:
+    return len(text) < 2 * len(value) + 10 and same_value(text, value, type)
+
+
+def _sighting_in(node: Node, part: str) -> Sighting:
+    """Return a sighting of a part of a node's text, or of all of it if only signs at its ends are missing."""
+    is_complete = part == node.text.strip(_TRAILING)
+    return Sighting(node.text if is_complete else part, node, 1, is_complete)
+
+
+def _signs_around(value: str) -> tuple[str, str]:
+    """Return the signs right before the first and right after the last word of a value."""
     words = list(find_words(value))
     before, after = value[: words[0].start()], value[words[-1].end() :]
     return before.rpartition(" ")[2], after.partition(" ")[0]
 
 
+# Votes of the pages
+
+
 @dataclass
 class _Reading:
-    """One way to read the remembered values of an attribute: per page, per value, where it stands.
+    """One way to read the remembered values of an attribute: on each page, for each value, its sightings.
 
-    `decoys` counts the pages where a value of another page stands in such a place: as often, values do by chance.
+    `decoys` counts pages on which a value of another page is in a kind of place. This happens by chance.
     """
 
-    seen: dict[str, list[list[Sighting]]] = field(default_factory=dict)
-    decoys: Counter[_Kind] = field(default_factory=Counter)
+    sightings: dict[str, list[list[Sighting]]] = field(default_factory=dict)
+    decoys: Counter[_PlaceKind] = field(default_factory=Counter)
+
+    def add_decoys(self, finder: ValueFinder, texts: Sequence[str], type: Type) -> None:
+        """Count the kinds of places in which any of these values of another page is found."""
+        kinds: set[_PlaceKind] = set()
+        for text in texts:
+            kinds.update(sighting.kind for sighting in finder.find(text, type))
+        self.decoys.update(kinds)
 
     def vote(self, name: str) -> tuple[int, list[Label]]:
-        """Labels for the pages all of whose values stand in places of their own that are believed; and their worth.
+        """Return the labels of pages on which all values are in believed places, and what the labels are worth.
 
-        Values that are the whole text of a node are worth twice those that are part of one or run over several.
+        A page counts twice if each of its values is all the text of one node.
         """
-        votes: Counter[_Kind] = Counter()
-        for values in self.seen.values():
-            votes.update({one.kind for value in values for one in value})
-        enough = min(MIN_VOTES, len(self.seen))
-        believable = {
-            kind for kind, count in votes.items() if count >= max(enough, 2 * self.decoys[kind] + 1)
+        votes = self._count_votes()
+        min_votes = min(MIN_VOTES, len(self.sightings))
+        believed = {
+            kind for kind, count in votes.items() if count >= max(min_votes, 2 * self.decoys[kind] + 1)
         }
         labels: list[Label] = []
         worth = 0
-        for page, values in self.seen.items():
-            believed = [[one for one in value if one.kind in believable] for value in values]
-            chosen = [
-                max(value, key=lambda one: (votes[one.kind], one.is_whole)) for value in believed if value
-            ]
-            if len({(one.node.element, one.node.kind) for one in chosen}) == len(values):
-                labels += [Label(page, name, one.text, source="golden") for one in chosen]
-                worth += 2 if all(one.is_whole and one.nodes == 1 for one in chosen) else 1
+        for page, values in self.sightings.items():
+            chosen = [_choose_sighting(value, believed, votes) for value in values]
+            complete = [sighting for sighting in chosen if sighting is not None]
+            if not _are_different_places(complete, len(values)):
+                continue
+            labels += [Label(page, name, sighting.text, source=SOURCE) for sighting in complete]
+            worth += 2 if all(sighting.is_complete and sighting.nodes == 1 for sighting in complete) else 1
         return worth, labels
+
+    def _count_votes(self) -> Counter[_PlaceKind]:
+        """Count the pages with a sighting in each kind of place."""
+        votes: Counter[_PlaceKind] = Counter()
+        for values in self.sightings.values():
+            kinds: set[_PlaceKind] = set()
+            for value in values:
+                kinds.update(sighting.kind for sighting in value)
+            votes.update(kinds)
+        return votes
+
+
+def _choose_sighting(
+    sightings: Sequence[Sighting], believed: set[_PlaceKind], votes: Counter[_PlaceKind]
+) -> Sighting | None:
+    """Return the sighting in the believed kind of place with most votes."""
+    candidates = [sighting for sighting in sightings if sighting.kind in believed]
+    return max(candidates, key=lambda one: (votes[one.kind], one.is_complete)) if candidates else None
+
+
+def _are_different_places(sightings: Sequence[Sighting], count: int) -> bool:
+    return len({(sighting.node.element, sighting.node.kind) for sighting in sightings}) == count
 
 
 class GoldenLabeler:
-    """Labels fresh pages with the values that are remembered of them."""
+    """Labels fresh pages with the values that are remembered of them. A labeler.
+
+    Args:
+        goldens: The remembered records by the id or URL of their page.
+        schema: The attributes to label.
+
+    Example:
+        >>> from untemplate import Attribute, Page, Schema
+        >>> pages = [Page(html=f"<p>Now: <b>{name}</b>", id=name) for name in ("Ash", "Birch")]
+        >>> goldens = {"Ash": {"name": ["ash"]}, "Birch": {"name": ["birch"]}}
+        >>> labeler = GoldenLabeler(goldens, Schema("tree", {"name": Attribute("name")}))
+        >>> [label.value for label in labeler.label(pages)]
+        ['Ash', 'Birch']
+    """
 
     def __init__(self, goldens: Mapping[str, Golden], schema: Schema) -> None:
-        """`goldens` by the id or URL of the page."""
         self.goldens = goldens
         self.schema = schema
 
     def label(self, pages: Sequence[Page]) -> list[Label]:
-        """The remembered values as they are written now; none for values that are not found again."""
+        """Return the remembered values as they are written now; values that are not found again get no label.
+
+        Attributes that a page never had are labeled as missing there, if the attribute is found on other pages.
+        """
+        goldens = [page.entry_in(self.goldens) or {} for page in pages]
         readings: defaultdict[tuple[str, str], _Reading] = defaultdict(_Reading)
         gaps: defaultdict[str, list[str]] = defaultdict(list)
-        known = [(page, page.entry_in(self.goldens) or {}) for page in pages]
-        for number, (page, golden) in enumerate(known):
+        for number, page in enumerate(pages):
             try:
-                sightings = Sightings(page)
+                finder = ValueFinder(page)
             except PageError:
                 continue
-            _, other = known[number - 1]
+            golden, other_golden = goldens[number], goldens[number - 1]
             for name, attribute in self.schema.attributes.items():
                 if name not in golden:
                     gaps[name].append(page.id)
                     continue
-                for way, texts in _ways(golden[name], attribute):
+                decoys = [text for text in other_golden.get(name, ()) if text not in golden[name]]
+                for way, texts in _readings_of(golden[name], attribute):
                     reading = readings[name, way]
-                    reading.seen[page.id] = [sightings.of(text, attribute.type) for text in texts]
-                    others = (text for text in other.get(name, ()) if text not in golden[name])
-                    reading.decoys.update(
-                        {one.kind for text in others for one in sightings.of(text, attribute.type)}
-                    )
-        best: dict[str, tuple[int, list[Label]]] = {}
-        for (name, _), reading in readings.items():
-            voted = reading.vote(name)
-            if voted[0] > best.get(name, (0,))[0]:
-                best[name] = voted
-        nothing = [Label(page, name, None, source="golden") for name in best for page in gaps[name]]
-        return [*(label for _, labels in best.values() for label in labels), *nothing]
+                    reading.sightings[page.id] = [finder.find(text, attribute.type) for text in texts]
+                    reading.add_decoys(finder, decoys, attribute.type)
+        return _best_labels(readings, gaps)
 
 
-def _ways(texts: Sequence[str], attribute: Attribute) -> Iterator[tuple[str, Sequence[str]]]:
-    """The ways in which a page may write several values: as they were, each for itself, or all in one text."""
+def _readings_of(texts: Sequence[str], attribute: Attribute) -> Iterator[tuple[str, Sequence[str]]]:
+    """Yield the ways in which a page may write several values: as before, each by itself, or all in one text."""
     yield "as before", texts
     if attribute.many:
-        yield "apart", [part for text in texts for part in text.split(", ")]
-        yield "joined", [", ".join(texts)]
+        joined = ", ".join(texts)
+        yield "apart", joined.split(", ") if texts else []
+        yield "joined", [joined]
+
+
+def _best_labels(
+    readings: Mapping[tuple[str, str], _Reading], gaps: Mapping[str, Sequence[str]]
+) -> list[Label]:
+    """Return the labels of each attribute's best reading, and of the pages that do not have the attribute."""
+    best: dict[str, tuple[int, list[Label]]] = {}
+    for (name, _), reading in readings.items():
+        worth, labels = reading.vote(name)
+        if worth > best.get(name, (0,))[0]:
+            best[name] = worth, labels
+    found: list[Label] = []
+    missing: list[Label] = []
+    for name, (_, labels) in best.items():
+        found += labels
+        missing += [Label(page, name, None, source=SOURCE) for page in gaps.get(name, ())]
+    return found + missing

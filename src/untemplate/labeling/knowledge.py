@@ -18,7 +18,7 @@ from untemplate.labeling.methods import Model, StrictFile, read_json, write_json
 from untemplate.labeling.seed.paper_model import PaperModel
 from untemplate.labeling.seed.seed_model import SeedModel
 from untemplate.labeling.segments import CorrectedSeedModel, SegmentsModel
-from untemplate.labeling.site_templates import find_on_site, with_labels
+from untemplate.labeling.site_templates import find_on_site, pages_of_labeled_templates
 from untemplate.lists.hcrf import Hcrf
 from untemplate.page import Page
 from untemplate.schema import Attribute, Hints, HintsFile, Schema, Type, check_hints
@@ -200,7 +200,7 @@ def train(
     labeled_sites = []
     for pages, labels in sites:
         site_labels = list(labels)
-        labeled_sites.append((with_labels(list(pages), site_labels), site_labels))
+        labeled_sites.append((pages_of_labeled_templates(list(pages), site_labels), site_labels))
     unlabeled_sites = [list(pages) for pages in unlabeled]
     return Knowledge(schema, METHODS[method].model.train(labeled_sites, schema, unlabeled_sites))
 

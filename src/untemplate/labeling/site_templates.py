@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from lxml import etree
 
 from untemplate.clustering import cluster
-from untemplate.labeling.finding import Finding, merge
+from untemplate.labeling.finding import Finding, merge_findings
 from untemplate.labeling.label import Label
 from untemplate.labeling.methods import Model
 from untemplate.lists.list_page import find_records
@@ -15,22 +19,23 @@ from untemplate.page import Node, Page
 from untemplate.schema import Schema
 
 __all__ = [
-    "MIN_TEMPLATE",
-    "MIN_TEMPLATE_SHARE",
-    "are_of_lists",
+    "MIN_TEMPLATE_PAGES",
+    "drop_list_templates",
     "find_in_rounds",
     "find_on_site",
-    "split",
-    "with_labels",
-    "without_lists",
+    "is_list_template",
+    "pages_of_labeled_templates",
+    "split_templates",
 ]
 
-# Pages of a template that are labelled, at least, and their share of all: fewer tell too little of what is static.
-MIN_TEMPLATE, MIN_TEMPLATE_SHARE = 5, 0.1
-# Pages of a template that are looked at for lists.
-LOOKED_AT = 3
-# Records that make a list, and the share of them that have a column.
-MIN_ROWS, FILLED = 3, 0.5
+# A template with fewer pages, or a smaller share of the site's pages, is ignored: its static text is unknown.
+MIN_TEMPLATE_PAGES, MIN_TEMPLATE_SHARE = 5, 0.1
+# Pages of a template that are checked for lists.
+LIST_CHECK_PAGES = 3
+# Records that make a list.
+MIN_LIST_RECORDS = 3
+# The share of a list's records that have a value in a column.
+MIN_COLUMN_FILL = 0.5
 # Findings with at least this confidence are clear. If enough pages lack a clear finding or a mandatory attribute,
 # treat them as a separate template.
 MIN_CLEAR_CONFIDENCE = 0.5
@@ -41,12 +46,12 @@ def find_on_site(model: Model, pages: Sequence[Page], schema: Schema) -> list[Fi
 
     The model searches each template by itself. Findings on templates that list many records are dropped.
     """
-    templates = split(pages)
+    templates = split_templates(pages)
     found = [_complete(model.find(template, schema), schema) for template in templates]
-    kept = without_lists(found, schema)
+    kept = drop_list_templates(found, schema)
     page_count = sum(len(templates[number]) for number in kept)
     by_attribute = zip(*(found[number] for number in kept), strict=True)
-    return _complete([merge(findings, page_count) for findings in by_attribute], schema)
+    return _complete([merge_findings(findings, page_count) for findings in by_attribute], schema)
 
 
 def find_in_rounds(
@@ -58,16 +63,16 @@ def find_in_rounds(
     elsewhere.
     """
     found: dict[str, list[Finding]] = {}
-    rest, least = pages, max(MIN_TEMPLATE, MIN_TEMPLATE_SHARE * len(pages))
+    rest, least = pages, _min_pages(len(pages))
     while rest:
         findings = list(find(rest, schema))
         done = _finished_pages(findings, schema)
         unfinished = [page for page in rest if id(page) not in done]
         is_last = not done or len(unfinished) < least
         for finding in findings:
-            found.setdefault(finding.attribute, []).append(finding if is_last else finding.on(done))
+            found.setdefault(finding.attribute, []).append(finding if is_last else finding.on_pages(done))
         rest = [] if is_last else unfinished
-    return [merge(findings, len(pages)) for findings in found.values()]
+    return [merge_findings(findings, len(pages)) for findings in found.values()]
 
 
 def _finished_pages(findings: Sequence[Finding], schema: Schema) -> set[int]:
@@ -88,72 +93,80 @@ def _complete(findings: Sequence[Finding], schema: Schema) -> list[Finding]:
     return [by_name.get(name) or Finding(name, 0.0, (), 0.0, False) for name in schema.attributes]
 
 
-def split(pages: Sequence[Page]) -> list[Sequence[Page]]:
-    """The pages of each template that has enough of them; all pages as one if none has."""
-    least = max(MIN_TEMPLATE, MIN_TEMPLATE_SHARE * len(pages))
-    return [each.pages for each in cluster(pages) if len(each.pages) >= least] or [pages]
+def split_templates(pages: Sequence[Page]) -> list[Sequence[Page]]:
+    """Return the pages of each template that has enough of them; all pages as one template if none has."""
+    min_pages = _min_pages(len(pages))
+    return [template.pages for template in cluster(pages) if len(template.pages) >= min_pages] or [pages]
 
 
-def with_labels(pages: Sequence[Page], labels: Iterable[Label]) -> list[Page]:
-    """The pages of templates that have any labelled page: what others repeat is not theirs."""
+def _min_pages(page_count: int) -> float:
+    return max(MIN_TEMPLATE_PAGES, MIN_TEMPLATE_SHARE * page_count)
+
+
+def pages_of_labeled_templates(pages: Sequence[Page], labels: Iterable[Label]) -> list[Page]:
+    """Return the pages of templates with at least one labeled page. Only these show which of its texts are static."""
     named = {label.page for label in labels}
-    return [
-        page
-        for each in cluster(pages)
-        if any(page.is_named_in(named) for page in each.pages)
-        for page in each.pages
-    ]
+    kept: list[Page] = []
+    for template in cluster(pages):
+        if any(page.is_named_in(named) for page in template.pages):
+            kept += template.pages
+    return kept
 
 
-def without_lists(found: Sequence[Sequence[Finding]], schema: Schema) -> list[int]:
-    """The numbers of the templates that do not list many records, given what was found on each.
+# Templates that list many records
 
-    If all seem to, the one with the surest findings is kept: a car may have a list of its engines and their prices.
+
+def drop_list_templates(findings: Sequence[Sequence[Finding]], schema: Schema) -> list[int]:
+    """Return the numbers of the templates that do not list many records, from the findings on each.
+
+    If all seem to, keep the one with the surest findings: a page about a car may list its engines and their prices.
     """
-    if len(found) < 2:
-        return list(range(len(found)))
-    kept = [number for number, findings in enumerate(found) if not are_of_lists(findings, schema)]
-    return kept or [max(range(len(found)), key=lambda number: _sureness(found[number]))]
+    if len(findings) < 2:
+        return list(range(len(findings)))
+    kept = [number for number, found in enumerate(findings) if not is_list_template(found, schema)]
+    return kept or [max(range(len(findings)), key=lambda number: _total_confidence(findings[number]))]
 
 
-def _sureness(findings: Sequence[Finding]) -> float:
+def _total_confidence(findings: Sequence[Finding]) -> float:
     return sum(finding.confidence for finding in findings if finding.found)
 
 
-def are_of_lists(findings: Sequence[Finding], schema: Schema) -> bool:
-    """Whether what was found on pages of a template is of one of the many records that each of them lists.
+class _FoundValue(NamedTuple):
+    node: Node
+    confidence: float
 
-    Then most of it stands in the page's main list, and each attribute in a column of its own that most rows have; the
-    facts of a single record, in a list of labels and values, stand in the same one.
+
+def is_list_template(findings: Sequence[Finding], schema: Schema) -> bool:
+    """Return True if these findings belong to one row of a list rather than to a page about one record.
+
+    A list page shows many records, so labeling it as a detail page would pick one of them at random. We call a
+    template a list if most findings lie inside the page's main list and each attribute fills its own column of that
+    list. The facts of a single record, in a list of captions and values, are all in the same column.
     """
-    found: dict[int, list[tuple[Node, float]]] = {}
+    values_by_page: defaultdict[int, list[_FoundValue]] = defaultdict(list)
     pages: dict[int, Page] = {}
     for finding in findings:
-        if finding.found and not schema.attributes[finding.attribute].many:
-            for page, node in finding.places:
-                if not node.is_attribute:
-                    pages[id(page)] = page
-                    found.setdefault(id(page), []).append((node, finding.confidence))
-    richest = sorted(found, key=lambda number: -len(found[number]))[:LOOKED_AT]
-    lists = [_is_of_a_list(pages[number], found[number]) for number in richest]
-    return bool(lists) and sum(lists) * 2 > len(lists)
+        if not finding.found or schema.attributes[finding.attribute].many:
+            continue
+        for page, node in finding.places:
+            if not node.is_attribute:
+                pages[id(page)] = page
+                values_by_page[id(page)].append(_FoundValue(node, finding.confidence))
+    richest = sorted(values_by_page, key=lambda number: -len(values_by_page[number]))[:LIST_CHECK_PAGES]
+    verdicts = [_is_in_list(pages[number], values_by_page[number]) for number in richest]
+    return sum(verdicts) * 2 > len(verdicts)
 
 
-def _is_of_a_list(page: Page, found: Sequence[tuple[Node, float]]) -> bool:
-    """Whether more of what was found, by how sure it is, stands in columns of the page's main list than elsewhere."""
+def _is_in_list(page: Page, values: Sequence[_FoundValue]) -> bool:
+    """Return True if the values in columns of the page's main list are surer, in total, than those elsewhere."""
     rows = find_records(page)
-    if len(rows) < MIN_ROWS:
+    if len(rows) < MIN_LIST_RECORDS:
         return False
-    root = found[0][0].parent.getroottree().getroot()  # the page may have been parsed anew since
-    position = {element: number for number, element in enumerate(root.iter())}
-    firsts = [root.xpath(row.xpath)[0] for row in rows]
-    starts = [position[first] for first in firsts]
+    main_list = _MainList(rows, values[0].node.parent.getroottree().getroot())
     columns: dict[int, float] = {}
     elsewhere = 0.0
-    for node, confidence in found:
-        number = bisect(starts, position[node.parent]) - 1
-        inside = number >= 0 and firsts[number].getparent() in node.parent.iterancestors()
-        column = _column(node.text, rows[number].cells, rows) if inside else None
+    for node, confidence in values:
+        column = main_list.column_of(node)
         if column is None:
             elsewhere += confidence
         else:
@@ -161,10 +174,25 @@ def _is_of_a_list(page: Page, found: Sequence[tuple[Node, float]]) -> bool:
     return len(columns) > 1 and sum(columns.values()) > elsewhere
 
 
-def _column(text: str, cells: Sequence[str | None], rows: Rows) -> int | None:
-    """The column of a row's cell that holds a text, if most rows have it."""
-    for number, cell in enumerate(cells):
-        if cell is not None and text in cell:
-            filled = sum(row.cells[number] is not None for row in rows)
-            return number if filled >= FILLED * len(rows) else None
-    return None
+class _MainList:
+    """The records of a page's main list in a tree; the page may have been parsed again since the tree was built."""
+
+    def __init__(self, rows: Rows, root: etree._Element) -> None:
+        self._rows = rows
+        self._position = {element: number for number, element in enumerate(root.iter())}
+        self._first_elements = [root.xpath(row.xpath)[0] for row in rows]
+        self._starts = [self._position[element] for element in self._first_elements]
+
+    def column_of(self, node: Node) -> int | None:
+        """Return the column of the cell that contains a node's text, if most rows have that column."""
+        number = bisect(self._starts, self._position[node.parent]) - 1
+        if number < 0 or self._first_elements[number].getparent() not in node.parent.iterancestors():
+            return None
+        for column, cell in enumerate(self._rows[number].cells):
+            if cell is not None and node.text in cell:
+                return column if self._fill(column) >= MIN_COLUMN_FILL else None
+        return None
+
+    def _fill(self, column: int) -> float:
+        """Return the share of rows with a value in a column."""
+        return sum(row.cells[column] is not None for row in self._rows) / len(self._rows)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from untemplate.errors import PageError
-from untemplate.labeling.golden import Golden, Sightings
+from untemplate.labeling.golden import Golden, ValueFinder
 from untemplate.page import Page, signature
 from untemplate.page.sameness import same_values
 from untemplate.rules import Bellwether, Wrapper
@@ -170,9 +170,9 @@ def _has_changed(comparison: Comparison) -> bool:
 
 def _still_present(golden: Golden, page: Page, schema: Schema) -> set[str]:
     """Return the attributes all of whose remembered values are somewhere on the page."""
-    sightings = Sightings(page)
+    finder = ValueFinder(page)
     present = set()
     for name, texts in golden.items():
-        if all(sightings.of(text, schema.attributes[name].type) for text in texts):
+        if all(finder.find(text, schema.attributes[name].type) for text in texts):
             present.add(name)
     return present

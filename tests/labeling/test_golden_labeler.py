@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from untemplate import Attribute, Label, Page, Schema
-from untemplate.labeling.golden import GoldenLabeler, Sightings
+from untemplate.labeling.golden import GoldenLabeler, ValueFinder
 from untemplate.schema import Type
 
 
@@ -16,7 +16,7 @@ def page(body: str, number: int = 0) -> Page:
 
 
 def seen(body: str, value: str, type_: Type = "text") -> list[tuple[str, str, bool]]:
-    return [(one.text, one.node.kind, one.is_whole) for one in Sightings(page(body)).of(value, type_)]
+    return [(one.text, one.node.kind, one.is_complete) for one in ValueFinder(page(body)).find(value, type_)]
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_where_a_value_stands(
 
 
 def test_a_value_over_several_nodes() -> None:
-    (sighting,) = Sightings(page("<p>12 Oak St<br>Salem</p>")).of("12 Oak St, Salem", "text")
+    (sighting,) = ValueFinder(page("<p>12 Oak St<br>Salem</p>")).find("12 Oak St, Salem", "text")
     assert (sighting.text, sighting.nodes) == ("12 Oak St Salem", 2)
 
 
@@ -104,5 +104,5 @@ def test_it_says_who_labelled() -> None:
 @given(st.text(max_size=40), st.text(max_size=20))
 def test_any_text_and_any_value(body: str, value: str) -> None:
     for type_ in ("text", "price", "url", "date"):
-        for one in Sightings(Page("http://x.example/", f"<p>a</p><p>{body}</p>")).of(value, type_):
+        for one in ValueFinder(Page("http://x.example/", f"<p>a</p><p>{body}</p>")).find(value, type_):
             assert one.text

@@ -11,7 +11,13 @@ import untemplate as ut
 from untemplate import Attribute, Label, Page, Schema
 from untemplate.demo import Site, make_site
 from untemplate.labeling.finding import Finding
-from untemplate.labeling.site_templates import MIN_TEMPLATE, are_of_lists, split, with_labels, without_lists
+from untemplate.labeling.site_templates import (
+    MIN_TEMPLATE_PAGES,
+    drop_list_templates,
+    is_list_template,
+    pages_of_labeled_templates,
+    split_templates,
+)
 
 SCHEMA = Schema("shop", {name: Attribute(name) for name in ("name", "maker", "price")})
 PRODUCTS = [(f"Chair {number}", f"Maker {number}", f"${number}0.50") for number in range(1, 9)]
@@ -38,15 +44,15 @@ TERMS = listing(lambda one: f"<dt>{one[0]}</dt><dd>{one[1]}</dd><dd>{one[2]}</dd
 @pytest.mark.parametrize("page", [TABLE, TERMS], ids=["table", "terms"])
 @pytest.mark.parametrize("product", PRODUCTS[::3])
 def test_values_of_one_of_many_records(page: Page, product: tuple[str, ...]) -> None:
-    assert are_of_lists(found(page, product), SCHEMA)
-    assert are_of_lists(found(page, ("All chairs", *product[1:])), SCHEMA)
+    assert is_list_template(found(page, product), SCHEMA)
+    assert is_list_template(found(page, ("All chairs", *product[1:])), SCHEMA)
 
 
 def test_facts_of_one_record_are_no_list() -> None:
     facts = {"Name": "Chair 1", "Maker": "Maker 1", "Price": "$10.50", "Color": "red", "Legs": "four"}
     rows = "".join(f"<tr><td>{label}</td><td>{value}</td></tr>" for label, value in facts.items())
     page = Page(html=f"<html><body><table>{rows}</table></body></html>")
-    assert not are_of_lists(found(page, ("Chair 1", "Maker 1", "$10.50")), SCHEMA)
+    assert not is_list_template(found(page, ("Chair 1", "Maker 1", "$10.50")), SCHEMA)
 
 
 def test_what_stands_beside_a_list_is_not_of_it() -> None:
@@ -54,23 +60,23 @@ def test_what_stands_beside_a_list_is_not_of_it() -> None:
         html="<html><body><h1>Stool</h1><p>by Oak Ltd</p><p>$99.00</p><h2>More</h2>"
         + TABLE.text.partition("</h1>")[2]
     )
-    assert not are_of_lists(found(page, ("Stool", "by Oak Ltd", "$99.00")), SCHEMA)
-    assert not are_of_lists([], SCHEMA)
+    assert not is_list_template(found(page, ("Stool", "by Oak Ltd", "$99.00")), SCHEMA)
+    assert not is_list_template([], SCHEMA)
 
 
 def test_if_all_are_lists_the_surest_is_kept() -> None:
     one, other = (found(TABLE, product) for product in PRODUCTS[:2])
     unsure = [replace(finding, confidence=0.3) for finding in one]
-    assert without_lists([unsure, other], SCHEMA) == [1]
-    assert without_lists([unsure], SCHEMA) == [0]
+    assert drop_list_templates([unsure, other], SCHEMA) == [1]
+    assert drop_list_templates([unsure], SCHEMA) == [0]
     facts = found(Page(html="<h1>Stool</h1><p>Oak</p><p>$9</p>"), ("Stool", "Oak", "$9"))
-    assert without_lists([unsure, facts, other], SCHEMA) == [1]
-    assert without_lists([], SCHEMA) == []
+    assert drop_list_templates([unsure, facts, other], SCHEMA) == [1]
+    assert drop_list_templates([], SCHEMA) == []
 
 
 def test_few_pages_are_one_template() -> None:
-    pages = [Page(id=str(number), html=f"<p>{number}</p>") for number in range(MIN_TEMPLATE - 1)]
-    assert split(pages) == [pages]
+    pages = [Page(id=str(number), html=f"<p>{number}</p>") for number in range(MIN_TEMPLATE_PAGES - 1)]
+    assert split_templates(pages) == [pages]
 
 
 @pytest.fixture(scope="module")
@@ -89,5 +95,5 @@ def test_templates_are_labelled_by_themselves(sites: list[Site]) -> None:
 
 def test_pages_of_templates_without_labels_teach_nothing(sites: list[Site]) -> None:
     site = sites[0]
-    assert {page.id for page in with_labels(site.pages, site.labels)} == set(site.truth)
-    assert with_labels(site.pages, [Label("elsewhere", "title", "x")]) == []
+    assert {page.id for page in pages_of_labeled_templates(site.pages, site.labels)} == set(site.truth)
+    assert pages_of_labeled_templates(site.pages, [Label("elsewhere", "title", "x")]) == []
