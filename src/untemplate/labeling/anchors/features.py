@@ -32,7 +32,7 @@ _PAPER = (
 _BESIDES = (
     *("evidence", "evidence below best"),  # what the rankers of seed labelling make of a field
     *("names", "topic", "named", "named mark", "title", "best clue", "other values", "typed", "untyped"),
-    *("parts", "parts below best", "parts rank", "label below best", "content below best"),
+    *("parts", "parts below best", "parts rank", "caption below best", "content below best"),
     *("from heading", "size", "pure", "by offset"),
     *(f"unlike {name}" for name in PROFILE if name != "length"),
 )
