@@ -26,7 +26,7 @@ from benchmarks.data import made_up
 from benchmarks.data.made_up import MadeUp, made_up_sites
 from benchmarks.data.swde import VERTICALS, Score, Site, chosen_sites, labels_of, schema_of
 from benchmarks.measure.seed import GOOD, Target, train_seed
-from benchmarks.measure.segments import PageCRF
+from benchmarks.measure.segments import PageCRF, Row, StepLabeler
 from benchmarks.train.rankers import held_out
 from untemplate import Knowledge, Label, Page, Schema, train
 from untemplate.labeling.anchors import Lessons, learn_lessons
@@ -34,9 +34,9 @@ from untemplate.labeling.anchors.scoring import ScorerKind
 from untemplate.labeling.finding import Finding
 from untemplate.labeling.finding import labels_of as labels_found
 from untemplate.labeling.seed.ranking import Rankers, load_rankers
-from untemplate.labeling.segments import FromLabels, SegmentLabeler, SegmentsModel
-from untemplate.labeling.segments.classifying import NodeClassifier, leaf_labels
-from untemplate.labeling.segments.segmenting import Segmented
+from untemplate.labeling.segments import SegmentsModel
+from untemplate.labeling.segments.node_crf import LabelerClassifier, NodeClassifier, leaf_classes
+from untemplate.labeling.segments.segmenting import SegmentedSite
 
 TRAINED = 4
 """Sites to learn from, as many pages of each as are labelled of the new site."""
@@ -83,18 +83,20 @@ class Training:
         return model.nodes
 
     def whole_pages(self) -> NodeClassifier:
-        sites = [(Segmented(pages), labels) for pages, labels in self.sites]
-        return PageCRF.learn((site, leaf_labels(site, labels, self.schema)) for site, labels in sites)
+        sites = [(SegmentedSite(pages), labels) for pages, labels in self.sites]
+        return PageCRF.learn((site, leaf_classes(site, labels, self.schema)) for site, labels in sites)
 
 
 LABELERS: dict[str, Callable[[Training], Finder]] = {
     "seed, paper": lambda sites: sites.knowledge("paper"),
     "seed": lambda sites: sites.seed,
-    "segments, CRF": lambda sites: SegmentLabeler(sites.schema, sites.whole_pages(), "NODE"),
-    "segments, NODE": lambda sites: SegmentLabeler(sites.schema, sites.nodes(), "NODE"),
-    "segments, SS": lambda sites: SegmentLabeler(sites.schema, sites.nodes(), "SS"),
-    "segments, ED": lambda sites: SegmentLabeler(sites.schema, sites.nodes()),
-    "segments, ED of seed": lambda sites: SegmentLabeler(sites.schema, FromLabels(sites.seed)),
+    "segments, CRF": lambda sites: StepLabeler(sites.schema, sites.whole_pages(), Row("NODE")),
+    "segments, NODE": lambda sites: StepLabeler(sites.schema, sites.nodes(), Row("NODE")),
+    "segments, SS": lambda sites: StepLabeler(sites.schema, sites.nodes(), Row("SS", exact=True)),
+    "segments, ED": lambda sites: StepLabeler(sites.schema, sites.nodes(), Row("ED", exact=True)),
+    "segments, ED of seed": lambda sites: StepLabeler(
+        sites.schema, LabelerClassifier(sites.seed), Row("ED", exact=True)
+    ),
     "anchors, LR": lambda sites: sites.scored("LR"),
     "anchors, NN": lambda sites: sites.scored("NN"),
     "anchors, SVM": lambda sites: sites.scored("SVM"),

@@ -10,24 +10,41 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from statistics import mean
 from time import process_time
+from typing import Literal
 
-import numpy as np
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
 from benchmarks.data.swde import VERTICALS, Site, chosen_sites, labels_of, schema_of
-from untemplate.labeling.segments.classifying import leaf_labels, learn_node_crf, majority, words_of
-from untemplate.labeling.segments.correcting import NOISE
-from untemplate.labeling.segments.crf import CRF, Words, learn_crf
-from untemplate.labeling.segments.segmenting import Segmented
-from untemplate.labeling.segments.segments_model import Step, refine
-from untemplate.labeling.segments.selecting import Measure
+from untemplate.labeling.finding import Finding
+from untemplate.labeling.segments.node_crf import (
+    CRF,
+    NodeClassifier,
+    WordSequence,
+    leaf_classes,
+    leaf_words,
+    learn_crf,
+    learn_node_crf,
+    majority_class,
+)
+from untemplate.labeling.segments.segmenting import NOISE, SegmentedSite
+from untemplate.labeling.segments.segments_model import make_findings, many_valued
+from untemplate.labeling.segments.site_knowledge import (
+    Distance,
+    average_distance,
+    correct_selected,
+    find_site_candidates,
+    keep_selected,
+    segments_apart,
+    select_best,
+    select_nearest,
+)
+from untemplate.page import Page
 from untemplate.schema import Schema
 
 PAGES = 50
@@ -36,13 +53,24 @@ GOOD = 0.9
 """An attribute with a lower F1 is listed by -v."""
 
 
+Step = Literal["NODE", "SS", "ED"]
+"""The classifier alone, segments selected, labels corrected."""
+
+
 @dataclass(frozen=True)
 class Row:
-    """How labels come about: by words of whole pages, or of nodes; corrected up to a step."""
+    """A row of the table: how labels are made.
+
+    Attributes:
+        step: The last step that is done.
+        exact: Select segments by branch and bound, not by the paper's heuristic.
+        hops: Measure distances in steps through the tree, not in segments.
+        whole: Classify the words of whole pages, not those of each node.
+    """
 
     step: Step = "NODE"
     exact: bool = False
-    measure: Measure = "segments"
+    hops: bool = False
     whole: bool = False
 
 
@@ -51,9 +79,57 @@ ROWS = {
     "NODE": Row(),
     "SS": Row("SS"),
     "ED": Row("ED"),
-    "ED, hops": Row("ED", measure="hops"),
+    "ED, hops": Row("ED", hops=True),
     "ED, exact": Row("ED", exact=True),
 }
+
+
+def refine(
+    site: SegmentedSite, labels: Sequence[str], row: Row, many: frozenset[str] = frozenset()
+) -> list[str]:
+    """Return the labels of all leaves after the steps of a row."""
+    if row.step == "NODE":
+        return [*labels]
+    distance = hops_apart(site) if row.hops else segments_apart(site)
+    select = select_best if row.exact else select_nearest
+    selected = select(find_site_candidates(site, labels), distance)
+    kept = keep_selected(site, labels, selected)
+    return kept if row.step == "SS" else correct_selected(site, kept, selected, many)
+
+
+def hops_apart(site: SegmentedSite) -> Distance:
+    """Return the distance in steps through the tree between the first nodes of segments, averaged over all pages."""
+    chains: list[dict[int, list[Hashable]]] = [{} for _ in site.table.pages]
+    for segment in site.segments:
+        if segment.leaves:
+            node = site.table.nodes[site.row[segment.leaves[0]]]
+            ancestors: list[Hashable] = [*node.parent.iterancestors()]
+            chains[segment.page][segment.id] = [*reversed(ancestors), node.parent, node]
+    return average_distance(chains, _hops)
+
+
+def _hops(one: Sequence[Hashable], other: Sequence[Hashable]) -> int:
+    shared = 0
+    for a, b in zip(one, other, strict=False):
+        if a is not b:
+            break
+        shared += 1
+    return len(one) + len(other) - 2 * shared
+
+
+@dataclass(frozen=True)
+class StepLabeler:
+    """Finds attributes by a node classifier and the steps of a row."""
+
+    schema: Schema
+    classifier: NodeClassifier
+    row: Row
+
+    def find(self, pages: Iterable[Page]) -> list[Finding]:
+        site = SegmentedSite(pages)
+        classified = self.classifier.classify(site)
+        refined = refine(site, classified, self.row, many_valued(self.schema))
+        return make_findings(site, self.schema, classified, refined)
 
 
 @dataclass
@@ -87,9 +163,11 @@ class Target:
         pages, self.truth = site.pages(), site.truth()
         chosen = pages[:: max(1, len(pages) // PAGES)][:PAGES]
         started = process_time()
-        self.segmented = Segmented(chosen)
+        self.segmented = SegmentedSite(chosen)
         self.seconds = process_time() - started
-        self.labels = leaf_labels(self.segmented, labels_of([page.id for page in chosen], self.truth), schema)
+        self.labels = leaf_classes(
+            self.segmented, labels_of([page.id for page in chosen], self.truth), schema
+        )
 
     def score(self, labels: Sequence[str], schema: Schema) -> dict[str, Tally]:
         """A label is right if the text of its node is one of the attribute's true values."""
@@ -123,11 +201,11 @@ class PageCRF:
     crf: CRF
 
     @classmethod
-    def learn(cls, sites: Iterable[tuple[Segmented, Sequence[str | None]]]) -> PageCRF:
-        sequences: list[tuple[Words, list[str]]] = []
+    def learn(cls, sites: Iterable[tuple[SegmentedSite, Sequence[str | None]]]) -> PageCRF:
+        sequences: list[tuple[WordSequence, list[str]]] = []
         for site, labels in sites:
-            for leaves in leaves_of(site):
-                words = [words_of(site, leaf) for leaf in leaves]
+            for leaves in site.page_leaves():
+                words = [leaf_words(site, leaf) for leaf in leaves]
                 own = [labels[leaf] or NOISE for leaf in leaves]
                 sequences.append(
                     (
@@ -137,24 +215,17 @@ class PageCRF:
                 )
         return cls(learn_crf(sequences))
 
-    def classify(self, site: Segmented) -> list[str]:
+    def classify(self, site: SegmentedSite) -> list[str]:
         """The majority label of each leaf's words."""
-        pages = [[words_of(site, leaf) for leaf in leaves] for leaves in leaves_of(site)]
+        pages = [[leaf_words(site, leaf) for leaf in leaves] for leaves in site.page_leaves()]
         tagged = self.crf.tag([[word for words in own for word in words] for own in pages])
         labels: list[str] = []
         for own, tags in zip(pages, tagged, strict=True):
             start = 0
             for words in own:
-                labels.append(majority(self.crf, tags[start : start + len(words)]))
+                labels.append(majority_class(self.crf, tags[start : start + len(words)]))
                 start += len(words)
         return labels
-
-
-def leaves_of(site: Segmented) -> Iterator[range]:
-    """The leaves of each page."""
-    bounds = np.searchsorted(site.page, np.arange(len(site.table.pages) + 1)).tolist()
-    for start, stop in pairwise(bounds):
-        yield range(start, stop)
 
 
 def evaluate(
@@ -162,7 +233,7 @@ def evaluate(
 ) -> Iterator[str]:
     """Each site labelled by what those after it taught."""
     schema = schema_of(vertical)
-    many = frozenset(name for name, one in schema.attributes.items() if one.many)
+    many = many_valued(schema)
     for number, target in enumerate(targets):
         seeds = [*targets[number + 1 :], *targets[:number]][:trained]
         given: dict[bool, tuple[list[str], float]] = {}
@@ -173,7 +244,7 @@ def evaluate(
                 given[row.whole] = classify(row, seeds, target, outcomes)
             labels, seconds = given[row.whole]
             started = process_time()
-            refined[name] = refine(target.segmented, labels, many, row.step, row.exact, row.measure)
+            refined[name] = refine(target.segmented, labels, row, many)
             if name == "ED":
                 outcomes.labelling.append(target.seconds + seconds + process_time() - started)
             outcomes.tallies[vertical, name, target.name] = target.score(refined[name], schema)

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from tests.labeling.segments.yelp import texts_of, yelp
 from untemplate import Page
-from untemplate.labeling.segments.segmenting import NodeId, Segmented
+from untemplate.labeling.segments.segmenting import NodeId, SegmentedSite
 
 
-def segmented(*bodies: str) -> Segmented:
-    return Segmented([Page(id=str(number), html=body) for number, body in enumerate(bodies)])
+def segmented(*bodies: str) -> SegmentedSite:
+    return SegmentedSite([Page(id=str(number), html=body) for number, body in enumerate(bodies)])
 
 
 def test_example_3_1() -> None:

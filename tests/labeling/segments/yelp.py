@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from untemplate import Page
-from untemplate.labeling.segments.correcting import NOISE
-from untemplate.labeling.segments.segmenting import Segmented
+from untemplate.labeling.segments.segmenting import NOISE, SegmentedSite
 
 PAGE = """<body> <p> Yelp </p> <h1> {name} </h1> <p> <strong> Categories: </strong> {category} </p>
 <div> {street} <br> {city} <br> </div> <span> {phone} </span> <p> <strong> Nearest Transit: </strong> {transit} </p>
@@ -24,18 +23,18 @@ LABELS = {
     **dict.fromkeys(["166 1st Ave", "NY 10009", "606 9th Ave", "NY 10036"], "Address"),
     **dict.fromkeys(["1st Ave", "42nd St"], "Address"),
 }
-"""What is not here was labelled noise: both address nodes of the first page."""
+"""What is not here was labeled noise: both address nodes of the first page."""
 
 
-def yelp() -> Segmented:
+def yelp() -> SegmentedSite:
     pages = [
         Page(id=f"p{number}", html=PAGE.format(**dict(zip(KEYS, values, strict=True))))
         for number, values in enumerate(RESTAURANTS, 1)
     ]
-    return Segmented(pages)
+    return SegmentedSite(pages)
 
 
-def texts_of(site: Segmented, page: int) -> dict[str, list[str]]:
+def texts_of(site: SegmentedSite, page: int) -> dict[str, list[str]]:
     """The texts of each segment of a page, by the text of the static node before it."""
     return {
         site.ids[segment.id].text if segment.id >= 0 else "": [
@@ -46,7 +45,7 @@ def texts_of(site: Segmented, page: int) -> dict[str, list[str]]:
     }
 
 
-def labels_in(site: Segmented) -> list[tuple[int, set[str]]]:
+def labels_in(site: SegmentedSite) -> list[tuple[int, set[str]]]:
     """Of each segment its id and the labels of its nodes."""
     return [
         (

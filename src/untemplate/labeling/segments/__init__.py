@@ -1,16 +1,9 @@
-"""Site knowledge corrects the labels of a node classifier: "High-Precision Web Extraction Using Site Knowledge"."""
+"""The method "segments", after "High-Precision Web Extraction Using Site Knowledge".
 
-from untemplate.labeling.segments.classifying import FromLabels, NodeClassifier, NodeCRF, learn_nodes
-from untemplate.labeling.segments.crf import CRF
-from untemplate.labeling.segments.segments_model import CorrectedSeedModel, SegmentLabeler, SegmentsModel
+Three steps, as in the paper: `segmenting` divides pages at their static text, `node_crf` labels each node by itself,
+and `site_knowledge` selects segments and corrects labels by what the pages of the site have in common.
+"""
 
-__all__ = [
-    "CRF",
-    "CorrectedSeedModel",
-    "FromLabels",
-    "NodeCRF",
-    "NodeClassifier",
-    "SegmentLabeler",
-    "SegmentsModel",
-    "learn_nodes",
-]
+from untemplate.labeling.segments.segments_model import CorrectedSeedModel, SegmentsModel
+
+__all__ = ["CorrectedSeedModel", "SegmentsModel"]

@@ -1,6 +1,6 @@
-"""Pages cut into short segments by the text that the site repeats on nearly all of them.
+"""Divide pages into short segments at the text that the site repeats on nearly all of them.
 
-A leaf is a text node, or a part of one: static text at the start of a node, such as `Price:`, is a leaf of its own.
+A leaf is a text node, or a part of one: static text at the start of a node, such as `Price:`, is a separate leaf.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -18,17 +19,19 @@ from untemplate.page import Page
 from untemplate.page.arrays import Bools, Ints, Numbered
 from untemplate.page.captions import min_static_pages
 
-__all__ = ["ALPHA", "NodeId", "Segment", "Segmented"]
+__all__ = ["ALPHA", "NOISE", "NodeId", "Segment", "SegmentedSite"]
 
-# The share of the pages on which static text stands: the paper's α.
+#: the class of a leaf that contains no attribute
+NOISE = ""
+# Static text appears on at least this share of the pages: the paper's α.
 ALPHA = 0.8
-# Static text inside a node has at most so many characters; more are content.
-MAX_PREFIX = 60
+# Static text at the start of a node has at most this many characters; longer text is content.
+MAX_CAPTION_CHARACTERS = 60
 
 
 @dataclass(frozen=True, slots=True)
 class NodeId:
-    """What tells a node from all others of its page: text, path, and which of several alike it is, from 0."""
+    """Identifies a node within its page: text, path, and its number among nodes with the same two, from 0."""
 
     text: str
     path: str
@@ -37,9 +40,12 @@ class NodeId:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Leaves after a static one and before the next, maybe none; `id` is the number of the static one before.
+    """The leaves between one static leaf and the next, maybe none.
 
-    What a page has before its first static leaf is a segment too if there is anything: −1.
+    Attributes:
+        page: The number of the page.
+        id: The number of the static leaf before the segment; −1 for what precedes the first static leaf of a page.
+        leaves: The numbers of the leaves.
     """
 
     page: int
@@ -47,58 +53,75 @@ class Segment:
     leaves: range
 
 
-class Segmented:
-    """The leaves of a site's pages as columns, and the segments between those that are static."""
+class SegmentedSite:
+    """The leaves of a site's pages as columns, and the segments between the static ones.
+
+    Attributes:
+        table: The nodes of the pages.
+        row: Of each leaf, its row of the table.
+        text: Of each leaf, the number of its text.
+        texts: The texts by number.
+        is_static: Of each leaf, True if its text is static.
+        page: Of each leaf, the number of its page.
+        path: Of each leaf, the number of its path.
+        segments: All segments, page by page.
+        ids: The static nodes; the id of a segment is a number of this list.
+    """
 
     def __init__(self, pages: Iterable[Page], alpha: float = ALPHA) -> None:
+        """Segment the pages of one site; static text is on at least a share `alpha` of them."""
         self.table = table = NodeTable(pages, {ELEMENT})
         static = _static_rows(table, alpha)
-        prefix = _static_prefixes(table, static, alpha)
+        captions = _static_captions(table, static, alpha)
         texts = Numbered[str]()
         rows: list[int] = []
         numbers: list[int] = []
         flags: list[bool] = []
         for row in np.flatnonzero(table.is_text & ~table.is_excluded).tolist():
             text = table.texts[table.text[row]]
-            if row in prefix:
+            if row in captions:
                 rows += (row, row)
-                numbers += (texts[prefix[row]], texts[text[len(prefix[row]) :].strip()])
+                numbers += (texts[captions[row]], texts[text[len(captions[row]) :].strip()])
                 flags += (True, False)
             else:
                 rows.append(row)
                 numbers.append(texts[text])
                 flags.append(bool(static[row]))
-        #: of each leaf, its row of the table and the number of its text
         self.row: Ints = np.array(rows, np.int32)
         self.text: Ints = np.array(numbers, np.int32)
         self.texts = list(texts)
         self.is_static: Bools = np.array(flags, np.bool_)
         self.page: Ints = table.page[self.row]
         self.path: Ints = table.path[self.row]
-        #: the static nodes whose segments have their number as id
-        self.ids: list[NodeId] = []
-        self.segments = list(self._cut())
+        ids = Numbered[NodeId]()
+        self.segments: list[Segment] = []
+        for page, leaves in enumerate(self.page_leaves()):
+            self.segments += self._split_page(page, leaves, ids)
+        self.ids = list(ids)
 
     def __len__(self) -> int:
         return len(self.row)
 
-    def _cut(self) -> Iterator[Segment]:
-        ids = Numbered[NodeId]()
-        paths = self.table.paths
-        bounds = np.searchsorted(self.page, np.arange(len(self.table.pages) + 1))
-        for page, (start, stop) in enumerate(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)):
-            seen: Counter[tuple[int, int]] = Counter()
-            first, before = start, -1
-            for leaf in (start + np.flatnonzero(self.is_static[start:stop])).tolist():
-                if leaf > first or before >= 0:
-                    yield Segment(page, before, range(first, leaf))
-                key = (int(self.text[leaf]), int(self.path[leaf]))
-                before = ids[NodeId(self.texts[key[0]], paths[key[1]], seen[key])]
-                seen[key] += 1
-                first = leaf + 1
-            if stop > first or before >= 0:
-                yield Segment(page, before, range(first, stop))
-        self.ids = list(ids)
+    def page_leaves(self) -> Iterator[range]:
+        """Yield the leaves of each page."""
+        bounds = np.searchsorted(self.page, np.arange(len(self.table.pages) + 1)).tolist()
+        for start, stop in pairwise(bounds):
+            yield range(start, stop)
+
+    def _split_page(self, page: int, leaves: range, ids: Numbered[NodeId]) -> Iterator[Segment]:
+        """Yield the segments of a page; new static nodes get the next numbers of `ids`."""
+        seen: Counter[tuple[int, int]] = Counter()
+        first, id = leaves.start, -1
+        static = leaves.start + np.flatnonzero(self.is_static[leaves.start : leaves.stop])
+        for leaf in static.tolist():
+            if leaf > first or id >= 0:
+                yield Segment(page, id, range(first, leaf))
+            text, path = key = (int(self.text[leaf]), int(self.path[leaf]))
+            id = ids[NodeId(self.texts[text], self.table.paths[path], seen[key])]
+            seen[key] += 1
+            first = leaf + 1
+        if leaves.stop > first or id >= 0:
+            yield Segment(page, id, range(first, leaves.stop))
 
     @cached_property
     def titles(self) -> list[str]:
@@ -107,7 +130,7 @@ class Segmented:
 
 
 def _static_rows(table: NodeTable, alpha: float) -> Bools:
-    """Rows whose id stands on at least this share of the pages: one pass over a hash table."""
+    """Return True for rows whose `NodeId` appears on enough pages: one pass over a hash table."""
     ids: Numbered[tuple[int, int, int]] = Numbered()
     numbers = np.zeros(len(table), np.int32)
     seen: Counter[tuple[int, int, int]] = Counter()
@@ -120,32 +143,32 @@ def _static_rows(table: NodeTable, alpha: float) -> Bools:
     return static
 
 
-def _static_prefixes(table: NodeTable, static: Bools, alpha: float) -> dict[int, str]:
-    """Of rows that begin with a label which rows of their path begin with on enough pages: the longest such label."""
-    starts: dict[int, list[str]] = {}
+def _static_captions(table: NodeTable, static: Bools, alpha: float) -> dict[int, str]:
+    """Map rows to the longest caption they begin with that rows of the same path begin with on enough pages."""
+    captions: dict[int, list[str]] = {}
     pages: dict[tuple[int, str], set[int]] = {}
     rows = np.flatnonzero(table.is_text & ~static & ~table.is_excluded).tolist()
     for row in rows:
-        number = int(table.text[row])
-        if number not in starts:
-            starts[number] = _starts(table.texts[number])
-        for start in starts[number]:
-            pages.setdefault((int(table.path[row]), start), set()).add(int(table.page[row]))
-    enough = min_static_pages(len(table.pages), alpha)
-    known = {key for key, found in pages.items() if len(found) >= enough}
-    prefix = {}
+        text = int(table.text[row])
+        if text not in captions:
+            captions[text] = _possible_captions(table.texts[text])
+        for caption in captions[text]:
+            pages.setdefault((int(table.path[row]), caption), set()).add(int(table.page[row]))
+    min_pages = min_static_pages(len(table.pages), alpha)
+    static_captions = {key for key, on_pages in pages.items() if len(on_pages) >= min_pages}
+    longest = {}
     for row in rows:
         path = int(table.path[row])
-        for start in starts[int(table.text[row])]:
-            if (path, start) in known:
-                prefix[row] = start
-    return prefix
+        for caption in captions[int(table.text[row])]:
+            if (path, caption) in static_captions:
+                longest[row] = caption
+    return longest
 
 
-def _starts(text: str) -> list[str]:
-    """What a text begins with and might be a label: words up to a colon, if something follows.
+def _possible_captions(text: str) -> list[str]:
+    """Return what a text begins with and might be a caption, shortest first: words up to a colon, if more follows.
 
-    Any words that all pages share would do in theory, but then `NY` of the paper's own addresses is static.
+    In the paper any words that all pages share would do, but then `NY` in its own example addresses is static.
     """
-    words = text[: MAX_PREFIX + 1].split(" ")[:-1]
+    words = text[: MAX_CAPTION_CHARACTERS + 1].split(" ")[:-1]
     return [" ".join(words[: count + 1]) for count, word in enumerate(words) if word.endswith(":")]

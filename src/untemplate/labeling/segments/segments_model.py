@@ -1,7 +1,6 @@
-"""The method "segments": segment a site's pages, classify their nodes, select segments, correct labels.
+"""The models of the method "segments": segment the pages of a site, classify their nodes, correct the labels.
 
-Departures: labels inside nodes end with a colon; an attribute of which the schema says `many` may have values that
-are not contiguous.
+Departures from the paper: see `segmenting` and `site_knowledge`.
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
@@ -17,30 +15,25 @@ from untemplate.labeling.finding import Finding, labels_of
 from untemplate.labeling.label import Label
 from untemplate.labeling.methods import LabeledSite, StrictFile, read_model, write_model
 from untemplate.labeling.seed.seed_model import SeedModel
-from untemplate.labeling.segments.classifying import FromLabels, NodeClassifier, NodeCRF, learn_nodes
-from untemplate.labeling.segments.correcting import NOISE, correct_labels
-from untemplate.labeling.segments.crf import CRF
-from untemplate.labeling.segments.segmenting import Segmented
-from untemplate.labeling.segments.selecting import (
-    Measure,
-    find_candidates,
-    hops_apart,
-    segments_apart,
-    select_exactly,
-    select_nearest,
+from untemplate.labeling.segments.node_crf import (
+    CRF,
+    LabelerClassifier,
+    NodeClassifier,
+    NodeCRF,
+    train_node_crf,
 )
+from untemplate.labeling.segments.segmenting import SegmentedSite
+from untemplate.labeling.segments.site_knowledge import refine_labels
 from untemplate.labeling.site_templates import find_on_site
 from untemplate.page import Page
 from untemplate.schema import Schema
 
-__all__ = ["CorrectedSeedModel", "SegmentLabeler", "SegmentsModel", "Step", "refine"]
-
-Step = Literal["NODE", "SS", "ED"]
+__all__ = ["CorrectedSeedModel", "SegmentsModel", "find_by_segments", "make_findings", "many_valued"]
 
 # Who says so, in labels.
 SOURCE = "segments"
 
-# An attribute on fewer of its nodes than this share that the classifier itself labelled counts as not found.
+# An attribute counts as not found if the classifier itself gave it to a smaller share of its nodes.
 MIN_CONFIDENCE = 0.5
 
 FILE = "segments"
@@ -62,11 +55,11 @@ class SegmentsModel:
         cls, sites: Sequence[LabeledSite], schema: Schema, unlabeled: Sequence[Sequence[Page]] = ()
     ) -> SegmentsModel:
         """Learn from labeled sites; unlabeled sites are ignored."""
-        return cls(learn_nodes(sites, schema))
+        return cls(train_node_crf(sites, schema))
 
     def find(self, pages: Sequence[Page], schema: Schema) -> list[Finding]:
         """Return where the attributes are on pages of one template."""
-        return SegmentLabeler(schema, self.nodes).find(pages)
+        return find_by_segments(pages, self.nodes, schema)
 
     def save(self, folder: Path) -> None:
         """Write `segments.json` and `segments.npz`."""
@@ -110,7 +103,7 @@ class CorrectedSeedModel:
 
     def find(self, pages: Sequence[Page], schema: Schema) -> list[Finding]:
         """Return where the attributes are on pages of one template."""
-        return SegmentLabeler(schema, FromLabels(_SeedLabeler(self.seed, schema))).find(pages)
+        return find_by_segments(pages, LabelerClassifier(_SeedLabeler(self.seed, schema)), schema)
 
     def save(self, folder: Path) -> None:
         """Write the files of the method "seed"."""
@@ -124,6 +117,8 @@ class CorrectedSeedModel:
 
 @dataclass(frozen=True)
 class _SeedLabeler:
+    """The method "seed" as a labeler of whole sites."""
+
     seed: SeedModel
     schema: Schema
 
@@ -131,67 +126,42 @@ class _SeedLabeler:
         return labels_of(find_on_site(self.seed, pages, self.schema))
 
 
-@dataclass(frozen=True)
-class SegmentLabeler:
-    """Labels pages of one site by a node classifier, corrected by what the site repeats; a labeler.
+def find_by_segments(pages: Iterable[Page], classifier: NodeClassifier, schema: Schema) -> list[Finding]:
+    """Return where the attributes are on pages of one site: a node classifier, corrected by site knowledge."""
+    site = SegmentedSite(pages)
+    classified = classifier.classify(site)
+    refined = refine_labels(site, classified, many_valued(schema))
+    return make_findings(site, schema, classified, refined)
 
-    `step` is how far it goes: the classifier alone, segments selected, labels corrected; `exact` is not to select
-    them by the paper's heuristic.
+
+def many_valued(schema: Schema) -> frozenset[str]:
+    """Return the names of the attributes that may have several values."""
+    return frozenset(name for name, attribute in schema.attributes.items() if attribute.many)
+
+
+def make_findings(
+    site: SegmentedSite, schema: Schema, classified: Sequence[str], refined: Sequence[str]
+) -> list[Finding]:
+    """Return a finding for each attribute of the schema.
+
+    Args:
+        site: The pages.
+        schema: The attributes.
+        classified: The attribute of each leaf as the node classifier judged. Where it agrees, the finding is surer.
+        refined: The attribute of each leaf after correction.
     """
-
-    schema: Schema
-    classifier: NodeClassifier
-    step: Step = "ED"
-    exact: bool = True
-    measure: Measure = "segments"
-
-    def label(self, pages: Sequence[Page]) -> list[Label]:
-        """The labels of pages of one site; attributes that the site does not seem to have get none."""
-        return labels_of(self.find(pages))
-
-    def find(self, pages: Iterable[Page]) -> list[Finding]:
-        """Where each attribute of the schema stands on pages of one site, as far as it is known."""
-        site = Segmented(pages)
-        given = self.classifier.classify(site)
-        many = frozenset(name for name, one in self.schema.attributes.items() if one.many)
-        refined = refine(site, given, many, self.step, self.exact, self.measure)
-        return [self._finding(site, name, given, refined) for name in self.schema.attributes]
-
-    def _finding(self, site: Segmented, name: str, given: Sequence[str], refined: Sequence[str]) -> Finding:
-        leaves = [leaf for leaf, label in enumerate(refined) if label == name]
-        confidence = sum(given[leaf] == name for leaf in leaves) / max(1, len(leaves))
-        rows = list(dict.fromkeys(site.row[leaves].tolist()))
-        if not self.schema.attributes[name].many:
-            rows = site.table.join_spans(rows)
-        places = [(site.table.pages[site.table.page[row]], site.table.nodes[row]) for row in rows]
-        share = len(np.unique(site.page[leaves])) / max(1, len(site.table.pages))
-        return Finding(name, confidence, places, share, bool(leaves) and confidence >= MIN_CONFIDENCE, SOURCE)
+    return [_make_finding(site, schema, name, classified, refined) for name in schema.attributes]
 
 
-def refine(
-    site: Segmented,
-    labels: Sequence[str],
-    many: frozenset[str] = frozenset(),
-    step: Step = "ED",
-    exact: bool = True,
-    measure: Measure = "segments",
-) -> list[str]:
-    """The labels of all leaves, corrected up to a step."""
-    refined = [*labels]
-    if step == "NODE":
-        return refined
-    found = [(segment.id, {labels[leaf] for leaf in segment.leaves} - {NOISE}) for segment in site.segments]
-    distance = hops_apart(site) if measure == "hops" else segments_apart(site)
-    selected = (select_exactly if exact else select_nearest)(find_candidates(found), distance)
-    for segment in site.segments:
-        for leaf in segment.leaves:
-            if selected.get(labels[leaf]) != segment.id:
-                refined[leaf] = NOISE
-    if step == "SS":
-        return refined
-    for id in set(selected.values()):
-        own = [segment for segment in site.segments if segment.id == id]
-        nodes = [tuple((refined[leaf], int(site.path[leaf])) for leaf in segment.leaves) for segment in own]
-        for segment, corrected in zip(own, correct_labels(nodes, many), strict=True):
-            refined[segment.leaves.start : segment.leaves.stop] = corrected
-    return refined
+def _make_finding(
+    site: SegmentedSite, schema: Schema, name: str, classified: Sequence[str], refined: Sequence[str]
+) -> Finding:
+    leaves = [leaf for leaf, label in enumerate(refined) if label == name]
+    confidence = sum(classified[leaf] == name for leaf in leaves) / max(1, len(leaves))
+    rows = list(dict.fromkeys(site.row[leaves].tolist()))
+    if not schema.attributes[name].many:
+        rows = site.table.join_spans(rows)
+    places = [(site.table.pages[site.table.page[row]], site.table.nodes[row]) for row in rows]
+    coverage = len(np.unique(site.page[leaves])) / max(1, len(site.table.pages))
+    is_found = bool(leaves) and confidence >= MIN_CONFIDENCE
+    return Finding(name, confidence, places, coverage, is_found, SOURCE)

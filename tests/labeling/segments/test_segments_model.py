@@ -8,13 +8,15 @@ from pathlib import Path
 import pytest
 
 import untemplate as ut
+from benchmarks.measure.segments import Row, refine
 from tests.labeling.segments.yelp import LABELS, yelp
 from tests.labeling.truth import details, share_right
 from untemplate import Attribute, Knowledge, KnowledgeError, Label, LabelError, Page, Schema
 from untemplate.demo import Site, make_site
-from untemplate.labeling.segments.correcting import NOISE
-from untemplate.labeling.segments.segmenting import Segmented
-from untemplate.labeling.segments.segments_model import SegmentLabeler, refine
+from untemplate.labeling.finding import labels_of
+from untemplate.labeling.segments.segmenting import NOISE, SegmentedSite
+from untemplate.labeling.segments.segments_model import find_by_segments
+from untemplate.labeling.segments.site_knowledge import refine_labels
 
 PAGES = 30
 
@@ -25,13 +27,13 @@ class ByText:
 
     labels: dict[str, str]
 
-    def classify(self, site: Segmented) -> list[str]:
+    def classify(self, site: SegmentedSite) -> list[str]:
         return [self.labels.get(site.texts[text], NOISE) for text in site.text]
 
 
 @pytest.mark.parametrize("exact", [False, True])
-@pytest.mark.parametrize("measure", ["segments", "hops"])
-def test_example_4_1(exact: bool, measure: ut.labeling.segments.segments_model.Measure) -> None:
+@pytest.mark.parametrize("hops", [False, True])
+def test_example_4_1(exact: bool, hops: bool) -> None:
     site = yelp()
     given = ByText(LABELS).classify(site)
     texts = [site.texts[text] for text in site.text]
@@ -40,23 +42,25 @@ def test_example_4_1(exact: bool, measure: ut.labeling.segments.segments_model.M
         return [text for text, label in zip(texts, labels, strict=True) if label == "Address"]
 
     assert addresses(given) == ["166 1st Ave", "NY 10009", "1st Ave", "606 9th Ave", "NY 10036", "42nd St"]
-    selected = refine(site, given, step="SS", exact=exact, measure=measure)
+    selected = refine(site, given, Row("SS", exact, hops))
     assert addresses(selected) == ["166 1st Ave", "NY 10009", "606 9th Ave", "NY 10036"]
-    corrected = refine(site, given, exact=exact, measure=measure)
+    corrected = refine(site, given, Row("ED", exact, hops))
     assert addresses(corrected) == ["460 Gw St", "NY 10013", *addresses(selected)]
-    assert refine(site, given, step="NODE") == given
+    assert refine(site, given, Row("NODE")) == given
+    assert refine_labels(site, given) == corrected
 
 
 def test_what_the_classifier_did_not_say_lowers_the_confidence() -> None:
     schema = Schema("restaurant", {name: Attribute(name) for name in ("Address", "Phone", "Hours")})
     pages = yelp().table.pages
-    address, phone, hours = SegmentLabeler(schema, ByText(LABELS)).find(pages)
+    findings = find_by_segments(pages, ByText(LABELS), schema)
+    address, phone, hours = findings
     assert (round(address.confidence, 3), phone.confidence, address.coverage) == (0.667, 1, 1)
     assert address.found
     assert not hours.found
     whole = ["460 Gw St NY 10013", "166 1st Ave NY 10009", "606 9th Ave NY 10036"]
     assert [node.text for _, node in address.places] == whole
-    labels = SegmentLabeler(schema, ByText(LABELS)).label(pages)
+    labels = labels_of(findings)
     assert {label.source for label in labels} == {"segments"}
     assert Label("p1", "Phone", "(212) 219-0500", "/html/body/span/text()[1]", "segments", 1.0) in labels
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from untemplate.labeling.segments.crf import CRF, Words, learn_crf
-from untemplate.labeling.segments.features import (
+from untemplate.labeling.segments.node_crf import (
+    CRF,
     NODE_FEATURES,
     REGEX_FEATURES,
-    node_features,
-    word_features,
+    WordSequence,
+    crf_node_features,
+    crf_word_features,
+    learn_crf,
 )
 
 TEXTS = {
@@ -20,9 +22,9 @@ TEXTS = {
 }
 
 
-def words(text: str) -> Words:
+def words(text: str) -> WordSequence:
     split = text.split()
-    node = node_features(split, ["The", "Red", "Bar", "in", "Grayton"])
+    node = crf_node_features(split, ["The", "Red", "Bar", "in", "Grayton"])
     return [(word, node) for word in split]
 
 
@@ -48,7 +50,7 @@ def test_labels_are_those_of_crfsuite(crf: CRF, tmp_path: object) -> None:
     trainer = Trainer(algorithm="lbfgs", params={"c1": 0.2, "c2": 0.0, "max_iterations": 100}, verbose=False)
     for sequence, labels in SEQUENCES:
         trainer.append(
-            [[*word_features(word), *node] for word, node in sequence], [label or "-" for label in labels]
+            [[*crf_word_features(word), *node] for word, node in sequence], [label or "-" for label in labels]
         )
     trainer.train(f"{tmp_path}/crf")
     tagger = Tagger()
@@ -59,7 +61,7 @@ def test_labels_are_those_of_crfsuite(crf: CRF, tmp_path: object) -> None:
     ]
     tagged = crf.tag(new)
     for sequence, found in zip(new, tagged, strict=True):
-        expected = tagger.tag([[*word_features(word), *node] for word, node in sequence])
+        expected = tagger.tag([[*crf_word_features(word), *node] for word, node in sequence])
         assert [crf.labels[label] or "-" for label in found] == expected
 
 
@@ -84,7 +86,7 @@ def test_nothing_to_label(crf: CRF) -> None:
     ],
 )
 def test_regex_features(word: str, features: set[str]) -> None:
-    assert set(word_features(word)[1:]) == features
+    assert set(crf_word_features(word)[1:]) == features
 
 
 def test_there_are_as_many_features_as_in_the_paper() -> None:
@@ -93,14 +95,14 @@ def test_there_are_as_many_features_as_in_the_paper() -> None:
 
 def test_node_features() -> None:
     title = ["The", "Red", "Bar", "|", "Grayton"]
-    assert node_features(["The", "Red", "Bar"], title) == (
+    assert crf_node_features(["The", "Red", "Bar"], title) == (
         "propOfTitleCase>0.8",
         "overlapWithTitle 4",
         "prefixOverlapWithTitle 4",
     )
-    assert node_features(["bar"], title) == (
+    assert crf_node_features(["bar"], title) == (
         "propOfTitleCase<0.2",
         "overlapWithTitle 4",
         "prefixOverlapWithTitle 0",
     )
-    assert {"noOfWords>20", "noOfWords>50"} < set(node_features(["a"] * 60, title))
+    assert {"noOfWords>20", "noOfWords>50"} < set(crf_node_features(["a"] * 60, title))

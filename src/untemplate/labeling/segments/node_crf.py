@@ -1,0 +1,382 @@
+"""Node classifiers: which attribute each leaf of a site contains, judged by the leaf alone.
+
+The paper's classifier is a linear-chain CRF over the words of a node, with the binary features that the paper lists.
+CRFsuite learns it. We store and apply its weights as arrays: CRFsuite reads model files without checks, so a broken
+one may crash the process. Arrays are safe to load, need no extra, and label all nodes of a site at once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Protocol
+
+import numpy as np
+
+from untemplate.errors import LabelError, MissingExtra
+from untemplate.labeling.label import Label, Labeler
+from untemplate.labeling.nodes import Fields
+from untemplate.labeling.nodes.examples import find_examples, pinned_rows
+from untemplate.labeling.segments.segmenting import NOISE, SegmentedSite
+from untemplate.page import Page
+from untemplate.page.arrays import Floats, Ints, Numbered
+from untemplate.schema import Schema
+
+__all__ = [
+    "CRF",
+    "NODE_FEATURES",
+    "REGEX_FEATURES",
+    "LabelerClassifier",
+    "NodeCRF",
+    "NodeClassifier",
+    "WordSequence",
+    "crf_node_features",
+    "crf_word_features",
+    "leaf_classes",
+    "leaf_words",
+    "learn_crf",
+    "learn_node_crf",
+    "majority_class",
+    "train_node_crf",
+]
+
+# Words of a node that are classified; the majority of these decides.
+MAX_WORDS = 200
+# The share of nodes without an attribute that the CRF learns from: with all of them it takes most nodes for noise.
+NOISE_SHARE = 0.1
+# The paper's σ = 5 with L1: CRFsuite weighs the sum of absolute weights by 1 / σ.
+C1 = 0.2
+# By then the classes do not change any more.
+MAX_ITERATIONS = 100
+
+REGEX_FEATURES: dict[str, re.Pattern[str]] = {
+    "isAllCapsWord": re.compile(r"\W*[^\W\d_a-z]+\W*\Z"),
+    "hasTwoContinuousCaps": re.compile(r".*[A-Z]{2}"),
+    "isDay": re.compile(
+        r"(?i)\W*(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?s?)\W*\Z"
+    ),
+    "1-2digitNumber": re.compile(r".*(?<!\d)\d{1,2}(?!\d)"),
+    "3digitNumber": re.compile(r".*(?<!\d)\d{3}(?!\d)"),
+    "4digitNumber": re.compile(r".*(?<!\d)\d{4}(?!\d)"),
+    "5digitNumber": re.compile(r".*(?<!\d)\d{5}(?!\d)"),
+    ">5digitNumber": re.compile(r".*\d{6}"),
+    "dashBetweenDigits": re.compile(r".*\d-\d"),
+    "isAlpha": re.compile(r"[^\W\d_]+\Z"),
+    "isNumber": re.compile(r"\d+\Z"),
+}
+
+NODE_FEATURES = (
+    "noOfWords>20",
+    "noOfWords>50",
+    "noOfWords>100",
+    "propOfTitleCase<0.2",
+    "propOfTitleCase>0.8",
+    "overlapWithTitle",
+    "prefixOverlapWithTitle",
+)
+# Intervals into which a share from 0 to 1 is divided; the paper does not say how many.
+SHARE_INTERVALS = 4
+
+_EDGES = re.compile(r"^\W+|\W+$")
+
+WordSequence = Sequence[tuple[str, Sequence[str]]]
+"""Words to classify, each with the features of the node around it."""
+
+
+def crf_word_features(word: str) -> list[str]:
+    """Return the word itself, in lower case without punctuation around it, and the names of the patterns it fits."""
+    patterns = [name for name, pattern in REGEX_FEATURES.items() if pattern.match(word[:100])]
+    return [f"word {_bare_word(word)}", *patterns]
+
+
+def crf_node_features(words: Sequence[str], title: Sequence[str]) -> tuple[str, ...]:
+    """Return the features that all words of a node share: its length, capitals, and overlap with the title."""
+    count = max(1, len(words))
+    capitals = sum(word[:1].isupper() for word in words) / count
+    node_words = [_bare_word(word) for word in words]
+    title_words = [_bare_word(word) for word in title]
+    in_title = set(title_words)
+    overlap = sum(word in in_title for word in node_words) / count
+    prefix = _shared_prefix(node_words, title_words) / count
+    flags = (count > 20, count > 50, count > 100, capitals < 0.2, capitals > 0.8)
+    names = [name for name, flag in zip(NODE_FEATURES, flags, strict=False) if flag]
+    overlap_name, prefix_name = NODE_FEATURES[len(flags) :]
+    return (*names, f"{overlap_name} {_share_interval(overlap)}", f"{prefix_name} {_share_interval(prefix)}")
+
+
+def _shared_prefix(one: Sequence[str], other: Sequence[str]) -> int:
+    length = 0
+    while length < min(len(one), len(other)) and one[length] == other[length]:
+        length += 1
+    return length
+
+
+def _bare_word(word: str) -> str:
+    return _EDGES.sub("", word).lower()
+
+
+def _share_interval(share: float) -> int:
+    """Return 0 for nothing, the last number for everything, and the numbers between for the rest."""
+    return 0 if share == 0 else min(SHARE_INTERVALS, 1 + int(share * (SHARE_INTERVALS - 1)))
+
+
+def leaf_words(site: SegmentedSite, leaf: int) -> WordSequence:
+    """Return the words of a leaf, punctuation included, with the features of the leaf."""
+    words = _split_words(site.texts[site.text[leaf]])
+    node = crf_node_features(words, _split_words(site.titles[site.page[leaf]]))
+    return [(word, node) for word in words]
+
+
+def _split_words(text: str) -> list[str]:
+    return text.split()[:MAX_WORDS]
+
+
+@dataclass(frozen=True)
+class CRF:
+    """A linear-chain CRF over words.
+
+    Attributes:
+        labels: The classes of words: attributes, and noise.
+        features: The features that have any weight.
+        weights: Of each feature for each class.
+        transitions: From each class to each.
+    """
+
+    labels: tuple[str, ...]
+    features: tuple[str, ...]
+    weights: Floats
+    transitions: Floats
+
+    @cached_property
+    def _feature_numbers(self) -> dict[str, int]:
+        return {feature: number for number, feature in enumerate(self.features)}
+
+    def _sum_weights(self, features: Iterable[str]) -> Floats:
+        numbers = [self._feature_numbers[feature] for feature in features if feature in self._feature_numbers]
+        total: Floats = self.weights[numbers].sum(axis=0, dtype=np.float32)
+        return total
+
+    def tag(self, sequences: Sequence[WordSequence]) -> list[Ints]:
+        """Return the most likely classes of the words of each sequence, as numbers of `labels`.
+
+        This is Viterbi's algorithm on all sequences at once, the longest first.
+        """
+        scores, lengths = self._score_words(sequences)
+        order = np.argsort(-lengths, kind="stable")
+        starts = np.concatenate([[0], np.cumsum(lengths)])[order]
+        lengths = lengths[order]
+        best = np.zeros((len(order), len(self.labels)), np.float32)
+        backward: list[Ints] = []
+        for at, active in _steps(lengths):
+            word_scores = scores[starts[:active] + at]
+            if at == 0:
+                best[:active] = word_scores
+                continue
+            ways = best[:active, :, None] + self.transitions[None]
+            backward.append(ways.argmax(axis=1).astype(np.int32))
+            best[:active] = ways.max(axis=1) + word_scores
+        paths = _trace_back(lengths, best.argmax(axis=1).astype(np.int32), backward)
+        tagged: list[Ints] = [np.zeros(0, np.int32)] * len(order)
+        for path, number in zip(paths, order.tolist(), strict=True):
+            tagged[number] = path
+        return tagged
+
+    def _score_words(self, sequences: Sequence[WordSequence]) -> tuple[Floats, Ints]:
+        """Return the score of each class for each word of all sequences, and the number of words of each sequence."""
+        words, nodes = Numbered[str](), Numbered[Sequence[str]]()
+        pairs: list[tuple[int, int]] = []
+        for sequence in sequences:
+            pairs += ((words[word], nodes[tuple(node)]) for word, node in sequence)
+        word_scores = np.array([self._sum_weights(crf_word_features(word)) for word in words], np.float32)
+        node_scores = np.array([self._sum_weights(node) for node in nodes], np.float32)
+        lengths = np.array([len(sequence) for sequence in sequences], np.int32)
+        if not pairs:
+            return np.zeros((0, len(self.labels)), np.float32), lengths
+        numbers = np.array(pairs, np.int32)
+        return word_scores[numbers[:, 0]] + node_scores[numbers[:, 1]], lengths
+
+
+def _trace_back(lengths: Ints, last: Ints, backward: Sequence[Ints]) -> list[Ints]:
+    """Return the best path of each sequence, given the best last class and the best way back from each class."""
+    paths = [np.zeros(length, np.int32) for length in lengths.tolist()]
+    current = last
+    for at, active in reversed(list(_steps(lengths))):
+        for number in range(active):
+            paths[number][at] = current[number]
+        if at:
+            current[:active] = backward[at - 1][np.arange(active), current[:active]]
+    return paths
+
+
+def _steps(lengths: Ints) -> Iterator[tuple[int, int]]:
+    """Yield each position with the number of sequences that reach it; lengths descend."""
+    ascending = -lengths
+    for at in range(int(lengths.max(initial=0))):
+        yield at, int(np.searchsorted(ascending, -at, side="left"))
+
+
+def learn_crf(sequences: Iterable[tuple[WordSequence, Sequence[str]]]) -> CRF:
+    """Learn a CRF from sequences and the classes of their words.
+
+    Raises:
+        MissingExtra: CRFsuite is not installed.
+    """
+    try:
+        from pycrfsuite import Trainer
+    except ImportError as error:
+        raise MissingExtra("models", "Training of models") from error
+    features, labels = Numbered[str](), Numbered[str]()
+    word_items: dict[str, list[str]] = {}
+    # CRFsuite gets numbers instead of features: then no odd word can confuse it.
+    trainer = Trainer(
+        algorithm="lbfgs", params={"c1": C1, "c2": 0.0, "max_iterations": MAX_ITERATIONS}, verbose=False
+    )
+    for words, word_labels in sequences:
+        items = []
+        for word, node in words:
+            if word not in word_items:
+                word_items[word] = [str(features[feature]) for feature in crf_word_features(word)]
+            items.append([*word_items[word], *(str(features[feature]) for feature in node)])
+        trainer.append(items, [str(labels[label]) for label in word_labels])
+    return _read_weights(_train_crfsuite(trainer), list(features), list(labels))
+
+
+def _train_crfsuite(trainer: Any) -> Any:
+    """Train, and return what CRFsuite tells about its model."""
+    from pycrfsuite import Tagger
+
+    with TemporaryDirectory() as folder:
+        path = str(Path(folder) / "crf")
+        trainer.train(path)
+        tagger = Tagger()
+        tagger.open(path)
+        info = tagger.info()
+        tagger.close()
+    return info
+
+
+def _read_weights(info: Any, features: Sequence[str], labels: Sequence[str]) -> CRF:
+    """Return the weights of a model of CRFsuite as arrays, without the features that have none."""
+    used = sorted({int(feature) for feature, _ in info.state_features})
+    positions = {feature: number for number, feature in enumerate(used)}
+    weights = np.zeros((len(used), len(labels)), np.float32)
+    for (feature, label), weight in info.state_features.items():
+        weights[positions[int(feature)], int(label)] = weight
+    transitions = np.zeros((len(labels), len(labels)), np.float32)
+    for (before, after), weight in info.transitions.items():
+        transitions[int(before), int(after)] = weight
+    return CRF(tuple(labels), tuple(features[feature] for feature in used), weights, transitions)
+
+
+class NodeClassifier(Protocol):
+    """Anything that classifies leaves; site knowledge corrects it, whatever it is."""
+
+    def classify(self, site: SegmentedSite) -> list[str]:
+        """Return the attribute of each leaf, or noise."""
+        ...
+
+
+@dataclass(frozen=True)
+class NodeCRF:
+    """The paper's classifier: a CRF classifies the words of each node separately; the majority decides.
+
+    Attributes:
+        crf: Classifies words.
+        taught: How many sites taught each attribute.
+    """
+
+    crf: CRF
+    taught: Mapping[str, int] = field(default_factory=dict)
+
+    def classify(self, site: SegmentedSite) -> list[str]:
+        leaves = np.flatnonzero(~site.is_static).tolist()
+        sequences = Numbered[WordSequence]()
+        numbers = [sequences[tuple(leaf_words(site, leaf))] for leaf in leaves]
+        classes = [majority_class(self.crf, tagged) for tagged in self.crf.tag(list(sequences))]
+        all_classes = [NOISE] * len(site)
+        for leaf, number in zip(leaves, numbers, strict=True):
+            all_classes[leaf] = classes[number]
+        return all_classes
+
+
+def majority_class(crf: CRF, tagged: Ints) -> str:
+    """Return the class of most words; of equal ones the first."""
+    return crf.labels[Counter(tagged.tolist()).most_common(1)[0][0]] if len(tagged) else NOISE
+
+
+@dataclass(frozen=True)
+class LabelerClassifier:
+    """Uses any labeler as a node classifier, such as knowledge of seed sites."""
+
+    labeler: Labeler
+
+    def classify(self, site: SegmentedSite) -> list[str]:
+        table = site.table
+        pages = {page.id: number for number, page in enumerate(table.pages)}
+        rows = [NOISE] * len(table)
+        for label in self.labeler.label(table.pages):
+            if label.xpath is None:
+                continue
+            page = pages[label.page]
+            for row in pinned_rows(table, range(table.starts[page], table.starts[page + 1]), label.xpath):
+                for covered in range(table.first[row], table.last[row] + 1):
+                    rows[covered] = label.attribute
+        return [NOISE if static else rows[row] for row, static in zip(site.row, site.is_static, strict=True)]
+
+
+def train_node_crf(sites: Sequence[tuple[Sequence[Page], Sequence[Label]]], schema: Schema) -> NodeCRF:
+    """Learn a node classifier from the pages and labels of seed sites.
+
+    Raises:
+        LabelError: No label is found on the pages.
+    """
+    segmented = [(SegmentedSite(pages), labels) for pages, labels in sites]
+    examples = [(site, leaf_classes(site, labels, schema)) for site, labels in segmented]
+    if not any(any(classes) for _, classes in examples):
+        raise LabelError(f"no label of schema {schema.name!r} is found on the pages of its seed site")
+    return learn_node_crf(examples)
+
+
+def learn_node_crf(sites: Sequence[tuple[SegmentedSite, Sequence[str | None]]]) -> NodeCRF:
+    """Learn a node classifier from sites and the classes of their leaves; leaves of class None are ignored."""
+    random = np.random.default_rng(0)
+    sequences: list[tuple[WordSequence, list[str]]] = []
+    for site, classes in sites:
+        for leaf, name in enumerate(classes):
+            if name is None or site.is_static[leaf]:
+                continue
+            if name == NOISE and random.random() >= NOISE_SHARE:
+                continue
+            words = leaf_words(site, leaf)
+            sequences.append((words, [name] * len(words)))
+    taught: Counter[str] = Counter()
+    for _, classes in sites:
+        taught.update(list(dict.fromkeys(name for name in classes if name)))
+    return NodeCRF(learn_crf(sequences), taught)
+
+
+def leaf_classes(site: SegmentedSite, labels: Sequence[Label], schema: Schema) -> list[str | None]:
+    """Return the class of each leaf according to labels of pages; None if they say nothing about it.
+
+    A value may span several leaves. A leaf is noise if the labels say so for every attribute that they know.
+    """
+    table, fields = site.table, Fields(site.table)
+    rows: list[str | None] = [None] * len(table)
+    examples = {}
+    for name, attribute in schema.attributes.items():
+        attribute_examples = find_examples(fields, labels, attribute)
+        if attribute_examples is not None:
+            examples[name] = attribute_examples
+    noise = np.all([one.negative for one in examples.values()], axis=0) & bool(examples)
+    for row in np.flatnonzero(noise).tolist():
+        rows[row] = NOISE
+    for name, attribute_examples in examples.items():
+        for row in np.flatnonzero(attribute_examples.positive).tolist():
+            for covered in range(table.first[row], table.last[row] + 1):
+                rows[covered] = name
+    return [rows[row] for row in site.row]
