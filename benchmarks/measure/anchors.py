@@ -1,4 +1,4 @@
-"""Scored site-level extractors: a row each model as in the paper's table 2, each site labelled by four others (SWDE).
+"""Scored site-level extractors: a row each model as in the paper's table 2, each site labeled by four others (SWDE).
 
 python -m benchmarks.measure.anchors                                  books and restaurants, as in the paper
 python -m benchmarks.measure.anchors --vertical auto nbaplayer        other verticals
@@ -14,37 +14,119 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from statistics import mean
 from time import process_time
+from typing import Literal, get_args
+from warnings import catch_warnings
 
 import numpy as np
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
+from sklearn.neural_network import MLPClassifier
+from sklearn.svm import LinearSVC
 
 from benchmarks.data.swde import VERTICALS, Score, Site, chosen_sites, labels_of, schema_of
 from benchmarks.train.rankers import held_out
-from untemplate.labeling.anchors import FEATURES, MODELS, Features, ScorerKind
-from untemplate.labeling.anchors.anchors_model import (
-    Chosen,
+from untemplate.labeling.anchors.anchors_training import (
+    AttributeModels,
     Lessons,
-    Models,
-    Seed,
-    learn_candidates,
-    learn_models,
+    TrainingSite,
+    learn_attribute_models,
+    make_lessons,
 )
-from untemplate.labeling.anchors.leaves import Leaves
-from untemplate.labeling.anchors.problem import find_options
+from untemplate.labeling.anchors.extractor_options import (
+    FEATURES,
+    PAPER_FEATURES,
+    ChoiceProblem,
+    FeatureSet,
+    find_options,
+)
+from untemplate.labeling.anchors.extractor_scoring import (
+    ChosenExtractor,
+    Scorer,
+    TrainingVectors,
+    choose_extractors,
+    collect_vectors,
+    learn_scorer,
+)
+from untemplate.labeling.anchors.extractors import LeafSequence
 from untemplate.labeling.nodes import NodeTable
-from untemplate.labeling.seed.seed_model import SeedModel
+from untemplate.page.arrays import Doubles
 from untemplate.schema import Schema
 
 TRAINED = 4
 """Sites to learn from, those after the tested one."""
 WINDOWS = (1, 2, 3, 5, 7, 10, 15, 20, 30)
-"""Leaves from an anchor within which other attributes are counted."""
+"""LeafSequence from an anchor within which other attributes are counted."""
 ANSWERED = (0.9, 0.7)
 """Shares of the attributes that are answered, the surest, when precision is measured."""
 GOOD = 0.9
 """An attribute with a lower F1 is listed by -v."""
+
+
+FeatureName = Literal["paper", "ours"]
+FEATURE_SETS: dict[FeatureName, FeatureSet] = {
+    "paper": FeatureSet(PAPER_FEATURES, ("annotated", "words", "shape", "values", "caption")),
+    "ours": FEATURES,
+}
+"""The features that the paper lists, and ours."""
+
+ScorerKind = Literal["LR", "NN", "SVM", "rank"]
+SCORERS: tuple[ScorerKind, ...] = get_args(ScorerKind)
+"""The models of the paper: logistic regression, a neural network, a support vector machine, and one that ranks."""
+
+UNITS = 8
+"""Units of the neural network."""
+PENALTY: dict[ScorerKind, float] = {"NN": 0.003, "SVM": 0.001, "rank": 0.01}
+"""Inverse strength of the penalty on weights, swept from 0.001 to 0.1 as for logistic regression."""
+SHARPNESS: dict[ScorerKind, float] = {"NN": 20, "SVM": 20, "rank": 8}
+"""Factors of scores before they become probabilities, swept from 0.5 to 30."""
+
+
+class NeuralScorer(Scorer):
+    """A scorer with one hidden layer."""
+
+    def activate(self, total: Doubles) -> Doubles:
+        return np.tanh(total)
+
+
+def learn_variant(
+    problems: Sequence[ChoiceProblem], features: FeatureName = "ours", kind: ScorerKind = "LR"
+) -> Scorer:
+    """Learn a scorer of this kind."""
+    feature_set = FEATURE_SETS[features]
+    if kind == "LR":
+        return learn_scorer(problems, feature_set)
+    vectors = collect_vectors(problems)
+    with catch_warnings(action="ignore"):  # to end before the last digit is good enough
+        if kind == "rank":
+            return _learn_ranking(vectors, feature_set)
+        if kind == "NN":
+            return _learn_network(vectors, feature_set)
+        machine = LinearSVC(C=PENALTY["SVM"], max_iter=5000, random_state=0)
+        machine.fit(vectors.scaled, vectors.is_right, sample_weight=vectors.sample_weight)
+    weights = machine.coef_[0][:, None] / vectors.scale[:, None]
+    return Scorer(feature_set, weights, -(vectors.mean @ weights), np.ones(1), SHARPNESS["SVM"])
+
+
+def _learn_ranking(vectors: TrainingVectors, features: FeatureSet) -> Scorer:
+    """A support vector machine for which every difference of a right and a wrong combination is positive."""
+    pairs = [right - wrong for right, wrong in zip(vectors.right, vectors.wrong, strict=True)]
+    differences = np.concatenate(pairs) / vectors.scale
+    sign = np.where(np.arange(len(differences)) % 2, 1, -1)
+    machine = LinearSVC(C=PENALTY["rank"], fit_intercept=False, max_iter=5000, random_state=0)
+    machine.fit(differences * sign[:, None], sign)
+    weights = (machine.coef_[0] / vectors.scale)[:, None]
+    return Scorer(features, weights, np.zeros(1), np.ones(1), SHARPNESS["rank"])
+
+
+def _learn_network(vectors: TrainingVectors, features: FeatureSet) -> Scorer:
+    network = MLPClassifier(
+        (UNITS,), "tanh", solver="lbfgs", alpha=1 / PENALTY["NN"], max_iter=500, random_state=0
+    )
+    network.fit(vectors.scaled, vectors.is_right, sample_weight=vectors.sample_weight)
+    weights = network.coefs_[0] / vectors.scale[:, None]
+    bias = network.intercepts_[0] - vectors.mean @ weights
+    return NeuralScorer(features, weights, bias, network.coefs_[1][:, 0], SHARPNESS["NN"])
 
 
 class Target:
@@ -53,10 +135,10 @@ class Target:
     def __init__(self, site: Site, schema: Schema) -> None:
         self.name = site.name
         pages, self.truth = site.pages(), site.truth()
-        self.seed = Seed(pages, labels_of([page.id for page in pages], self.truth), schema)
-        self.table: NodeTable = self.seed.whole.site.table
+        self.seed = TrainingSite(pages, labels_of([page.id for page in pages], self.truth), schema)
+        self.table: NodeTable = self.seed.sample.site.table
 
-    def score(self, chosen: dict[str, Chosen], schema: Schema) -> dict[str, Score]:
+    def score(self, chosen: dict[str, ChosenExtractor], schema: Schema) -> dict[str, Score]:
         """Page hits of the extractors' nodes, attributes without any true value left out."""
         scores = {}
         for name in schema.attributes:
@@ -69,17 +151,17 @@ class Target:
 
 @dataclass(frozen=True)
 class Run:
-    """A model with some features that learnt four sites of a vertical, tested on another."""
+    """A model with some features that learned four sites of a vertical, tested on another."""
 
     vertical: str
-    features: Features
+    features: FeatureName
     model: ScorerKind
     target: str
 
 
 @dataclass
 class Outcomes:
-    """Scores and confidences by attribute of each run; CPU seconds of training and labelling, of what is timed."""
+    """Scores and confidences by attribute of each run; CPU seconds of training and labeling, of what is timed."""
 
     scores: dict[Run, dict[str, Score]] = field(default_factory=dict)
     confidence: dict[Run, dict[str, float]] = field(default_factory=dict)
@@ -89,32 +171,32 @@ class Outcomes:
 
 
 class Teacher:
-    """Teaches what sites of a vertical know; models are remembered by the sites that they learnt from."""
+    """Teaches what sites of a vertical know; models are remembered by the sites that they learned from."""
 
     def __init__(self, vertical: str) -> None:
         self.schema, self.rankers = schema_of(vertical), held_out(vertical)
-        self._models: dict[tuple[str, ...], Models] = {}
+        self._models: dict[tuple[str, ...], AttributeModels] = {}
 
-    def models(self, targets: Sequence[Target]) -> Models:
+    def models(self, targets: Sequence[Target]) -> AttributeModels:
         key = tuple(sorted(target.name for target in targets))
         if key not in self._models:
-            self._models[key] = learn_models([target.seed for target in targets], self.schema)
+            self._models[key] = learn_attribute_models([target.seed for target in targets], self.schema)
         return self._models[key]
 
     def teach(self, seeds: Sequence[Target]) -> Lessons:
         blind = [self.models([other for other in seeds if other is not seed]) for seed in seeds]
-        found = learn_candidates([seed.seed for seed in seeds], blind, self.schema, self.rankers)
-        return Lessons(SeedModel(self.models(seeds), self.rankers), *found)
+        sites = [seed.seed for seed in seeds]
+        return make_lessons(sites, self.models(seeds), blind, self.schema, self.rankers)
 
 
 def evaluate(
     vertical: str,
     targets: Sequence[Target],
-    features: Sequence[Features],
+    features: Sequence[FeatureName],
     models: Sequence[ScorerKind],
     outcomes: Outcomes,
 ) -> Iterator[str]:
-    """Each site labelled by what the four after it taught."""
+    """Each site labeled by what the four after it taught."""
     schema = schema_of(vertical)
     teacher = Teacher(vertical)
     for number, target in enumerate(targets):
@@ -122,17 +204,18 @@ def evaluate(
         lessons = teacher.teach(seeds)
         started = process_time()
         options = find_options(
-            target.seed.whole.site, schema, lessons.seed.attributes, teacher.rankers, lessons.thresholds
+            target.seed.sample.site, schema, lessons.seed.attributes, teacher.rankers, lessons.thresholds
         )
         outcomes.candidates.append(process_time() - started)
         for names in features:
             for model in models:
                 started = process_time()
-                anchors = lessons.fit(model, names)
-                learnt = process_time()
-                chosen = anchors.decide(options)
-                outcomes.deciding.append(process_time() - learnt)
-                outcomes.training.append(learnt - started)
+                feature_set = FEATURE_SETS[names]
+                scorer = learn_variant(lessons.make_problems(feature_set), names, model)
+                learned = process_time()
+                chosen = choose_extractors(options, lessons.orders, scorer)
+                outcomes.deciding.append(process_time() - learned)
+                outcomes.training.append(learned - started)
                 run = Run(vertical, names, model, target.name)
                 outcomes.scores[run] = target.score(chosen, schema)
                 outcomes.confidence[run] = {name: one.confidence for name, one in chosen.items()}
@@ -180,7 +263,7 @@ def _leaves_apart(
     target: Target, name: str, anchors: Sequence[str]
 ) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """Of each page with an attribute and an anchor, the leaves between the nearest two."""
-    examples, leaves = target.seed.whole.examples, Leaves(target.table)
+    examples, leaves = target.seed.sample.examples, LeafSequence(target.table)
     known = [examples[anchor].positive for anchor in anchors if anchor in examples]
     found = []
     if known and name in examples:
@@ -199,8 +282,10 @@ def main(arguments: Sequence[str]) -> int:
     )
     default = ["book", "restaurant"]
     parser.add_argument("--vertical", nargs="+", choices=VERTICALS, default=default, help="only these")
-    parser.add_argument("--features", nargs="+", choices=FEATURES, default=list(FEATURES), help="only these")
-    parser.add_argument("--model", nargs="+", choices=MODELS, default=list(MODELS), help="only these")
+    parser.add_argument(
+        "--features", nargs="+", choices=FEATURE_SETS, default=list(FEATURE_SETS), help="only these"
+    )
+    parser.add_argument("--model", nargs="+", choices=SCORERS, default=list(SCORERS), help="only these")
     parser.add_argument("--window", action="store_true", help="only what stands near anchors")
     parser.add_argument("-v", "--verbose", action="store_true", help="list what is missed")
     options = parser.parse_args(arguments)

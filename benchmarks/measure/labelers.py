@@ -25,12 +25,14 @@ from rich.table import Table
 from benchmarks.data import made_up
 from benchmarks.data.made_up import MadeUp, made_up_sites
 from benchmarks.data.swde import VERTICALS, Score, Site, chosen_sites, labels_of, schema_of
+from benchmarks.measure.anchors import ScorerKind, learn_variant
 from benchmarks.measure.seed import GOOD, Target, train_seed
 from benchmarks.measure.segments import PageCRF, Row, StepLabeler
 from benchmarks.train.rankers import held_out
 from untemplate import Knowledge, Label, Page, Schema, train
-from untemplate.labeling.anchors import Lessons, learn_lessons
-from untemplate.labeling.anchors.scoring import ScorerKind
+from untemplate.labeling.anchors import AnchorsModel
+from untemplate.labeling.anchors.anchors_training import Lessons, learn_lessons
+from untemplate.labeling.anchors.extractor_options import FEATURES
 from untemplate.labeling.finding import Finding
 from untemplate.labeling.finding import labels_of as labels_found
 from untemplate.labeling.seed.ranking import Rankers, load_rankers
@@ -71,7 +73,9 @@ class Training:
         return train_seed(self.sites, self.schema, self.rankers)
 
     def scored(self, kind: ScorerKind) -> Knowledge:
-        return Knowledge(self.schema, self.lessons.fit(kind))
+        lessons = self.lessons
+        scorer = learn_variant(lessons.make_problems(FEATURES), kind=kind)
+        return Knowledge(self.schema, AnchorsModel(lessons.seed, lessons.thresholds, lessons.orders, scorer))
 
     @cached_property
     def lessons(self) -> Lessons:

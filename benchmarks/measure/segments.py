@@ -1,4 +1,4 @@
-"""Site knowledge: the rows CRF, NODE, SS and ED of the paper's table 1, each site labelled by the others, on SWDE.
+"""Site knowledge: the rows CRF, NODE, SS and ED of the paper's table 1, each site labeled by the others, on SWDE.
 
 python -m benchmarks.measure.segments                           restaurants, as in the paper
 python -m benchmarks.measure.segments --vertical book auto      other verticals
@@ -136,14 +136,14 @@ class StepLabeler:
 class Tally:
     """Labelled nodes and those of them that are right; pages with the attribute and those with a right node."""
 
-    labelled: int = 0
+    labeled: int = 0
     right: int = 0
     pages: int = 0
     found: int = 0
 
     @property
     def precision(self) -> float:
-        return self.right / self.labelled if self.labelled else 0.0
+        return self.right / self.labeled if self.labeled else 0.0
 
     @property
     def recall(self) -> float:
@@ -178,7 +178,7 @@ class Target:
             tally.pages = sum(map(bool, true))
             leaves = [leaf for leaf, label in enumerate(labels) if label == name]
             right = [leaf for leaf in leaves if table.nodes[site.row[leaf]].text in true[site.page[leaf]]]
-            tally.labelled, tally.right = len(leaves), len(right)
+            tally.labeled, tally.right = len(leaves), len(right)
             tally.found = len({int(site.page[leaf]) for leaf in right})
         return {name: tally for name, tally in tallies.items() if tally.pages}
 
@@ -189,7 +189,7 @@ class Outcomes:
 
     tallies: dict[tuple[str, str, str], dict[str, Tally]] = field(default_factory=dict)
     training: list[float] = field(default_factory=list)
-    labelling: list[float] = field(default_factory=list)
+    labeling: list[float] = field(default_factory=list)
     differ: int = 0
     compared: int = 0
 
@@ -231,7 +231,7 @@ class PageCRF:
 def evaluate(
     vertical: str, targets: Sequence[Target], rows: Sequence[str], trained: int, outcomes: Outcomes
 ) -> Iterator[str]:
-    """Each site labelled by what those after it taught."""
+    """Each site labeled by what those after it taught."""
     schema = schema_of(vertical)
     many = many_valued(schema)
     for number, target in enumerate(targets):
@@ -246,7 +246,7 @@ def evaluate(
             started = process_time()
             refined[name] = refine(target.segmented, labels, row, many)
             if name == "ED":
-                outcomes.labelling.append(target.seconds + seconds + process_time() - started)
+                outcomes.labeling.append(target.seconds + seconds + process_time() - started)
             outcomes.tallies[vertical, name, target.name] = target.score(refined[name], schema)
         if {"ED", "ED, exact"} <= refined.keys():
             outcomes.compared += 1
@@ -260,11 +260,11 @@ def classify(
     """The labels of a target before any correction, and the seconds that they took."""
     started = process_time()
     sites = [(seed.segmented, seed.labels) for seed in seeds]
-    learnt = PageCRF.learn(sites) if row.whole else learn_node_crf(sites)
+    learned = PageCRF.learn(sites) if row.whole else learn_node_crf(sites)
     if not row.whole:
         outcomes.training.append(process_time() - started)
     started = process_time()
-    return learnt.classify(target.segmented), process_time() - started
+    return learned.classify(target.segmented), process_time() - started
 
 
 def show(console: Console, outcomes: Outcomes, vertical: str, rows: Sequence[str]) -> None:
@@ -319,10 +319,10 @@ def main(arguments: Sequence[str]) -> int:
         show(console, outcomes, vertical, options.row)
     if outcomes.compared:
         console.print(f"The exact selection differs on {outcomes.differ} of {outcomes.compared} sites.")
-    if outcomes.labelling:
+    if outcomes.labeling:
         console.print(
             f"CPU seconds, mean: training {mean(outcomes.training):.1f}, "
-            f"labelling {mean(outcomes.labelling):.2f} a site of {PAGES} pages"
+            f"labeling {mean(outcomes.labeling):.2f} a site of {PAGES} pages"
         )
     if options.verbose:
         for (vertical, row, site), found in outcomes.tallies.items():

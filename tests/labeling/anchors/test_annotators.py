@@ -6,7 +6,7 @@ import pytest
 
 from tests.labeling.anchors.events import SCHEMA, event_site
 from untemplate import Attribute, Page, Schema
-from untemplate.labeling.anchors.annotators import Annotator, Dictionary, annotate, ready_made
+from untemplate.labeling.anchors.annotators import Annotator, WordListAnnotator, annotate_site, type_annotator
 from untemplate.labeling.seed.site_fields import SiteFields
 from untemplate.schema import Hints, Like
 
@@ -44,22 +44,22 @@ def texts_site(*texts: str) -> SiteFields:
     ],
 )
 def test_ready_made_annotators_know_common_types(like: Like, right: str, wrong: str) -> None:
-    assert marked(ready_made(like), texts_site(right, wrong)) == {right}
+    assert marked(type_annotator(like), texts_site(right, wrong)) == {right}
 
 
 def test_what_is_found_in_a_long_text_is_found_by_chance() -> None:
-    assert not marked(ready_made("phone"), texts_site("Call (212) 586-8655 now. " * 20))
+    assert not marked(type_annotator("phone"), texts_site("Call (212) 586-8655 now. " * 20))
 
 
 def test_what_all_pages_share_is_part_of_a_price() -> None:
     prices = [f"$ {number}3,100" for number in range(1, 9)]
     pages = [Page(id=price, html=f"<html><body><p>{price}</p></body></html>") for price in prices]
-    assert marked(ready_made("price"), SiteFields(pages, Schema("any", {}))) == {*prices}
+    assert marked(type_annotator("price"), SiteFields(pages, Schema("any", {}))) == {*prices}
 
 
 def test_a_dictionary_knows_whole_texts_whatever_their_case() -> None:
     site = texts_site("ITALIAN", "Italian, French", "french")
-    assert marked(Dictionary(["Italian", "French"]), site) == {"ITALIAN", "french"}
+    assert marked(WordListAnnotator(["Italian", "French"]), site) == {"ITALIAN", "french"}
 
 
 def test_the_schema_declares_annotators() -> None:
@@ -72,7 +72,7 @@ def test_the_schema_declares_annotators() -> None:
         "event", {name: Attribute(name) for name in ("where", "title", "date", "time")}, hints=hints
     )
     site = event_site()
-    marks = annotate(site, schema, {})
+    marks = annotate_site(site, schema, {})
     found = {name: {site.table.nodes[row].text for row in rows.nonzero()[0]} for name, rows in marks.items()}
     assert found["title"] == {"Book fair 1"}
     assert {text.split()[0] for text in found["where"]} == {"Gym", "Library"}
@@ -81,6 +81,6 @@ def test_the_schema_declares_annotators() -> None:
 
 
 def test_a_type_is_an_annotator() -> None:
-    marks = annotate(event_site(), SCHEMA, {})
+    marks = annotate_site(event_site(), SCHEMA, {})
     assert set(marks) == {"date", "time"}
     assert marks["time"].sum() == 20

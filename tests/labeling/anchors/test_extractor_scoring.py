@@ -9,67 +9,78 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from untemplate.labeling.anchors.anchors_model import LIMIT, confidence_of, count_of
-from untemplate.labeling.anchors.features import FEATURES, PAIR, measure_pair
-from untemplate.labeling.anchors.problem import Options, Problem, pose
-from untemplate.labeling.anchors.scoring import MODELS, Scorer, ScorerKind, learn_scorer, solve
+from benchmarks.measure.anchors import FEATURE_SETS, SCORERS, NeuralScorer, ScorerKind, learn_variant
+from untemplate.labeling.anchors.extractor_options import (
+    PAIR_FEATURES,
+    AttributeOptions,
+    ChoiceProblem,
+    make_problem,
+    pair_features,
+)
+from untemplate.labeling.anchors.extractor_scoring import (
+    MAX_COMBINATIONS,
+    Scorer,
+    choose_best,
+    learn_scorer,
+    options_per_attribute,
+)
 
-PAPER = FEATURES["paper"]
+PAPER = FEATURE_SETS["paper"]
 
 
-def random_options(random: np.random.Generator, count: int, right: int, pages: int = 6) -> Options:
-    """Options of which one is right, and has more of all features."""
+def random_options(random: np.random.Generator, count: int, right: int, pages: int = 6) -> AttributeOptions:
+    """AttributeOptions of which one is right, and has more of all features."""
     columns = {name: random.normal(size=count).astype(np.float32) for name in PAPER.names}
     for column in columns.values():
         column[right] += 2
     leaves = random.integers(0, 100_000, (count, pages)).astype(np.int32)
     f1 = np.zeros(count, np.float32)
     f1[right] = 1
-    return Options(columns, leaves.copy(), leaves).judged(f1)
+    return AttributeOptions(columns, leaves.copy(), leaves).with_f1(f1)
 
 
-def random_problem(seed: int, attributes: int = 3, count: int = 5) -> Problem:
+def random_problem(seed: int, attributes: int = 3, count: int = 5) -> ChoiceProblem:
     random = np.random.default_rng(seed)
     options = {f"a{n}": random_options(random, count, int(random.integers(count))) for n in range(attributes)}
-    return pose(options, {}, PAPER, count)
+    return make_problem(options, {}, PAPER, count)
 
 
-def random_scorer(seed: int, model: ScorerKind, units: int) -> Scorer:
+def random_scorer(seed: int, kind: type[Scorer], units: int) -> Scorer:
     random = np.random.default_rng(seed)
-    wide = len(PAPER.names) + 1 + len(PAIR)
-    return Scorer(
-        model, random.normal(size=(wide, units)), random.normal(size=units), random.normal(size=units)
+    wide = len(PAPER.names) + 1 + len(PAIR_FEATURES)
+    return kind(
+        PAPER, random.normal(size=(wide, units)), random.normal(size=units), random.normal(size=units)
     )
 
 
-@given(st.integers(0, 1000), st.sampled_from([("rank", 1), ("NN", 4)]), st.integers(1, 4))
+@given(st.integers(0, 1000), st.sampled_from([(Scorer, 1), (NeuralScorer, 4)]), st.integers(1, 4))
 @settings(max_examples=30, deadline=None)
 def test_all_combinations_are_scored_as_one_by_one(
-    seed: int, kind: tuple[ScorerKind, int], attributes: int
+    seed: int, kind: tuple[type[Scorer], int], attributes: int
 ) -> None:
     problem = random_problem(seed, attributes)
     scorer = random_scorer(seed, *kind)
     choices = np.array(list(product(*map(range, problem.shape))), np.int32)
-    taken = problem.features_of(choices) @ scorer.weights + scorer.bias
-    one_by_one = (np.tanh(taken) if scorer.model == "NN" else taken) @ scorer.out
+    taken = problem.feature_vectors(choices) @ scorer.weights + scorer.bias
+    one_by_one = (np.tanh(taken) if isinstance(scorer, NeuralScorer) else taken) @ scorer.out
     np.testing.assert_allclose(scorer.score(problem).ravel(), one_by_one, rtol=1e-9, atol=1e-9)
-    solved = solve(problem, scorer)
+    solved = choose_best(problem, scorer)
     there = (choices < np.array(problem.shape) - 1).all(axis=1)
-    assert solved.chosen == tuple(choices[there][int(np.argmax(one_by_one[there]))])
-    for number, best in enumerate(solved.marginals):
+    assert solved.options == tuple(choices[there][int(np.argmax(one_by_one[there]))])
+    for number, best in enumerate(solved.best_scores):
         assert best.max() == pytest.approx(one_by_one.max())
         assert best[0] == pytest.approx(one_by_one[choices[:, number] == 0].max())
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", SCORERS)
 def test_every_model_learns_what_is_right(model: ScorerKind) -> None:
-    scorer = learn_scorer([random_problem(seed) for seed in range(8)], model)
+    scorer = learn_variant([random_problem(seed) for seed in range(8)], "paper", model)
     hits = []
     for seed in range(100, 110):
         problem = random_problem(seed)
-        solved = solve(problem, scorer)
+        solved = choose_best(problem, scorer)
         hits += [
-            one == int(np.argmax(own.f1)) for one, own in zip(solved.chosen, problem.options, strict=True)
+            one == int(np.argmax(own.f1)) for one, own in zip(solved.options, problem.options, strict=True)
         ]
     assert np.mean(hits) > 0.9
 
@@ -82,35 +93,37 @@ def test_an_attribute_that_a_site_lacks_is_not_sure() -> None:
         problem.options[0].columns["F1"][:] = 0
     tested = random_problem(100)
     tested.single[0][:-1, : len(PAPER.names)] = -3
-    solved = solve(tested, learn_scorer(problems, "LR"))
+    scorer = learn_scorer(problems, PAPER)
+    solved = choose_best(tested, scorer)
     first, second = (
-        confidence_of(scores, best, "LR")
-        for scores, best in zip(solved.marginals[:2], solved.chosen, strict=False)
+        scorer.confidence(scores, best)
+        for scores, best in zip(solved.best_scores[:2], solved.options, strict=False)
     )
     assert first < 0.2 < 0.8 < second
-    assert solved.chosen[1] == int(np.argmax(tested.options[1].f1))
+    assert solved.options[1] == int(np.argmax(tested.options[1].f1))
 
 
 @given(st.integers(1, 16))
 def test_combinations_are_never_too_many(attributes: int) -> None:
-    assert count_of(attributes) >= 1
-    assert (count_of(attributes) + 1) ** attributes <= LIMIT
+    assert options_per_attribute(attributes) >= 1
+    assert (options_per_attribute(attributes) + 1) ** attributes <= MAX_COMBINATIONS
 
 
 def test_what_is_far_from_sure_has_hardly_a_chance() -> None:
-    assert confidence_of(np.array([0.0, 1e9]), 0, "LR") < 1e-6
-    assert confidence_of(np.array([1e9, 0.0]), 0, "LR") == 1
+    scorer = random_scorer(0, Scorer, 1)
+    assert scorer.confidence(np.array([0.0, 1e9]), 0) < 1e-6
+    assert scorer.confidence(np.array([1e9, 0.0]), 0) == 1
 
 
 def test_pairs_tell_how_far_and_in_which_order() -> None:
     first = np.array([[10, 20, -1], [0, 0, 0]], np.int32)
     second = np.array([[13, 23, 33]], np.int32)
-    found = measure_pair(first, second, 1.0)
+    found = pair_features(first, second, 1.0)
     distance, near, same, unlike = found[0, 0]
     assert (distance, near, same, unlike) == (np.log(4), 1, 0, 0)
-    assert found[1, 0, PAIR.index("near")] == 0
-    assert measure_pair(second, first, 1.0)[0, 0, PAIR.index("unlike order")] == 1
-    assert measure_pair(second, second, 0.5)[0, 0, PAIR.index("same")] == 1
+    assert found[1, 0, PAIR_FEATURES.index("near")] == 0
+    assert pair_features(second, first, 1.0)[0, 0, PAIR_FEATURES.index("unlike order")] == 1
+    assert pair_features(second, second, 0.5)[0, 0, PAIR_FEATURES.index("same")] == 1
 
 
 def test_nearly_the_same_option_is_not_looked_at_twice() -> None:
@@ -118,4 +131,4 @@ def test_nearly_the_same_option_is_not_looked_at_twice() -> None:
     one = random_options(random, 3, 0, pages=20)
     one.rows[1] = one.rows[0]
     one.rows[1, 0] += 1
-    assert pose({"a": one}, {}, PAPER, 3).shape == (3,)
+    assert make_problem({"a": one}, {}, PAPER, 3).shape == (3,)

@@ -80,7 +80,7 @@ def knowledge(seeds: list[Site]) -> Knowledge:
     return ut.train([(details(site), site.labels) for site in seeds], seeds[0].schema, "segments")
 
 
-def test_a_new_site_is_labelled(knowledge: Knowledge, new_site: Site) -> None:
+def test_a_new_site_is_labeled(knowledge: Knowledge, new_site: Site) -> None:
     labels = knowledge.label(details(new_site))
     assert "title" in {label.attribute for label in labels}
     assert share_right(labels, new_site) > 0.7

@@ -1,17 +1,10 @@
-"""Site-level extractors, found by anchors and scored by what other sites of the domain taught."""
+"""The method "anchors": site-level extractors, found near anchors and scored by what other sites taught.
 
-from untemplate.labeling.anchors.anchors_model import AnchorsModel, Lessons, learn_lessons
-from untemplate.labeling.anchors.features import FEATURES, PAIR, Features
-from untemplate.labeling.anchors.scoring import MODELS, Scorer, ScorerKind
+`annotators` mark nodes that may contain an attribute, `extractors` are candidates near the marked nodes,
+`extractor_options` computes their features, `extractor_scoring` chooses the best combination, `anchors_training`
+learns.
+"""
 
-__all__ = [
-    "FEATURES",
-    "MODELS",
-    "PAIR",
-    "AnchorsModel",
-    "Features",
-    "Lessons",
-    "Scorer",
-    "ScorerKind",
-    "learn_lessons",
-]
+from untemplate.labeling.anchors.anchors_model import AnchorsModel
+
+__all__ = ["AnchorsModel"]

@@ -1,12 +1,12 @@
-"""Annotators: what marks nodes that may hold an attribute, by themselves and with mistakes.
+"""Annotators mark nodes that may contain an attribute. They look at each node alone and make mistakes.
 
-There are ready-made ones for common types, the schema's hints declare others, and seed sites teach small classifiers.
+Common types have an annotator, the schema's hints declare others, and seed sites teach small classifiers.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol, cast
@@ -23,20 +23,19 @@ from untemplate.value_types import find_typed
 
 __all__ = [
     "Annotator",
-    "Classifier",
-    "Dictionary",
-    "NodeKind",
-    "Pattern",
-    "annotate",
-    "annotators_of",
-    "ready_made",
+    "KindAnnotator",
+    "LearnedAnnotator",
+    "PatternAnnotator",
+    "WordListAnnotator",
+    "annotate_site",
+    "type_annotator",
 ]
 
-# Longer texts are no values of a type; what is found in them is found by chance.
-MAX_TEXT = 200
-# From here on the models of words and shape, or that of labels, take a text for the attribute's: halfway between what
-# other texts and its own score on sites that they did not learn from.
-LIKELY = 0.5
+# Longer texts are not values of a type; what matches inside them does so by chance.
+MAX_CHARACTERS = 200
+# A text is marked if the models of words and shape, or the model of captions, give it at least this score: halfway
+# between the scores of other texts and of the attribute's own on sites that the models did not learn from.
+MIN_SCORE = 0.5
 
 _STATES = (
     "Alabama|Alaska|Arizona|Arkansas|California|Colorado|Connecticut|Delaware|District of Columbia|Florida|Georgia|"
@@ -70,28 +69,31 @@ _PATTERNS: dict[Like, re.Pattern[str]] = {
 
 
 class Annotator(Protocol):
-    """Marks rows of a site; may be noisy."""
+    """Marks rows of a site that may contain an attribute; may be wrong."""
 
     def marks(self, site: SiteFields) -> Bools:
-        """Whether each row of the site's table may hold the attribute."""
+        """Return for each row of the site's table whether it is marked."""
         ...
 
 
 @dataclass(frozen=True)
-class Pattern:
-    """Marks texts in which something is found, whole ones: what all pages share, such as `$`, may be part of it."""
+class PatternAnnotator:
+    """Marks texts that a function finds something in.
+
+    It gets complete texts: static parts, such as `$`, may belong to the value.
+    """
 
     finds: Callable[[str], object]
 
     def marks(self, site: SiteFields) -> Bools:
         table = site.table
-        found = np.array([len(one) <= MAX_TEXT and bool(self.finds(one)) for one in table.texts], np.bool_)
-        return found[table.text] & table.has_kind(["text()"])
+        matches = [len(text) <= MAX_CHARACTERS and bool(self.finds(text)) for text in table.texts]
+        return np.array(matches, np.bool_)[table.text] & table.has_kind(["text()"])
 
 
 @dataclass(frozen=True)
-class NodeKind:
-    """Marks nodes of an attribute's kind: what images and links point to."""
+class KindAnnotator:
+    """Marks all nodes of an attribute's kind: the targets of images or links."""
 
     attribute: Attribute
 
@@ -99,64 +101,73 @@ class NodeKind:
         return site.table.has_kind(kinds_of(self.attribute))
 
 
-class Dictionary:
-    """Marks texts that are one of some words, whatever their case and punctuation."""
+class WordListAnnotator:
+    """Marks texts that equal one of some words, ignoring case and punctuation."""
 
     def __init__(self, words: Iterable[str]) -> None:
         self._hashes = np.array(sorted({hash_of(word) for word in words} - {0}), np.uint64)
 
     def marks(self, site: SiteFields) -> Bools:
-        found: Bools = np.isin(site.value_hashes, self._hashes)[site.fields.value]
-        return found
+        marked: Bools = np.isin(site.value_hashes, self._hashes)[site.fields.value]
+        return marked
 
 
 @dataclass(frozen=True)
-class Classifier:
-    """Marks texts that are like the attribute's on seed sites, or the same, or have the like of its labels."""
+class LearnedAnnotator:
+    """Marks texts that equal or resemble the attribute's values on seed sites, or follow a similar caption."""
 
     model: AttributeModel
 
     def marks(self, site: SiteFields) -> Bools:
-        known = np.isin(site.value_hashes, self.model.values)
+        seen = np.isin(site.value_hashes, self.model.values)
         words, shape = (self.model.parts[part].score(site.parts[part][0]) for part in ("words", "shape"))
-        labels = self.model.parts["caption"].score(site.parts["caption"][0]) >= LIKELY
-        marked: Bools = (known | ((words + shape) / 2 >= LIKELY))[site.fields.value]
-        return marked | labels[site.fields.caption]
+        captions = self.model.parts["caption"].score(site.parts["caption"][0]) >= MIN_SCORE
+        values: Bools = (seen | ((words + shape) / 2 >= MIN_SCORE))[site.fields.value]
+        return values | captions[site.fields.caption]
 
 
-def ready_made(like: Like) -> Annotator:
-    """The annotator of a common type."""
-    if like in _PATTERNS:
-        return Pattern(_PATTERNS[like].search)
-    return Pattern(partial(find_typed, type=cast(Type, like)))
+def annotate_site(site: SiteFields, schema: Schema, models: Mapping[str, AttributeModel]) -> dict[str, Bools]:
+    """Return the marked rows of each attribute that has an annotator.
 
+    For attributes with a type, elements around a marked node are not marked: they contain more than the value.
 
-def annotators_of(attribute: Attribute, hints: Hints, model: AttributeModel | None) -> Iterator[Annotator]:
-    """Those that the schema declares; without any, by the attribute's type; of plain text, what seed sites taught."""
-    declared = [
-        *([ready_made(hints.like)] if hints.like else []),
-        *([Pattern(re2.compile(hints.pattern).search)] if hints.pattern else []),
-        *([Dictionary(hints.words)] if hints.words else []),
-    ]
-    if declared:
-        yield from declared
-    elif attribute.type in ("url", "image"):
-        yield NodeKind(attribute)
-    elif attribute.type != "text":
-        yield Pattern(partial(find_typed, type=attribute.type))
-    elif model is not None:
-        yield Classifier(model)
-
-
-def annotate(site: SiteFields, schema: Schema, models: Mapping[str, AttributeModel]) -> dict[str, Bools]:
-    """Of each attribute that has any annotator, the rows that are marked; of one with a type no more than that."""
+    Args:
+        site: The pages.
+        schema: The attributes, and hints that declare annotators.
+        models: What seed sites taught about attributes.
+    """
     marks = {}
     for name, attribute in schema.attributes.items():
-        found = [
-            one.marks(site)
-            for one in annotators_of(attribute, schema.hints.get(name, Hints()), models.get(name))
-        ]
-        if found:
-            marked = np.any(found, axis=0)
+        hints = schema.hints.get(name, Hints())
+        annotators = _declared_annotators(hints) or _default_annotators(attribute, models.get(name))
+        if annotators:
+            marked = np.any([annotator.marks(site) for annotator in annotators], axis=0)
             marks[name] = marked if attribute.type == "text" else site.table.drop_spans_around(marked)
     return marks
+
+
+def _declared_annotators(hints: Hints) -> list[Annotator]:
+    annotators: list[Annotator] = []
+    if hints.like:
+        annotators.append(type_annotator(hints.like))
+    if hints.pattern:
+        annotators.append(PatternAnnotator(re2.compile(hints.pattern).search))
+    if hints.words:
+        annotators.append(WordListAnnotator(hints.words))
+    return annotators
+
+
+def _default_annotators(attribute: Attribute, model: AttributeModel | None) -> list[Annotator]:
+    """Return the annotator of the attribute's type; for plain text what seed sites taught, if they did."""
+    if attribute.type in ("url", "image"):
+        return [KindAnnotator(attribute)]
+    if attribute.type != "text":
+        return [PatternAnnotator(partial(find_typed, type=attribute.type))]
+    return [] if model is None else [LearnedAnnotator(model)]
+
+
+def type_annotator(like: Like) -> Annotator:
+    """Return the annotator of a common type."""
+    if like in _PATTERNS:
+        return PatternAnnotator(_PATTERNS[like].search)
+    return PatternAnnotator(partial(find_typed, type=cast(Type, like)))

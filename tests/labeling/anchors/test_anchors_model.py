@@ -13,8 +13,9 @@ import untemplate as ut
 from tests.labeling.truth import details, share_right
 from untemplate import Attribute, Knowledge, KnowledgeError, LabelError, Page, Schema
 from untemplate.demo import Site, make_site
-from untemplate.labeling.anchors.anchors_model import MAX_ATTRIBUTES, AnchorsModel
-from untemplate.labeling.anchors.problem import find_options
+from untemplate.labeling.anchors import AnchorsModel
+from untemplate.labeling.anchors.extractor_options import find_options
+from untemplate.labeling.anchors.extractor_scoring import MAX_ATTRIBUTES, choose_extractors
 from untemplate.labeling.seed.site_fields import SiteFields
 from untemplate.schema import Hints
 
@@ -42,7 +43,7 @@ def model(knowledge: Knowledge) -> AnchorsModel:
     return knowledge.model
 
 
-def test_a_new_site_is_labelled_by_anchors(knowledge: Knowledge, new_site: Site) -> None:
+def test_a_new_site_is_labeled_by_anchors(knowledge: Knowledge, new_site: Site) -> None:
     labels = knowledge.label(details(new_site))
     assert knowledge.method == "anchors"
     whole = [
@@ -75,7 +76,7 @@ def test_anchors_are_saved_and_loaded(knowledge: Knowledge, new_site: Site, tmp_
     [
         ({"model": "oracle"}, "at model"),
         ({"features": "other"}, "at features"),
-        ({"features": "paper"}, "'weights'"),
+        ({"features": "paper"}, "at features"),
         ({"orders": [["name", "phone"]]}, "at orders"),
     ],
 )
@@ -148,10 +149,10 @@ def test_many_attributes_are_decided_in_blocks(
     site = SiteFields(details(new_site), knowledge.schema)
     options = find_options(site, knowledge.schema, model.seed.attributes, model.seed.rankers)
     many = {f"{name} {copy}": one for copy in range(MAX_ATTRIBUTES) for name, one in options.items()}
-    found = model.decide(many)
+    found = choose_extractors(many, model.orders, model.scorer)
     assert len(many) > MAX_ATTRIBUTES
     assert set(found) <= set(many)
-    alone = model.decide({"name": options["name"]})["name"]
+    alone = choose_extractors({"name": options["name"]}, model.orders, model.scorer)["name"]
     assert np.isin(alone.rows, chosen_rows(options["name"].rows)).all()
 
 

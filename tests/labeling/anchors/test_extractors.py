@@ -10,23 +10,23 @@ from hypothesis import strategies as st
 
 from tests.labeling.anchors.events import SCHEMA, event_pages, event_site
 from untemplate import Page
-from untemplate.labeling.anchors.annotators import annotate
-from untemplate.labeling.anchors.candidates import (
-    LEAST,
+from untemplate.labeling.anchors.annotators import annotate_site
+from untemplate.labeling.anchors.extractors import (
+    MIN_THRESHOLD,
     OFFSET,
     WINDOW,
     Extractors,
+    LeafSequence,
+    annotation_threshold,
     choose_xpaths,
-    threshold,
 )
-from untemplate.labeling.anchors.leaves import Leaves
 from untemplate.labeling.nodes import NodeTable
 from untemplate.labeling.seed.site_fields import SiteFields
 from untemplate.page.arrays import Ints
 
 
 def xpaths_of(site: SiteFields, name: str, share: float = 0.5) -> Ints:
-    marks = annotate(site, SCHEMA, {})[name]
+    marks = annotate_site(site, SCHEMA, {})[name]
     return choose_xpaths(site.fields, marks, site.candidates(SCHEMA.attributes[name]), share)
 
 
@@ -51,7 +51,7 @@ def mixed_survey(before: int, after: int, pages: int = 12) -> SiteFields:
 def offsets_of(site: SiteFields) -> dict[int, float]:
     """The offsets from a date at which there are extractors, 0 being the date itself, and their exceptions."""
     anchor = int(xpaths_of(site, "date")[0])
-    extractors = Extractors(site.fields, Leaves(site.table), [anchor])
+    extractors = Extractors(site.fields, LeafSequence(site.table), [anchor])
     return {
         offset: float(extractors.exceptions[number])
         for number, (origin, offset) in enumerate(extractors.origins)
@@ -70,13 +70,13 @@ def test_the_paper_s_number_of_candidates() -> None:
 @given(st.floats(0, 1), st.floats(0, 1))
 def test_an_xpath_annotated_as_often_as_expected_is_chosen(recall: float, share: float) -> None:
     """Section 6: the true XPath is chosen if the threshold is at most φ R."""
-    assert threshold(recall, share) <= max(LEAST, recall * share)
+    assert annotation_threshold(recall, share) <= max(MIN_THRESHOLD, recall * share)
 
 
 def test_few_xpaths_are_chosen_though_half_of_the_annotations_are_wrong() -> None:
     """Wrong annotations stand in other places from page to page, and right ones at the same."""
     site = event_site(noise=True)
-    marks = annotate(site, SCHEMA, {})["date"]
+    marks = annotate_site(site, SCHEMA, {})["date"]
     right = np.array([node.parent.get("class") == "date" for node in site.table.nodes])
     assert marks[right].all()
     assert (marks & ~right).sum() == marks[right].sum(), "a precision of one half"
@@ -87,7 +87,7 @@ def test_few_xpaths_are_chosen_though_half_of_the_annotations_are_wrong() -> Non
 
 def test_a_rarely_annotated_xpath_needs_a_low_threshold() -> None:
     site = event_site()
-    marks = annotate(site, SCHEMA, {})["date"]
+    marks = annotate_site(site, SCHEMA, {})["date"]
     marks[np.flatnonzero(marks)[::2]] = False
     among = site.candidates(SCHEMA.attributes["date"])
     assert not len(choose_xpaths(site.fields, marks, among, 0.6))
@@ -97,7 +97,7 @@ def test_a_rarely_annotated_xpath_needs_a_low_threshold() -> None:
 def test_others_stand_at_offsets_from_an_anchor() -> None:
     site = event_site()
     anchor = int(xpaths_of(site, "date")[0])
-    extractors = Extractors(site.fields, Leaves(site.table), [anchor])
+    extractors = Extractors(site.fields, LeafSequence(site.table), [anchor])
     found = site.with_fields(extractors)
     by_offset = {
         offset: texts_of(found, number)[0]
@@ -125,10 +125,10 @@ def test_paragraphs_of_one_value_are_one_leaf() -> None:
         for n, text in enumerate(paragraphs)
     ]
     table = NodeTable(pages)
-    leaves = Leaves(table)
+    leaves = LeafSequence(table)
     assert [int((leaves.page == page).sum()) for page in range(6)] == [3] * 6
     ends = np.flatnonzero([node.text.startswith("End") for node in table.nodes]).astype(np.int32)
-    assert [table.nodes[row].text for row in leaves.at(ends, -2)] == [f"Title {n}" for n in range(6)]
+    assert [table.nodes[row].text for row in leaves.shift(ends, -2)] == [f"Title {n}" for n in range(6)]
 
 
 def test_a_fixed_number_of_nodes_alike_are_several_leaves() -> None:
@@ -136,12 +136,12 @@ def test_a_fixed_number_of_nodes_alike_are_several_leaves() -> None:
         [Page(id=str(n), html=f"<html><body><p>Name {n}</p><p>City {n}</p></body></html>") for n in range(4)],
         SCHEMA,
     )
-    assert len(Leaves(site.table)) == 8
+    assert len(LeafSequence(site.table)) == 8
 
 
 @given(st.integers(-40, 40))
 def test_offsets_lead_back(offset: int) -> None:
-    leaves = Leaves(NodeTable(event_pages(4, noise=True)))
-    there = leaves.at(leaves.row, offset)
-    back = leaves.at(there[there >= 0], -offset)
+    leaves = LeafSequence(NodeTable(event_pages(4, noise=True)))
+    there = leaves.shift(leaves.row, offset)
+    back = leaves.shift(there[there >= 0], -offset)
     assert back.tolist() == leaves.row[there >= 0].tolist()
