@@ -286,6 +286,7 @@ def test_clicks_on_nothing_are_refused(client: TestClient, session: dict[str, An
         {"item": 0},
         {"item": len(items)},
         {"item": 0, "attribute": "onclick"},
+        {"item": 0, "attribute": "no name\0"},
         {"item": 5, "part": "§§"},
     ):
         body = {**SITE, "page": page, "attribute": "name", "clicks": [click]}

@@ -91,10 +91,11 @@ class Rendering:
 
 def _attribute_node(element: etree._Element, attribute: str) -> Node | None:
     """Return the node of an attribute that may contain a value; for `src`, of the source that is shown."""
-    names = _SOURCES if attribute == "src" else (attribute,)
-    for name in names:
+    if attribute not in VALUE_ATTRIBUTES:  # it may be no name at all, which lxml refuses
+        return None
+    for name in _SOURCES if attribute == "src" else (attribute,):
         text = squeeze(element.get(name, ""))
-        if text and name in VALUE_ATTRIBUTES:
+        if text:
             return Node(element, f"@{name}", text)
     return None
 
