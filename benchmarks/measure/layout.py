@@ -27,9 +27,6 @@ from benchmarks.data.swde import VERTICALS, Site, chosen_sites, schema_of, unpac
 from benchmarks.train.rankers import chosen_f1, held_out, real, trials
 from untemplate import InputError, MissingExtra, Page
 from untemplate.layout import VIEWPORT, Boxes, ChromiumLayout, EstimatedLayout, Layout
-from untemplate.layout.cascade import Cascade
-from untemplate.layout.outline import read_outline
-from untemplate.layout.text import text_widths
 
 Floats = npt.NDArray[np.float64]
 PAIRS = 20_000  # drawn at random from a page
@@ -225,45 +222,37 @@ def measure_lists(console: Console, progress: Console) -> None:
 
 
 def choose(console: Console, progress: Console, sites: Sequence[Site], count: int) -> None:
-    """What letters and images measure: the constants BOLD, those of font families, and IMAGE."""
-    widths: dict[tuple[int, float], list[float]] = {}
+    """Print what letters and images measure: the constants LETTER and IMAGE."""
+    letters: list[float] = []
     images: list[tuple[float, float]] = []
     for site in track(sites[::2], console=progress, description="sites"):
         pages = _spread(site.pages(), count)
-        for boxes in ChromiumLayout().boxes(pages):
-            for key, ratios in _ratios(boxes).items():
-                widths.setdefault(key, []).append(float(np.median(ratios)))
-        told = [
-            [element.get("width", ""), element.get("height", "")]
-            for page in pages
-            for element in page.tree.iter("img")
-        ]
-        sizes = [[int(side) for side in one] for one in told if all(side.isdecimal() for side in one)]
+        widths = [width for boxes in ChromiumLayout().boxes(pages) for width in _letter_widths(boxes)]
+        letters.append(float(np.median(widths)))
+        sizes = [size for page in pages for size in _image_sizes(page)]
         if len(sizes) > 5:
             images.append(tuple(np.median(sizes, axis=0)))
-    table = Table(
-        "weight", "factor in force", "pages", "median width", title="Letters, in those of Times New Roman"
-    )
-    for (weight, factor), ratios in sorted(widths.items()):
-        table.add_row(str(weight), str(factor), str(len(ratios)), f"{np.median(ratios):.3f}")
-    console.print(table)
     console.print(
-        f"Images whose size is told, medians of {len(images)} sites' medians:", np.median(images, axis=0)
+        f"Width of a letter in font sizes, median of {len(letters)} sites: {np.median(letters):.3f}"
     )
+    console.print(f"Images whose size is given, median of {len(images)} sites:", np.median(images, axis=0))
 
 
-def _ratios(boxes: Boxes) -> dict[tuple[int, float], list[float]]:
-    """By weight and family, how wide Chromium makes texts on one line, as a multiple of Times New Roman."""
-    nodes = [(row, node) for row, node in enumerate(boxes.page.nodes) if node.is_text]
-    outline = read_outline(boxes.page, Cascade(quirks=True))
-    whole = text_widths([node.text for _, node in nodes]).whole
-    found: dict[tuple[int, float], list[float]] = {}
-    for (row, node), width in zip(nodes, whole, strict=True):
-        style, (_, _, real, height) = outline.style[outline.node_slots[row]], boxes.nodes[row]
-        raw = node.element.text if node.kind == "text" else node.element.tail
-        if real > 20 and height < 1.5 * style.size and raw == node.text:
-            found.setdefault((style.weight, style.factor), []).append(real / (width * style.size))
-    return {key: ratios for key, ratios in found.items() if len(ratios) > 2}
+def _letter_widths(boxes: Boxes) -> list[float]:
+    """Return the average width of the letters of each text on one line, in font sizes."""
+    widths = []
+    for row, node in enumerate(boxes.page.nodes):
+        size = float(boxes.font_size[boxes.node_elements[row]])
+        _, _, width, height = boxes.nodes[row].tolist()
+        if node.is_text and width > 20 and height < 1.5 * size:
+            widths.append(width / size / len(node.text))
+    return widths
+
+
+def _image_sizes(page: Page) -> list[list[int]]:
+    """Return the sizes of a page's images that attributes give."""
+    sides = [[element.get("width", ""), element.get("height", "")] for element in page.tree.iter("img")]
+    return [[int(side) for side in size] for size in sides if all(side.isdecimal() for side in size)]
 
 
 class Nowhere:

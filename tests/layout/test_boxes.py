@@ -48,17 +48,13 @@ def test_a_whole_element_has_its_own_box(boxes: Boxes) -> None:
 
 def test_looks_of_nodes_are_those_of_their_elements(boxes: Boxes) -> None:
     looks = {
-        node.text: (boxes.font_size[row], boxes.font_weight[row], boxes.is_link[row])
+        node.text: (boxes.font_size[row], boxes.font_weight[row])
         for node, row in zip(boxes.page.nodes, boxes.node_elements, strict=True)
     }
-    assert looks["Name"] == (32, 700, False)
-    assert looks["one"] == looks["four"] == (16, 400, False)
-    assert looks["two"] == (16, 400, True)
-    assert looks["three"] == (16, 700, True)
-
-
-def test_images_are_known(boxes: Boxes) -> None:
-    assert [element.tag for element, row in boxes.numbers.items() if boxes.is_image[row]] == ["img"]
+    assert looks["Name"] == (32, 700)
+    assert looks["one"] == looks["four"] == (16, 400)
+    assert looks["two"] == (16, 400)
+    assert looks["three"] == (16, 700)
 
 
 def test_what_nobody_sees_is_not_visible(boxes: Boxes) -> None:

@@ -1,4 +1,4 @@
-"""ChromiumLayout: boxes as the system's Chromium lays pages out, without scripts and without the network."""
+"""ChromiumLayout: boxes measured by the system's Chromium, without scripts and without the network."""
 
 from __future__ import annotations
 
@@ -27,30 +27,31 @@ if TYPE_CHECKING:
 
 __all__ = ["ChromiumLayout", "find_chromium"]
 
-# Marks each element of the page with its number, since Chromium's tree is not always the parser's.
+# Attribute with the number of each element: Chromium repairs broken markup in its own way.
 MARK = "data-ut"
-# More would take Chromium gigabytes.
+# Chromium would need gigabytes for more.
 MAX_ELEMENTS = 100_000
-# Seconds that a tab or the browser may take to open, and to close before it is left behind.
-OPENING = 60.0
-CLOSING = 5.0
+# Seconds that a tab or the browser may take to open, and to close before we abandon it.
+MAX_OPENING_SECONDS = 60.0
+MAX_CLOSING_SECONDS = 5.0
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _ARGUMENTS = (
     *("--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
     *("--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP * ~NOTFOUND"),
 )
-# Attributes that would load something; links stay, for they look like links.
+# Attributes that would load something. Links stay, since they look different.
 _LOADING = ("src", "srcset", "srcdoc", "data", "background", "poster", "http-equiv", "autofocus")
 _PLACEHOLDER = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' "
     f"width='{IMAGE[0]:.0f}' height='{IMAGE[1]:.0f}'/%3E"
 )
-_SAME_TEXT = 30  # characters by which a text is found again
+# Characters by which a text is recognized.
+TEXT_KEY_LENGTH = 30
 
 
 def find_chromium() -> str | None:
-    """The path of the system's Chromium, if it is installed."""
+    """Return the path of the system's Chromium; None if it is not installed."""
     return next(filter(None, map(shutil.which, _NAMES)), None)
 
 
@@ -58,8 +59,13 @@ def find_chromium() -> str | None:
 class ChromiumLayout:
     """Measures boxes in the system's Chromium: exact, but some twenty times slower than the estimate.
 
-    Style sheets inside the page count; nothing is loaded, so remote ones do not, and images are as large as the page
-    says. `tabs` pages are laid out side by side; a page may take `timeout` seconds. Needs the extra `render`.
+    Nothing is loaded: style sheets inside the page count, remote ones do not, and images have the size that the page
+    gives. Needs the extra `render`.
+
+    Args:
+        executable: path of Chromium; by default the system's.
+        tabs: number of pages that are laid out at the same time.
+        timeout: seconds that a page may take.
     """
 
     executable: str | None = None
@@ -67,19 +73,24 @@ class ChromiumLayout:
     timeout: float = 30.0
 
     def boxes(self, pages: Sequence[Page]) -> list[Boxes]:
-        """One Boxes a page; a page that Chromium cannot lay out gets a reason."""
+        """Return one Boxes a page; a page that Chromium cannot lay out gets a reason.
+
+        Raises:
+            MissingExtra: Playwright is not installed.
+            InputError: there is no Chromium, or it does not start.
+        """
         try:
             import playwright.async_api  # noqa: F401
         except ImportError as error:
             raise MissingExtra("render", "Layout by Chromium") from error
         executable = self.executable or find_chromium()
         if executable is None:
-            raise InputError("no Chromium found: install it (apt-get install chromium) or say where it is")
+            raise InputError("Chromium not found. Install it (apt-get install chromium) or pass executable=")
         return _run(lambda: _Session(executable, self.tabs, self.timeout).boxes(pages)) if pages else []
 
 
 def _run(work: Callable[[], Any]) -> Any:
-    """Run a coroutine to its end, also where a loop is running already."""
+    """Run a coroutine to its end, in a thread of its own if an event loop is running already."""
 
     def run() -> Any:
         return asyncio.run(work())
@@ -93,7 +104,7 @@ def _run(work: Callable[[], Any]) -> Any:
 
 
 class _Session:
-    """One run of Chromium; tabs take pages from one queue, and a tab that fails is replaced."""
+    """One run of Chromium. Tabs share a queue of pages, and a tab that fails is replaced."""
 
     def __init__(self, executable: str, tabs: int, timeout: float) -> None:
         self._executable = executable
@@ -103,6 +114,7 @@ class _Session:
         self._starting = asyncio.Lock()
 
     async def boxes(self, pages: Sequence[Page]) -> list[Boxes]:
+        """Lay out all pages."""
         from playwright.async_api import async_playwright
 
         results: dict[int, Boxes] = {}
@@ -118,6 +130,7 @@ class _Session:
     async def _work(
         self, playwright: Playwright, queue: Iterator[tuple[int, Page]], results: dict[int, Boxes]
     ) -> None:
+        """Lay out pages from the queue in one tab, until none is left."""
         from playwright.async_api import Error
 
         context: BrowserContext | None = None
@@ -125,7 +138,7 @@ class _Session:
             try:
                 html = marked_html(page)
                 if context is None:
-                    context = await asyncio.wait_for(self._open(playwright), OPENING)
+                    context = await asyncio.wait_for(self._open(playwright), MAX_OPENING_SECONDS)
                 tab = context.pages[0]
                 measured = await asyncio.wait_for(_measure(tab, html), self._timeout)
                 results[number] = read_boxes(page, measured)
@@ -145,7 +158,7 @@ class _Session:
         await _leave(context)
 
     async def _open(self, playwright: Playwright) -> BrowserContext:
-        """A context with one empty tab, in which no script runs and nothing is loaded."""
+        """Return a context with one empty tab, in which no script runs and nothing is loaded."""
         async with self._starting:
             if self._browser is None or not self._browser.is_connected():
                 self._browser = await self._start(playwright)
@@ -161,6 +174,7 @@ class _Session:
         return context
 
     async def _start(self, playwright: Playwright) -> Browser:
+        """Start the browser; raises InputError if it does not start."""
         from playwright.async_api import Error
 
         try:
@@ -174,28 +188,30 @@ class _Session:
 
 
 async def _measure(tab: Tab, html: str) -> Any:
+    """Return what measure.js reports about a page."""
     await tab.set_content(html, timeout=0)
     return json.loads(await tab.evaluate(_script(), MARK))
 
 
 async def _leave(opened: Browser | BrowserContext | None) -> None:
-    """Close a tab or the browser, unless it hangs."""
+    """Close a tab or the browser; abandon it if it hangs."""
     from playwright.async_api import Error
 
     if opened is not None:
         try:
-            await asyncio.wait_for(opened.close(), CLOSING)
+            await asyncio.wait_for(opened.close(), MAX_CLOSING_SECONDS)
         except (TimeoutError, Error):
             return
 
 
 @cache
 def _script() -> str:
+    """Return measure.js, which runs in the page."""
     return (files("untemplate.layout") / "measure.js").read_text("utf-8")
 
 
 def marked_html(page: Page) -> str:
-    """The page as it was parsed, each element marked with its number, without anything that loads."""
+    """Return the page as we parsed it, with a number on each element and without anything that loads."""
     root = page.tree
     count = int(root.xpath("count(//*)"))
     if count > MAX_ELEMENTS:
@@ -203,26 +219,36 @@ def marked_html(page: Page) -> str:
     doctype = root.getroottree().docinfo.doctype
     root = deepcopy(root)
     for number, element in enumerate(root.iter(etree.Element)):
-        for name in _LOADING:
-            element.attrib.pop(name, None)
-        if element.tag in ("base", "link"):
-            element.attrib.pop("href", None)
-        elif element.tag == "img" or (element.tag == "input" and element.get("type", "").lower() == "image"):
-            element.set("src", _PLACEHOLDER)
-        elif element.tag == "script":
-            element.text = None
+        _remove_loading(element)
         element.set(MARK, str(number))
     for comment in root.iter(etree.Comment, etree.ProcessingInstruction):
-        comment.text = ""  # it stays, since it parts texts
+        comment.text = ""  # the empty comment stays, since it separates texts
     return str(etree.tostring(root, method="html", encoding="unicode", doctype=doctype or None))
 
 
+def _remove_loading(element: etree._Element) -> None:
+    """Remove whatever would load or run something."""
+    for name in _LOADING:
+        element.attrib.pop(name, None)
+    if element.tag in ("base", "link"):
+        element.attrib.pop("href", None)
+    elif element.tag == "img" or (element.tag == "input" and element.get("type", "").lower() == "image"):
+        element.set("src", _PLACEHOLDER)
+    elif element.tag == "script":
+        element.text = None
+
+
 def read_boxes(page: Page, measured: Any) -> Boxes:
-    """Boxes from what measure.js returns."""
+    """Return the boxes of a page.
+
+    Args:
+        page: the page that `marked_html` was made from.
+        measured: what measure.js reported about it.
+    """
     boxes = Boxes.blank(page)
     for number, *place, size, weight, shown in measured["elements"]:
         if boxes.visible[number]:  # broken markup makes browsers repeat an element
-            place = _around(boxes.elements[number].tolist(), place)
+            place = _surround(boxes.elements[number].tolist(), place)
         boxes.elements[number] = place
         boxes.font_size[number] = size
         boxes.font_weight[number] = weight
@@ -230,29 +256,31 @@ def read_boxes(page: Page, measured: Any) -> Boxes:
     places: dict[tuple[str, int], deque[list[float]]] = defaultdict(deque)
     moved: dict[str, deque[list[float]]] = defaultdict(deque)
     for start, number, *place in measured["texts"]:
-        places[_key(start), number].append(place)
+        places[_text_key(start), number].append(place)
     left = []
     for row, node in enumerate(page.nodes):
         if not node.is_text:
             boxes.nodes[row] = boxes.elements[boxes.node_elements[row]]
-        elif same := places.get((_key(node.text), int(boxes.node_elements[row]))):
+        elif same := places.get((_text_key(node.text), int(boxes.node_elements[row]))):
             boxes.nodes[row] = same.popleft()
         else:
             left.append((row, node))
     for (key, _), rest in places.items():
         moved[key] += rest
     for row, node in left:  # texts that the browser moved elsewhere, such as out of a table
-        same = moved.get(_key(node.text))
+        same = moved.get(_text_key(node.text))
         boxes.nodes[row] = same.popleft() if same else boxes.elements[boxes.node_elements[row]]
     return boxes
 
 
-def _key(text: str) -> str:
-    return "".join(text.split()).replace("\ufeff", "")[:_SAME_TEXT]
+def _text_key(text: str) -> str:
+    """Return the start of a text without white space, by which we find it again."""
+    return "".join(text.split()).replace("\ufeff", "")[:TEXT_KEY_LENGTH]
 
 
-def _around(one: list[float], other: list[float]) -> list[float]:
-    """The smallest box around two."""
-    x, y = min(one[0], other[0]), min(one[1], other[1])
-    right = max(one[0] + one[2], other[0] + other[2])
-    return [x, y, right - x, max(one[1] + one[3], other[1] + other[3]) - y]
+def _surround(first: list[float], second: list[float]) -> list[float]:
+    """Return the smallest box around two boxes."""
+    x, y = min(first[0], second[0]), min(first[1], second[1])
+    right = max(first[0] + first[2], second[0] + second[2])
+    bottom = max(first[1] + first[3], second[1] + second[3])
+    return [x, y, right - x, bottom - y]

@@ -1,217 +1,366 @@
-"""Style sheets that came inside the page: the rules that tell, found quickly for each element."""
+"""Style sheets inside a page: which declarations apply to an element.
+
+tinycss2 parses style sheets. cssselect2 parses selectors and compiles them to tests. Elements that no selector can
+distinguish share one `StyleContext`, so a selector is tested once for all rows of a list and all pages of a template.
+
+Rules whose selectors depend on siblings, positions (`:nth-child`) or content (`:has`) are ignored: with them elements
+could not share contexts, and matching would take time quadratic in the page.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import count
+from functools import cache, cached_property, lru_cache
+from importlib.resources import files
 from operator import itemgetter
-from typing import NamedTuple
+from typing import Any
 
+import tinycss2
+from cssselect2 import SelectorError, compiler, parser
 from lxml import etree
+from tinycss2 import ast
 
 from untemplate.layout.boxes import VIEWPORT
-from untemplate.layout.declared import Declarations, declarations
+from untemplate.layout.style import PROPERTIES, ROOT_STYLE, Declared, Style, compute_style, read_declarations
 
-__all__ = ["Place", "Sheet", "read_sheet"]
+__all__ = ["StyleContext", "StyleSheet", "load_style_sheet", "media_applies"]
 
-# So many characters of a page's style sheets are read, and so many places are remembered.
+# Limits for hostile style sheets: characters read, rules kept, compounds in a selector, levels of nested @media.
 MAX_CSS = 1 << 20
-MAX_PLACES = 50_000
-# So many elements around one are compared with selectors, on average; sheets that need more are left out.
-MAX_COMPARISONS = 300
+MAX_RULES = 20_000
+MAX_COMPOUNDS = 20
+MAX_NESTING = 5
+# Contexts that a style sheet remembers, and characters read of a style attribute.
+MAX_CONTEXTS = 20_000
+MAX_STYLE_ATTRIBUTE = 2_000
+# Tests and steps to surrounding elements that matching may take for each context, on average.
+MAX_STEPS = 300
 
-NO_CLASSES: frozenset[str] = frozenset()
+_BROWSER, _PAGE, _ATTRIBUTE = range(3)  # where declarations come from; later ones win
+_NESTING_RULES = frozenset({"layer", "media", "supports"})
+_PSEUDO_CLASSES = frozenset(
+    {
+        "active",
+        "any-link",
+        "focus",
+        "focus-visible",
+        "focus-within",
+        "hover",
+        "link",
+        "root",
+        "target",
+        "visited",
+    }
+)
+_WITH_ARGUMENTS = (parser.NegationSelector, parser.MatchesAnySelector, parser.SpecificityAdjustmentSelector)
+_SIMPLE = (parser.LocalNameSelector, parser.IDSelector, parser.ClassSelector, *_WITH_ARGUMENTS)
+_MEDIA_WIDTH = re.compile(r"(min|max)-width\s*:\s*(\d{1,5})(px|em|)")
 
-_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
-_COMPOUND = re.compile(r"(\*|[a-z][a-z0-9-]*)?((?:[.#][\w-]+|:link|:visited)*)")
-_NAMES = re.compile(r"([.#])([\w-]+)")
-_MEDIA_WIDTH = re.compile(r"(min|max)-width\s{0,9}:\s{0,9}(\d{1,5})(px|em|)")
+# Addresses of images and fonts do not matter, and data URLs are long.
+_URL = re.compile(r"url\([^()]*\)")
 
-
-class Identity(NamedTuple):
-    """What selectors know of an element."""
-
-    tag: str
-    id: str
-    classes: frozenset[str]
-
-
-class Compound(NamedTuple):
-    """A part of a selector that one element must match: `div.price#first`; `child`: of the one before it."""
-
-    tag: str
-    id: str
-    classes: frozenset[str]
-    child: bool
-
-    def matches(self, element: Identity) -> bool:
-        return (
-            (not self.tag or self.tag == element.tag)
-            and (not self.id or self.id == element.id)
-            and self.classes <= element.classes
-        )
+Rank = tuple[bool, int, tuple[int, int, int], int]
 
 
 @dataclass(frozen=True)
-class SheetRule:
-    """A selector and what it declares; the stronger of two has the higher rank, else the later one wins."""
+class StyleRule:
+    """A selector with its declarations: the normal ones of a rule, or the important ones."""
 
-    compounds: tuple[Compound, ...]
-    declared: Declarations
-    rank: tuple[int, int, int]
+    selector: Any
+    declared: Declared
+    is_important: bool
+    origin: int
+
+    def rank(self, order: int) -> Rank:
+        """Return the place in the cascade: of two matching rules, the one with the higher rank wins."""
+        return self.is_important, self.origin, self.selector.specificity, order
+
+    @cached_property
+    def matches(self) -> Callable[[StyleContext], bool]:
+        """Test whether the rule applies in a context; compiled at first use, since most rules are never tried."""
+        test: Callable[[StyleContext], bool] = compiler.CompiledSelector(self.selector).test
+        return test
 
 
-class Place(NamedTuple):
-    """An element among those around it: what rules declare there. Elements in the same place are alike to rules."""
+@dataclass(eq=False)
+class StyleContext:
+    """What selectors can distinguish about an element: its names, its attributes and the contexts around it.
 
+    It has those attributes of cssselect2's ElementWrapper that compiled selectors use.
+    """
+
+    sheet: StyleSheet
     number: int
-    element: Identity
-    declared: Declarations
+    parent: StyleContext | None
+    local_name: str
+    #: its id and classes as far as the sheet mentions them: `#id`, `.class`
+    names: frozenset[str]
+    attrib: Mapping[str, str]
+    style: Style = ROOT_STYLE
+    in_html_document = True
+
+    @cached_property
+    def classes(self) -> frozenset[str]:
+        """Its classes, as far as the sheet mentions them."""
+        return frozenset(name[1:] for name in self.names if name[0] == ".")
+
+    @cached_property
+    def id(self) -> str | None:
+        """Its id, if the sheet mentions it."""
+        return next((name[1:] for name in self.names if name[0] == "#"), None)
+
+    @property
+    def etree_element(self) -> StyleContext:
+        """Return itself: selectors read attributes from here."""
+        return self
+
+    def get(self, name: str, default: str | None = None) -> str | None:
+        """Return an attribute. All links have an address here, which `:link` tests."""
+        return self.attrib.get(name, "" if name == "href" else default)
+
+    @property
+    def ancestors(self) -> Iterator[StyleContext]:
+        """Yield the surrounding contexts, the nearest first, as long as the sheet has steps left."""
+        around = self.parent
+        while around is not None and self.sheet.steps_left > 0:
+            self.sheet.steps_left -= 1
+            yield around
+            around = around.parent
 
 
-class Sheet:
-    """The telling rules of a page, by what the element they are for must have; and the places they were asked for."""
+class StyleSheet:
+    """The rules of a page and those of browsers, and the contexts of the elements they were matched with.
 
-    def __init__(self, rules: Iterable[SheetRule]) -> None:
-        self._rules: dict[str, list[tuple[int, SheetRule]]] = {}
-        self._names: set[str] = set()  # tags, ids and classes that matter
-        self._classes: dict[str, frozenset[str]] = {}
-        self._places: dict[tuple[int, str, str, frozenset[str]], Place] = {}
-        self._comparisons_left = 1000 * MAX_COMPARISONS
-        self._numbers = count(1)
-        for number, rule in enumerate(rules):
-            for compound in rule.compounds:
-                self._names |= {compound.tag, f"#{compound.id}", *compound.classes}
-            last = rule.compounds[-1]
-            key = f"#{last.id}" if last.id else f".{min(last.classes)}" if last.classes else last.tag
-            self._rules.setdefault(key, []).append((number, rule))
+    Rules are indexed by an id, class or tag that their elements must have, since big sites have 10,000 selectors.
+    """
 
-    def place(self, element: etree._Element, above: Sequence[Place]) -> Place:
-        """The place of an element; `above` are those of the elements around it, from the root."""
-        tag, id, classes = element.tag, element.get("id"), element.get("class")
-        key = (
-            above[-1].number if above else 0,
-            tag if tag in self._names else "",
-            id if id and f"#{id}" in self._names else "",
-            self._that_matter(classes) if classes else NO_CLASSES,
-        )
-        place = self._places.get(key)
-        if place is None:
-            identity = Identity(*key[1:])
-            place = Place(next(self._numbers), identity, self._declared(identity, above))
-            if len(self._places) < MAX_PLACES:
-                self._places[key] = place
-        return place
+    def __init__(self, rules: list[StyleRule]) -> None:
+        #: what is left of the tests and steps that matching may take
+        self.steps_left = 1000 * MAX_STEPS
+        self._rules: dict[str, list[tuple[Rank, StyleRule]]] = {}
+        self._names: set[str] = set()
+        self._attributes = {"style"}
+        self._contexts: dict[tuple[object, ...], StyleContext] = {}
+        self._last_number = 0
+        for order, rule in enumerate(rules):
+            parts = list(_selector_parts(rule.selector.parsed_tree))
+            self._names.update(map(_selector_name, parts))
+            self._attributes.update(
+                part.lower_name for part in parts if isinstance(part, parser.AttributeSelector)
+            )
+            key = _index_key(rule.selector.parsed_tree)
+            self._rules.setdefault(key, []).append((rule.rank(order), rule))
 
-    def _that_matter(self, classes: str) -> frozenset[str]:
-        known = self._classes.get(classes)
-        if known is None:
-            known = frozenset(classes.split()) & self._names
-            if len(self._classes) < MAX_PLACES:
-                self._classes[classes] = known
-        return known
+    def context(self, element: etree._Element, parent: StyleContext | None) -> StyleContext:
+        """Return the context of an element.
 
-    def _declared(self, element: Identity, above: Sequence[Place]) -> Declarations:
-        self._comparisons_left += MAX_COMPARISONS
-        keys = {"", element.tag, f"#{element.id}", *(f".{name}" for name in element.classes)}
-        candidates = (rule for key in keys for rule in self._rules.get(key, ()))
-        found = [
-            (rule.rank, number, rule) for number, rule in candidates if self._matches(rule, element, above)
-        ]
-        return tuple(pair for *_, rule in sorted(found, key=itemgetter(0, 1)) for pair in rule.declared)
+        Args:
+            element: an element of a page with these style sheets.
+            parent: the context of its parent; None for the root.
+        """
+        names = ["#" + element.get("id", ""), *("." + name for name in element.get("class", "").split())]
+        relevant = frozenset([name for name in names if name in self._names])
+        attributes = tuple([pair for pair in element.items() if pair[0] in self._attributes])
+        key = (parent and parent.number, element.tag, relevant, attributes)
+        context = self._contexts.get(key)
+        if context is None:
+            self._last_number += 1
+            context = StyleContext(self, self._last_number, parent, element.tag, relevant, dict(attributes))
+            context.style = self._style(context)
+            if len(self._contexts) >= MAX_CONTEXTS:
+                self._contexts.clear()
+            self._contexts[key] = context
+        return context
 
-    def _matches(self, rule: SheetRule, element: Identity, above: Sequence[Place]) -> bool:
-        *rest, last = rule.compounds
-        self._comparisons_left -= 1
-        if self._comparisons_left < 0 or not last.matches(element):
-            return False
-        at, child = len(above), last.child
-        for compound in reversed(rest):
-            at -= 1
-            while at >= 0 and not child and not compound.matches(above[at].element):
-                at -= 1
-                self._comparisons_left -= 1
-            if at < 0 or (child and not compound.matches(above[at].element)):
-                return False
-            child = compound.child
-        return True
+    def _style(self, context: StyleContext) -> Style:
+        """Match the rules with a new context and compute its style."""
+        ranked = [(rank, rule.declared) for rank, rule in self._candidates(context) if rule.matches(context)]
+        if css := context.attrib.get("style"):
+            for is_important, declared in enumerate(_parse_style_attribute(css[:MAX_STYLE_ATTRIBUTE])):
+                ranked.append(((bool(is_important), _ATTRIBUTE, (0, 0, 0), 0), declared))
+        ranked.sort(key=itemgetter(0))
+        parent = context.parent.style if context.parent else ROOT_STYLE
+        return compute_style(parent, (pair for _, declared in ranked for pair in declared))
+
+    def _candidates(self, context: StyleContext) -> Iterator[tuple[Rank, StyleRule]]:
+        """Yield the rules that may match, as long as there are steps left."""
+        self.steps_left += MAX_STEPS
+        for key in ("", context.local_name, *context.names):
+            for ranked_rule in self._rules.get(key, ()):
+                self.steps_left -= 1
+                if self.steps_left > 0:
+                    yield ranked_rule
 
 
-def read_sheet(root: etree._Element) -> Sheet | None:
-    """The rules of a page's style elements; None if none of them tells."""
+def load_style_sheet(root: etree._Element) -> StyleSheet:
+    """Return the rules of a page's style elements together with those of browsers.
+
+    Style sheets are cached: pages with the same ones share the parsed rules and the contexts.
+    """
     left = MAX_CSS
     sheets: list[str] = []
     for element in root.iter("style"):
-        if (css := element.text) and applies(element.get("media", "")):
+        if (css := element.text) and media_applies(element.get("media", "")):
             sheets.append(css[:left])
             left -= len(sheets[-1])
-    telling = tuple(css for css in sheets if _rules(css))
-    return _sheet(telling) if telling else None
+    return _style_sheet(tuple(css for css in sheets if _parse_rules(css)))
 
 
-def applies(media: str) -> bool:
-    """Whether a media query holds on a screen of our width, as far as it is understood."""
-    media = media.lower()
-    if media and not any(word in media for word in ("screen", "all", "width")):
+def media_applies(query: str) -> bool:
+    """Return whether a media query holds on a screen 1280 pixels wide, as far as we understand it."""
+    return any(_medium_applies(medium.strip()) for medium in query.lower().split(","))
+
+
+def _medium_applies(medium: str) -> bool:
+    """Return whether one query of a list holds: it must be for screens, within its bounds of width."""
+    if medium.startswith("not "):
+        return not _medium_applies(medium.removeprefix("not "))
+    if medium and not any(word in medium for word in ("screen", "all", "width")):
         return False
-    for bound, number, unit in _MEDIA_WIDTH.findall(media):
+    for bound, number, unit in _MEDIA_WIDTH.findall(medium):
         width = int(number) * (16 if unit == "em" else 1)
         if width > VIEWPORT if bound == "min" else width < VIEWPORT:
             return False
     return True
 
 
-# Pages of a site mostly have the same style sheets, and the same places in them.
-@lru_cache(maxsize=64)
-def _sheet(sheets: tuple[str, ...]) -> Sheet:
-    return Sheet(rule for css in sheets for rule in _rules(css))
+# Pages of a site mostly have the same style sheets, and the same contexts in them.
+@lru_cache(maxsize=16)
+def _style_sheet(sheets: tuple[str, ...]) -> StyleSheet:
+    """Return the rules of several style sheets; later ones win."""
+    rules = list(_parse_rules(_browser_css(), _BROWSER))
+    for css in sheets:
+        rules += _parse_rules(css)
+    return StyleSheet(rules[:MAX_RULES])
+
+
+@cache
+def _browser_css() -> str:
+    """Return the style sheet that stands for the defaults of browsers."""
+    return (files("untemplate.layout") / "browser.css").read_text("utf-8")
 
 
 @lru_cache(maxsize=64)
-def _rules(css: str) -> tuple[SheetRule, ...]:
-    return tuple(_parse(css))
+def _parse_rules(css: str, origin: int = _PAGE) -> tuple[StyleRule, ...]:
+    """Return the rules of a style sheet that matter to the estimate."""
+    return tuple(_read_rules(css, origin))
 
 
-def _parse(css: str) -> Iterable[SheetRule]:
-    active = True
-    for block in _COMMENT.sub(" ", css).split("}"):
-        head, brace, body = block.rpartition("{")
-        if not brace:  # the end of a media block
-            active = True
+@lru_cache(maxsize=4096)
+def _parse_style_attribute(css: str) -> tuple[Declared, Declared]:
+    """Return the normal and the important declarations; pages repeat their style attributes."""
+    return read_declarations(tinycss2.parse_blocks_contents(css, skip_comments=True, skip_whitespace=True))
+
+
+def _read_rules(css: str, origin: int) -> Iterator[StyleRule]:
+    """Yield a rule for each selector, and another one for its important declarations."""
+    for rule in _qualified_rules(css):
+        nodes = tinycss2.parse_blocks_contents(rule.content, skip_comments=True, skip_whitespace=True)
+        both = [
+            (declared, bool(number)) for number, declared in enumerate(read_declarations(nodes)) if declared
+        ]
+        for selector in _supported_selectors(rule.prelude) if both else ():
+            for declared, is_important in both:
+                yield StyleRule(selector, declared, is_important, origin)
+
+
+def _qualified_rules(css: str) -> Iterator[ast.QualifiedRule]:
+    """Yield the rules that hold on our screen and declare one of PROPERTIES."""
+    waiting = [
+        iter(tinycss2.parse_stylesheet(_URL.sub("none", css), skip_comments=True, skip_whitespace=True))
+    ]
+    while waiting:
+        rule = next(waiting[-1], None)
+        if rule is None:
+            waiting.pop()
+        elif rule.type == "qualified-rule":
+            if any(token.type == "ident" and token.lower_value in PROPERTIES for token in rule.content):
+                yield rule
+        elif rule.type == "at-rule" and len(waiting) <= MAX_NESTING and _at_rule_applies(rule):
+            inner = tinycss2.parse_rule_list(rule.content, skip_comments=True, skip_whitespace=True)
+            waiting.append(iter(inner))
+
+
+def _at_rule_applies(rule: ast.AtRule) -> bool:
+    """Return whether the rules inside `@media`, `@supports` or `@layer` apply; other at-rules contain none."""
+    if rule.content is None or rule.lower_at_keyword not in _NESTING_RULES:
+        return False
+    try:
+        prelude = tinycss2.serialize(rule.prelude).strip().lower()
+    except RecursionError:  # many parentheses inside each other
+        return False
+    if rule.lower_at_keyword == "supports":
+        return not prelude.startswith("not")
+    return rule.lower_at_keyword == "layer" or media_applies(prelude)
+
+
+def _supported_selectors(prelude: list[ast.Node]) -> list[Any]:
+    """Return the selectors of a rule that we support; none if one of them is malformed, as in browsers."""
+    try:
+        return [selector for selector in parser.parse(prelude) if _is_supported(selector)]
+    except (
+        SelectorError,
+        AttributeError,
+        RecursionError,
+    ):  # cssselect2 raises AttributeError at the end of "a|"
+        return []
+
+
+def _is_supported(selector: Any) -> bool:
+    """Return whether we can match a selector, and in time linear in the page."""
+    if selector.pseudo_element is not None or len(list(_compounds(selector.parsed_tree))) > MAX_COMPOUNDS:
+        return False
+    return all(map(_is_supported_part, _selector_parts(selector.parsed_tree)))
+
+
+def _is_supported_part(part: Any) -> bool:
+    """Return whether a part depends on the element and those around it only."""
+    if isinstance(part, parser.CombinedSelector):
+        return part.combinator in {" ", ">"}
+    if isinstance(part, parser.PseudoClassSelector):
+        return part.name in _PSEUDO_CLASSES
+    if isinstance(part, parser.AttributeSelector):
+        return part.namespace in {""}
+    return isinstance(part, _SIMPLE)
+
+
+def _compounds(tree: Any) -> Iterator[Any]:
+    """Yield the compound selectors of a selector, the last one first."""
+    while isinstance(tree, parser.CombinedSelector):
+        yield tree.right
+        tree = tree.left
+    yield tree
+
+
+def _selector_parts(tree: Any) -> Iterator[Any]:
+    """Yield all combinations and simple selectors of a selector, also those inside `:not()` and `:is()`."""
+    waiting = [tree]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, parser.CompoundSelector):
+            waiting += part.simple_selectors
             continue
-        outer, brace, selectors = head.rpartition("{")
-        if brace:
-            query = outer.rpartition("@media")[2] if "@media" in outer else "none"
-            active = applies(query)
-        declared = declarations(body) if active else ()
-        if not declared:
-            continue
-        for selector in selectors.rpartition(";")[2].split(","):
-            if compounds := _compounds(selector):
-                ids = sum(bool(one.id) for one in compounds)
-                tags = sum(bool(one.tag) for one in compounds)
-                classes = sum(len(one.classes) for one in compounds)
-                yield SheetRule(compounds, declared, (ids, classes, tags))
+        yield part
+        if isinstance(part, parser.CombinedSelector):
+            waiting += [part.left, part.right]
+        elif isinstance(part, _WITH_ARGUMENTS):
+            waiting += [selector.parsed_tree for selector in part.selector_list]
 
 
-def _compounds(selector: str) -> tuple[Compound, ...]:
-    """A selector's parts; none if it has something that is not understood, so that the rule is left out."""
-    compounds: list[Compound] = []
-    child = False
-    for part in selector.replace(">", " > ").split()[:20]:
-        if part == ">":
-            child = True
-            continue
-        match = _COMPOUND.fullmatch(part.lower() if "." not in part and "#" not in part else part)
-        if match is None:
-            return ()
-        names = _NAMES.findall(match[2])
-        ids = [name for sign, name in names if sign == "#"]
-        classes = frozenset(name for sign, name in names if sign == ".")
-        tag = (match[1] or "").lower()
-        compounds.append(Compound("" if tag == "*" else tag, ids[0] if ids else "", classes, child))
-        child = False
-    return tuple(compounds)
+def _selector_name(part: Any) -> str:
+    """Return what a simple selector demands: `#id`, `.class` or a tag; empty for all others."""
+    if isinstance(part, parser.IDSelector):
+        return f"#{part.ident}"
+    if isinstance(part, parser.ClassSelector):
+        return f".{part.class_name}"
+    return str(part.lower_local_name) if isinstance(part, parser.LocalNameSelector) else ""
+
+
+def _index_key(tree: Any) -> str:
+    """Return an id, a class or a tag that every matching element has; empty if there is none."""
+    parts = next(_compounds(tree)).simple_selectors
+    return _selector_name(
+        max(parts, key=lambda part: (bool(_selector_name(part)), part.specificity), default=None)
+    )
