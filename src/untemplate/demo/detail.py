@@ -1,4 +1,4 @@
-"""Detail pages: one row, its values in sections, and around them what repeats the same kinds of values."""
+"""Detail pages: the values of one entity in sections, and around them blocks with the same kinds of values."""
 
 from __future__ import annotations
 
@@ -6,22 +6,25 @@ import json
 from random import Random
 from typing import Any
 
-from untemplate.demo import words
-from untemplate.demo.blocks import advertisement, recommendations
-from untemplate.demo.facts import Fact, lay_out
-from untemplate.demo.formats import written
-from untemplate.demo.frame import Content, Frame
-from untemplate.demo.look import SECTIONS
-from untemplate.demo.markup import element, escape_text, wrap
-from untemplate.demo.rows import Row
-from untemplate.demo.setting import Setting
-from untemplate.demo.verticals import Field
-from untemplate.demo.writing import ValueWriter
+from untemplate.demo.building_blocks import (
+    Fact,
+    ValueWriter,
+    advertisement,
+    element,
+    escape_text,
+    lay_out_facts,
+    recommendations,
+    wrap,
+)
+from untemplate.demo.entities import Entity
+from untemplate.demo.look import SECTIONS, Setting, format_value
+from untemplate.demo.page_frame import Content, PageFrame
+from untemplate.demo.verticals import Field, make_paragraph, make_person
 
 __all__ = ["detail_page"]
 
 
-def detail_page(frame: Frame, row: Row, noise: Random) -> tuple[str, dict[str, list[str]]]:
+def detail_page(frame: PageFrame, row: Entity, noise: Random) -> tuple[str, dict[str, list[str]]]:
     """The HTML of a row's page, and its truth."""
     setting = frame.setting
     detail = _Detail(setting, row, noise)
@@ -35,7 +38,7 @@ def detail_page(frame: Frame, row: Row, noise: Random) -> tuple[str, dict[str, l
 
 
 class _Detail:
-    def __init__(self, setting: Setting, row: Row, noise: Random) -> None:
+    def __init__(self, setting: Setting, row: Entity, noise: Random) -> None:
         self.setting = setting
         self.look = setting.look
         self.names = setting.names
@@ -135,7 +138,7 @@ class _Detail:
     def _prose(self) -> str:
         parts = []
         for field in filter(self._has, self._fields("prose")):
-            text = written(field, self.row.values[field.name][0], self.look)
+            text = format_value(field, self.row.values[field.name][0], self.look)
             self.values.record(field, text)
             html = escape_text(text)
             if self.look.broken_prose:
@@ -171,7 +174,7 @@ class _Detail:
         if self.look.shuffled:
             fields.sort(key=lambda field: self.values.chance(f"order/{field.name}"))
         facts = [fact for field in fields if (fact := self._fact(field))]
-        return lay_out(facts, self.look.facts, self.names("label"))
+        return lay_out_facts(facts, self.look.facts, self.names("label"))
 
     def _fact(self, field: Field) -> Fact | None:
         labelling = "apart" if self.names.bare and self.look.labelling == "none" else self.look.labelling
@@ -192,9 +195,9 @@ class _Detail:
         rng = Random(f"{self.setting.site}/{self.row.number}/reviews")
         reviews = []
         for _ in range(rng.choice((0, 1, 2, 3, 5, 8))):
-            who = element("b", escape_text(words.person(rng)))
+            who = element("b", escape_text(make_person(rng)))
             stars = element("span", f"{rng.randrange(1, 6)}.0", class_=self.names("stars"))
-            said = escape_text(words.paragraph(rng, 6))
+            said = escape_text(make_paragraph(rng, 6))
             date = f"{rng.choice(('May', 'June', 'July'))} {rng.randrange(1, 30)}, 2010"
             reviews.append((who, stars, date, said))
         if not reviews:
@@ -237,7 +240,7 @@ class _Detail:
         data: dict[str, Any] = {"@context": "http://schema.org", "@type": self.setting.vertical.type}
         for field in filter(self._has, self.setting.vertical.attributes):
             given = self.row.values[field.name]
-            texts = [written(field, value, self.look) for value in given]
+            texts = [format_value(field, value, self.look) for value in given]
             match field.kind:
                 case "money":
                     code = {"$": "USD", "£": "GBP", "€": "EUR"}[given[0][0]]

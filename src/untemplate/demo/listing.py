@@ -1,38 +1,37 @@
-"""The other pages of a site: lists of rows, and static pages such as "About us"."""
+"""The other pages of a site: lists of entities, and static pages such as "About us"."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from random import Random
 
-from untemplate.demo import words
-from untemplate.demo.blocks import advertisement, link, links
-from untemplate.demo.frame import Content, Frame
-from untemplate.demo.markup import element, escape_text, fence
-from untemplate.demo.rows import Row
-from untemplate.demo.setting import Setting
+from untemplate.demo.building_blocks import advertisement, element, escape_text, fence, link_list, text_link
+from untemplate.demo.entities import Entity
+from untemplate.demo.look import Setting
+from untemplate.demo.page_frame import Content, PageFrame
+from untemplate.demo.verticals import WORDS, make_paragraph, make_person, make_sentence
 
 __all__ = ["about_page", "list_page"]
 
 
 def list_page(
-    frame: Frame, path: str, rows: Sequence[Row], number: int, noise: Random
+    frame: PageFrame, path: str, rows: Sequence[Entity], number: int, noise: Random
 ) -> tuple[str, list[dict[str, str]]]:
     """A page of results, and its rows: per attribute the text of its cell."""
     setting = frame.setting
-    truth = [_cells(setting, row) for row in rows]
+    truth = [_shown_values(setting, row) for row in rows]
     category = setting.vertical.categories[number % len(setting.vertical.categories)]
-    cards = [_card(setting, row, cells) for row, cells in zip(rows, truth, strict=True)]
+    cards = [_card_parts(setting, row, cells) for row, cells in zip(rows, truth, strict=True)]
     heading = element("h1", escape_text(f"{category} – page {number}"), class_=setting.names("heading"))
     pages = [
         (str(index), f"{path.split('?')[0]}?page={index}") for index in range(max(1, number - 3), number + 4)
     ]
-    pager = links(
+    pager = link_list(
         [*pages, ("Next »", f"{path.split('?')[0]}?page={number + 1}")], "line", setting.names("pager")
     )
     main = heading + _sorting(setting, len(rows)) + _results(setting, cards, noise) + pager
     facets = [(name, f"/browse/{index}.html") for index, name in enumerate(setting.vertical.categories)]
-    aside = element("h3", "Narrow by") + links(facets, "list", setting.names("facets"))
+    aside = element("h3", "Narrow by") + link_list(facets, "list", setting.names("facets"))
     crumbs = (("Home", "/"), (category, ""))
     title = f"{category} {setting.vertical.plural} | {setting.title}"
     return frame.page(Content(title, path, main, crumbs, aside=aside, number=number), noise), truth
@@ -44,21 +43,21 @@ def _sorting(setting: Setting, count: int) -> str:
     return element("div", element("em", f"{count} of {len(setting.rows)} shown") + form)
 
 
-def _cells(setting: Setting, row: Row) -> dict[str, str]:
+def _shown_values(setting: Setting, row: Entity) -> dict[str, str]:
     fields = {field.name: field for field in setting.vertical.fields}
     shown = (setting.vertical.head.name, *setting.vertical.listed)
     return {name: text for name in shown if (text := setting.text(fields[name], row))}
 
 
-def _card(setting: Setting, row: Row, cells: dict[str, str]) -> list[str]:
+def _card_parts(setting: Setting, row: Entity, cells: dict[str, str]) -> list[str]:
     names, head = setting.names, setting.vertical.head.name
-    title = link(cells[head], setting.url(row), class_=names("card"))
+    title = text_link(cells[head], setting.url(row), class_=names("card"))
     order = sorted(setting.vertical.listed, key=lambda name: setting.look.order[name])
     values = [
         element("span", escape_text(cells[name]), class_=names(name)) if name in cells else ""
         for name in order
     ]
-    snippet = element("i", escape_text(words.sentence(Random(f"{setting.site}/{row.number}/snippet"))))
+    snippet = element("i", escape_text(make_sentence(Random(f"{setting.site}/{row.number}/snippet"))))
     picture = element("img", src=setting.image(f"/images/t/{row.number}.jpg"), width="80", alt="")
     return [title, *values, snippet, picture]
 
@@ -73,47 +72,51 @@ def _results(setting: Setting, cards: list[list[str]], noise: Random) -> str:
             return element("table", "\n".join(rows), class_=setting.names("results")) + sponsored
         case "pairs":
             rows = [
-                element("tr", element("td", card[0], colspan="2")) + element("tr", _pair(card))
+                element("tr", element("td", card[0], colspan="2")) + element("tr", _pair_cells(card))
                 for card in cards
             ]
             return element("table", "\n".join(rows), class_=setting.names("results")) + sponsored
         case "definitions":
-            rows = [element("dt", card[0]) + element("dd", _joined(card[1:])) for card in cards]
+            rows = [element("dt", card[0]) + element("dd", _join_lines(card[1:])) for card in cards]
             return element("dl", "\n".join(rows), class_=setting.names("results")) + sponsored
         case "list":
-            rows = [element("li", element("h3", card[0]) + _joined(card[1:]), class_=name) for card in cards]
+            rows = [
+                element("li", element("h3", card[0]) + _join_lines(card[1:]), class_=name) for card in cards
+            ]
             return element("ol", "\n".join(rows), class_=setting.names("results")) + sponsored
         case kind:
             tag = "article" if kind == "articles" else "div"
-            rows = [element(tag, card[-1] + element("h2", card[0]) + _joined(card[1:-1]), class_=name)
+            rows = [element(tag, card[-1] + element("h2", card[0]) + _join_lines(card[1:-1]), class_=name)
                     for card in cards]  # fmt: skip
             rows.insert(len(rows) // 2, sponsored)
             return element("div", "\n".join(rows), class_=setting.names("results"))
 
 
-def _joined(cells: Sequence[str]) -> str:
+def _join_lines(cells: Sequence[str]) -> str:
     return "<br>".join(cell for cell in cells if cell)
 
 
-def _pair(card: Sequence[str]) -> str:
-    return element("td", card[-1]) + element("td", _joined(card[1:-1]))
+def _pair_cells(card: Sequence[str]) -> str:
+    return element("td", card[-1]) + element("td", _join_lines(card[1:-1]))
 
 
-def about_page(frame: Frame, path: str, topic: str, noise: Random) -> str:
+def about_page(frame: PageFrame, path: str, topic: str, noise: Random) -> str:
     """A page of plain words."""
     setting = frame.setting
     rng = Random(f"{setting.site}/{topic}")
     parts = [
         element("h1", escape_text(topic), class_=setting.names("heading")),
-        element("blockquote", element("p", escape_text(words.sentence(rng)))),
+        element("blockquote", element("p", escape_text(make_sentence(rng)))),
     ]
     for _ in range(rng.randint(2, 6)):
-        parts.append(element("h2", escape_text(f"{rng.choice(words.QUALITIES)} {rng.choice(words.NOUNS)}")))
-        parts += [element("p", escape_text(words.paragraph(rng, 9))) for _ in range(rng.randint(1, 4))]
-        points = (element("li", escape_text(words.sentence(rng))) for _ in range(rng.randint(2, 5)))
+        parts.append(
+            element("h2", escape_text(f"{rng.choice(WORDS['qualities'])} {rng.choice(WORDS['nouns'])}"))
+        )
+        parts += [element("p", escape_text(make_paragraph(rng, 9))) for _ in range(rng.randint(1, 4))]
+        points = (element("li", escape_text(make_sentence(rng))) for _ in range(rng.randint(2, 5)))
         parts.append(element("ul", "".join(points)))
-    who = escape_text(words.person(rng))
-    parts.append(element("address", f"{element('em', who)}<br>{link('Write to us', '/contact')}"))
+    who = escape_text(make_person(rng))
+    parts.append(element("address", f"{element('em', who)}<br>{text_link('Write to us', '/contact')}"))
     parts.append(fence("visit", element("small", f"Viewed by {noise.randrange(10, 900)} people")))
     crumbs = (("Home", "/"), (topic, ""))
     title = f"{topic} | {setting.title}"

@@ -9,14 +9,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 
-from untemplate.demo import words
 from untemplate.demo.detail import detail_page
-from untemplate.demo.frame import Frame
+from untemplate.demo.entities import Entity, make_entities, refresh_entity
 from untemplate.demo.listing import about_page, list_page
-from untemplate.demo.look import Look
-from untemplate.demo.rows import Row, make_rows, refresh
-from untemplate.demo.setting import Setting, detail_url
-from untemplate.demo.verticals import VERTICALS, Vertical
+from untemplate.demo.look import Look, Setting, detail_url
+from untemplate.demo.page_frame import PageFrame
+from untemplate.demo.verticals import VERTICALS, WORDS, Vertical
 from untemplate.labeling import Label, write_labels
 from untemplate.page import Page
 from untemplate.schema import Schema
@@ -44,7 +42,7 @@ class _Plan:
     name: str
     title: str
     vertical: Vertical
-    rows: tuple[Row, ...]
+    rows: tuple[Entity, ...]
     slots: tuple[_Slot, ...]
     looks: dict[str, Look]
     visit: str
@@ -109,7 +107,7 @@ class Site:
             name: look.redesigned(Look.draw(plan.vertical, visit, f"{visit}/{name}"), strength, visit)
             for name, look in plan.looks.items()
         }
-        rows = tuple(refresh(plan.vertical, row, Random(f"{visit}/{row.number}")) for row in plan.rows)
+        rows = tuple(refresh_entity(plan.vertical, row, Random(f"{visit}/{row.number}")) for row in plan.rows)
         site = _render(replace(plan, looks=looks, rows=rows, visit=visit))
         for slot in plan.slots:
             if slot.id in site.truth:
@@ -129,10 +127,10 @@ def make_site(vertical: str, seed: int, pages: int = 100) -> Site:
     kind = VERTICALS[vertical]
     name = f"{vertical}-{seed}"
     rng = Random(name)
-    title = f"{rng.choice(words.SITE_WORDS)}{rng.choice(words.SITE_ENDINGS)}{seed}"
-    abouts, lists = min(pages // 25, len(words.HELP_TOPICS)), pages // 8
+    title = f"{rng.choice(WORDS['site_words'])}{rng.choice(WORDS['site_endings'])}{seed}"
+    abouts, lists = min(pages // 25, len(WORDS["help_topics"])), pages // 8
     details = pages - abouts - lists
-    rows = tuple(make_rows(kind, rng, details + 30))
+    rows = tuple(make_entities(kind, rng, details + 30))
     second = SECOND_SHARE if rng.random() < 0.4 and details >= 10 else 0.0
     kinds = [("detail-2" if rng.random() < second else "detail", index) for index in range(details)]
     kinds += [("list", index) for index in range(lists)] + [("about", index) for index in range(abouts)]
@@ -148,7 +146,7 @@ def make_site(vertical: str, seed: int, pages: int = 100) -> Site:
         visit=name,
     )
     slots = tuple(
-        _Slot(f"{number:04}.html", plan.host + _path(plan, template, index), template, index)
+        _Slot(f"{number:04}.html", plan.host + _page_path(plan, template, index), template, index)
         for number, (template, index) in enumerate(kinds)
     )
     return _render(replace(plan, slots=slots))
@@ -175,7 +173,7 @@ def write_site(site: Site, folder: str | Path) -> None:
             out.write(json.dumps(truth, ensure_ascii=False) + "\n")
 
 
-def _path(plan: _Plan, template: str, index: int) -> str:
+def _page_path(plan: _Plan, template: str, index: int) -> str:
     match template:
         case "list":
             return f"/browse/{plan.vertical.plural}.html?page={index + 1}"
@@ -188,10 +186,10 @@ def _path(plan: _Plan, template: str, index: int) -> str:
 def _render(plan: _Plan) -> Site:
     site = Site(plan)
     frames = {
-        template: Frame(Setting(plan.name, plan.title, plan.host, plan.vertical, look, plan.rows))
+        template: PageFrame(Setting(plan.name, plan.title, plan.host, plan.vertical, look, plan.rows))
         for template, look in plan.looks.items()
     }
-    pages_of_rows = _shelves(plan)
+    pages_of_rows = _list_entities(plan)
     for slot in plan.slots:
         frame, noise = frames[slot.template], Random(f"{plan.visit}/{slot.id}")
         match slot.template:
@@ -200,16 +198,16 @@ def _render(plan: _Plan) -> Site:
                 html, site.rows[slot.id] = list_page(frame, path, next(pages_of_rows), slot.index + 1, noise)
             case "about":
                 html = about_page(
-                    frame, slot.url.removeprefix(plan.host), words.HELP_TOPICS[slot.index], noise
+                    frame, slot.url.removeprefix(plan.host), WORDS["help_topics"][slot.index], noise
                 )
             case _:
                 html, site.truth[slot.id] = detail_page(frame, plan.rows[slot.index], noise)
         site.templates[slot.id] = slot.template
-        site.pages.append(Page(slot.url, _encode(html, frame.look.encoding), slot.id))
+        site.pages.append(Page(slot.url, _encode_html(html, frame.look.encoding), slot.id))
     return site
 
 
-def _shelves(plan: _Plan) -> Iterator[tuple[Row, ...]]:
+def _list_entities(plan: _Plan) -> Iterator[tuple[Entity, ...]]:
     """Ten to twenty rows for each list page, over and over."""
     rng = Random(f"{plan.name}/lists")
     start = 0
@@ -219,7 +217,7 @@ def _shelves(plan: _Plan) -> Iterator[tuple[Row, ...]]:
         start += size
 
 
-def _encode(html: str, encoding: str) -> bytes:
+def _encode_html(html: str, encoding: str) -> bytes:
     if encoding == "bom":
         return b"\xef\xbb\xbf" + html.encode("utf-8")
     codec = "cp1252" if encoding in ("latin-1", "cp1252", "undeclared") else "utf-8"

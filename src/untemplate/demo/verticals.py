@@ -1,12 +1,47 @@
-"""What made-up sites are about: the verticals, their fields, and how real sites label and place them."""
+"""What made-up sites are about: the verticals, their fields, how real sites caption and place them, and the words."""
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass
+from importlib import resources
+from random import Random
 
-from untemplate.demo import words
+__all__ = [
+    "CITIES",
+    "VERTICALS",
+    "WORDS",
+    "Field",
+    "Vertical",
+    "make_paragraph",
+    "make_person",
+    "make_sentence",
+]
 
-__all__ = ["VERTICALS", "Field", "Vertical"]
+#: the words that a made-up web is written with, by what they are for
+WORDS: dict[str, tuple[str, ...]] = {
+    name: tuple(items)
+    for name, items in tomllib.loads((resources.files(__package__) / "words.toml").read_text("utf-8")).items()
+}
+#: city, state and the first three digits of a zip code
+CITIES = tuple((city, state, code) for city, state, code in (line.split("|") for line in WORDS["cities"]))
+
+
+def make_person(rng: Random) -> str:
+    """A full name, sometimes with an initial."""
+    initial = f" {rng.choice('ABCDEFGHJKLMPRSTW')}." if rng.random() < 0.2 else ""
+    return f"{rng.choice(WORDS['first_names'])}{initial} {rng.choice(WORDS['last_names'])}"
+
+
+def make_sentence(rng: Random) -> str:
+    """One sentence of the kind reviews and descriptions are full of."""
+    parts = (rng.choice(WORDS["subjects"]), rng.choice(WORDS["verbs"]), rng.choice(WORDS["opinions"]))
+    return f"{' '.join(parts)}{rng.choice(WORDS['tails'])}."
+
+
+def make_paragraph(rng: Random, most: int = 5) -> str:
+    """Two to `most` sentences."""
+    return " ".join(make_sentence(rng) for _ in range(rng.randint(2, most)))
 
 
 @dataclass(frozen=True)
@@ -107,7 +142,7 @@ _ALL = (
             _DESCRIPTION,
         ),
         ("cuisine", "address", "phone"),
-        words.CUISINES,
+        WORDS["cuisines"],
     ),
     Vertical(
         "book",
@@ -158,7 +193,7 @@ _ALL = (
             _DESCRIPTION,
         ),
         ("author", "price", "publication_date"),
-        words.BOOK_SUBJECTS,
+        WORDS["book_subjects"],
     ),
     Vertical(
         "product",
@@ -205,7 +240,7 @@ _ALL = (
             Field("warranty", ("Warranty", "Guarantee"), missing=0.4, extra=True),
         ),
         ("price", "brand", "rating"),
-        words.PRODUCT_KINDS,
+        WORDS["product_kinds"],
     ),
     Vertical(
         "job",
@@ -261,7 +296,7 @@ _ALL = (
             ),
         ),
         ("company", "location", "date_posted"),
-        words.JOB_FIELDS,
+        WORDS["job_fields"],
     ),
     Vertical(
         "movie",
@@ -313,7 +348,7 @@ _ALL = (
             _DESCRIPTION,
         ),
         ("year", "director", "genre"),
-        words.GENRES,
+        WORDS["genres"],
     ),
     Vertical(
         "recipe",
@@ -367,7 +402,7 @@ _ALL = (
             _DESCRIPTION,
         ),
         ("author", "cook_time"),
-        words.DISHES,
+        WORDS["dishes"],
     ),
 )
 

@@ -1,7 +1,7 @@
-"""The database behind a made-up site: seeded rows of a vertical.
+"""The database behind a made-up site: seeded entities of a vertical.
 
-Values are kept in one canonical form a kind (`2125550147`, `2009-05-14`, `$25.99`, minutes, address parts
-joined by `|`); how they are written on a page is a matter of the look.
+Values have one canonical form a kind (`2125550147`, `2009-05-14`, `$25.99`, minutes, address parts joined by `|`).
+The look of a site decides how they are written on a page.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from random import Random
 
-from untemplate.demo import words
-from untemplate.demo.verticals import Vertical
+from untemplate.demo.verticals import CITIES, WORDS, Vertical, make_paragraph, make_person, make_sentence
 
-__all__ = ["Row", "Values", "make_rows", "refresh"]
+__all__ = ["Entity", "Values", "make_entities", "refresh_entity"]
 
 Values = dict[str, tuple[str, ...]]
 
@@ -28,7 +27,7 @@ ATTEMPTS = 5
 
 
 @dataclass(frozen=True)
-class Row:
+class Entity:
     """One entity of a site; fields it lacks have no values."""
 
     number: int
@@ -36,12 +35,12 @@ class Row:
     values: Values
 
 
-def make_rows(vertical: Vertical, rng: Random, count: int) -> list[Row]:
+def make_entities(vertical: Vertical, rng: Random, count: int) -> list[Entity]:
     """So many rows with running numbers and, as long as there are any, different headings."""
     currency = rng.choice("$$$£€")
     absent = {field.name for field in vertical.fields if field.missing and rng.random() < ABSENT_FROM_SITE}
     number = rng.randrange(1000, 90000)
-    rows: list[Row] = []
+    rows: list[Entity] = []
     seen: set[str] = set()
     while len(rows) < count:
         for _ in range(ATTEMPTS):
@@ -54,11 +53,11 @@ def make_rows(vertical: Vertical, rng: Random, count: int) -> list[Row]:
             if field.missing and (rng.random() < field.missing or field.name in absent):
                 values[field.name] = ()
         number += rng.randrange(1, 40)
-        rows.append(Row(number, _slug(head), values))
+        rows.append(Entity(number, _slug(head), values))
     return rows
 
 
-def refresh(vertical: Vertical, row: Row, rng: Random) -> Row:
+def refresh_entity(vertical: Vertical, row: Entity, rng: Random) -> Entity:
     """The row some time later: values that come and go by nature (prices, ratings) may be others."""
     later = _MAKERS[vertical.name](rng, _currency(row))
     changed = {
@@ -69,7 +68,7 @@ def refresh(vertical: Vertical, row: Row, rng: Random) -> Row:
     return replace(row, values=row.values | changed)
 
 
-def _currency(row: Row) -> str:
+def _currency(row: Entity) -> str:
     """The currency of a row's prices; a site keeps to one."""
     prices = [value for values in row.values.values() for value in values if value[:1] in "$£€"]
     return prices[0][0] if prices else "$"
@@ -81,26 +80,30 @@ def _slug(text: str) -> str:
 
 
 def _title(rng: Random) -> str:
-    quality, noun, other = rng.choice(words.QUALITIES), rng.choice(words.NOUNS), rng.choice(words.NOUNS)
+    quality, noun, other = (
+        rng.choice(WORDS["qualities"]),
+        rng.choice(WORDS["nouns"]),
+        rng.choice(WORDS["nouns"]),
+    )
     shapes = (
         f"The {quality} {noun}",
         f"{quality} {noun}",
         f"The {noun} and the {other}",
         f"A {noun} of {quality} {other}s",
-        f"{rng.choice(words.FIRST_NAMES)}’s {noun}",
+        f"{rng.choice(WORDS['first_names'])}’s {noun}",
     )
     return rng.choice(shapes)
 
 
-def _day(rng: Random, first: int, days: int) -> str:
+def _date(rng: Random, first: int, days: int) -> str:
     return (date(first, 1, 1) + timedelta(days=rng.randrange(days))).isoformat()
 
 
-def _money(rng: Random, currency: str, low: int, high: int) -> str:
+def _price(rng: Random, currency: str, low: int, high: int) -> str:
     return f"{currency}{rng.randrange(low, high)}.{rng.choice(('99', '95', '50', '00', '49'))}"
 
 
-def _phone(rng: Random) -> str:
+def _phone_number(rng: Random) -> str:
     return f"{rng.choice((212, 312, 415, 617, 206, 512, 503, 303))}555{rng.randrange(100, 9999):04}"
 
 
@@ -114,37 +117,39 @@ def _isbn(rng: Random) -> str:
     return f"{digits}{check}"
 
 
-def _some(rng: Random, options: tuple[str, ...], most: int) -> tuple[str, ...]:
+def _sample_some(rng: Random, options: tuple[str, ...], most: int) -> tuple[str, ...]:
     return tuple(rng.sample(options, min(most, rng.choice((1, 2, 2, 3, 4)))))
 
 
 def _people(rng: Random) -> tuple[str, ...]:
-    return tuple(words.person(rng) for _ in range(1 + (rng.random() < 0.15)))
+    return tuple(make_person(rng) for _ in range(1 + (rng.random() < 0.15)))
 
 
-def _image(rng: Random) -> str:
+def _image_path(rng: Random) -> str:
     return f"/images/p/{rng.randrange(16**6):06x}.jpg"
 
 
 def _restaurant(rng: Random, currency: str) -> Values:
-    city, state, zip_code = rng.choice(words.CITIES)
-    kind, last = rng.choice(words.RESTAURANT_KINDS), rng.choice(words.LAST_NAMES)
-    first = rng.choice((f"{last}’s", f"The {rng.choice(words.QUALITIES)} {rng.choice(words.NOUNS)}", last))
-    street = f"{rng.randrange(1, 4999)} {rng.choice(('', '', 'W. ', 'E. '))}{rng.choice(words.STREETS)}"
+    city, state, zip_code = rng.choice(CITIES)
+    kind, last = rng.choice(WORDS["restaurant_kinds"]), rng.choice(WORDS["last_names"])
+    first = rng.choice(
+        (f"{last}’s", f"The {rng.choice(WORDS['qualities'])} {rng.choice(WORDS['nouns'])}", last)
+    )
+    street = f"{rng.randrange(1, 4999)} {rng.choice(('', '', 'W. ', 'E. '))}{rng.choice(WORDS['streets'])}"
     end = rng.choice(("St", "St.", "Ave", "Ave.", "Blvd.", "Road"))
     return {
         "name": (f"{first} {kind}",),
         "address": (f"{street} {end}|{city}|{state}|{zip_code}{rng.randrange(100):02}",),
-        "phone": (_phone(rng),),
-        "cuisine": _some(rng, words.CUISINES, 3),
+        "phone": (_phone_number(rng),),
+        "cuisine": _sample_some(rng, WORDS["cuisines"], 3),
         "hours": (
             rng.choice(("Daily 11am–10pm", "Mon-Sat 5-11 p.m.", "Tue–Sun noon–midnight", "Open 24 hours")),
         ),
         "price_range": (
             rng.choice((f"{currency}15 and under", f"{currency}16-{currency}30", "Moderate", "$$$")),
         ),
-        "fax": (_phone(rng),),
-        "description": (words.paragraph(rng),),
+        "fax": (_phone_number(rng),),
+        "description": (make_paragraph(rng),),
         "score": (_rating(rng),),
     }
 
@@ -154,29 +159,29 @@ def _book(rng: Random, currency: str) -> Values:
         "title": (_title(rng),),
         "author": _people(rng),
         "isbn_13": (_isbn(rng),),
-        "publisher": (rng.choice(words.PUBLISHERS),),
-        "publication_date": (_day(rng, 1985, 9000),),
-        "price": (_money(rng, currency, 4, 60),),
-        "list_price": (_money(rng, currency, 20, 90),),
+        "publisher": (rng.choice(WORDS["publishers"]),),
+        "publication_date": (_date(rng, 1985, 9000),),
+        "price": (_price(rng, currency, 4, 60),),
+        "list_price": (_price(rng, currency, 20, 90),),
         "pages": (str(rng.randrange(80, 900)),),
         "language": (rng.choice(("English", "English", "French", "Spanish")),),
         "isbn_10": (f"{rng.randrange(10**10):010}",),
-        "description": (words.paragraph(rng),),
+        "description": (make_paragraph(rng),),
         "score": (_rating(rng),),
     }
 
 
 def _product(rng: Random, currency: str) -> Values:
-    brand, kind = rng.choice(words.BRANDS), rng.choice(words.PRODUCT_KINDS)
+    brand, kind = rng.choice(WORDS["brands"]), rng.choice(WORDS["product_kinds"])
     model = f"{rng.choice('ABCDEFGKMNRSTXZ')}{rng.randrange(10, 999)}"
     return {
-        "name": (f"{rng.choice((brand + ' ', ''))}{rng.choice(words.PRODUCT_LINES)} {kind} {model}",),
+        "name": (f"{rng.choice((brand + ' ', ''))}{rng.choice(WORDS['product_lines'])} {kind} {model}",),
         "brand": (brand,),
-        "price": (_money(rng, currency, 9, 900),),
-        "image": (_image(rng),),
-        "description": (words.paragraph(rng),),
+        "price": (_price(rng, currency, 9, 900),),
+        "image": (_image_path(rng),),
+        "description": (make_paragraph(rng),),
         "rating": (_rating(rng),),
-        "list_price": (_money(rng, currency, 20, 990),),
+        "list_price": (_price(rng, currency, 20, 990),),
         "model": (model,),
         "weight": (f"{rng.randrange(1, 60) / 2:g} pounds",),
         "availability": (rng.choice(("In stock", "Ships in 2-3 days", "Only a few left")),),
@@ -185,21 +190,21 @@ def _product(rng: Random, currency: str) -> Values:
 
 
 def _job(rng: Random, currency: str) -> Values:
-    city, state, _ = rng.choice(words.CITIES)
+    city, state, _ = rng.choice(CITIES)
     low = rng.randrange(30, 150)
     wide = f"{currency}{low},000 - {currency}{low + rng.randrange(5, 40)},000 a year"
-    role = f"{rng.choice(words.JOB_FIELDS)} {rng.choice(words.JOB_ROLES)}"
+    role = f"{rng.choice(WORDS['job_fields'])} {rng.choice(WORDS['job_roles'])}"
     return {
-        "title": (rng.choice((role, f"{rng.choice(words.JOB_LEVELS)} {role}", f"{role} (m/f)")),),
-        "company": (f"{rng.choice(words.LAST_NAMES)} {rng.choice(words.COMPANY_ENDINGS)}",),
+        "title": (rng.choice((role, f"{rng.choice(WORDS['job_levels'])} {role}", f"{role} (m/f)")),),
+        "company": (f"{rng.choice(WORDS['last_names'])} {rng.choice(WORDS['company_endings'])}",),
         "location": (f"{city}, {state}",),
-        "date_posted": (_day(rng, 2009, 900),),
+        "date_posted": (_date(rng, 2009, 900),),
         "salary": (rng.choice((wide, f"{currency}{rng.randrange(11, 60)}.50 an hour")),),
         "employment": (rng.choice(("Full-time", "Part-time", "Contract", "Internship")),),
-        "closing": (_day(rng, 2012, 300),),
+        "closing": (_date(rng, 2012, 300),),
         "reference": (f"REQ-{rng.randrange(10**5):05}",),
-        "description": (words.paragraph(rng, 8),),
-        "requirements": tuple(words.sentence(rng) for _ in range(rng.randint(3, 6))),
+        "description": (make_paragraph(rng, 8),),
+        "requirements": tuple(make_sentence(rng) for _ in range(rng.randint(3, 6))),
     }
 
 
@@ -207,36 +212,36 @@ def _movie(rng: Random, currency: str) -> Values:
     return {
         "title": (_title(rng),),
         "director": _people(rng),
-        "genre": _some(rng, words.GENRES, 4),
-        "mpaa_rating": (rng.choice(words.MPAA_RATINGS),),
+        "genre": _sample_some(rng, WORDS["genres"], 4),
+        "mpaa_rating": (rng.choice(WORDS["mpaa_ratings"]),),
         "year": (str(rng.randrange(1935, 2012)),),
         "runtime": (f"{rng.randrange(70, 190)} min",),
-        "writer": (words.person(rng),),
-        "studio": (f"{rng.choice(words.NOUNS)} Pictures",),
-        "dvd_date": (_day(rng, 1998, 4500),),
-        "cast": tuple(words.person(rng) for _ in range(rng.randint(3, 7))),
-        "description": (words.paragraph(rng),),
+        "writer": (make_person(rng),),
+        "studio": (f"{rng.choice(WORDS['nouns'])} Pictures",),
+        "dvd_date": (_date(rng, 1998, 4500),),
+        "cast": tuple(make_person(rng) for _ in range(rng.randint(3, 7))),
+        "description": (make_paragraph(rng),),
         "score": (_rating(rng),),
     }
 
 
 def _recipe(rng: Random, currency: str) -> Values:
-    food = rng.sample(words.FOOD, rng.randint(5, 12))
+    food = rng.sample(WORDS["food"], rng.randint(5, 12))
     steps = [
         step.format(n=rng.randrange(300, 475, 25), m=rng.randrange(3, 60), a=rng.choice(food), b=food[0])
-        for step in rng.sample(words.STEPS, rng.randint(3, 7))
+        for step in rng.sample(WORDS["steps"], rng.randint(3, 7))
     ]
     return {
-        "name": (" ".join((*rng.sample(words.DISH_STYLES, 2), rng.choice(words.DISHES))),),
-        "author": (words.person(rng),),
-        "ingredients": tuple(f"{rng.choice(words.UNITS)} {item}" for item in food),
+        "name": (" ".join((*rng.sample(WORDS["dish_styles"], 2), rng.choice(WORDS["dishes"]))),),
+        "author": (make_person(rng),),
+        "ingredients": tuple(f"{rng.choice(WORDS['units'])} {item}" for item in food),
         "instructions": tuple(steps),
         "cook_time": (str(rng.randrange(5, 200, 5)),),
-        "image": (_image(rng),),
+        "image": (_image_path(rng),),
         "prep_time": (str(rng.randrange(5, 60, 5)),),
         "servings": (str(rng.randrange(2, 13)),),
         "calories": (f"{rng.randrange(90, 900)} kcal",),
-        "description": (words.paragraph(rng),),
+        "description": (make_paragraph(rng),),
         "score": (_rating(rng),),
     }
 

@@ -8,12 +8,21 @@ from dataclasses import dataclass
 from functools import cached_property
 from random import Random
 
-from untemplate.demo import words
-from untemplate.demo.blocks import advertisement, link, links, recommendations
-from untemplate.demo.markup import element, escape_text, fence, roughen, wrap
-from untemplate.demo.setting import Setting
+from untemplate.demo.building_blocks import (
+    advertisement,
+    element,
+    escape_text,
+    fence,
+    link_list,
+    recommendations,
+    roughen,
+    text_link,
+    wrap,
+)
+from untemplate.demo.look import Setting
+from untemplate.demo.verticals import CITIES, WORDS
 
-__all__ = ["Content", "Frame"]
+__all__ = ["Content", "PageFrame"]
 
 _STYLED = ("page", "header", "navigation", "main", "sidebar", "facts", "label", "value", "heading", "offer")
 _CHARSETS = {"latin-1": "iso-8859-1", "cp1252": "windows-1252", "bom": "iso-8859-1"}
@@ -32,7 +41,7 @@ class Content:
     number: int = 0
 
 
-class Frame:
+class PageFrame:
     """Writes whole pages of one template; what all of them share is written once."""
 
     def __init__(self, setting: Setting) -> None:
@@ -141,16 +150,16 @@ class Frame:
     @cached_property
     def _navigation(self) -> str:
         rng = Random(f"{self.setting.site}/navigation")
-        sections = [(text, f"/{index}/") for index, text in enumerate(rng.sample(words.MAIN_LINKS, 10))]
+        sections = [(text, f"/{index}/") for index, text in enumerate(rng.sample(WORDS["main_links"], 10))]
         categories = rng.sample(self.setting.vertical.categories, 12)
         browse = [(text, f"/browse/{index}.html") for index, text in enumerate(categories)]
         if self.look.navigation == "select":
             options = "".join(element("option", escape_text(text), value=url) for text, url in browse)
-            return links(sections, "list", self.names("navigation")) + element("select", options)
-        return links(sections + browse, self.look.navigation, self.names("navigation"))
+            return link_list(sections, "list", self.names("navigation")) + element("select", options)
+        return link_list(sections + browse, self.look.navigation, self.names("navigation"))
 
     def _breadcrumb(self, crumbs: Sequence[tuple[str, str]]) -> str:
-        anchors = [link(text, url) for text, url in crumbs[:-1]]
+        anchors = [text_link(text, url) for text, url in crumbs[:-1]]
         last = escape_text(crumbs[-1][0])
         match self.look.breadcrumb:
             case "none":
@@ -199,23 +208,23 @@ class Frame:
     @cached_property
     def _footer(self) -> str:
         rng = Random(f"{self.setting.site}/footer")
-        items = [(text, f"/help/{index}") for index, text in enumerate(rng.sample(words.FOOTER_LINKS, 11))]
+        items = [(text, f"/help/{index}") for index, text in enumerate(rng.sample(WORDS["footer_links"], 11))]
         legal = f"© 2011 {self.setting.title}. All rights reserved. Call (800) 555-{rng.randrange(10**4):04}"
         kind = self.look.footer if self.look.footer in ("table", "line", "columns") else "list"
         tag = "footer" if self.look.footer == "footer" else "div"
-        body = self._directory + links(items, kind, self.names("links")) + element("p", escape_text(legal))
+        body = (
+            self._directory + link_list(items, kind, self.names("links")) + element("p", escape_text(legal))
+        )
         return element(tag, body, class_=self.names("footer"))
 
     @cached_property
     def _directory(self) -> str:
         """Links for search engines: categories by city, full of words that are values elsewhere."""
-        pairs = [
-            (city, category) for city, *_ in words.CITIES for category in self.setting.vertical.categories
-        ]
+        pairs = [(city, category) for city, *_ in CITIES for category in self.setting.vertical.categories]
         chosen = Random(f"{self.setting.site}/directory").sample(pairs, self.look.directory)
         items = [(f"{category} in {city}", f"/d/{index}") for index, (city, category) in enumerate(chosen)]
         kind = {"table": "line", "line": "line", "columns": "columns"}.get(self.look.footer, "list")
-        return element("h4", "Popular searches") + links(items, kind, self.names("directory"))
+        return element("h4", "Popular searches") + link_list(items, kind, self.names("directory"))
 
 
 def _script_lines(rng: Random, count: int) -> Iterable[str]:
