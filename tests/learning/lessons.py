@@ -54,7 +54,7 @@ def learn_from(bodies: Iterable[str], given: Mapping[int, Mapping[str, Given]], 
 def extract(
     bodies: Sequence[str], given: Mapping[int, Mapping[str, Given]], **attributes: str
 ) -> list[Record]:
-    """The records of all pages, by rules learnt from the labels given."""
+    """The records of all pages, by rules learned from the labels given."""
     return list(learn_from(bodies, given, schema_of(**attributes)).extract(site(bodies)))
 
 

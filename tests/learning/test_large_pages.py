@@ -33,7 +33,7 @@ def assert_linear(work: Callable[[int], object]) -> None:
     assert seconds(work, LARGE) < 40 * seconds(work, SMALL) + 0.5
 
 
-def test_a_labelled_page_with_twenty_thousand_rows() -> None:
+def test_a_labeled_page_with_twenty_thousand_rows() -> None:
     bodies = [table(20_000), *(table(5 + i) for i in range(5))]
     rules = learn_from(
         bodies, {0: {"name": "name3", "price": "$3.00"}}, schema_of(name="text", price="price")
@@ -111,8 +111,8 @@ def test_extraction_from_a_page_of_one_thing(unit: str) -> None:
     assert_linear(lambda size: rules.extract_one(pages[size]))
 
 
-def test_a_page_of_a_million_nodes_is_not_learnt_from() -> None:
-    """It is among the pages of the site, and nobody labelled it: it costs no more than its parse."""
+def test_a_page_of_a_million_nodes_is_not_learned_from() -> None:
+    """It is among the pages of the site, and nobody labeled it: it costs no more than its parse."""
     bodies = [f"<h1>Hotel {i}</h1><p class=tel>212-555-010{i}</p>" for i in range(8)]
     pages = site(bodies)
     monster = _Monster("http://shop.example/items/9.html", b"<html><body>" + b"<p>x</p>" * 500_000, "9")

@@ -1,4 +1,4 @@
-"""Rules for lists: learnt from some records of one page, they find all records of another."""
+"""Rules for lists: learned from some records of one page, they find all records of another."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def expected(numbers: range) -> list[tuple[int | None, str | None, str | None, s
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_some_labelled_records_of_a_page_teach_all_others(shape: str) -> None:
+def test_some_labeled_records_of_a_page_teach_all_others(shape: str) -> None:
     rules = learn([page_of(shape, range(10, 20), "1")], labels_of((10, 13)), SCHEMA)
     other = page_of(shape, range(31, 47), "2")
     records = list(rules.extract([other]))
@@ -133,12 +133,12 @@ def test_one_record_and_none() -> None:
     assert rules.extract_one(page_of("list", range(4, 9), "4"))["name"] == name(4)
 
 
-def test_a_page_with_a_single_record_can_be_learnt_from() -> None:
+def test_a_page_with_a_single_record_can_be_learned_from() -> None:
     rules = learn([page_of("list", range(5, 6), "1")], labels_of((5,)), SCHEMA)
     assert texts(rules.extract_page(page_of("list", range(7, 8), "2"))) == expected(range(7, 8))
 
 
-def test_what_nobody_labelled_among_records_is_none() -> None:
+def test_what_nobody_labeled_among_records_is_none() -> None:
     def with_ads(numbers: range, id: str) -> Page:
         page = page_of("list", numbers, id)
         ads = b"<li class='ad'><h3><a href='/ad'>Buy this</a></h3><p>Now or never, today only</p></li>"

@@ -75,7 +75,7 @@ SHOP = Shop()
 
 
 def rules_of(shop: Shop = SHOP, schema: Schema = SCHEMA) -> Rules:
-    """Rules learnt from two labelled pages."""
+    """Rules learned from two labeled pages."""
     labels = [
         Label(f"{number}.html", name, shop.value(name, number))
         for number in (0, 1)

@@ -81,6 +81,13 @@ class _Thresholds:
     attribute: float
     structure: float
 
+    @classmethod
+    def of(cls, broken_share: float | None) -> _Thresholds:
+        """Return the same share for all tests, or the shares of the paper."""
+        if broken_share is None:
+            return cls(MAX_ODD_PAGES, MAX_UNLIKE_PAGES)
+        return cls(broken_share, broken_share)
+
 
 def watch(
     rules: Rules,
@@ -114,9 +121,7 @@ def watch(
         [('shingle', None), ('moved', 'title')]
     """
     pages = list(fresh_pages)
-    thresholds = _Thresholds(MAX_ODD_PAGES, MAX_UNLIKE_PAGES)
-    if broken_share is not None:
-        thresholds = _Thresholds(broken_share, broken_share)
+    thresholds = _Thresholds.of(broken_share)
     watched = [wrapper for wrapper in rules.wrappers if wrapper.rules and wrapper.bellwethers]
     fresh = index_pages(pages)
     pairs_of = {wrapper.cluster: pair_bellwethers(wrapper, fresh) for wrapper in watched}
@@ -130,8 +135,9 @@ def watch(
         if wrapper.records and others_of[wrapper.cluster]:
             results.append(_watch_list(wrapper, others_of[wrapper.cluster], rules.schema))
     now = max((page.fetched for page in pages if page.fetched), default=None)
+    alarms = chain.from_iterable(alarms for _, alarms in results)
     return Report(
-        alarms=[_date_alarm(alarm, history, now) for _, alarms in results for alarm in alarms],
+        alarms=[_date_alarm(alarm, history, now) for alarm in alarms],
         clusters=[figures for figures, _ in results if figures.pages],
     )
 

@@ -26,7 +26,7 @@ def row_of(table: SampleTable, page: int, text: str) -> int:
 
 
 def search(table: SampleTable, values: Sequence[str]) -> ScoredFeatures | None:
-    """The paper's choice for values labelled on the first pages."""
+    """The paper's choice for values labeled on the first pages."""
     rows = [row_of(table, page, value) for page, value in enumerate(values)]
     node = table.rows[rows[0]]
     universe = table.node_bits[node.kind if node.is_attribute else "text()"]
@@ -149,7 +149,7 @@ def test_a_disjunction_needs_its_place_on_every_page() -> None:
 
 
 def test_the_disjunction_that_overfits_has_no_support() -> None:
-    """Prices beside the image select it on the labelled pages only; what holds on the others is better."""
+    """Prices beside the image select it on the labeled pages only; what holds on the others is better."""
     prices = ("$12.95", "$2.95", "$4.65", "$7.25", "$9.75", "$1.15")
     table = SampleTable(
         pages_of(
@@ -180,7 +180,7 @@ def test_the_nearest_precise_condition_wins() -> None:
 
 
 def test_support_decides_between_equally_near_conditions() -> None:
-    """The class is rarer than the itemprop: rules should hold on the pages nobody labelled."""
+    """The class is rarer than the itemprop: rules should hold on the pages nobody labeled."""
     bodies = [
         f"<p><b itemprop=name {'class=promo' if i < 3 else ''}>n{i}</b></p><p><b>x{i}</b></p>"
         for i in range(6)
@@ -191,7 +191,7 @@ def test_support_decides_between_equally_near_conditions() -> None:
     assert all(feature.kind not in ("class", "token") for feature in found.features)
 
 
-def test_recall_and_precision_are_one_on_labelled_pages() -> None:
+def test_recall_and_precision_are_one_on_labeled_pages() -> None:
     bodies = [f"<p class=a>{i}</p><p class=b>{i}0</p><div><p class=a>no</p></div>" for i in range(1, 5)]
     table = SampleTable(pages_of(bodies))
     found = search(table, ["1", "2"])

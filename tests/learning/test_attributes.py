@@ -1,4 +1,4 @@
-"""Rules learnt from few labels are right on the other pages: typical pages, each with one difficulty."""
+"""Rules learned from few labels are right on the other pages: typical pages, each with one difficulty."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PLACES = ("Akron", "Boston", "Chicago", "Denver", "El Paso", "Fresno", "Galvesto
 COUNT = len(PLACES)
 
 
-def test_one_labelled_page_is_enough() -> None:
+def test_one_labeled_page_is_enough() -> None:
     bodies = [f"<h1>Hotel {place}</h1><p class=tel>212-555-010{i}</p>" for i, place in enumerate(PLACES)]
     records = extract(
         bodies, {0: {"name": "Hotel Akron", "phone": "212-555-0100"}}, name="text", phone="phone"
@@ -26,7 +26,7 @@ def test_one_labelled_page_is_enough() -> None:
     assert len({record.cluster for record in records}) == 1
 
 
-def test_a_labelled_page_alone() -> None:
+def test_a_labeled_page_alone() -> None:
     bodies = [f"<h1>Hotel {place}</h1><p class=tel>212-555-010{i}</p>" for i, place in enumerate(PLACES)]
     rules = learn_from(
         bodies[:1],
@@ -94,7 +94,7 @@ def test_recommendations_of_the_same_kind() -> None:
     assert texts(records, "price") == [f"${i + 5}.00" for i in range(COUNT)]
 
 
-# labelled fields beside each other
+# labeled fields beside each other
 
 
 def test_rows_of_label_and_value_in_any_order() -> None:
@@ -137,7 +137,7 @@ def test_null_everywhere_learns_nothing() -> None:
     assert {record.missing["phone"] for record in records} == {Reason.NO_RULE}
 
 
-def test_nothing_on_pages_labelled_null() -> None:
+def test_nothing_on_pages_labeled_null() -> None:
     bodies = [
         f"<p><b>{place}</b></p><p><i>{'was' if i % 2 else 'now'}</i> <b>${i}.00</b></p>"
         for i, place in enumerate(PLACES)

@@ -1,4 +1,4 @@
-"""Healing: what holds is kept, what broke is learnt anew from remembered values, what cannot be is lost."""
+"""Healing: what holds is kept, what broke is learned anew from remembered values, what cannot be is lost."""
 
 from __future__ import annotations
 

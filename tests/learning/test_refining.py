@@ -1,13 +1,70 @@
-"""Learning the range pruner: whichever way of cutting is consistent over all examples."""
+"""What a rule adds where an XPath is not enough: a classifier among nodes, a range inside a text."""
 
 from __future__ import annotations
+
+from random import Random
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from untemplate.learning.refining import learn_range
+from untemplate import Attribute, Label, Page, Schema
+from untemplate.learning import SampleTable, learn_rules
+from untemplate.learning.refining import learn_classifier, learn_range
+from untemplate.pipeline import learn_site
 from untemplate.rules.rule import Range
 from untemplate.schema import Type
+
+# The classifier: only weak attributes distinguish a rating image from others, and their order varies.
+
+STARS = '<td><img src="/stars{}.gif" border="0" height="12"></td>'
+BUY = '<td><img src="/buy.gif" border="0"></td>'
+DOT = '<td><img src="/dot.gif" height="12"></td>'
+AD = '<td><img src="/ad{}.gif"></td>'
+
+
+def pages(count: int = 24) -> list[Page]:
+    random = Random(1)
+    made = []
+    for number in range(count):
+        cells = [STARS.format(number % 6), BUY, DOT, *(AD.format(i) for i in range(random.randint(1, 4)))]
+        random.shuffle(cells)
+        html = f"<h1>Album {number}</h1><table><tr>{''.join(cells)}</tr></table>"
+        made.append(Page(f"http://cds.example/{number}", html, str(number)))
+    return made
+
+
+def labels(count: int) -> list[Label]:
+    return [Label(str(n), "rating", f"http://cds.example/stars{n % 6}.gif") for n in range(count)]
+
+
+SCHEMA = Schema("cd", {"rating": Attribute("rating", "image")})
+
+
+def test_weak_attributes_together_tell_the_image() -> None:
+    learned = learn_site(pages(), labels(4), SCHEMA)
+    [wrapper] = learned.rules.wrappers
+    classifier = wrapper.rules["rating"].classifier
+    assert classifier is not None
+    assert {feature.type for feature in classifier.features} == {"@border", "@height"}
+    for number, record in enumerate(learned.rules.extract(pages())):
+        assert record["rating"] == f"/stars{number % 6}.gif"
+
+
+def test_what_cannot_be_told_apart_gets_no_classifier() -> None:
+    table = SampleTable([Page("u", "<td><img src=/a><td><img src=/b>", "0")])
+    images = [row for row, node in enumerate(table.rows) if node.kind == "@src"]
+    assert learn_classifier(table, images[:1], images[1:]) is None
+
+
+def test_no_classifier_where_an_xpath_is_precise() -> None:
+    made = [Page("u", f"<p>x</p><b>{n}</b>", str(n)) for n in range(5)]
+    rules, _ = learn_rules(
+        SampleTable(made), {0: [Label("0", "name", "0")]}, Schema("s", {"name": Attribute("name")})
+    )
+    assert rules["name"].classifier is None
+
+
+# The range: whichever way of cutting is consistent over all examples.
 
 
 def learn(examples: list[tuple[str, str]], others: list[str], type_: Type) -> Range | None:
@@ -54,7 +111,7 @@ def test_a_type_that_finds_something_else_is_not_used() -> None:
 
 
 def test_what_cuts_most_of_the_other_texts_wins() -> None:
-    """On the labelled page the value ends at " reviews"; on others at " review": the token is safer."""
+    """On the labeled page the value ends at " reviews"; on others at " review": the token is safer."""
     range_ = learn([("17 reviews", "17")], ["1 review", "5 reviews", "1 review"], "text")
     assert range_ is not None
     assert range_.prune("1 review") == "1"
@@ -71,7 +128,7 @@ words = st.lists(st.text("abc1$", min_size=1, max_size=3), min_size=1, max_size=
     st.lists(st.tuples(words, words, words), min_size=1, max_size=3),
     st.sampled_from(("text", "price", "number")),
 )
-def test_a_learnt_range_gives_every_example(parts: list[tuple[list[str], ...]], type_: Type) -> None:
+def test_a_learned_range_gives_every_example(parts: list[tuple[list[str], ...]], type_: Type) -> None:
     examples = [(" ".join(a + b + c), " ".join(b), len(" ".join(a)) + 1) for a, b, c in parts]
     range_ = learn_range(examples, [text for text, _, _ in examples], type_)
     assert range_ is None or all(range_.prune(text) == value for text, value, _ in examples)
