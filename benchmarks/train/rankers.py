@@ -28,10 +28,15 @@ from untemplate.labeling.nodes import Fields
 from untemplate.labeling.nodes.examples import Examples, find_examples
 from untemplate.labeling.seed.attribute_model import learn_attribute
 from untemplate.labeling.seed.field_evidence import EVIDENCE, SIGNS, gather_evidence
-from untemplate.labeling.seed.joint import JOINT_SIGNS, gather_joint_evidence, rank_jointly
 from untemplate.labeling.seed.ranking import Rankers, RankingExample, fit_chooser, fit_judge
 from untemplate.labeling.seed.site_fields import SiteFields
-from untemplate.labeling.seed.solution import JUDGE_SIGNS, judge_evidence
+from untemplate.labeling.seed.solution import (
+    JOINT_SIGNS,
+    JUDGE_SIGNS,
+    gather_joint_evidence,
+    judge_evidence,
+    rank_jointly,
+)
 from untemplate.layout import Layout
 from untemplate.page import Node, Page
 from untemplate.page.arrays import Bools, Doubles, Floats, Ints

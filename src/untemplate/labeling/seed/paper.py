@@ -96,7 +96,7 @@ class PaperSite:
 
 
 def _types(text: str) -> tuple[float, float, float]:
-    """The shares of letters, digits and other signs among what is not white space."""
+    """Return the shares of letters, digits and other signs among the characters that are no white space."""
     shown = [char for char in text[:1000] if not char.isspace()]
     letters, digits = sum(map(str.isalpha, shown)), sum(map(str.isdigit, shown))
     total = max(1, len(shown))
@@ -125,7 +125,7 @@ class SeedSite:
 
 
 def learn_seed(site: PaperSite, positive: dict[str, Bools]) -> SeedSite:
-    """Knowledge from the rows that hold each attribute of a seed site."""
+    """Learn from the rows of a seed site that contain each attribute."""
     attributes = {name: _learn(site, rows) for name, rows in positive.items() if rows.any()}
     return SeedSite(attributes, _distances(site, {name: positive[name] for name in attributes}))
 
@@ -164,14 +164,14 @@ def _learn(site: PaperSite, positive: Bools) -> SeedAttribute:
 
 
 def _elsewhere(site: PaperSite, numbers: Ints, frequencies: dict[str, float]) -> Floats:
-    """The unigram feature of the seed's own nodes, each from all the others."""
+    """Return the unigram feature of the seed's nodes, each computed from all the other nodes."""
     count = len(numbers)
     means = [np.mean([frequencies[word] for word in site.unigrams[number]]) for number in numbers.tolist()]
     return np.maximum(0, (np.array(means) * count - 1) / max(1, count - 1)).astype(np.float32)
 
 
 def _telling(column: Ints, positive: Bools, eligible: Bools) -> list[int]:
-    """Contexts that enough of the positive rows have, and few others."""
+    """Return contexts that enough of the positive rows have, and few other rows."""
     found, counts = np.unique(column[positive], return_counts=True)
     everywhere = np.bincount(column[eligible | positive] + 1, minlength=int(column.max()) + 2)
     enough = (counts >= CONTEXT_SHARE * positive.sum()) & (
@@ -181,7 +181,7 @@ def _telling(column: Ints, positive: Bools, eligible: Bools) -> list[int]:
 
 
 def _features(site: PaperSite, frequencies: dict[str, float], mean_types: Floats, high: Floats) -> Floats:
-    """The content features of each distinct text, mostly from 0 to 1."""
+    """Return the content features of each distinct text, mostly from 0 to 1."""
     unigrams = [sum(frequencies.get(word, 0.0) for word in words) / len(words) for words in site.unigrams]
     lengths = np.linalg.norm(site.types, axis=1) * np.linalg.norm(mean_types)
     cosine = site.types @ mean_types / np.maximum(lengths, 1e-9)
@@ -197,7 +197,7 @@ def _features(site: PaperSite, frequencies: dict[str, float], mean_types: Floats
 
 
 def _classifier(positive: Floats, negative: Floats) -> tuple[Floats, Floats, float]:
-    """The support vectors of a machine, their weights, and its intercept."""
+    """Train a support vector machine and return its support vectors, their weights, and its intercept."""
     try:
         from sklearn.svm import SVC
     except ImportError as error:
@@ -219,13 +219,13 @@ _Boxes = dict[int, npt.NDArray[np.float32]]
 
 
 def _distances(site: PaperSite, positive: dict[str, Bools]) -> Floats:
-    """The mean visual distance of each two attributes over the pages that have both, by the window's width."""
+    """Return the mean distance of each two attributes on pages that have both, relative to the window's width."""
     boxes = [_boxes(site, np.flatnonzero(rows)) for rows in positive.values()]
     return np.array([[_distance(one, other) for other in boxes] for one in boxes], np.float32)
 
 
 def _boxes(site: PaperSite, rows: npt.NDArray[np.integer]) -> _Boxes:
-    """Where the first of some rows stands on each page."""
+    """Return the box of the first of these rows on each page."""
     pages, first = np.unique(site.table.page[rows], return_index=True)
     return dict(zip(pages.tolist(), site.boxes[rows[first]], strict=True))
 
@@ -243,7 +243,7 @@ def _distance(one: _Boxes, other: _Boxes) -> float:
 
 @dataclass
 class Adapted:
-    """Where each attribute stands on a new site: its rows, one a page, and how sure."""
+    """The rows of each attribute on a new site, one per page, and their relevance."""
 
     rows: dict[str, Ints] = field(default_factory=dict)
     relevance: dict[str, float] = field(default_factory=dict)
@@ -322,7 +322,7 @@ def _find_candidates(
 
 
 def _relevance(site: PaperSite, known: SeedAttribute) -> Floats:
-    """Of each row: the larger of what its content and its context say."""
+    """Return the relevance of each row: by its content or by its context, whichever is larger."""
     features = _features(site, known.frequencies, known.mean_types, known.high)
     parts = np.array_split(features, max(1, len(features) // 2000))
     distances = np.concatenate([_decision(known, part) for part in parts])
@@ -344,7 +344,7 @@ def _decision(known: SeedAttribute, features: Floats) -> npt.NDArray[np.float64]
 
 
 def _means(site: PaperSite, fields: Ints, scores: Floats) -> Floats:
-    """The mean relevance of each field's rows, times the share of the pages that it is on if that is enough."""
+    """Return the mean relevance of each field's rows, times its share of the pages; 0 for fields on few pages."""
     table, rows = site.table, fields >= 0
     pages = len(table.pages)
     support = count_distinct(fields[rows], table.page[rows]) / pages
@@ -354,7 +354,7 @@ def _means(site: PaperSite, fields: Ints, scores: Floats) -> Floats:
 
 
 def _best_rows(site: PaperSite, scores: Floats, among: Bools) -> Ints:
-    """The best of some rows on each page."""
+    """Return the best of the eligible rows on each page."""
     rows = np.flatnonzero(among)
     order = rows[np.lexsort((rows, -scores[rows], site.table.page[rows]))]
     return order[np.unique(site.table.page[order], return_index=True)[1]].astype(np.int32)
@@ -362,7 +362,7 @@ def _best_rows(site: PaperSite, scores: Floats, among: Bools) -> Ints:
 
 @dataclass(frozen=True)
 class _Candidate:
-    """A field that may hold an attribute: a row a page, and where those stand."""
+    """A field that may contain an attribute: one row per page, and where they are."""
 
     rows: Ints
     relevance: float
@@ -372,32 +372,38 @@ class _Candidate:
 def _best_solution(
     seed: SeedSite, candidates: list[list[_Candidate]]
 ) -> tuple[list[_Candidate | None], float]:
-    """The combination of fields with the highest confidence: semantics times likeness of the layout."""
-    while prod(len(each) or 1 for each in candidates) > MAX_SOLUTIONS:
+    """Return the combination of fields with the highest confidence: relevance times similarity of the layout."""
+    while prod(len(fields) or 1 for fields in candidates) > MAX_SOLUTIONS:
         max(candidates, key=len).pop()
-    present = [number for number, each in enumerate(candidates) if each]
-    some = [candidates[number] for number in present]
-    pairs = [(i, j) for i in range(len(some)) for j in range(i)]
-    known = np.array([seed.layout[present[i], present[j]] for i, j in pairs])
-    distances = {
-        (i, j): np.array([[_distance(one.boxes, other.boxes) for other in some[j]] for one in some[i]])
-        for i, j in pairs
-    }
-    best, best_confidence = tuple(0 for _ in some), -1.0
-    for solution in product(*(range(len(each)) for each in some)):
-        own = np.array([distances[i, j][solution[i], solution[j]] for i, j in pairs])
-        relevance = [max(1e-6, each[n].relevance) for each, n in zip(some, solution, strict=True)]
-        confidence = prod(relevance) ** (1 / max(1, len(some))) * _likeness(known, own)
+    present = [number for number, fields in enumerate(candidates) if fields]
+    options = [candidates[number] for number in present]
+    pairs = [(i, j) for i in range(len(options)) for j in range(i)]
+    seed_distances = np.array([seed.layout[present[i], present[j]] for i, j in pairs])
+    distances = {(i, j): _field_distances(options[i], options[j]) for i, j in pairs}
+    best, best_confidence = (0,) * len(options), -1.0
+    for solution in product(*map(range, map(len, options))):
+        apart = np.array([distances[i, j][solution[i], solution[j]] for i, j in pairs])
+        chosen = [fields[number] for fields, number in zip(options, solution, strict=True)]
+        confidence = _mean_relevance(chosen) * _likeness(seed_distances, apart)
         if confidence > best_confidence:
             best, best_confidence = solution, confidence
-    chosen: list[_Candidate | None] = [None] * len(candidates)
-    for number, each, n in zip(present, some, best, strict=True):
-        chosen[number] = each[n]
-    return chosen, best_confidence
+    by_attribute: list[_Candidate | None] = [None] * len(candidates)
+    for attribute, fields, number in zip(present, options, best, strict=True):
+        by_attribute[attribute] = fields[number]
+    return by_attribute, best_confidence
+
+
+def _field_distances(fields: Sequence[_Candidate], others: Sequence[_Candidate]) -> npt.NDArray[np.float64]:
+    return np.array([[_distance(field.boxes, other.boxes) for other in others] for field in fields])
+
+
+def _mean_relevance(fields: Sequence[_Candidate]) -> float:
+    """Return the geometric mean of the fields' relevance."""
+    return prod(max(1e-6, field.relevance) for field in fields) ** (1 / max(1, len(fields)))
 
 
 def _likeness(one: npt.NDArray[np.floating], other: npt.NDArray[np.floating]) -> float:
-    """The cosine of the distances between attributes on two sites."""
+    """Return the cosine of the distances between attributes on two sites."""
     if not len(one):
         return 1.0
     norms = float(np.linalg.norm(one) * np.linalg.norm(other))
