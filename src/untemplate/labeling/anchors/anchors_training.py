@@ -165,11 +165,11 @@ class TrainingSite:
     def __init__(self, pages: Sequence[Page], labels: Sequence[Label], schema: Schema) -> None:
         pages = _select_labeled(pages, labels)
         count = max(1, min(MAX_SUB_SITES, len(pages) // MIN_SUB_SITE_PAGES))
-        self.sample = SubSite(_spread_pages(pages), labels, schema)
+        self.sample = SubSite(_select_evenly(pages), labels, schema)
         self.parts = [self.sample]
         if count > 1:
             parts = [pages[number::count] for number in range(count)]
-            self.parts = [SubSite(_spread_pages(part), labels, schema) for part in parts]
+            self.parts = [SubSite(_select_evenly(part), labels, schema) for part in parts]
 
 
 def _select_labeled(pages: Sequence[Page], labels: Sequence[Label]) -> list[Page]:
@@ -183,7 +183,7 @@ def _select_labeled(pages: Sequence[Page], labels: Sequence[Label]) -> list[Page
     return labeled + unlabeled[: MAX_PAGES - len(labeled)]
 
 
-def _spread_pages(pages: Sequence[Page]) -> Sequence[Page]:
+def _select_evenly(pages: Sequence[Page]) -> Sequence[Page]:
     """Return up to `MAX_PAGES` pages, evenly spread."""
     return pages[:: max(1, len(pages) // MAX_PAGES)][:MAX_PAGES]
 

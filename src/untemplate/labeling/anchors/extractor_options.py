@@ -158,7 +158,7 @@ def find_options(
             columns = _extractor_features(
                 extended, extractors, attribute, models[name], rankers, marked, candidates
             )
-            options[name] = AttributeOptions(columns, *_locate(extractors, leaves, candidates))
+            options[name] = AttributeOptions(columns, *_locate_extractors(extractors, leaves, candidates))
     return options
 
 
@@ -190,7 +190,7 @@ def _near_anchors(extractors: Extractors, anchors: Mapping[str, Sequence[int]], 
     return near
 
 
-def _locate(extractors: Extractors, leaves: LeafSequence, numbers: Ints) -> tuple[Ints, Ints]:
+def _locate_extractors(extractors: Extractors, leaves: LeafSequence, numbers: Ints) -> tuple[Ints, Ints]:
     """Return the row and the leaf of each of these extractors on every page, −1 if it has none."""
     table = extractors.table
     located = np.full((len(numbers), len(table.pages)), -1, np.int32)
