@@ -32,12 +32,18 @@ _QUOTED = re.compile(r'="([\w-]+)"')
 
 
 def escape_text(text: str) -> str:
-    """Text as it stands between tags."""
+    """Return text escaped for use between tags."""
     return escape(text, quote=False)
 
 
 def element(tag: str, content: str = "", /, **attributes: str) -> str:
-    """An element. Attributes that are empty are left out; `class_` is `class`, `data_src` is `data-src`."""
+    """Return an element as HTML.
+
+    Args:
+        tag: its name; void elements such as `img` get no closing tag.
+        content: HTML inside it.
+        attributes: empty ones are left out; `class_` means `class`, `data_src` means `data-src`.
+    """
     given = "".join(
         f' {name.rstrip("_").replace("_", "-")}="{escape(value)}"'
         for name, value in attributes.items()
@@ -49,9 +55,9 @@ def element(tag: str, content: str = "", /, **attributes: str) -> str:
 
 
 def wrap(content: str, tags: Sequence[str], /, **attributes: str) -> str:
-    """Content within nested elements, outermost first, the innermost with the attributes.
+    """Return content inside nested elements, the outermost first; the innermost one gets the attributes.
 
-    "table" stands for a table of one cell.
+    The tag "table" means a table of one cell.
     """
     for index, tag in enumerate(reversed(tags)):
         given = attributes if index == 0 else {}
@@ -64,12 +70,18 @@ def wrap(content: str, tags: Sequence[str], /, **attributes: str) -> str:
 
 
 def fence(kind: str, content: str) -> str:
-    """Noise between comments, as ad servers and caches leave them: what changes from visit to visit."""
+    """Return content between comments, as ad servers leave them: it changes from visit to visit."""
     return f"<!-- {kind} -->{content}<!-- /{kind} -->" if content else ""
 
 
 def roughen(html: str, unclosed: tuple[str, ...], shouted: bool) -> str:
-    """Leave out closing tags that browsers imply, and write tags in capitals, attributes without quotes."""
+    """Make HTML sloppy, as real pages are.
+
+    Args:
+        html: clean HTML.
+        unclosed: tags whose closing tags are left out, since browsers imply them.
+        shouted: write tags in capitals and attributes without quotes.
+    """
     if unclosed:
         html = re.sub(rf"</(?:{'|'.join(unclosed)})>(?=\s*<)", "", html)
     if shouted:
@@ -86,12 +98,12 @@ def _shout(tag: re.Match[str]) -> str:
 
 
 def text_link(text: str, url: str, **attributes: str) -> str:
-    """A link with plain text."""
+    """Return a link with plain text."""
     return element("a", escape_text(text), href=url, **attributes)
 
 
 def link_list(items: Iterable[tuple[str, str]], kind: str, class_: str) -> str:
-    """Links in one of the ways sites line them up."""
+    """Return links as a table, a line, a nav element, columns or a list; `kind` says which."""
     anchors = [text_link(text, url) for text, url in items]
     match kind:
         case "table":
@@ -109,7 +121,7 @@ def link_list(items: Iterable[tuple[str, str]], kind: str, class_: str) -> str:
 
 
 def advertisement(setting: Setting, noise: Random) -> str:
-    """An advertisement, or nothing: it comes and goes from visit to visit."""
+    """Return an advertisement or an empty string: it comes and goes from visit to visit."""
     if noise.random() < 0.3:
         return ""
     number = noise.randrange(10**6)
@@ -135,7 +147,10 @@ def advertisement(setting: Setting, noise: Random) -> str:
 
 
 def recommendations(setting: Setting, rows: Sequence[Entity], title: str) -> str:
-    """Other rows with the same kinds of values, on some sites under the very names of the page's own."""
+    """Return a block about other entities.
+
+    It has the same kinds of values as the page itself, on some sites even with the same class names.
+    """
     names, look = setting.names, setting.look
     fields = [field for field in setting.vertical.fields if field.name in setting.vertical.listed[:2]]
     cards: list[list[str]] = []
@@ -170,7 +185,7 @@ Facts = list[Fact]
 
 
 def lay_out_facts(facts: Facts, kind: str, label: str) -> str:
-    """The facts in one of the layouts; `label` is the class of the labels."""
+    """Return the facts in one of the layouts; `label` is the class of the captions."""
     return _LAYOUTS[kind](facts, label) if facts else ""
 
 
@@ -270,7 +285,7 @@ _LAYOUTS = {
 
 
 class ValueWriter:
-    """Writes the values of one row; `truth` holds what was written, attribute by attribute."""
+    """Writes the values of one entity; `truth` collects what was written, by attribute."""
 
     def __init__(self, setting: Setting, row: Entity) -> None:
         self.setting = setting
@@ -280,20 +295,20 @@ class ValueWriter:
         self.truth: dict[str, list[str]] = {field.name: [] for field in setting.vertical.attributes}
 
     def chance(self, event: str) -> float:
-        """A number that is always the same for this row and event: what differs between pages, not visits."""
+        """Return a number that depends on the entity and the event only: it differs between pages, not visits."""
         return Random(f"{self.setting.site}/{self.row.number}/{event}").random()
 
     def record(self, field: Field, *texts: str) -> None:
-        """Remember what the page says."""
+        """Add texts to the truth of the page."""
         if not field.extra:
             self.truth[field.name].extend(texts)
 
     def in_one_node(self, field: Field) -> bool:
-        """Whether the value can share its node with a label or an affix."""
+        """Return whether the value can share its node with a caption or an affix."""
         return field.kind != "address" and (not field.many or self.look.many[field.name] == "joined")
 
     def name_of(self, field: Field) -> str:
-        """The class of the value's element; on some sites with a token that differs from page to page."""
+        """Return the class of the value's element; some sites add a token that differs from page to page."""
         specific = (
             self.look.specific or self.look.labelling == "none" or self.look.places[field.name] != "fact"
         )
@@ -306,7 +321,7 @@ class ValueWriter:
         return field.itemprop if self.look.embedded == "microdata" else ""
 
     def write(self, field: Field, prefix: str = "", suffix: str = "") -> str:
-        """The field's values; prefix and suffix stand in the same node, and only where there is just one."""
+        """Return the values of a field as HTML; prefix and suffix share the node of a single value."""
         given = self.row.values[field.name]
         if field.kind == "address":
             return self._address(field, given[0])

@@ -18,14 +18,14 @@ from untemplate.demo.building_blocks import (
 )
 from untemplate.demo.entities import Entity
 from untemplate.demo.look import SECTIONS, Setting, format_value
-from untemplate.demo.page_frame import Content, PageFrame
+from untemplate.demo.site_frame import Content, SiteFrame
 from untemplate.demo.verticals import Field, make_paragraph, make_person
 
 __all__ = ["detail_page"]
 
 
-def detail_page(frame: PageFrame, row: Entity, noise: Random) -> tuple[str, dict[str, list[str]]]:
-    """The HTML of a row's page, and its truth."""
+def detail_page(frame: SiteFrame, row: Entity, noise: Random) -> tuple[str, dict[str, list[str]]]:
+    """Return the HTML of an entity's page, and its truth: the values by attribute."""
     setting = frame.setting
     detail = _Detail(setting, row, noise)
     main = detail.main()
@@ -47,7 +47,7 @@ class _Detail:
         self.values = ValueWriter(setting, row)
 
     def main(self) -> str:
-        """The sections that this page has, in the look's order."""
+        """Return the sections of this page, in the order of the look."""
         order = sorted(SECTIONS, key=lambda name: self.look.sections[name])
         if self.look.swapped and self.values.chance("swap") < 0.3:
             order[-3], order[-2] = order[-2], order[-3]
@@ -111,7 +111,7 @@ class _Detail:
         return "".join(pictures)
 
     def _loose(self, place: str, tag: str) -> str:
-        """Values outside the facts: each in an element of its own, or with words in its node that tell it."""
+        """Return values outside the facts, each in an element of its own or with a prefix in its node."""
         parts = []
         for field in filter(self._has, self._fields(place)):
             prefix, suffix = self.look.affixes[field.name]
@@ -222,7 +222,7 @@ class _Detail:
         return advertisement(self.setting, self.noise)
 
     def head(self) -> str:
-        """What the page says of itself in its head."""
+        """Return the Open Graph tags or the JSON-LD of the page, if the look has them."""
         name = self.setting.head(self.row)
         images = [self.setting.image(value) for value in self.row.values.get("image", ())]
         match self.look.embedded:

@@ -28,7 +28,7 @@ ATTEMPTS = 5
 
 @dataclass(frozen=True)
 class Entity:
-    """One entity of a site; fields it lacks have no values."""
+    """One entity of a site, such as a book; fields that it lacks have no values."""
 
     number: int
     slug: str
@@ -36,7 +36,7 @@ class Entity:
 
 
 def make_entities(vertical: Vertical, rng: Random, count: int) -> list[Entity]:
-    """So many rows with running numbers and, as long as there are any, different headings."""
+    """Return `count` entities with increasing numbers, and different headings as long as there are any left."""
     currency = rng.choice("$$$£€")
     absent = {field.name for field in vertical.fields if field.missing and rng.random() < ABSENT_FROM_SITE}
     number = rng.randrange(1000, 90000)
@@ -58,7 +58,7 @@ def make_entities(vertical: Vertical, rng: Random, count: int) -> list[Entity]:
 
 
 def refresh_entity(vertical: Vertical, row: Entity, rng: Random) -> Entity:
-    """The row some time later: values that come and go by nature (prices, ratings) may be others."""
+    """Return the entity some time later: volatile values such as prices and ratings may have changed."""
     later = _MAKERS[vertical.name](rng, _currency(row))
     changed = {
         field.name: later[field.name]
@@ -69,7 +69,7 @@ def refresh_entity(vertical: Vertical, row: Entity, rng: Random) -> Entity:
 
 
 def _currency(row: Entity) -> str:
-    """The currency of a row's prices; a site keeps to one."""
+    """Return the currency of an entity's prices; a site has only one."""
     prices = [value for values in row.values.values() for value in values if value[:1] in "$£€"]
     return prices[0][0] if prices else "$"
 

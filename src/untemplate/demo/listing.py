@@ -8,16 +8,16 @@ from random import Random
 from untemplate.demo.building_blocks import advertisement, element, escape_text, fence, link_list, text_link
 from untemplate.demo.entities import Entity
 from untemplate.demo.look import Setting
-from untemplate.demo.page_frame import Content, PageFrame
+from untemplate.demo.site_frame import Content, SiteFrame
 from untemplate.demo.verticals import WORDS, make_paragraph, make_person, make_sentence
 
 __all__ = ["about_page", "list_page"]
 
 
 def list_page(
-    frame: PageFrame, path: str, rows: Sequence[Entity], number: int, noise: Random
+    frame: SiteFrame, path: str, rows: Sequence[Entity], number: int, noise: Random
 ) -> tuple[str, list[dict[str, str]]]:
-    """A page of results, and its rows: per attribute the text of its cell."""
+    """Return a page of results, and its rows: the text of each cell by attribute."""
     setting = frame.setting
     truth = [_shown_values(setting, row) for row in rows]
     category = setting.vertical.categories[number % len(setting.vertical.categories)]
@@ -77,31 +77,31 @@ def _results(setting: Setting, cards: list[list[str]], noise: Random) -> str:
             ]
             return element("table", "\n".join(rows), class_=setting.names("results")) + sponsored
         case "definitions":
-            rows = [element("dt", card[0]) + element("dd", _join_lines(card[1:])) for card in cards]
+            rows = [element("dt", card[0]) + element("dd", _join_cells(card[1:])) for card in cards]
             return element("dl", "\n".join(rows), class_=setting.names("results")) + sponsored
         case "list":
             rows = [
-                element("li", element("h3", card[0]) + _join_lines(card[1:]), class_=name) for card in cards
+                element("li", element("h3", card[0]) + _join_cells(card[1:]), class_=name) for card in cards
             ]
             return element("ol", "\n".join(rows), class_=setting.names("results")) + sponsored
         case kind:
             tag = "article" if kind == "articles" else "div"
-            rows = [element(tag, card[-1] + element("h2", card[0]) + _join_lines(card[1:-1]), class_=name)
+            rows = [element(tag, card[-1] + element("h2", card[0]) + _join_cells(card[1:-1]), class_=name)
                     for card in cards]  # fmt: skip
             rows.insert(len(rows) // 2, sponsored)
             return element("div", "\n".join(rows), class_=setting.names("results"))
 
 
-def _join_lines(cells: Sequence[str]) -> str:
+def _join_cells(cells: Sequence[str]) -> str:
     return "<br>".join(cell for cell in cells if cell)
 
 
 def _pair_cells(card: Sequence[str]) -> str:
-    return element("td", card[-1]) + element("td", _join_lines(card[1:-1]))
+    return element("td", card[-1]) + element("td", _join_cells(card[1:-1]))
 
 
-def about_page(frame: PageFrame, path: str, topic: str, noise: Random) -> str:
-    """A page of plain words."""
+def about_page(frame: SiteFrame, path: str, topic: str, noise: Random) -> str:
+    """Return a static page of headings and paragraphs."""
     setting = frame.setting
     rng = Random(f"{setting.site}/{topic}")
     parts = [

@@ -58,7 +58,10 @@ Draw = Callable[[Random, Vertical], Any]
 
 @dataclass(frozen=True)
 class LookChoice:
-    """How to draw one choice, the strength of redesign below which it stays, whether templates share it."""
+    """How to draw one choice.
+
+    Redesigns weaker than `hold` keep it. All templates of a site share the choices of the `frame`.
+    """
 
     draw: Draw
     hold: float
@@ -242,7 +245,7 @@ class Look:
 
     @classmethod
     def draw(cls, vertical: Vertical, frame_seed: str, main_seed: str) -> Self:
-        """A look; two with the same frame seed share header, footer and habits."""
+        """Return a look; two looks with the same frame seed share header, footer and habits."""
         return cls(
             **{
                 name: choice.draw(Random(f"{frame_seed if choice.frame else main_seed}/{name}"), vertical)
@@ -251,7 +254,7 @@ class Look:
         )
 
     def redesigned(self, other: Self, strength: float, seed: str) -> Self:
-        """This look with some of another's choices: none at strength 0, all at 1."""
+        """Return this look with some choices of another one: none at strength 0, all at 1."""
         changes: dict[str, Any] = {}
         for name, choice in _CHOICES.items():
             chance = (strength - choice.hold) / (1 - choice.hold)
@@ -356,7 +359,7 @@ _CODES = {"$": "USD", "£": "GBP", "€": "EUR"}
 
 
 def format_value(field: Field, value: str, look: Look) -> str:
-    """The value as this look writes it; the same on all the site, so that a value has one text."""
+    """Return a canonical value as this look writes it; a value has the same text on the whole site."""
     if field.places == ("heading",):
         return value.upper() if look.capitals else value
     match field.kind:
@@ -379,7 +382,7 @@ def format_value(field: Field, value: str, look: Look) -> str:
 
 
 def split_address(value: str) -> tuple[str, str]:
-    """Street, and the rest, of an address."""
+    """Return the street and the rest of an address."""
     street, city, state, code = value.split("|")
     return f"{street},", f"{city}, {state} {code}"
 
@@ -402,7 +405,7 @@ _URLS = (
 
 
 def detail_url(site: str, vertical: Vertical, row: Entity) -> str:
-    """The path of a row's page; a site keeps to one shape, also when it is redesigned."""
+    """Return the path of an entity's page; a site keeps one shape of URLs, also after a redesign."""
     shape = Random(f"{site}/url").choice(_URLS)
     return shape.format(vertical=vertical.name, plural=vertical.plural, slug=row.slug, number=row.number)
 
@@ -426,13 +429,13 @@ class Setting:
         return detail_url(self.site, self.vertical, row)
 
     def head(self, row: Entity) -> str:
-        """What the row is called on this site."""
+        """Return the name of an entity on this site."""
         return self.text(self.vertical.head, row)
 
     def text(self, field: Field, row: Entity) -> str:
-        """The values of a field on one line, or nothing."""
+        """Return the values of a field on one line; empty if it has none."""
         return ", ".join(format_value(field, value, self.look) for value in row.values[field.name])
 
     def image(self, value: str) -> str:
-        """The address of a picture; sites that name it in Open Graph give it in full everywhere."""
+        """Return the address of a picture; sites with Open Graph write it in full everywhere."""
         return f"{self.host}{value}" if self.look.embedded == "open graph" else value

@@ -13,7 +13,7 @@ from untemplate.demo.detail import detail_page
 from untemplate.demo.entities import Entity, make_entities, refresh_entity
 from untemplate.demo.listing import about_page, list_page
 from untemplate.demo.look import Look, Setting, detail_url
-from untemplate.demo.page_frame import PageFrame
+from untemplate.demo.site_frame import SiteFrame
 from untemplate.demo.verticals import VERTICALS, WORDS, Vertical
 from untemplate.labeling import Label, write_labels
 from untemplate.page import Page
@@ -87,7 +87,7 @@ class Site:
 
     @property
     def labels(self) -> list[Label]:
-        """The truth of all detail pages as a person would label it."""
+        """Return the truth of all detail pages as a person would label it."""
         found: list[Label] = []
         for page, attributes in self.truth.items():
             for attribute, values in attributes.items():
@@ -95,7 +95,7 @@ class Site:
         return found
 
     def redesign(self, strength: float, seed: int) -> Site:
-        """The site some time later: same URLs and data, advertisements and prices of the day, another look.
+        """Return the site some time later: the same URLs and data, other advertisements and prices, another look.
 
         Strength 0 is a harmless refresh; small ones rename some classes, add wrappers and move attributes;
         at 1 the look is new altogether.
@@ -119,7 +119,16 @@ class Site:
 
 
 def make_site(vertical: str, seed: int, pages: int = 100) -> Site:
-    """A site of so many pages; the same for the same arguments, always and everywhere."""
+    """Return a made-up site; the same arguments give the same site everywhere.
+
+    Args:
+        vertical: one of `untemplate.demo.VERTICALS`.
+        seed: selects the site among those of the vertical.
+        pages: number of pages: detail pages, list pages and static ones.
+
+    Raises:
+        ValueError: there is no such vertical, or no page is asked for.
+    """
     if vertical not in VERTICALS:
         raise ValueError(f"no vertical {vertical!r}; there are {', '.join(VERTICALS)}")
     if pages < 1:
@@ -186,7 +195,7 @@ def _page_path(plan: _Plan, template: str, index: int) -> str:
 def _render(plan: _Plan) -> Site:
     site = Site(plan)
     frames = {
-        template: PageFrame(Setting(plan.name, plan.title, plan.host, plan.vertical, look, plan.rows))
+        template: SiteFrame(Setting(plan.name, plan.title, plan.host, plan.vertical, look, plan.rows))
         for template, look in plan.looks.items()
     }
     pages_of_rows = _list_entities(plan)
@@ -208,7 +217,7 @@ def _render(plan: _Plan) -> Site:
 
 
 def _list_entities(plan: _Plan) -> Iterator[tuple[Entity, ...]]:
-    """Ten to twenty rows for each list page, over and over."""
+    """Yield ten to twenty entities for each list page, without end."""
     rng = Random(f"{plan.name}/lists")
     start = 0
     while True:

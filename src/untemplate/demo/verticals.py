@@ -28,19 +28,19 @@ CITIES = tuple((city, state, code) for city, state, code in (line.split("|") for
 
 
 def make_person(rng: Random) -> str:
-    """A full name, sometimes with an initial."""
+    """Return a full name, sometimes with an initial."""
     initial = f" {rng.choice('ABCDEFGHJKLMPRSTW')}." if rng.random() < 0.2 else ""
     return f"{rng.choice(WORDS['first_names'])}{initial} {rng.choice(WORDS['last_names'])}"
 
 
 def make_sentence(rng: Random) -> str:
-    """One sentence of the kind reviews and descriptions are full of."""
+    """Return a sentence as in reviews and descriptions."""
     parts = (rng.choice(WORDS["subjects"]), rng.choice(WORDS["verbs"]), rng.choice(WORDS["opinions"]))
     return f"{' '.join(parts)}{rng.choice(WORDS['tails'])}."
 
 
 def make_paragraph(rng: Random, most: int = 5) -> str:
-    """Two to `most` sentences."""
+    """Return two to `most` sentences."""
     return " ".join(make_sentence(rng) for _ in range(rng.randint(2, most)))
 
 

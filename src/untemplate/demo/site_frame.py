@@ -22,7 +22,7 @@ from untemplate.demo.building_blocks import (
 from untemplate.demo.look import Setting
 from untemplate.demo.verticals import CITIES, WORDS
 
-__all__ = ["Content", "PageFrame"]
+__all__ = ["Content", "SiteFrame"]
 
 _STYLED = ("page", "header", "navigation", "main", "sidebar", "facts", "label", "value", "heading", "offer")
 _CHARSETS = {"latin-1": "iso-8859-1", "cp1252": "windows-1252", "bom": "iso-8859-1"}
@@ -41,7 +41,7 @@ class Content:
     number: int = 0
 
 
-class PageFrame:
+class SiteFrame:
     """Writes whole pages of one template; what all of them share is written once."""
 
     def __init__(self, setting: Setting) -> None:
@@ -50,7 +50,7 @@ class PageFrame:
         self.names = setting.names
 
     def page(self, content: Content, noise: Random) -> str:
-        """The page's HTML. `noise` draws what differs from visit to visit."""
+        """Return the HTML of a page. `noise` draws what differs from visit to visit."""
         main = wrap(
             self._breadcrumb(content.crumbs) + content.main, self.look.main, class_=self.names("main")
         )
@@ -219,7 +219,7 @@ class PageFrame:
 
     @cached_property
     def _directory(self) -> str:
-        """Links for search engines: categories by city, full of words that are values elsewhere."""
+        """Return links for search engines: categories by city, whose words are values elsewhere."""
         pairs = [(city, category) for city, *_ in CITIES for category in self.setting.vertical.categories]
         chosen = Random(f"{self.setting.site}/directory").sample(pairs, self.look.directory)
         items = [(f"{category} in {city}", f"/d/{index}") for index, (city, category) in enumerate(chosen)]
