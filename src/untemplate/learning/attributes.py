@@ -17,7 +17,7 @@ from untemplate.learning.descriptions import LearningTarget, Variant, find_varia
 from untemplate.learning.occurrences import (
     LabeledOccurrences,
     PageLabels,
-    explain_missing,
+    explain_missing_labels,
     most_alike_pages,
     occurrences_in_elements,
     occurrences_in_nodes,
@@ -187,7 +187,7 @@ def _learn_from_all(table: SampleTable, labels: PageLabels, attribute: Attribute
     if not all(_is_complete(occurrences) for occurrences in _per_label(in_nodes)):
         in_elements = occurrences_in_elements(table.with_elements, present)
         hypotheses += _make_hypotheses(table.with_elements, in_elements, attribute)
-    problems = list(explain_missing(table, present, in_nodes, in_elements))
+    problems = list(explain_missing_labels(table, present, in_nodes, in_elements))
     learned = _best_rule(hypotheses, attribute)
     if learned:
         return _report_rule(*learned, problems)

@@ -19,7 +19,7 @@ __all__ = [
     "LabeledOccurrences",
     "PageLabels",
     "closest_text",
-    "explain_missing",
+    "explain_missing_labels",
     "find_element_occurrences",
     "find_occurrences",
     "most_alike_pages",
@@ -91,7 +91,7 @@ def most_alike_pages(table: SampleTable, labels: PageLabels, attribute: Attribut
     return {}
 
 
-def explain_missing(
+def explain_missing_labels(
     table: SampleTable, labels: PageLabels, nodes: LabeledOccurrences, elements: LabeledOccurrences
 ) -> Iterator[str]:
     """Yield a message for each label whose value is nowhere on its page."""

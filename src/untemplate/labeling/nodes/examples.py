@@ -10,9 +10,8 @@ import numpy as np
 from untemplate.labeling.label import Label
 from untemplate.labeling.nodes.fields import Fields
 from untemplate.labeling.nodes.node_table import NodeTable
-from untemplate.page import nodes_at
 from untemplate.page.arrays import Bools, Floats
-from untemplate.page.locating import clean_value
+from untemplate.page.locating import clean_value, match_texts, nodes_by_xpath
 from untemplate.schema import Attribute, Type
 
 __all__ = ["Examples", "find_examples", "kinds_of", "pinned_rows", "presume_examples"]
@@ -142,17 +141,14 @@ def _find_rows(table: NodeTable, rows: Sequence[int], labels: Iterable[Label]) -
         if label.xpath is not None:
             labeled += pinned_rows(table, rows, label.xpath)
         elif label.value is not None:
-            labeled += _rows_with_value(table, rows, clean_value(label.value))
+            labeled += _rows_with_value(table, rows, label.value)
     return labeled
 
 
 def _rows_with_value(table: NodeTable, rows: Sequence[int], value: str) -> list[int]:
     """Return all texts that equal a value; else elements that do; else the shortest row that contains it."""
-    equal = [row for row in rows if table.nodes[row].text == value]
-    if equal:
-        return [row for row in equal if not table.spans_nodes[row]] or equal
-    around = [row for row in rows if value in table.nodes[row].text]
-    return [min(around, key=lambda row: (len(table.nodes[row].text), row))] if around else []
+    matching = match_texts({row: table.nodes[row].text for row in rows}, value)
+    return [row for row in matching if not table.spans_nodes[row]] or matching
 
 
 def pinned_rows(table: NodeTable, rows: Sequence[int], xpath: str) -> list[int]:
@@ -165,14 +161,8 @@ def pinned_rows(table: NodeTable, rows: Sequence[int], xpath: str) -> list[int]:
         return []
     # The page may have been parsed again in the meantime, so the XPath is evaluated on the tree of the rows.
     root = table.nodes[rows[0]].parent.getroottree().getroot()
-    row_by_node = {(table.nodes[row].element, table.nodes[row].kind): row for row in rows}
     pinned: list[int] = []
-    for element, kind in nodes_at(root, xpath):
-        if kind == "element":
-            elements = set(element.iter())
-            inside = [row for row in rows if table.nodes[row].parent in elements]
-            spans = [row for row in inside if table.spans_nodes[row]]
-            pinned += sorted(spans, key=lambda row: -len(table.nodes[row].text))[:1] or inside[:1]
-        elif (element, kind) in row_by_node:
-            pinned.append(row_by_node[element, kind])
+    for _, inside in nodes_by_xpath({row: table.nodes[row] for row in rows}, root, xpath):
+        spans = [row for row in inside if table.spans_nodes[row]]
+        pinned += sorted(spans, key=lambda row: -len(table.nodes[row].text))[:1] or inside[:1]
     return pinned
