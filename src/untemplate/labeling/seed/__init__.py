@@ -1,1 +1,1 @@
-"""One labelled seed site teaches a vertical: "From One Tree to a Forest", faithfully and better."""
+"""One labeled site teaches a vertical: our method "seed", and "From One Tree to a Forest" as published."""

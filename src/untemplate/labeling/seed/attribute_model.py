@@ -1,4 +1,4 @@
-"""What seed sites teach about one attribute: a linear model per part, and how its fields appear."""
+"""What labeled sites teach about one attribute: a linear model per part, and a profile of its fields."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MISTAKEN = 0.99
 
 @dataclass(frozen=True)
 class PartModel:
-    """A linear model of one part: sparse weights, what held-out examples score, and how reliable it is."""
+    """A linear model of one part: sparse weights, the scores of held-out examples, and its reliability."""
 
     indices: Ints
     weights: Floats
@@ -42,7 +42,7 @@ class PartModel:
     reliability: float = 0.0
 
     def score(self, bags: Bags) -> Floats:
-        """Of each bag, 0 if it is like what does not hold the attribute, 1 if like what does."""
+        """Return a score for each bag: 0 like rows without the attribute, 1 like rows with it."""
         dense = np.zeros(SIZE, np.float32)
         dense[self.indices] = self.weights
         raw = bags.score(dense, self.intercept)
@@ -52,7 +52,7 @@ class PartModel:
 
 @dataclass(frozen=True)
 class AttributeModel:
-    """All that seed sites teach about one attribute."""
+    """What labeled sites teach about one attribute."""
 
     parts: dict[str, PartModel]
     profiles: Floats  # of the attribute's fields, a row each seed site
@@ -63,7 +63,7 @@ class AttributeModel:
 
     @property
     def spans_nodes(self) -> bool:
-        """Whether on some seed site most of its values are whole elements."""
+        """Whether most of its values span several text nodes on some labeled site."""
         return bool(self.profiles[:, PROFILE.index("spans nodes")].max(initial=0) > 0.5)
 
 
@@ -74,11 +74,11 @@ NAME_ONLY = AttributeModel(
     values=np.zeros(0, np.uint64),
     others=np.zeros(0, np.uint64),
 )
-"""An attribute that no seed site has: only its name and type are known."""
+"""The model of an attribute that no labeled site has: only its name and type are known."""
 
 
 def learn_attribute(seeds: Sequence[tuple[SiteFields, Examples]]) -> AttributeModel:
-    """Learn one attribute from the seed sites that have it."""
+    """Learn one attribute from the labeled sites that have it."""
     parts = {part: _learn_part(part, seeds) for part in PARTS}
     profiles = [examples.weight @ site.profile for site, examples in seeds]
     positive = np.concatenate([s.value_hashes[s.fields.value[e.positive]] for s, e in seeds])
@@ -179,7 +179,7 @@ def _fit(matrix: object, rows: _Rows) -> tuple[Floats, float]:
 
 
 def _reliability(model: PartModel, part: str, site: SiteFields, examples: Examples) -> float:
-    """How far below the right rows a part puts the wrong field that it likes best, on a site: 0 to 1."""
+    """Return how far the best wrong field scores below the right rows on a site, from 0 to 1."""
     bags, numbers = site.parts[part]
     fields = site.fields
     wrong = fields.is_candidate & (fields.mean(examples.positive) == 0) & (fields.mean(examples.negative) > 0)

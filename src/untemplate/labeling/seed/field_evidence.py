@@ -1,6 +1,6 @@
-"""Evidence that a field holds an attribute, as numbers that mean the same in every vertical.
+"""Evidence that a field contains an attribute, as numbers that mean the same in every vertical.
 
-A ranker that was trained on other verticals weighs them; so nothing here may depend on what the attribute is.
+A ranker that was trained on other verticals weighs them. So nothing here may depend on what the attribute is.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ SIGNS: dict[str, int] = {
     **{f"{name} below best": +1 for name in _COMPARED},
     **{f"{name} rank": -1 for name in _COMPARED},
 }
-"""Each number's name, and which way it must count: + speaks for the field, - against it, 0 may do either."""
+"""The sign of each number's weight: + speaks for the field, - against it, 0 allows both."""
 
 EVIDENCE = tuple(SIGNS)
 
@@ -60,7 +60,7 @@ MAX_RANK = 30
 def gather_evidence(
     site: SiteFields, candidates: Ints, attribute: Attribute, model: AttributeModel
 ) -> Floats:
-    """The evidence for each candidate field, a column each as `EVIDENCE` names them."""
+    """Return the evidence for each candidate field; `EVIDENCE` names the columns."""
     fields = site.fields
     columns: dict[str, Floats] = {}
     for part in PARTS:
@@ -94,7 +94,7 @@ def gather_evidence(
 
 
 def _naming(site: SiteFields, attribute: Attribute) -> dict[str, Floats]:
-    """Where the words of the attribute's own name stand: the shares of them, averaged over each field."""
+    """Return the share of the words of the attribute's name that are in captions and in class names, per field."""
     table, fields = site.table, site.fields
     words = frozenset(map(_stem, split_name(attribute.name)))
 
@@ -110,5 +110,5 @@ def _naming(site: SiteFields, attribute: Attribute) -> dict[str, Floats]:
 
 
 def _stem(word: str) -> str:
-    """A word without the s of the plural: `Engines` name an engine."""
+    """Return a word without the s of the plural: `Engines` name an engine."""
     return word[:-1] if len(word) > 3 and word.endswith("s") else word

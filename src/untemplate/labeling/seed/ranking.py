@@ -53,14 +53,14 @@ def _weighed(columns: Floats, weights: Sequence[float]) -> Doubles:
 
 @cache
 def load_rankers() -> Rankers:
-    """The rankers that come with the package."""
+    """Return the rankers that come with the package."""
     text = (resources.files("untemplate.labeling.seed") / FILE).read_text("utf-8")
     return Rankers(**json.loads(text))
 
 
 @dataclass(frozen=True)
 class RankingExample:
-    """What a ranker learns from: the evidence for some fields, and which of them are right."""
+    """A training example of a ranker: the evidence for some fields, and which of them are right."""
 
     evidence: Floats
     right: npt.NDArray[np.bool_]
@@ -68,7 +68,7 @@ class RankingExample:
 
 
 def softmax(scores: Doubles) -> Doubles:
-    """Scores as chances that sum to 1."""
+    """Return scores as probabilities that sum to 1."""
     raised: Doubles = np.exp(scores - scores.max(initial=-np.inf))
     total: Doubles = raised / raised.sum()
     return total

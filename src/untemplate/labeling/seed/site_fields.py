@@ -1,4 +1,4 @@
-"""A site as the models of seed labelling see it: its fields, and what is known of each without any label."""
+"""The fields of a site as input of the method "seed": features and profiles that need no label."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from untemplate.value_types import find_typed
 __all__ = ["PARTS", "PROFILE", "SiteFields"]
 
 PARTS = ("words", "shape", "caption", "names", "topic")
-"""What the models look at, each by itself: what separates attributes on one site may not exist on the next."""
+"""Groups of features, each with its own model: what separates attributes on one site may be missing on the next."""
 
 PROFILE = (
     "coverage",
@@ -62,20 +62,26 @@ PROFILE = (
 )
 """How a field appears on its site, as numbers that can be compared between sites."""
 
-# A suffix is shared by this share of a field's distinct values.
-SUFFIX_SHARE = 0.9
+# A field has a suffix if at least this share of its distinct values end with it.
+MIN_SUFFIX_SHARE = 0.9
 
-# Rows from the heading, logarithmic: what is farther away is no less likely, since pages differ in length.
-FAR = 2.0
-# Fields of an attribute with a type have values of it in at least this share of their texts. It is all of them for
-# the typed attributes of SWDE's sites.
-TYPED = 0.1
-# Fonts that weigh more are bold.
-NORMAL_WEIGHT = 500
+# Logarithm of the rows from the heading. Larger distances count the same, since pages differ in length.
+MAX_HEADING_DISTANCE = 2.0
+# A candidate field of a typed attribute has values of that type in at least this share of its texts. On the sites of
+# SWDE all texts of such fields have one.
+MIN_TYPED_SHARE = 0.1
+# Heavier fonts are bold.
+MAX_NORMAL_WEIGHT = 500
 
 
 class SiteFields:
-    """The fields of a site, with bags and profiles."""
+    """The fields of a site with everything that models and rankers use of them.
+
+    Args:
+        pages: Pages of one template.
+        schema: The attributes that will be searched; their types decide which nodes become rows.
+        layout: Where nodes are on screen; estimated from style sheets if not given.
+    """
 
     def __init__(self, pages: Iterable[Page], schema: Schema, layout: Layout | None = None) -> None:
         kinds = {kind for attribute in schema.attributes.values() for kind in kinds_of(attribute)}
@@ -85,7 +91,7 @@ class SiteFields:
         self._typed: dict[Type, Floats] = {}
 
     def with_fields(self, fields: Fields) -> SiteFields:
-        """The same nodes in other fields; what is known of nodes by themselves is kept."""
+        """Return a copy with other fields of the same rows; what was computed per row is kept."""
         twin = copy(self)
         kept = {"table", "screen", "parts", "value_hashes", "offset", "_typed"}
         twin.__dict__ = {name: value for name, value in self.__dict__.items() if name in kept}
@@ -94,7 +100,7 @@ class SiteFields:
 
     @cached_property
     def parts(self) -> dict[str, tuple[Bags, Ints]]:
-        """Per part its bags, and the number of each row's bag."""
+        """For each part its bags, and the number of each row's bag."""
         table, fields = self.table, self.fields
         words = Bags(map(word_features, fields.values))
         shapes = Bags(map(shape_features, fields.values))
@@ -134,7 +140,7 @@ class SiteFields:
 
     @cached_property
     def profile(self) -> Floats:
-        """The profile of each field, a column each as `PROFILE` names them."""
+        """The profile of each field; `PROFILE` names the columns."""
         table, fields = self.table, self.fields
         around = table.surroundings
         flags = {
@@ -159,10 +165,10 @@ class SiteFields:
             "title": fields.mean(table.in_title),
             "order": fields.mean(table.order),
             "captioned": fields.mean(table.caption_distance <= 2),
-            "from heading": fields.mean(np.minimum(np.log1p(np.abs(self.offset)), FAR)),
+            "from heading": fields.mean(np.minimum(np.log1p(np.abs(self.offset)), MAX_HEADING_DISTANCE)),
             "prefixed": fields.mean(self._worded[fields.prefix]),
             "size": fields.mean(self.screen.size),
-            "bold": fields.mean(self.screen.weight > NORMAL_WEIGHT),
+            "bold": fields.mean(self.screen.weight > MAX_NORMAL_WEIGHT),
             "left": fields.mean(self.screen.boxes[:, 0] / VIEWPORT),
             "top": fields.mean(np.log1p(self.screen.boxes[:, 1] / VIEWPORT)),
             "suffixed": self._suffixed,
@@ -190,7 +196,7 @@ class SiteFields:
 
     @cached_property
     def _worded(self) -> Bools:
-        """Whether each prefix is words of a sentence, such as `New`, and not a label; the last is no prefix."""
+        """Whether each prefix is words of a sentence, such as `New`, and no caption. The last entry: no prefix."""
         return np.array([not prefix.endswith(":") for prefix in self.fields.prefixes] + [False], np.bool_)
 
     @cached_property
@@ -206,14 +212,14 @@ class SiteFields:
                 fields.values[number].rpartition(" ")[2] for number in values if " " in fields.values[number]
             )
             word, count = last.most_common(1)[0] if last else ("", 0)
-            found[field] = count >= SUFFIX_SHARE * len(values) and not any(map(str.isdigit, word))
+            found[field] = count >= MIN_SUFFIX_SHARE * len(values) and not any(map(str.isdigit, word))
         return found
 
     @cached_property
     def offset(self) -> Ints:
-        """How many rows after its page's heading each row stands, before it if negative.
+        """How many rows each row is after its page's heading; negative before it.
 
-        The heading is the row that agrees best with the title, if in doubt in a heading element.
+        The heading is the row that agrees best with the title. Tie-break: prefer heading elements.
         """
         table = self.table
         heading = np.array([one.heading + one.main_heading for one in table.surroundings], np.float32)
@@ -226,9 +232,10 @@ class SiteFields:
         return offset
 
     def candidates(self, attribute: Attribute, spans_nodes: bool = False) -> Ints:
-        """The fields that may hold an attribute: of its kind of nodes and its type, and shown on screen.
+        """Return the fields that may contain an attribute: of its kind of nodes and its type, and shown on screen.
 
-        Whole elements are among them only if it is known to span nodes: more text around a value looks as good.
+        Elements with several texts are candidates only if the attribute is known to span nodes. Otherwise they would
+        look as good as the value inside of them.
         """
         own = self.fields.candidates(kinds_of(attribute))
         own = own[self.fields.mean(self.screen.is_shown)[own] > 0.5]
@@ -237,15 +244,17 @@ class SiteFields:
         if attribute.type in ANY_TEXT:
             return own
         typed = self.fields.mean(self._typed_shares(attribute.type) > 0)
-        return own[typed[own] >= TYPED]
+        return own[typed[own] >= MIN_TYPED_SHARE]
 
     def typed(self, type: Type) -> Floats:
-        """How much of each field's values looks like a value of a type, from 0 to 1."""
+        """Return how much of each field's values looks like a value of a type, from 0 to 1."""
         return self.fields.mean(self._typed_shares(type))
 
     def _typed_shares(self, type: Type) -> Floats:
-        """How much of each row's value looks like one of a type; of its whole text if that does, such as `$ 12` where
-        all begin with `$`. An element around such a text is nothing more.
+        """Return how much of each row's value, or of its full text, looks like a value of a type.
+
+        The full text matters where all texts begin with `$`, which then counts as a caption. Elements around a typed
+        text count as untyped.
         """
         if type not in self._typed:
             values, texts = (
@@ -262,6 +271,6 @@ class SiteFields:
 
 
 def hash_of(text: str) -> int:
-    """A number for the words of a text; 0 if it has none."""
+    """Return a hash of the words of a text; 0 if it has none."""
     words = " ".join(split_name(text[:300]))
     return int.from_bytes(blake2b(words.encode("utf-8", "replace"), digest_size=8).digest()) if words else 0
