@@ -17,7 +17,8 @@ from rich.table import Table
 from scipy.optimize import minimize
 
 from benchmarks.data.swde import Score
-from benchmarks.measure.lists import Floats, Sheet, choose, folds, hits, letters, score_rows, sheets
+from benchmarks.measure.lists import Floats, Sheet, choose, folds, hits, score_rows, sheets
+from untemplate.labeling.list_labels import LetterIndex, letters_of
 from untemplate.lists import Row
 from untemplate.lists.cells import SEAM_FEATURES, find_seams
 from untemplate.lists.groups import drop_hidden_members
@@ -42,27 +43,21 @@ def evidence(sheet: Sheet) -> Evidence:
     seams = find_seams(sheet.found.profile, group.runs)
     numbers = {(one, other): number for number, (one, other) in enumerate(seams.texts.tolist())}
     verdict = np.full(len(seams.kind), -1)
-    texts = [letters(item) if isinstance(item, str) else "" for item in tree.items]
+    texts = [letters_of(item) if isinstance(item, str) else "" for item in tree.items]
     inside = [
         [row for top in run for row in range(top, int(tree.end[top])) if texts[row]] for run in group.runs
     ]
     for number, true in hits(["".join(texts[row] for row in rows) for rows in inside], sheet.records).items():
         rows = inside[number]
-        starts = {
-            place: index for index, place in enumerate(np.cumsum([0, *(len(texts[row]) for row in rows)]))
-        }
-        whole = "".join(texts[row] for row in rows)
+        index = LetterIndex([texts[row] for row in rows])
         for cell in sorted(set(sheet.records[true]), key=len, reverse=True):
-            place = whole.find(cell)
-            while place >= 0 and not (place in starts and place + len(cell) in starts):
-                place = whole.find(cell, place + 1)
-            if place < 0:
+            span = index.find_complete(cell)
+            if span is None:
                 continue
-            first, end = starts[place], starts[place + len(cell)]
-            for index in range(max(first - 1, 0), min(end, len(rows) - 1)):
-                seam = numbers.get((rows[index], rows[index + 1]))
+            for left in range(max(span.start - 1, 0), min(span.stop, len(rows) - 1)):
+                seam = numbers.get((rows[left], rows[left + 1]))
                 if seam is not None:
-                    is_within = first <= index < end - 1
+                    is_within = span.start <= left < span.stop - 1
                     verdict[seam] = is_within and verdict[seam] != 0
     kinds = len(seams.features)
     joins, parts = (np.bincount(seams.kind, verdict == value, kinds) / len(group) for value in (1, 0))
@@ -93,25 +88,17 @@ def choose_joins(known: Iterable[Evidence]) -> Floats:
 
 def reachable(sheet: Sheet) -> float:
     """The share of a page's true cells that are the letters of whole texts on it, side by side."""
-    texts = [text for item in sheet.found.tree.items if isinstance(item, str) and (text := letters(item))]
-    starts = set(np.cumsum([0, *map(len, texts)]).tolist())
-    whole = "".join(texts)
+    texts = [text for item in sheet.found.tree.items if isinstance(item, str) and (text := letters_of(item))]
+    index = LetterIndex(texts)
     cells = {cell for record in sheet.records for cell in record}
-
-    def stands(cell: str) -> bool:
-        place = whole.find(cell)
-        while place >= 0 and not (place in starts and place + len(cell) in starts):
-            place = whole.find(cell, place + 1)
-        return place >= 0
-
-    return sum(map(stands, cells)) / len(cells)
+    return sum(index.find_complete(cell) is not None for cell in cells) / len(cells)
 
 
 def excuse(rows: Sequence[Row], sheet: Sheet) -> Score:
     """Cells of right rows, were each true one that is nowhere on the page, as it is written, one of ours too many."""
     hit = got = want = 0
-    for number, true in hits([letters(row.text) for row in rows], sheet.records).items():
-        own = {text for cell in rows[number].cells if cell and (text := letters(cell))}
+    for number, true in hits([letters_of(row.text) for row in rows], sheet.records).items():
+        own = {text for cell in rows[number].cells if cell and (text := letters_of(cell))}
         known = set(sheet.records[true])
         excused = min(sheet.otherwise[true], len(own - known))
         hit += len(own & known) + excused

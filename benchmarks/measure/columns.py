@@ -1,7 +1,7 @@
-"""How well the columns of lists get the names of a schema: made-up sites, the labelled records of some teach others.
+"""How well the columns of lists get the names of a schema: made-up sites, the labeled records of some teach others.
 
-python -m benchmarks.measure.columns              one, three and six sites, one list page of each labelled
-python -m benchmarks.measure.columns --labelled 3 only the first three records of each
+python -m benchmarks.measure.columns              one, three and six sites, one list page of each labeled
+python -m benchmarks.measure.columns --labeled 3 only the first three records of each
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--vertical", nargs="+", default=VERTICALS, choices=VERTICALS)
-    parser.add_argument("--labelled", type=int, metavar="N", help="records that are labelled, not all")
+    parser.add_argument("--labeled", type=int, metavar="N", help="records that are labeled, not all")
     options = parser.parse_args()
     table = Table(
         "sites", "vertical", "precision", "recall", "F1", "recall if all cells had names", "CPU s to train"
@@ -85,7 +85,7 @@ def main() -> None:
         tested = [List.make(vertical, seed) for seed in TESTED]
         for count in TAUGHT:
             teachers = [List.make(vertical, seed) for seed in range(1, count + 1)]
-            seeds = [([one.page], one.labels(options.labelled)) for one in teachers]
+            seeds = [([one.page], one.labels(options.labeled)) for one in teachers]
             started = process_time()
             knowledge = train(seeds, teachers[0].site.schema, "hcrf")
             spent = process_time() - started

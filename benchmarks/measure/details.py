@@ -1,6 +1,6 @@
 """How well the HCRF labels the attributes of detail pages of sites it never saw: SWDE, a page as one record.
 
-python -m benchmarks.measure.details            each site labelled by the others of its vertical
+python -m benchmarks.measure.details            each site labeled by the others of its vertical
 python -m benchmarks.measure.details --alone    each page by itself, without a look at others of its site
 python -m benchmarks.measure.details --sites 1  by one other site, the next one
 python -m benchmarks.measure.details --choose   prints the constants of confidence, chosen on all sites
@@ -24,16 +24,21 @@ from sklearn.linear_model import LogisticRegression
 
 from benchmarks.data.swde import VERTICALS, Score, Site, Truth, clean, labels_of, schema_of, sites
 from untemplate import Page, Schema
-from untemplate.labeling.hcrf.details import LEAST, choose_places, find_details, read_details
-from untemplate.labeling.hcrf.teaching import Lesson, learn_details, teach
+from untemplate.labeling.hcrf.detail_pages import (
+    MIN_PROBABILITY,
+    choose_slots,
+    find_attributes,
+    read_detail_pages,
+)
+from untemplate.labeling.hcrf.lessons import DetailLesson, make_detail_lessons, train_details
 from untemplate.lists.hcrf import Hcrf
 
 # Pages of a site that are read, spread over it: to teach, and to be scored.
 SCORED = 12
 # An attribute of a site is right from this F1 on.
 RIGHT = 0.5
-# The evidence of an attribute for which no place may be.
-NOTHING = (log(LEAST), 0.0, 0.0, 0.0)
+# The evidence of an attribute that no slot may have.
+NOTHING = (log(MIN_PROBABILITY), 0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -43,7 +48,7 @@ class Subject:
     site: Site
     pages: list[Page]
     truth: Truth
-    lessons: list[Lesson]
+    lessons: list[DetailLesson]
 
     @property
     def attributes(self) -> list[str]:
@@ -67,7 +72,9 @@ def read_subject(site: Site, schema: Schema, is_alone: bool) -> Subject:
     pages = every[:: max(1, len(every) // SCORED)][:SCORED]
     parts = [[page] for page in pages] if is_alone else [pages]
     lessons = [
-        one for own in parts for one in teach(own, labels_of([page.id for page in own], truth), schema)
+        one
+        for own in parts
+        for one in make_detail_lessons(own, labels_of([page.id for page in own], truth), schema)
     ]
     return Subject(site, pages, truth, lessons)
 
@@ -114,12 +121,12 @@ def answer(
 ) -> Iterator[Answer]:
     """What a model says of each attribute of pages of a site, read together or each by itself."""
     schema = schema_of(one.site.vertical)
-    parts = [read_details(part) for part in ([[page] for page in pages] if is_alone else [pages])]
-    findings = [finding for part in parts for finding in find_details(model, schema, part)]
+    parts = [read_detail_pages(part) for part in ([[page] for page in pages] if is_alone else [pages])]
+    findings = [finding for part in parts for finding in find_attributes(model, schema, part)]
     evidence = {}
     if with_evidence:
         shares = [model.marginals(page.observed).vertex for page in parts[0]]
-        chosen = choose_places(model, schema, parts[0], shares)
+        chosen = choose_slots(model, schema, parts[0], shares)
         evidence = {name: choice.evidence for name, choice in chosen.items()}
     for name in one.attributes:
         own = [finding for finding in findings if finding.attribute == name]
@@ -148,7 +155,7 @@ def measure(
     subjects = [read_subject(site, schema, is_alone) for site in track(own, vertical, console=console)]
     for number, one in enumerate(track(subjects, "sites", console=console)):
         others = [subjects[(number + step) % len(subjects)] for step in range(1, teachers + 1)]
-        model = learn_details([other.lessons for other in others], schema)
+        model = train_details([other.lessons for other in others], schema)
         yield from answer(model, one, one.pages, is_alone, False, with_evidence)
         for name in () if is_alone else one.attributes:
             pages = [without(page, one.truth[page.id].get(name, [])) for page in one.pages[::2]]

@@ -20,8 +20,9 @@ from rich.table import Table
 from benchmarks.data.swde import Score
 from benchmarks.measure.cells import choose_joins, evidence
 from benchmarks.measure.kinds import KINDS, Lesson, lesson, lesson_classes
-from benchmarks.measure.lists import FOLDS, Floats, Sheet, choose, folds, hits, letters, sheets
-from untemplate.labeling.hcrf.naming import choose_classes, learn_names
+from benchmarks.measure.lists import FOLDS, Floats, Sheet, choose, folds, hits, sheets
+from untemplate.labeling.hcrf.lessons import choose_classes, train_names
+from untemplate.labeling.list_labels import letters_of
 from untemplate.lists.block_classes import NOTE, RECORD, BlockClasses, true_classes
 from untemplate.lists.column_names import ColumnNamer
 from untemplate.lists.groups import Group
@@ -71,7 +72,7 @@ def score(one: Lesson, runs: Sequence[Run]) -> Score:
     """How many of these records are right."""
     tree = one.sheet.found.tree
     texts = [
-        letters(
+        letters_of(
             "".join(item for row in run for item in tree.items[row : tree.end[row]] if isinstance(item, str))
         )
         for run in runs
@@ -132,7 +133,7 @@ class Separate:
         ]
         self._detector = train_hcrf(DETECTION, observed, truth)
         within = [one.within(page) for one, page in zip(lessons, observed, strict=True)]
-        self.namer = learn_names(KINDS, within)
+        self.namer = train_names(KINDS, within)
         self.classes = self.namer.classes
 
     def _observed(self, one: Lesson) -> ObservedBlocks:
@@ -205,7 +206,7 @@ def teaching(lessons: Sequence[Lesson]) -> list[Lesson]:
 
 
 def prepare(every: Sequence[Sheet]) -> dict[str, Lesson]:
-    """All pages; what their likely records and joins are is learnt without their sites, in training as in test."""
+    """All pages; what their likely records and joins are is learned without their sites, in training as in test."""
     known = {sheet.page.id: evidence(sheet) for sheet in every}
     lessons: dict[str, Lesson] = {}
     for training, test in folds(every):

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.measure.lists import Floats, Sheet, hits, letters
-from untemplate.labeling.hcrf.naming import ListLesson, locate_cells
+from benchmarks.measure.lists import Floats, Sheet, hits
+from untemplate.labeling.hcrf.lessons import ListLesson, locate_cells
+from untemplate.labeling.list_labels import letters_of
 from untemplate.lists.alignment import align_records
 from untemplate.lists.block_classes import BlockClasses, true_classes
 from untemplate.lists.block_features import BlockFeatures, observe_page
@@ -84,7 +85,7 @@ def lesson(sheet: Sheet, weights: Floats, join_weights: Floats) -> Lesson:
 def _values(sheet: Sheet, scene: Scene, group: Group, join_weights: Floats) -> dict[int, str]:
     """The kinds of the leaves of a group's records."""
     tree = sheet.found.tree
-    texts = [letters(item) if isinstance(item, str) else "" for item in tree.items]
+    texts = [letters_of(item) if isinstance(item, str) else "" for item in tree.items]
     inside = ["".join("".join(texts[row : tree.end[row]]) for row in run) for run in group.runs]
     right = hits(inside, sheet.records)
     known: set[int] = set()

@@ -1,4 +1,4 @@
-"""How well rules for lists hold: learnt on the first of a site's three list pages, applied to the other two.
+"""How well rules for lists hold: learned on the first of a site's three list pages, applied to the other two.
 
 python -m benchmarks.measure.list_rules                   74 sites of `lists`
 python -m benchmarks.measure.list_rules --site etsy.com   only these, with the rule of each
@@ -20,7 +20,7 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 
 import untemplate as ut
 from benchmarks.data.swde import Score
-from benchmarks.measure.lists import Sheet, hits, letters, sheets
+from benchmarks.measure.lists import Sheet, hits, sheets
 from untemplate.page import visible_text
 from untemplate.rules.record_pages import RecordPage, split_records
 
@@ -29,7 +29,7 @@ def labels(sheet: Sheet, every: int = 1) -> Iterator[ut.Label]:
     """The true records of a page, or some of them, as a person would label them; columns have no names."""
     for number, cells in enumerate(sheet.given[::every]):
         for column, cell in enumerate(cells):
-            if letters(cell):
+            if letters_of(cell):
                 yield ut.Label(sheet.page.id, f"column_{column}", cell, record=str(number))
 
 
@@ -41,7 +41,7 @@ def rows(rules: ut.Rules, page: ut.Page) -> list[RecordPage]:
 
 
 def text_of(row: RecordPage) -> str:
-    return letters(" ".join(map(visible_text, row.elements)))
+    return letters_of(" ".join(map(visible_text, row.elements)))
 
 
 def matched(found: Sequence[str], records: Sequence[Sequence[str]]) -> int:
@@ -96,7 +96,7 @@ def main() -> None:
                     console.print(f"{first.site}, {way}: {name} {figures}", markup=False)
             if options.site and rules.wrappers and rules.wrappers[0].records:
                 console.print(f"  {rules.wrappers[0].records.selectors[0].xpath}", markup=False)
-    table = Table("learnt from", *next(iter(totals.values())), title="Record F1 on the other two pages")
+    table = Table("learned from", *next(iter(totals.values())), title="Record F1 on the other two pages")
     for way, columns in totals.items():
         table.add_row(way, *(f"{np.mean(figures):.3f}" for figures in columns.values()))
     console.print(table)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,6 +25,7 @@ from scipy.optimize import minimize
 
 from benchmarks.data.swde import Score, unpacked
 from untemplate import Page, find_records, list_model
+from untemplate.labeling.list_labels import letters_of
 from untemplate.layout import EstimatedLayout
 from untemplate.lists import Row
 from untemplate.lists.group_scores import GROUP_FEATURES, score_groups, shipped_group_weights
@@ -58,12 +58,6 @@ NOT_ASKED = {
     "left_out",
     "left_any",
 }
-_OTHER = re.compile(r"[\W_]+")
-
-
-def letters(text: str) -> str:
-    """Letters and digits in small letters: how texts are compared."""
-    return _OTHER.sub("", text.lower())
 
 
 @dataclass(frozen=True)
@@ -85,7 +79,7 @@ class Sheet:
     @cached_property
     def f1(self) -> Floats:
         """The score of each group of the page, were it chosen."""
-        texts = [letters(item) if isinstance(item, str) else "" for item in self.found.tree.items]
+        texts = [letters_of(item) if isinstance(item, str) else "" for item in self.found.tree.items]
         return np.array([self._score(group, texts).f1 for group in self.found.groups])
 
     @cached_property
@@ -127,10 +121,10 @@ def sheets(sites: Sequence[str] = ()) -> Iterator[Sheet]:
         if sites and site not in sites:
             continue
         page = Page(html=path.read_bytes(), id=f"{site}/{path.name}")
-        text = letters(visible_text(page.tree))
+        text = letters_of(visible_text(page.tree))
         with path.with_suffix(".csv").open(encoding="utf-8", errors="replace", newline="") as file:
             given = list(csv.reader(file))
-        cells = [[cell for raw in row if (cell := letters(raw))] for row in given]
+        cells = [[cell for raw in row if (cell := letters_of(raw))] for row in given]
         rows = [([cell for cell in row if cell in text], len(row)) for row in cells]
         known = [(row, count - len(row)) for row, count in rows if row]
         yield Sheet(site, page, [row for row, _ in known], given, [missing for _, missing in known])
@@ -148,8 +142,8 @@ def hits(found: Sequence[str], records: Sequence[Sequence[str]]) -> dict[int, in
 
 def score_rows(rows: Sequence[Row], records: Sequence[Sequence[str]]) -> tuple[Score, Score, Score]:
     """Records; (row, text) pairs of all rows; those of the rows that are right."""
-    right = hits([letters(row.text) for row in rows], records)
-    got = [{letters(cell) for cell in row.cells if cell and letters(cell)} for row in rows]
+    right = hits([letters_of(row.text) for row in rows], records)
+    got = [{letters_of(cell) for cell in row.cells if cell and letters_of(cell)} for row in rows]
     want = [set(cells) for cells in records]
     common = sum(len(got[number] & want[true]) for number, true in right.items())
     return (
@@ -261,9 +255,9 @@ def show_site(console: Console, every: Sequence[Sheet]) -> None:
             f"F1 {records.f1:.3f}, best group {sheet.f1.max(initial=0):.3f}, "
             f"cells {cells.f1:.3f}, in right rows {right.f1:.3f}"
         )
-        pairs = hits([letters(row.text) for row in rows], sheet.records)
+        pairs = hits([letters_of(row.text) for row in rows], sheet.records)
         for number, row in enumerate(rows):
-            got = {letters(cell) for cell in row.cells if cell} - {""}
+            got = {letters_of(cell) for cell in row.cells if cell} - {""}
             want = set(sheet.records[pairs[number]]) if number in pairs else None
             if want is None:
                 console.print(f"  wrong: {row.xpath} {row.text[:80]}", markup=False)

@@ -13,7 +13,7 @@ from rich.progress import track
 from benchmarks.measure.cells import choose_joins, evidence
 from benchmarks.measure.hcrf import read_sheets, teaching
 from benchmarks.measure.kinds import KINDS, lesson
-from untemplate.labeling.hcrf.naming import learn_names
+from untemplate.labeling.hcrf.lessons import train_names
 from untemplate.lists.column_names import SHIPPED_MODEL
 from untemplate.lists.group_scores import shipped_group_weights
 
@@ -25,7 +25,7 @@ def main() -> None:
     sheets = list(track(read_sheets(only_first=True), console=Console(stderr=True), description="Lists"))
     seam_weights = choose_joins(map(evidence, sheets))
     lessons = teaching([lesson(sheet, shipped_group_weights(), seam_weights) for sheet in sheets])
-    learn_names(KINDS, [one.within(one.observed) for one in lessons]).save(SHIPPED_MODEL)
+    train_names(KINDS, [one.within(one.observed) for one in lessons]).save(SHIPPED_MODEL)
 
 
 if __name__ == "__main__":

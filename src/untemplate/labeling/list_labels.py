@@ -1,7 +1,8 @@
-"""Where on a list page the labelled records stand, and which others are like them.
+"""Where the labeled records of a list page are, and which other records the list has.
 
-All that repeats on the page competes, as in `find_records`: the records are the group of which most labelled records
-are a member each, with all their values; among several such groups, the one that looks most like a page's records.
+Everything that repeats on the page competes, as in `find_records`. We select the group in which the most
+labeled records are members with all their values; among several such groups, the one that looks most like the
+records of a page.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from math import inf
+from typing import NamedTuple
 
 from lxml import etree
 
@@ -21,189 +24,251 @@ from untemplate.lists.page_tree import Run
 from untemplate.lists.row import Row, cell_names
 from untemplate.page import Page
 
-__all__ = ["Located", "labels_of_rows", "letters", "locate", "locate_runs"]
+__all__ = ["LetterIndex", "LocatedRecord", "labels_of_rows", "letters_of", "locate_records", "locate_runs"]
 
 SOURCE = "find_records"
 
-# A value that stands in more places does not tell where its record is; so many records are looked for to tell groups
-# apart: more would only take longer.
-MAX_PLACES = 100
-MAX_RECORDS = 100
+# A value that occurs more often does not show where its record is.
+MAX_OCCURRENCES = 100
+# Records that are located to compare groups. More would only take longer.
+MAX_COMPARED_RECORDS = 100
 
-_OTHER = re.compile(r"[\W_]+")
-_Place = tuple[int, int]
-"""The first and the last row of the tree at which a value stands."""
+_NOT_LETTERS = re.compile(r"[\W_]+")
+
+
+def letters_of(text: str) -> str:
+    """Return the letters and digits of a text in lower case: how texts are compared.
+
+    Example:
+        >>> letters_of("Chimichurri Grill, $4.50")
+        'chimichurrigrill450'
+    """
+    return _NOT_LETTERS.sub("", text.lower())
+
+
+class LetterIndex:
+    """Finds values in the letters of adjacent texts, as if these were one text.
+
+    Args:
+        texts: the letters of each text, as from `letters_of`.
+    """
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._letters = "".join(texts)
+        self._starts = [0]
+        for text in texts:
+            self._starts.append(self._starts[-1] + len(text))
+        self._number_of_start = {start: number for number, start in enumerate(self._starts)}
+
+    def find_all(self, value: str) -> Iterator[tuple[int, int]]:
+        """Yield the numbers of the first and the last text of each occurrence; an empty value has none."""
+        for position in self._positions(value):
+            yield self._number_at(position), self._number_at(position + len(value) - 1)
+
+    def find_complete(self, value: str) -> range | None:
+        """Return the numbers of the first adjacent texts that together are the value; None if there are none.
+
+        No text may be empty.
+        """
+        for position in self._positions(value):
+            first = self._number_of_start.get(position)
+            end = self._number_of_start.get(position + len(value))
+            if first is not None and end is not None:
+                return range(first, end)
+        return None
+
+    def _positions(self, value: str) -> Iterator[int]:
+        position = self._letters.find(value) if value else -1
+        while position >= 0:
+            yield position
+            position = self._letters.find(value, position + 1)
+
+    def _number_at(self, position: int) -> int:
+        return bisect_right(self._starts, position) - 1
 
 
 @dataclass(frozen=True)
-class Located:
-    """A record of a page: adjacent siblings, and what was labelled in it."""
+class LocatedRecord:
+    """A record of a page: adjacent sibling elements, and the labels of its values."""
 
     elements: list[etree._Element]
     labels: list[Label]
 
 
-def locate(page: Page, labels: Iterable[Label]) -> list[Located]:
-    """The records of a page in their order, labelled or not; none if no labelled one is found.
+def locate_records(page: Page, labels: Iterable[Label]) -> list[LocatedRecord]:
+    """Return the records of a page in page order, labeled or not; none if no labeled record is found.
 
-    Raises PageError when the page cannot be read, shows nothing or too much.
+    Raises:
+        PageError: the page cannot be parsed, shows nothing or too much.
     """
-    found = ListPage(page, EstimatedLayout())
-    runs = ((_elements(found, run), own) for run, own in locate_runs(page, found, labels))
-    return [Located(elements, own) for elements, own in runs if elements]
+    list_page = ListPage(page, EstimatedLayout())
+    runs = ((_elements_of(list_page, run), own) for run, own in locate_runs(page, list_page, labels))
+    return [LocatedRecord(elements, own) for elements, own in runs if elements]
 
 
-def locate_runs(page: Page, found: ListPage, labels: Iterable[Label]) -> list[tuple[Run, list[Label]]]:
-    """The records of a page in their order, each with its labels, if any; none if no labelled one is found."""
-    by_record: dict[str, list[Label]] = {}
-    for label in labels:
-        if label.record is not None:
-            by_record.setdefault(label.record, []).append(label)
-    return _Locator(page, found).locate(by_record)
-
-
-class _Locator:
-    def __init__(self, page: Page, found: ListPage) -> None:
-        self._page, self._list = page, found
-        self._tree = self._list.tree
-        self._row_of = {item: row for row, item in enumerate(self._tree.items) if not isinstance(item, str)}
-        texts = [letters(item) if isinstance(item, str) else "" for item in self._tree.items]
-        self._letters = "".join(texts)
-        self._offsets = [0]
-        for text in texts:
-            self._offsets.append(self._offsets[-1] + len(text))
-
-    def locate(self, by_record: dict[str, list[Label]]) -> list[tuple[Run, list[Label]]]:
-        wanted = [(self._head(record), self._places(labels)) for record, labels in by_record.items()]
-        groups = [group.runs for group in self._list.groups]
-        scores = self._list.scores.tolist()
-        groups.append(self._apart(sorted({self._smallest(*one) for one in wanted} - {-1})))
-        scores.append(-inf)  # what is like nothing else is the last resort
-        some = wanted[:: max(1, len(wanted) // MAX_RECORDS)]
-        placed = [len(self._pair(runs, some)) for runs in groups]
-        best = max(range(len(groups)), key=lambda number: (placed[number], scores[number]))
-        if not placed[best]:
-            return []
-        labels = list(by_record.values())
-        of_run = {run: labels[number] for number, run in self._pair(groups[best], wanted).items()}
-        return [(run, of_run.get(number, [])) for number, run in enumerate(groups[best])]
-
-    def _apart(self, rows: Sequence[int]) -> tuple[Run, ...]:
-        """The rows, in their order, that hold no other."""
-        after = [*rows, len(self._tree)][1:]
-        return tuple((row,) for row, other in zip(rows, after, strict=True) if self._tree.end[row] <= other)
-
-    def _pair(self, runs: Sequence[Run], wanted: Sequence[tuple[int, list[list[_Place]]]]) -> dict[int, int]:
-        """Of each wanted record that a run holds the number of the run; no run holds two."""
-        starts = [run[0] for run in runs]
-        ends = [int(self._tree.end[run[-1]]) for run in runs]
-        heads = {self._first_element(run): number for number, run in enumerate(runs)}
-        pairs: dict[int, int] = {}
-        taken: set[int] = set()
-        for record, (head, values) in enumerate(wanted):
-            options = {heads[head]} & self._holding(starts, ends, values) if head in heads else set()
-            if head < 0 and values:
-                options = self._holding(starts, ends, values)
-            if free := options - taken:
-                pairs[record] = min(free)
-                taken.add(pairs[record])
-        return pairs
-
-    def _holding(self, starts: Sequence[int], ends: Sequence[int], values: list[list[_Place]]) -> set[int]:
-        """The runs that hold all values."""
-        holding = set(range(len(starts))) if not values else None
-        for places in values:
-            found = set()
-            for first, last in places:
-                number = bisect_right(starts, first) - 1
-                if number >= 0 and last < ends[number]:
-                    found.add(number)
-            holding = found if holding is None else holding & found
-        return holding or set()
-
-    def _head(self, record: str) -> int:
-        """The row of the element that a record's name points to; −1 if it is no XPath."""
-        return self._row_of.get(self._element_at(record), -1) if record.startswith("/") else -1
-
-    def _element_at(self, xpath: str) -> etree._Element | None:
-        """The element that an XPath selects, or that holds what it selects."""
-        try:
-            results = self._page.tree.xpath(xpath, smart_strings=True)
-        except etree.XPathError:
-            return None
-        for result in results if isinstance(results, list) else []:
-            return result if isinstance(result, etree._Element) else result.getparent()
-        return None
-
-    def _places(self, labels: Iterable[Label]) -> list[list[_Place]]:
-        """Where each value stands that tells anything; values that are nowhere in the text tell nothing."""
-        found = []
-        for label in labels:
-            if label.xpath is not None:
-                row = self._row_of.get(self._element_at(label.xpath), -1)
-                places = [(row, row)] if row >= 0 else []
-            else:
-                places = list(self._occurrences(letters(label.value or "")))
-            if 0 < len(places) <= MAX_PLACES:
-                found.append(places)
-        return found
-
-    def _occurrences(self, letters: str) -> Iterator[_Place]:
-        if not letters:
-            return
-        place, count = self._letters.find(letters), 0
-        while place >= 0 and count <= MAX_PLACES:
-            yield self._row_at(place), self._row_at(place + len(letters) - 1)
-            place, count = self._letters.find(letters, place + 1), count + 1
-
-    def _row_at(self, place: int) -> int:
-        return bisect_right(self._offsets, place) - 1
-
-    def _smallest(self, head: int, values: list[list[_Place]]) -> int:
-        """The row of the smallest element that holds all values: a record that is like no other; −1: none."""
-        if head >= 0 or not values:
-            return head
-        rarest = min(values, key=len)
-        sizes = []
-        for first, last in rarest:
-            row = first
-            while row >= 0 and not self._holds(row, last, values):
-                row = int(self._tree.parent[row])
-            if row >= 0:
-                sizes.append((int(self._tree.end[row]) - row, row))
-        row = min(sizes, default=(0, -1))[1]
-        return int(self._tree.parent[row]) if row >= 0 and isinstance(self._tree.items[row], str) else row
-
-    def _holds(self, row: int, last: int, values: list[list[_Place]]) -> bool:
-        end = int(self._tree.end[row])
-        return last < end and all(any(row <= a and b < end for a, b in places) for places in values)
-
-    def _first_element(self, run: Run) -> int:
-        return next((row for row in run if not isinstance(self._tree.items[row], str)), -2)
-
-
-def _elements(found: ListPage, run: Run) -> list[etree._Element]:
-    """The siblings from the first element of a run to its last, those that show nothing too."""
-    shown = [item for row in run if not isinstance(item := found.tree.items[row], str)]
+def _elements_of(list_page: ListPage, run: Run) -> list[etree._Element]:
+    """Return the siblings from the first element of a run to its last, with those that show nothing."""
+    items = [list_page.tree.items[row] for row in run]
+    shown = [item for item in items if not isinstance(item, str)]
     elements = shown[:1]
     while elements and elements[-1] is not shown[-1]:
         elements.append(next(elements[-1].itersiblings("*")))
     return elements
 
 
-def letters(text: str) -> str:
-    """Letters and digits in small letters: how texts are compared."""
-    return _OTHER.sub("", text.lower())
+def locate_runs(page: Page, list_page: ListPage, labels: Iterable[Label]) -> list[tuple[Run, list[Label]]]:
+    """Return the records of a page in page order, each with its labels; none if no labeled record is found."""
+    by_record: dict[str, list[Label]] = {}
+    for label in labels:
+        if label.record is not None:
+            by_record.setdefault(label.record, []).append(label)
+    return _RecordLocator(page, list_page).locate(by_record)
+
+
+_Span = tuple[int, int]
+"""The first and the last row of the page tree at which a value occurs."""
+
+
+class _WantedRecord(NamedTuple):
+    """A labeled record."""
+
+    #: the row of the element that the record's name points to; -1 if the name is no XPath
+    head: int
+    #: the spans at which each value occurs, without values that occur nowhere or too often
+    values: list[list[_Span]]
+
+
+class _RecordLocator:
+    """Finds the group of a page that contains labeled records."""
+
+    def __init__(self, page: Page, list_page: ListPage) -> None:
+        self._page, self._list, self._tree = page, list_page, list_page.tree
+        items = self._tree.items
+        self._row_of = {item: row for row, item in enumerate(items) if not isinstance(item, str)}
+        self._index = LetterIndex([letters_of(item) if isinstance(item, str) else "" for item in items])
+
+    def locate(self, by_record: dict[str, list[Label]]) -> list[tuple[Run, list[Label]]]:
+        """Return the members of the best group with the labels of each."""
+        wanted = [_WantedRecord(self._head(name), self._spans(own)) for name, own in by_record.items()]
+        # Records that are similar to nothing else are the last resort.
+        groups = [*(group.runs for group in self._list.groups), self._smallest_elements(wanted)]
+        scores = [*self._list.scores.tolist(), -inf]
+        compared = wanted[:: max(1, len(wanted) // MAX_COMPARED_RECORDS)]
+        located = [len(self._pair(runs, compared)) for runs in groups]
+        best = max(range(len(groups)), key=lambda number: (located[number], scores[number]))
+        if not located[best]:
+            return []
+        labels = list(by_record.values())
+        of_run = {run: labels[record] for record, run in self._pair(groups[best], wanted).items()}
+        return [(run, of_run.get(number, [])) for number, run in enumerate(groups[best])]
+
+    def _head(self, name: str) -> int:
+        return self._row_of.get(self._element_at(name), -1) if name.startswith("/") else -1
+
+    def _element_at(self, xpath: str) -> etree._Element | None:
+        """Return the first element that an XPath selects, or that contains what it selects."""
+        try:
+            results = self._page.tree.xpath(xpath, smart_strings=True)
+        except etree.XPathError:
+            return None
+        if not isinstance(results, list) or not results:
+            return None
+        return results[0] if isinstance(results[0], etree._Element) else results[0].getparent()
+
+    def _spans(self, labels: Iterable[Label]) -> list[list[_Span]]:
+        spans = [self._value_spans(label) for label in labels]
+        return [found for found in spans if 0 < len(found) <= MAX_OCCURRENCES]
+
+    def _value_spans(self, label: Label) -> list[_Span]:
+        if label.xpath is None:
+            occurrences = self._index.find_all(letters_of(label.value or ""))
+            return list(islice(occurrences, MAX_OCCURRENCES + 1))
+        row = self._row_of.get(self._element_at(label.xpath), -1)
+        return [(row, row)] if row >= 0 else []
+
+    def _pair(self, runs: Sequence[Run], wanted: Sequence[_WantedRecord]) -> dict[int, int]:
+        """Map wanted records to the runs that contain them, by number; no run contains two."""
+        starts = [run[0] for run in runs]
+        ends = [int(self._tree.end[run[-1]]) for run in runs]
+        heads = {self._first_element(run): number for number, run in enumerate(runs)}
+        pairs: dict[int, int] = {}
+        taken: set[int] = set()
+        for number, record in enumerate(wanted):
+            free = _candidate_runs(record, heads, starts, ends) - taken
+            if free:
+                pairs[number] = min(free)
+                taken.add(pairs[number])
+        return pairs
+
+    def _first_element(self, run: Run) -> int:
+        return next((row for row in run if not isinstance(self._tree.items[row], str)), -2)
+
+    def _smallest_elements(self, wanted: Iterable[_WantedRecord]) -> tuple[Run, ...]:
+        """Return the smallest element of each record, in page order, without elements that contain another one."""
+        rows = sorted({self._smallest_element(record) for record in wanted} - {-1})
+        following = [*rows, len(self._tree)][1:]
+        pairs = zip(rows, following, strict=True)
+        return tuple((row,) for row, after in pairs if self._tree.end[row] <= after)
+
+    def _smallest_element(self, record: _WantedRecord) -> int:
+        """Return the row of a record's element, or of the smallest element with all of its values; -1 for none."""
+        if record.head >= 0 or not record.values:
+            return record.head
+        rarest = min(record.values, key=len)
+        around = (self._smallest_around(span, record.values) for span in rarest)
+        sizes = [(int(self._tree.end[row]) - row, row) for row in around if row >= 0]
+        _, row = min(sizes, default=(0, -1))
+        is_text = row >= 0 and isinstance(self._tree.items[row], str)
+        return int(self._tree.parent[row]) if is_text else row
+
+    def _smallest_around(self, span: _Span, values: list[list[_Span]]) -> int:
+        """Return the smallest row around a span that contains all values; -1 for none."""
+        row, last = span
+        while row >= 0:
+            end = int(self._tree.end[row])
+            if last < end and all(_any_inside(spans, row, end) for spans in values):
+                return row
+            row = int(self._tree.parent[row])
+        return -1
+
+
+def _any_inside(spans: Iterable[_Span], start: int, end: int) -> bool:
+    return any(start <= first and last < end for first, last in spans)
+
+
+def _candidate_runs(
+    record: _WantedRecord, heads: dict[int, int], starts: Sequence[int], ends: Sequence[int]
+) -> set[int]:
+    """Return the numbers of the runs that begin with a record's element and contain all of its values."""
+    if record.head < 0:
+        return _runs_with_values(record.values, starts, ends) if record.values else set()
+    if record.head not in heads:
+        return set()
+    return {heads[record.head]} & _runs_with_values(record.values, starts, ends)
+
+
+def _runs_with_values(values: list[list[_Span]], starts: Sequence[int], ends: Sequence[int]) -> set[int]:
+    """Return the numbers of the runs that contain all values."""
+    if not values:
+        return set(range(len(starts)))
+    return set.intersection(*(_runs_with_value(spans, starts, ends) for spans in values))
+
+
+def _runs_with_value(spans: Iterable[_Span], starts: Sequence[int], ends: Sequence[int]) -> set[int]:
+    runs: set[int] = set()
+    for first, last in spans:
+        number = bisect_right(starts, first) - 1
+        if number >= 0 and last < ends[number]:
+            runs.add(number)
+    return runs
 
 
 def labels_of_rows(rows: Iterable[Row]) -> list[Label]:
-    """What rows say as labels, by the names that a model gave, or if it gave none by `cell_names`."""
-    return [
-        Label(row.page, name, value, None, SOURCE, row.confidence, row.xpath)
-        for row in rows
-        for name, value in _named(row)
-    ]
-
-
-def _named(row: Row) -> Iterable[tuple[str, str | None]]:
-    return row.values.items() or zip(cell_names(len(row.cells)), row.cells, strict=True)
+    """Return the cells of rows as labels, named by a model or, if it named none, by `cell_names`."""
+    labels: list[Label] = []
+    for row in rows:
+        named = row.values.items() or zip(cell_names(len(row.cells)), row.cells, strict=True)
+        labels += [
+            Label(row.page, name, text, None, SOURCE, row.confidence, row.xpath) for name, text in named
+        ]
+    return labels

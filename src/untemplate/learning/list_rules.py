@@ -16,7 +16,7 @@ from lxml import etree
 
 from untemplate.errors import PageError
 from untemplate.labeling import Label
-from untemplate.labeling.list_labels import Located, locate
+from untemplate.labeling.list_labels import LocatedRecord, locate_records
 from untemplate.learning.attributes import LearnedRules, learn_rules
 from untemplate.learning.sample_features import features_of_row
 from untemplate.learning.sample_table import SampleTable
@@ -47,7 +47,7 @@ MAX_INNER_LEVELS = 4
 # Unlabeled pages on which a rule should find records, and from which unlabeled records come.
 MAX_UNLABELED_PAGES = 5
 
-_Located = Mapping[Page, Sequence[Located]]
+_Located = Mapping[Page, Sequence[LocatedRecord]]
 """The records found on each labeled page."""
 
 
@@ -82,11 +82,11 @@ def learn_list(
 
 def _locate_records(labeled: Mapping[Page, Sequence[Label]]) -> tuple[_Located, list[str]]:
     """Find the labeled records and others like them on each page, and say which labels were not found."""
-    located: dict[Page, Sequence[Located]] = {}
+    located: dict[Page, Sequence[LocatedRecord]] = {}
     problems: list[str] = []
     for page, labels in labeled.items():
         try:
-            records = locate(page, labels)
+            records = locate_records(page, labels)
         except PageError as error:
             problems.append(f"{page.id}: {error}")
             continue
@@ -97,7 +97,7 @@ def _locate_records(labeled: Mapping[Page, Sequence[Label]]) -> tuple[_Located, 
     return located, problems
 
 
-def _without_excluded(records: Sequence[Located]) -> Sequence[Located]:
+def _without_excluded(records: Sequence[LocatedRecord]) -> Sequence[LocatedRecord]:
     """Drop unlabeled records that were left out on purpose, if most records are labeled.
 
     An unlabeled record that is a sibling of labeled ones and has the same structure was merely forgotten.
@@ -120,7 +120,7 @@ def _list_slot(head: etree._Element) -> tuple[etree._Element | None, str, str | 
     return head.getparent(), head.tag, head.get("class")
 
 
-def _explain_not_located(page: Page, labels: Sequence[Label], located: Sequence[Located]) -> list[str]:
+def _explain_not_located(page: Page, labels: Sequence[Label], located: Sequence[LocatedRecord]) -> list[str]:
     """Return a message for each labeled record that was not found, and one for labels without a record."""
     placed = {label.record for record in located for label in record.labels}
     missing = dict.fromkeys(label.record for label in labels if label.record not in placed)

@@ -245,4 +245,5 @@ def _name_words(item: etree._Element | str) -> Iterator[str]:
     if isinstance(item, str):
         return
     for name in (item.tag, item.get("class"), item.get("id"), item.get("role")):
-        yield from split_name(_CLIPPING_CLASS.sub("", name or ""))
+        words = split_name(_CLIPPING_CLASS.sub("", name or ""))
+        yield from (word for word in words if not word.isdigit())

@@ -1,1 +1,1 @@
-"""Hierarchical conditional random fields: all blocks of a page labelled together (Zhu et al., KDD 2006)."""
+"""Hierarchical conditional random fields: all blocks of a page labeled together (Zhu et al., KDD 2006)."""

@@ -6,7 +6,7 @@ Labels of pages teach a model of detail pages, labels of records one of list pag
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -14,9 +14,15 @@ import numpy as np
 
 from untemplate.errors import KnowledgeError, LabelError
 from untemplate.labeling.finding import Finding
-from untemplate.labeling.hcrf.details import find_details, read_details
-from untemplate.labeling.hcrf.naming import learn_lists, teach_lists
-from untemplate.labeling.hcrf.teaching import learn_details, teach
+from untemplate.labeling.hcrf.detail_pages import find_attributes, read_detail_pages
+from untemplate.labeling.hcrf.lessons import (
+    DetailLesson,
+    ListLesson,
+    make_detail_lessons,
+    make_list_lessons,
+    train_details,
+    train_lists,
+)
 from untemplate.labeling.methods import (
     Arrays,
     CheckedArrays,
@@ -49,18 +55,23 @@ class HcrfModel:
     def train(
         cls, sites: Sequence[LabeledSite], schema: Schema, unlabeled: Sequence[Sequence[Page]] = ()
     ) -> HcrfModel:
-        """Learn from the pages and labels of sites; unlabeled sites are ignored."""
-        details = [teach(pages, labels, schema) for pages, labels in sites]
-        lists = [teach_lists(pages, labels, schema) for pages, labels in sites]
+        """Learn from the pages and labels of sites; unlabeled sites are ignored.
+
+        Raises:
+            LabelError: no label of the schema is found on the pages.
+        """
+        detail_lessons = [make_detail_lessons(pages, labels, schema) for pages, labels in sites]
+        list_lessons = [make_list_lessons(pages, labels, schema) for pages, labels in sites]
         taught: Counter[str] = Counter()
-        for of_details, of_lists in zip(details, lists, strict=True):
-            values = [*(lesson.values for lesson in of_details), *(lesson.values for lesson in of_lists)]
-            taught.update({name for leaves in values for name in leaves.values()})
+        for lessons in zip(detail_lessons, list_lessons, strict=True):
+            taught.update(_taught_attributes(*lessons))
         if not taught:
             raise LabelError(f"no label of schema {schema.name!r} is found on the pages of its seed site")
+        with_details = [lessons for lessons in detail_lessons if lessons]
+        with_lists = [lessons for lessons in list_lessons if lessons]
         return cls(
-            learn_details([lessons for lessons in details if lessons], schema) if any(details) else None,
-            learn_lists([lessons for lessons in lists if lessons], schema) if any(lists) else None,
+            train_details(with_details, schema) if with_details else None,
+            train_lists(with_lists, schema) if with_lists else None,
             taught,
         )
 
@@ -75,7 +86,7 @@ class HcrfModel:
     def _find_once(self, pages: Sequence[Page], schema: Schema) -> list[Finding]:
         if not self.details:
             raise KnowledgeError("this knowledge is of lists only; to train it for pages, label pages too")
-        return find_details(self.details, schema, read_details(pages))
+        return find_attributes(self.details, schema, read_detail_pages(pages))
 
     def save(self, folder: Path) -> None:
         """Write `hcrf.json` and `hcrf.npz`."""
@@ -102,20 +113,28 @@ class HcrfModel:
         )
 
 
-class _LabelsFile(StrictFile):
+def _taught_attributes(
+    detail_lessons: Iterable[DetailLesson], list_lessons: Iterable[ListLesson]
+) -> set[str]:
+    """Return the attributes with a value in the lessons of one site."""
+    values = [*(lesson.values for lesson in detail_lessons), *(lesson.values for lesson in list_lessons)]
+    return set[str]().union(*(leaves.values() for leaves in values))
+
+
+class _ClassesFile(StrictFile):
     attributes: tuple[str, ...]
     combinations: tuple[tuple[str, ...], ...]
 
     def build(self, key: str, arrays: CheckedArrays) -> Hcrf:
-        labels = BlockClasses(self.attributes, self.combinations)
+        classes = BlockClasses(self.attributes, self.combinations)
         weights = {
             name: arrays.get(f"{key}/{name}", np.float16, part.shape).astype(np.float64)
-            for name, part in Weights.zeros(len(labels))._asdict().items()
+            for name, part in Weights.zeros(len(classes))._asdict().items()
         }
-        return Hcrf(labels, Weights(**weights))
+        return Hcrf(classes, Weights(**weights))
 
 
 class _HcrfFile(StrictFile):
-    details: _LabelsFile | None = None
-    lists: _LabelsFile | None = None
+    details: _ClassesFile | None = None
+    lists: _ClassesFile | None = None
     taught: dict[str, int]

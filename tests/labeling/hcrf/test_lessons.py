@@ -87,7 +87,7 @@ def test_columns_of_a_new_site_are_named(knowledge: Knowledge) -> None:
     assert {name: knowledge.seed_sites(name) for name in TEAS.attributes} == dict.fromkeys(TEAS.attributes, 2)
 
 
-def test_a_few_labelled_records_will_do() -> None:
+def test_a_few_labeled_records_will_do() -> None:
     few = train([([list_page(0)], list_labels(0, 2))], TEAS, "hcrf")
     rows = find_records(replace_page(list_page(0)), model=few.list_model)
     assert [row.values for row in rows] == teas_of(0)

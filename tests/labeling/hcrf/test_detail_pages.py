@@ -1,4 +1,4 @@
-"""Detail pages of sites that nobody labelled, by the model of blocks."""
+"""Detail pages of sites that nobody labeled, by the model of blocks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from untemplate import (
     learn,
     train,
 )
-from untemplate.labeling.hcrf.details import MIN_CONFIDENCE
+from untemplate.labeling.hcrf.detail_pages import MIN_CONFIDENCE
 
 NEW = 3
 

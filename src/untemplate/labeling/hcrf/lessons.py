@@ -1,0 +1,352 @@
+"""Lessons: labeled detail pages and list pages as training data of the HCRF.
+
+A label says which value a page or a record has. A lesson says which leaves contain it, so that all blocks of the page
+have a true class.
+"""
+
+from __future__ import annotations
+
+import html
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from untemplate.errors import PageError
+from untemplate.labeling.hcrf.detail_pages import DetailPage, read_detail_pages
+from untemplate.labeling.hcrf.site_slots import SlotKey
+from untemplate.labeling.label import Label
+from untemplate.labeling.list_labels import LetterIndex, letters_of, locate_runs
+from untemplate.layout import EstimatedLayout
+from untemplate.lists.alignment import AlignedLines
+from untemplate.lists.block_classes import BlockClasses, attributes_inside, true_classes
+from untemplate.lists.block_features import observe_records
+from untemplate.lists.cells import shipped_seam_weights
+from untemplate.lists.groups import Group
+from untemplate.lists.hcrf import ANY_PAGES, ONE_VERTICAL, Hcrf, Prior, train_hcrf
+from untemplate.lists.hcrf_input import ObservedBlocks
+from untemplate.lists.list_page import ListPage, build_table
+from untemplate.lists.page_tree import Ints, Run
+from untemplate.lists.scene import Scene, build_scene
+from untemplate.lists.vision_tree import VisionTree
+from untemplate.page import Page, nodes_at, squeeze
+from untemplate.schema import Schema
+
+__all__ = [
+    "DetailLesson",
+    "ListLesson",
+    "choose_classes",
+    "locate_cells",
+    "make_detail_lessons",
+    "make_list_lessons",
+    "train_details",
+    "train_lists",
+    "train_names",
+]
+
+# Detail pages of a site that are read together.
+MAX_PAGES_READ = 12
+# Detail pages of all sites that become training data; but at least some of each site. More pages of a template add
+# little.
+MAX_TRAINING_PAGES = 27
+MIN_SITE_PAGES = 3
+# List pages of a site that become training data, the first ones with labels.
+MAX_LIST_PAGES = 3
+# A value is in a leaf that says little more: at least this share of the leaf's text.
+MIN_VALUE_SHARE = 0.5
+# A text may equal a label's value by chance. At least this share of a slot's leaves on labeled pages must contain the
+# attribute.
+MIN_CONSISTENT_SHARE = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class DetailLesson:
+    """A detail page with the attributes of its leaves."""
+
+    page: DetailPage
+    #: leaf -> attribute
+    values: dict[int, str]
+
+    @cached_property
+    def attributes(self) -> list[frozenset[str]]:
+        """The attributes inside each block."""
+        return attributes_inside(self.page.scene.vision, self.values)
+
+    @property
+    def record(self) -> int:
+        """The smallest block with all values."""
+        children = enumerate(self.page.scene.vision.children)
+        inner = [block for block, inside in children if inside]
+        return max((block for block in inner if self.attributes[block] == self.attributes[0]), default=0)
+
+
+@dataclass(frozen=True, eq=False)
+class ListLesson:
+    """A list page whose records are known, with the attributes of their leaves."""
+
+    scene: Scene
+    #: the blocks of the records, and what the model sees of each
+    records: Mapping[int, ObservedBlocks]
+    #: leaf -> attribute
+    values: Mapping[int, str]
+
+
+def make_detail_lessons(pages: Sequence[Page], labels: Iterable[Label], schema: Schema) -> list[DetailLesson]:
+    """Return the lessons of a site's detail pages, those with the most attributes first.
+
+    Only some pages are read, spread over the site. Unlabeled ones help to recognize captions.
+    """
+    wanted = [label for label in labels if label.record is None and not label.is_gap]
+    by_page = _group_labels(wanted, schema)
+    labels_of: dict[int, list[Label]] = {}
+    for page in pages:
+        names = dict.fromkeys((page.id, page.url))
+        labels_of[id(page)] = [label for name in names for label in by_page.get(name, ())]
+    labeled = [page for page in pages if labels_of[id(page)]]
+    unlabeled = [page for page in pages if not labels_of[id(page)]]
+    chosen = _spread(labeled, MAX_PAGES_READ)
+    details = read_detail_pages([*chosen, *_spread(unlabeled, MAX_PAGES_READ - len(chosen))])
+    located = [(detail, _locate_values(detail, labels_of[id(detail.page)])) for detail in details]
+    consistent = _drop_inconsistent([(detail, values) for detail, values in located if values])
+    lessons = [DetailLesson(detail, values) for detail, values in consistent if values]
+    return sorted(lessons, key=lambda lesson: -len(lesson.attributes[0]))
+
+
+def _group_labels(labels: Iterable[Label], schema: Schema) -> dict[str, list[Label]]:
+    """Group labels of the schema's attributes by page id or URL."""
+    by_page: dict[str, list[Label]] = {}
+    for label in labels:
+        if label.attribute in schema.attributes:
+            by_page.setdefault(label.page, []).append(label)
+    return by_page
+
+
+def _spread(pages: Sequence[Page], count: int) -> list[Page]:
+    """Return at most this many pages, evenly spread."""
+    if len(pages) <= count:
+        return list(pages)
+    return [pages[number * len(pages) // count] for number in range(count)]
+
+
+def _locate_values(detail: DetailPage, labels: Iterable[Label]) -> dict[int, str]:
+    """Return the attributes of the leaves that labels mean."""
+    values: dict[int, str] = {}
+    for label in labels:
+        if label.xpath is not None:
+            leaves = _leaves_at(detail, label.xpath)
+        else:
+            leaves = _leaves_with_text(detail, squeeze(html.unescape(label.value or "")))
+        for leaf in leaves:
+            values.setdefault(leaf, label.attribute)
+    return values
+
+
+def _leaves_with_text(detail: DetailPage, value: str) -> list[int]:
+    """Return all leaves with this text; if there are none, the shortest leaf that contains it and little more."""
+    texts = {leaf: detail.scene.texts[leaf] for leaf in detail.slots.values()}
+    equal = [leaf for leaf, text in texts.items() if text == value]
+    if equal:
+        return equal
+    around = sorted((len(text), leaf) for leaf, text in texts.items() if value in text)
+    return [leaf for length, leaf in around[:1] if len(value) >= MIN_VALUE_SHARE * length]
+
+
+def _leaves_at(detail: DetailPage, xpath: str) -> list[int]:
+    """Return the leaves of the nodes that an XPath selects; of an element, the leaf of its first text."""
+    leaves: list[int] = []
+    for element, kind in nodes_at(detail.page.tree, xpath):
+        if kind == "element":
+            inside = set(element.iter())
+            leaves += [leaf for leaf, node in detail.nodes.items() if node.parent in inside][:1]
+        else:
+            same_kind = ((leaf, node) for leaf, node in detail.nodes.items() if node.kind == kind)
+            leaves += [leaf for leaf, node in same_kind if node.element is element]
+    return leaves
+
+
+def _drop_inconsistent(
+    located: Sequence[tuple[DetailPage, dict[int, str]]],
+) -> list[tuple[DetailPage, dict[int, str]]]:
+    """Return the located values without those of slots that contain a label's value only by chance."""
+    page_counts: Counter[SlotKey] = Counter()
+    value_counts: Counter[tuple[SlotKey, str]] = Counter()
+    for detail, values in located:
+        page_counts.update(detail.slots.keys())
+        value_counts.update(_values_by_slot(detail, values).items())
+    consistent: list[tuple[DetailPage, dict[int, str]]] = []
+    for detail, values in located:
+        kept = {
+            detail.slots[slot]: attribute
+            for slot, attribute in _values_by_slot(detail, values).items()
+            if value_counts[slot, attribute] >= MIN_CONSISTENT_SHARE * page_counts[slot]
+        }
+        consistent.append((detail, kept))
+    return consistent
+
+
+def _values_by_slot(detail: DetailPage, values: Mapping[int, str]) -> dict[SlotKey, str]:
+    return {slot: values[leaf] for slot, leaf in detail.slots.items() if leaf in values}
+
+
+def train_details(sites: Sequence[Sequence[DetailLesson]], schema: Schema) -> Hcrf:
+    """Train a model of a vertical's detail pages on the lessons of sites."""
+    count = max(MIN_SITE_PAGES, MAX_TRAINING_PAGES // len(sites))
+    lessons = [lesson for site in sites for lesson in site[:count]]
+    taught = frozenset[str]().union(*(lesson.attributes[0] for lesson in lessons))
+    seen: list[frozenset[str]] = []
+    for lesson in lessons:
+        seen += _inner_combinations(lesson.page.scene.vision, [lesson.record], lesson.attributes)
+    classes = BlockClasses.choose([name for name in schema.attributes if name in taught], seen)
+    truth = [_page_classes(classes, lesson.page.scene, [lesson.record], lesson.values) for lesson in lessons]
+    return train_hcrf(classes, [lesson.page.observed for lesson in lessons], truth, ONE_VERTICAL)
+
+
+def _inner_combinations(
+    vision: VisionTree, records: Iterable[int], attributes: Sequence[frozenset[str]]
+) -> list[frozenset[str]]:
+    """Return the attributes inside each inner block of some records."""
+    combinations: list[frozenset[str]] = []
+    for record in records:
+        blocks = range(record + 1, int(vision.end[record]))
+        combinations += [attributes[block] for block in blocks if vision.children[block]]
+    return combinations
+
+
+def _page_classes(
+    classes: BlockClasses, scene: Scene, records: Iterable[int], values: Mapping[int, str]
+) -> Ints:
+    return true_classes(classes, scene.profile, scene.vision, records, values)
+
+
+def make_list_lessons(pages: Iterable[Page], labels: Iterable[Label], schema: Schema) -> list[ListLesson]:
+    """Return the lessons of a site's list pages: the first pages with labels, on which these records are found.
+
+    Labels of a few records are enough, because the columns of all records get their names.
+    """
+    by_page = _group_labels((label for label in labels if label.record is not None), schema)
+    with_labels = ((page, page.entry_in(by_page)) for page in pages)
+    labeled = [(page, page_labels) for page, page_labels in with_labels if page_labels]
+    lessons = (_make_list_lesson(page, page_labels) for page, page_labels in labeled[:MAX_LIST_PAGES])
+    return [lesson for lesson in lessons if lesson is not None]
+
+
+def _make_list_lesson(page: Page, labels: Sequence[Label]) -> ListLesson | None:
+    try:
+        list_page = ListPage(page, EstimatedLayout())
+    except PageError:
+        return None
+    located = locate_runs(page, list_page, labels)
+    if not located:
+        return None
+    group = Group(tuple(run for run, _ in located))
+    lines = build_table(list_page.profile, group, shipped_seam_weights()).lines
+    scene = build_scene(list_page.profile, group.runs, lines)
+    values = _LabeledLeaves(page, scene, located).name_columns(lines)
+    return ListLesson(scene, observe_records(page.title, scene, group), values) if values else None
+
+
+class _LabeledLeaves:
+    """The leaves of labeled records, and the attributes of those that contain a value."""
+
+    def __init__(self, page: Page, scene: Scene, located: Sequence[tuple[Run, Sequence[Label]]]) -> None:
+        self._page, self._scene = page, scene
+        self._leaves: set[int] = set()
+        self._attributes: dict[int, str] = {}
+        for run, labels in located:
+            leaves = scene.leaves_inside(run) if labels else []
+            self._leaves.update(leaves)
+            for label in labels:
+                for leaf in self._find(leaves, label):
+                    self._attributes.setdefault(leaf, label.attribute)
+
+    def name_columns(self, lines: AlignedLines) -> dict[int, str]:
+        """Return the attributes of the leaves of all records, column by column, and of their largest images."""
+        columns = [column.leaves for column in self._scene.columns_of(lines)]
+        columns.append(self._scene.largest_images(self._scene.runs))
+        values: dict[int, str] = {}
+        for leaves in columns:
+            if name := self._column_name(leaves):
+                values |= dict.fromkeys(leaves, name)
+        return values
+
+    def _column_name(self, leaves: Iterable[int]) -> str | None:
+        """Return the attribute of most leaves of labeled records in a column; None if there is no such attribute."""
+        labeled = self._leaves.intersection(leaves)
+        counts = Counter(self._attributes[leaf] for leaf in labeled if leaf in self._attributes)
+        best = max(counts, key=lambda name: counts[name], default=None)
+        return best if best is not None and 2 * counts[best] > len(labeled) else None
+
+    def _find(self, leaves: Sequence[int], label: Label) -> list[int]:
+        """Return the leaves of a record that a label means."""
+        if label.xpath is not None:
+            return self._find_at(leaves, label.xpath)
+        value = (label.value or "").strip()
+        images = [leaf for leaf in leaves if value and self._scene.image_address(leaf) == value]
+        return images or sorted(locate_cells(self._scene, leaves, [letters_of(value)]))
+
+    def _find_at(self, leaves: Sequence[int], xpath: str) -> list[int]:
+        """Return the leaves of a record that show what an XPath selects."""
+        selected: set[int] = set()
+        for element, kind in nodes_at(self._page.tree, xpath):
+            if kind in ("text", "tail"):
+                text = element.tail if kind == "tail" else element.text
+                selected |= locate_cells(self._scene, leaves, [letters_of(text or "")])
+            else:
+                rows = tuple(
+                    row for row, item in enumerate(self._scene.profile.tree.items) if item is element
+                )
+                selected.update(self._scene.leaves_inside(rows))
+        return sorted(selected.intersection(leaves))
+
+
+def locate_cells(scene: Scene, leaves: Sequence[int], cells: Iterable[str]) -> set[int]:
+    """Return the leaves of a record that contain its cells.
+
+    Args:
+        scene: the page.
+        leaves: the leaves of the record, in page order.
+        cells: the letters of the cells, as from `letters_of`. A cell may span several leaves, or be most of one.
+    """
+    letters = {leaf: letters_of(scene.texts[leaf]) for leaf in leaves}
+    with_letters = {leaf: text for leaf, text in letters.items() if text}
+    order, index = list(with_letters), LetterIndex(list(with_letters.values()))
+    located: set[int] = set()
+    for cell in filter(None, cells):
+        if span := index.find_complete(cell):
+            located.update(order[span.start : span.stop])
+        else:
+            containing = [leaf for leaf, text in with_letters.items() if cell in text]
+            mostly = [leaf for leaf in containing if len(cell) >= MIN_VALUE_SHARE * len(with_letters[leaf])]
+            located.update(mostly[:1])
+    return located
+
+
+def train_lists(sites: Sequence[Sequence[ListLesson]], schema: Schema) -> Hcrf:
+    """Train a model that names the columns of a vertical's lists, on the lessons of sites."""
+    lessons = [lesson for site in sites for lesson in site]
+    taught: set[str] = set()
+    for lesson in lessons:
+        taught.update(lesson.values.values())
+    return train_names([name for name in schema.attributes if name in taught], lessons, ONE_VERTICAL)
+
+
+def train_names(names: Sequence[str], lessons: Sequence[ListLesson], prior: Prior = ANY_PAGES) -> Hcrf:
+    """Train a model that names the leaves of records."""
+    classes = choose_classes(names, lessons)
+    records: list[ObservedBlocks] = []
+    truth: list[Ints] = []
+    for lesson in lessons:
+        page_classes = _page_classes(classes, lesson.scene, lesson.records, lesson.values)
+        for record, observed in lesson.records.items():
+            records.append(observed)
+            truth.append(page_classes[record : int(lesson.scene.vision.end[record])])
+    return train_hcrf(classes, records, truth, prior)
+
+
+def choose_classes(names: Iterable[str], lessons: Iterable[ListLesson]) -> BlockClasses:
+    """Return the classes for some attributes, with the combinations that occur together in parts of records."""
+    seen: list[frozenset[str]] = []
+    for lesson in lessons:
+        attributes = attributes_inside(lesson.scene.vision, lesson.values)
+        seen += _inner_combinations(lesson.scene.vision, lesson.records, attributes)
+    return BlockClasses.choose(names, seen)
