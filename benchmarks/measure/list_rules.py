@@ -21,6 +21,7 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 import untemplate as ut
 from benchmarks.data.swde import Score
 from benchmarks.measure.lists import Sheet, hits, sheets
+from untemplate.labeling.list_labels import letters_of
 from untemplate.page import visible_text
 from untemplate.rules.record_pages import RecordPage, split_records
 
