@@ -156,6 +156,8 @@ def measure(
     for number, one in enumerate(track(subjects, "sites", console=console)):
         others = [subjects[(number + step) % len(subjects)] for step in range(1, teachers + 1)]
         model = train_details([other.lessons for other in others], schema)
+        if model is None:
+            continue
         yield from answer(model, one, one.pages, is_alone, False, with_evidence)
         for name in () if is_alone else one.attributes:
             pages = [without(page, one.truth[page.id].get(name, [])) for page in one.pages[::2]]

@@ -106,7 +106,7 @@ class BlockFeatures:
         self._box_features = _box_features(scene.vision.boxes)
         self._global_features = global_features
         self._marks = _mark_records(scene.vision, groups[:MAX_MARKED_GROUPS])
-        self._first_texts = _first_texts(scene, groups[0]) if groups else set()
+        self._first_texts = _leading_texts(scene, groups[0]) if groups else set()
         self._measure_rows()
         self._measure_blocks()
         self._name_features: dict[int, list[str]] = {}
@@ -126,15 +126,17 @@ class BlockFeatures:
         """Count the kinds of leaves in each block, its descendants and ancestors, and siblings of its shape."""
         vision = self._vision
         self._mentioned = {text: mentioned_types(text) for text in {*self._texts}}
-        mentioned = {leaf: self._mentioned[self._texts[leaf]] for leaf in self._leaves}
-        self._prices = self._count([leaf for leaf in self._leaves if "price" in mentioned[leaf]])
-        self._dates = self._count([leaf for leaf in self._leaves if "date" in mentioned[leaf]])
+        self._prices = self._count(self._leaves_that_mention("price"))
+        self._dates = self._count(self._leaves_that_mention("date"))
         self._images = self._count([leaf for leaf in self._leaves if not self._texts[leaf]])
         self._sizes = vision.end - np.arange(len(vision))
         self._twins = Counter(self._shape_beside(block) for block in range(len(vision)))
         self._depth = [0] * len(vision)
         for block, parent in enumerate(vision.parent.tolist()):
             self._depth[block] = self._depth[parent] + 1 if parent >= 0 else 0
+
+    def _leaves_that_mention(self, name: str) -> list[int]:
+        return [leaf for leaf in self._leaves if name in self._mentioned[self._texts[leaf]]]
 
     def _count(self, leaves: Sequence[int]) -> Ints:
         """Count the given leaves in each block."""
@@ -361,7 +363,7 @@ def _mark_regions(vision: VisionTree, blocks: Sequence[int], rank: int) -> dict[
     return marks
 
 
-def _first_texts(scene: Scene, group: Group) -> set[int]:
+def _leading_texts(scene: Scene, group: Group) -> set[int]:
     """Return the first leaf with a text of each record."""
     first_texts: set[int] = set()
     for run in group.runs:

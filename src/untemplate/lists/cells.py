@@ -274,7 +274,7 @@ class _SeamFinder:
 def _seam_features(profile: PageProfile, seams: _SeamColumns, kinds: int, records: int) -> Floats:
     """Return the features of each kind of seam: the means over its seams, and how often records have it."""
     count = np.maximum(np.bincount(seams.kind, minlength=kinds), 1)
-    measured = _markup_features(profile, seams) | _text_features(profile, seams)
+    measured = _markup_features(profile, seams) | _wording_features(profile, seams)
 
     def mean(column: npt.ArrayLike) -> Floats:
         return np.bincount(seams.kind, column, kinds) / count
@@ -327,7 +327,7 @@ def _markup_features(profile: PageProfile, seams: _SeamColumns) -> dict[str, npt
     }
 
 
-def _text_features(profile: PageProfile, seams: _SeamColumns) -> dict[str, npt.ArrayLike]:
+def _wording_features(profile: PageProfile, seams: _SeamColumns) -> dict[str, npt.ArrayLike]:
     """Return columns about the two texts at each seam."""
     items = profile.tree.items
     before = [str(items[row]).strip() for row in seams.left_text.tolist()]

@@ -85,12 +85,19 @@ def _header_rows(tree: PageTree) -> Iterator[int]:
     is_bold = tree.depth(tree.has_tag(_BOLD)) > 0
     plain_texts = tree.total((tree.has_tag({TEXT}) & ~is_bold).astype(np.float64))
     for rows in _table_rows(tree).values():
-        cell_tags = {row: {tree.tags[child] for child in tree.children[row]} for row in rows}
-        if any("td" in tags for tags in cell_tags.values()):
-            yield from (row for row, tags in cell_tags.items() if tags == {"th"})
+        yield from _rows_of_header_cells(tree, rows)
         first, *others = rows
-        if len(tree.children[first]) > 1 and not plain_texts[first] and all(plain_texts[others]):
+        is_bold_row = len(tree.children[first]) > 1 and not plain_texts[first]
+        if is_bold_row and plain_texts[others].all():
             yield first
+
+
+def _rows_of_header_cells(tree: PageTree, rows: Sequence[int]) -> list[int]:
+    """Return the rows of a table that have only `th` cells, if other rows have `td` cells."""
+    cell_tags = {row: {tree.tags[child] for child in tree.children[row]} for row in rows}
+    if "td" not in set[str]().union(*cell_tags.values()):
+        return []
+    return [row for row, tags in cell_tags.items() if tags == {"th"}]
 
 
 def _table_rows(tree: PageTree) -> dict[int, list[int]]:

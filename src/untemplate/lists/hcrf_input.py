@@ -138,7 +138,7 @@ def _type_codes(profile: PageProfile, vision: VisionTree) -> list[str]:
     for block in range(len(vision) - 1, -1, -1):
         children = vision.children[block]
         if children:
-            codes[block] = _without_repetition("".join(codes[child] for child in children))
+            codes[block] = _collapse_repeats("".join(codes[child] for child in children))
         else:
             codes[block] = _leaf_type(profile, vision.rows[block][0])
     return codes
@@ -153,7 +153,7 @@ def _leaf_type(profile: PageProfile, row: int) -> str:
     return "l" if profile.in_link[row] else "t"
 
 
-def _without_repetition(letters: str) -> str:
+def _collapse_repeats(letters: str) -> str:
     """Return a sequence without letters that repeat the one before, at most MAX_TYPE_CODE letters."""
     code = ""
     for letter in letters:

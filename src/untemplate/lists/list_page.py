@@ -114,22 +114,26 @@ def build_table(profile: PageProfile, group: Group, seam_weights: Floats) -> Lis
         # All records wait for a script that shows them. Then their contents are not hidden either.
         profile = profile.revealed()
     cells = CellFinder(tree, find_joined_rows(profile, runs, seam_weights), profile.shown)
-    lines = align_records(tree, profile.shapes, cells, runs)
-    texts = [[cells.text(line) or None if line else None for line in row] for row in lines]
-    kept = []
-    for number in range(len(texts[0])):
-        column = [row[number] for row in texts]
-        is_hidden = _is_concealed(profile, runs, [row[number] for row in lines]) and _is_constant(column)
-        if not is_hidden and not _is_punctuation(column):
-            kept.append(number)
-    return ListTable(
-        [[row[number] for number in kept] for row in lines],
-        [[row[number] for number in kept] for row in texts],
-    )
+    aligned = align_records(tree, profile.shapes, cells, runs)
+    lines: AlignedLines = [[] for _ in runs]
+    texts: list[list[str | None]] = [[] for _ in runs]
+    for column in zip(*aligned, strict=True):
+        column_texts = [cells.text(line) if line else "" for line in column]
+        if _is_noise(profile, runs, column, column_texts):
+            continue
+        for record, (line, text) in enumerate(zip(column, column_texts, strict=True)):
+            lines[record].append(line)
+            texts[record].append(text or None)
+    return ListTable(lines, texts)
 
 
-def _is_punctuation(column: Sequence[str | None]) -> bool:
-    return all(PUNCTUATION.issuperset(text or "") for text in column)
+def _is_noise(
+    profile: PageProfile, runs: Sequence[Run], column: Sequence[Line | None], texts: Sequence[str]
+) -> bool:
+    """Return True if a column contains only punctuation, or the same hidden text in most records."""
+    if all(map(PUNCTUATION.issuperset, texts)):
+        return True
+    return _is_concealed(profile, runs, column) and _is_constant(texts)
 
 
 def _is_concealed(profile: PageProfile, runs: Sequence[Run], column: Sequence[Line | None]) -> bool:
@@ -140,9 +144,9 @@ def _is_concealed(profile: PageProfile, runs: Sequence[Run], column: Sequence[Li
     return sum(concealed) * 2 > len(concealed)
 
 
-def _is_constant(column: Sequence[str | None]) -> bool:
+def _is_constant(texts: Sequence[str]) -> bool:
     """Return True if most records that have the column have the same text in it."""
-    counts = Counter(text for text in column if text)
+    counts = Counter(filter(None, texts))
     return bool(counts) and max(counts.values()) >= MIN_EQUAL_CELLS * counts.total()
 
 

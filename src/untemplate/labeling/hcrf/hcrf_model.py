@@ -67,13 +67,7 @@ class HcrfModel:
             taught.update(_taught_attributes(*lessons))
         if not taught:
             raise LabelError(f"no label of schema {schema.name!r} is found on the pages of its seed site")
-        with_details = [lessons for lessons in detail_lessons if lessons]
-        with_lists = [lessons for lessons in list_lessons if lessons]
-        return cls(
-            train_details(with_details, schema) if with_details else None,
-            train_lists(with_lists, schema) if with_lists else None,
-            taught,
-        )
+        return cls(train_details(detail_lessons, schema), train_lists(list_lessons, schema), taught)
 
     def find(self, pages: Sequence[Page], schema: Schema) -> list[Finding]:
         """Return where the attributes are on detail pages of one template.

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 from untemplate.errors import PageError
 from untemplate.labeling.hcrf.detail_pages import DetailPage, read_detail_pages
@@ -73,6 +74,12 @@ class DetailLesson:
         return attributes_inside(self.page.scene.vision, self.values)
 
     @property
+    def values_by_slot(self) -> dict[SlotKey, str]:
+        """The attributes of the leaves by their slots."""
+        slots = self.page.slots.items()
+        return {slot: self.values[leaf] for slot, leaf in slots if leaf in self.values}
+
+    @property
     def record(self) -> int:
         """The smallest block with all values."""
         children = enumerate(self.page.scene.vision.children)
@@ -96,20 +103,27 @@ def make_detail_lessons(pages: Sequence[Page], labels: Iterable[Label], schema: 
 
     Only some pages are read, spread over the site. Unlabeled ones help to recognize captions.
     """
-    wanted = [label for label in labels if label.record is None and not label.is_gap]
-    by_page = _group_labels(wanted, schema)
-    labels_of: dict[int, list[Label]] = {}
-    for page in pages:
-        names = dict.fromkeys((page.id, page.url))
-        labels_of[id(page)] = [label for name in names for label in by_page.get(name, ())]
-    labeled = [page for page in pages if labels_of[id(page)]]
-    unlabeled = [page for page in pages if not labels_of[id(page)]]
-    chosen = _spread(labeled, MAX_PAGES_READ)
-    details = read_detail_pages([*chosen, *_spread(unlabeled, MAX_PAGES_READ - len(chosen))])
-    located = [(detail, _locate_values(detail, labels_of[id(detail.page)])) for detail in details]
-    consistent = _drop_inconsistent([(detail, values) for detail, values in located if values])
-    lessons = [DetailLesson(detail, values) for detail, values in consistent if values]
-    return sorted(lessons, key=lambda lesson: -len(lesson.attributes[0]))
+    by_page = _group_labels((label for label in labels if label.record is None and not label.is_gap), schema)
+    details = read_detail_pages(_choose_pages(pages, by_page))
+    located = [DetailLesson(detail, _locate_values(detail, by_page)) for detail in details]
+    lessons = _drop_inconsistent([lesson for lesson in located if lesson.values])
+    with_values = [lesson for lesson in lessons if lesson.values]
+    return sorted(with_values, key=lambda lesson: -len(lesson.attributes[0]))
+
+
+def _choose_pages(pages: Sequence[Page], by_page: Mapping[str, Sequence[Label]]) -> list[Page]:
+    """Return labeled pages spread over the site, and unlabeled ones if there are few."""
+    labeled = [page for page in pages if _labels_of(page, by_page)]
+    unlabeled = [page for page in pages if not _labels_of(page, by_page)]
+    chosen = _spread_pages(labeled, MAX_PAGES_READ)
+    return chosen + _spread_pages(unlabeled, MAX_PAGES_READ - len(chosen))
+
+
+def _labels_of(page: Page, by_page: Mapping[str, Sequence[Label]]) -> list[Label]:
+    """Return the labels under a page's id and under its URL."""
+    by_id = by_page.get(page.id, ())
+    by_url = by_page.get(page.url, ()) if page.url != page.id else ()
+    return [*by_id, *by_url]
 
 
 def _group_labels(labels: Iterable[Label], schema: Schema) -> dict[str, list[Label]]:
@@ -121,17 +135,17 @@ def _group_labels(labels: Iterable[Label], schema: Schema) -> dict[str, list[Lab
     return by_page
 
 
-def _spread(pages: Sequence[Page], count: int) -> list[Page]:
+def _spread_pages(pages: Sequence[Page], count: int) -> list[Page]:
     """Return at most this many pages, evenly spread."""
     if len(pages) <= count:
         return list(pages)
     return [pages[number * len(pages) // count] for number in range(count)]
 
 
-def _locate_values(detail: DetailPage, labels: Iterable[Label]) -> dict[int, str]:
-    """Return the attributes of the leaves that labels mean."""
+def _locate_values(detail: DetailPage, by_page: Mapping[str, Sequence[Label]]) -> dict[int, str]:
+    """Return the attributes of the leaves that the labels of a page mean."""
     values: dict[int, str] = {}
-    for label in labels:
+    for label in _labels_of(detail.page, by_page):
         if label.xpath is not None:
             leaves = _leaves_at(detail, label.xpath)
         else:
@@ -164,34 +178,31 @@ def _leaves_at(detail: DetailPage, xpath: str) -> list[int]:
     return leaves
 
 
-def _drop_inconsistent(
-    located: Sequence[tuple[DetailPage, dict[int, str]]],
-) -> list[tuple[DetailPage, dict[int, str]]]:
-    """Return the located values without those of slots that contain a label's value only by chance."""
+def _drop_inconsistent(lessons: Sequence[DetailLesson]) -> list[DetailLesson]:
+    """Return the lessons without the values of slots that contain a label's value only by chance."""
     page_counts: Counter[SlotKey] = Counter()
     value_counts: Counter[tuple[SlotKey, str]] = Counter()
-    for detail, values in located:
-        page_counts.update(detail.slots.keys())
-        value_counts.update(_values_by_slot(detail, values).items())
-    consistent: list[tuple[DetailPage, dict[int, str]]] = []
-    for detail, values in located:
+    for lesson in lessons:
+        page_counts.update(lesson.page.slots.keys())
+        value_counts.update(lesson.values_by_slot.items())
+    consistent: list[DetailLesson] = []
+    for lesson in lessons:
         kept = {
-            detail.slots[slot]: attribute
-            for slot, attribute in _values_by_slot(detail, values).items()
+            lesson.page.slots[slot]: attribute
+            for slot, attribute in lesson.values_by_slot.items()
             if value_counts[slot, attribute] >= MIN_CONSISTENT_SHARE * page_counts[slot]
         }
-        consistent.append((detail, kept))
+        consistent.append(DetailLesson(lesson.page, kept))
     return consistent
 
 
-def _values_by_slot(detail: DetailPage, values: Mapping[int, str]) -> dict[SlotKey, str]:
-    return {slot: values[leaf] for slot, leaf in detail.slots.items() if leaf in values}
-
-
-def train_details(sites: Sequence[Sequence[DetailLesson]], schema: Schema) -> Hcrf:
-    """Train a model of a vertical's detail pages on the lessons of sites."""
-    count = max(MIN_SITE_PAGES, MAX_TRAINING_PAGES // len(sites))
-    lessons = [lesson for site in sites for lesson in site[:count]]
+def train_details(sites: Sequence[Sequence[DetailLesson]], schema: Schema) -> Hcrf | None:
+    """Train a model of a vertical's detail pages on the lessons of sites; None if there are no lessons."""
+    taught_sites = [site for site in sites if site]
+    if not taught_sites:
+        return None
+    count = max(MIN_SITE_PAGES, MAX_TRAINING_PAGES // len(taught_sites))
+    lessons = [*chain.from_iterable(site[:count] for site in taught_sites)]
     taught = frozenset[str]().union(*(lesson.attributes[0] for lesson in lessons))
     seen: list[frozenset[str]] = []
     for lesson in lessons:
@@ -321,9 +332,11 @@ def locate_cells(scene: Scene, leaves: Sequence[int], cells: Iterable[str]) -> s
     return located
 
 
-def train_lists(sites: Sequence[Sequence[ListLesson]], schema: Schema) -> Hcrf:
-    """Train a model that names the columns of a vertical's lists, on the lessons of sites."""
-    lessons = [lesson for site in sites for lesson in site]
+def train_lists(sites: Sequence[Sequence[ListLesson]], schema: Schema) -> Hcrf | None:
+    """Train a model that names the columns of a vertical's lists; None if there are no lessons."""
+    lessons = [*chain.from_iterable(sites)]
+    if not lessons:
+        return None
     taught: set[str] = set()
     for lesson in lessons:
         taught.update(lesson.values.values())

@@ -125,7 +125,7 @@ def site_features(
     for leaves in _leaves_by_slot(slots):
         texts = [scenes[page].texts[leaf] for page, leaf in leaves.items()]
         usual_caption = Counter(captions[page][leaf][0] for page, leaf in leaves.items()).most_common(1)[0][0]
-        shared = _column_features(scenes, leaves, titles) + _word_features(texts, usual_caption)
+        shared = _slot_statistics(scenes, leaves, titles) + _slot_words(texts, usual_caption)
         for (page, leaf), text in zip(leaves.items(), texts, strict=True):
             features[page][leaf] = [*shared, f"!common {text in site_texts}"]
     return features
@@ -140,7 +140,7 @@ def _leaves_by_slot(slots: Sequence[Mapping[SlotKey, int]]) -> list[dict[int, in
     return list(columns.values())
 
 
-def _column_features(scenes: Sequence[Scene], leaves: Mapping[int, int], titles: Sequence[str]) -> list[str]:
+def _slot_statistics(scenes: Sequence[Scene], leaves: Mapping[int, int], titles: Sequence[str]) -> list[str]:
     """Return statistics of a slot's texts."""
     texts = [scenes[page].texts[leaf] for page, leaf in leaves.items()]
     contexts = [scenes[page].link_and_heading(leaf) for page, leaf in leaves.items()]
@@ -151,7 +151,7 @@ def _column_features(scenes: Sequence[Scene], leaves: Mapping[int, int], titles:
     return [*(f"!{name}" for name in column.features()), f"!column in title {round(4 * in_title)}"]
 
 
-def _word_features(texts: Sequence[str], caption: str) -> list[str]:
+def _slot_words(texts: Sequence[str], caption: str) -> list[str]:
     """Return the words of a slot's texts and of its caption."""
     counts: Counter[str] = Counter()
     for text in texts:
