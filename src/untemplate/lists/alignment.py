@@ -44,7 +44,14 @@ class _SeedNode:
 
 
 def align_records(tree: PageTree, shapes: Shapes, cells: CellFinder, runs: Sequence[Run]) -> AlignedLines:
-    """Return the cells of each record in common columns."""
+    """Return the cells of each record in common columns.
+
+    Args:
+        tree: the page.
+        shapes: the shapes of its rows.
+        cells: finds the cells inside elements.
+        runs: the records, at least one.
+    """
     return _Alignment(tree, shapes, cells).align(runs)
 
 
@@ -74,7 +81,11 @@ class _Alignment:
                     waiting.append((part, self._cells.units(unit.rows[0])))
 
     def _partners(self, seed: _SeedNode, units: list[Unit]) -> list[_SeedNode]:
-        """Return the child of a seed node for each of these siblings; children for new parts are inserted."""
+        """Return the child of a seed node for each of these siblings.
+
+        Siblings without a partner get new children, inserted in order. Once a node has MAX_PARTS children, new
+        ones are not kept, so that hostile pages cannot blow up the seed.
+        """
         kinds = [self._kind_of(unit) for unit in units]
         parts = seed.children
         if [part.kind for part in parts] == kinds:

@@ -86,7 +86,12 @@ def _combination_name(attributes: Sequence[str]) -> str:
 
 
 def attributes_inside(vision: VisionTree, values: Mapping[int, str]) -> list[frozenset[str]]:
-    """Return the attributes inside each block; `values` maps leaves to their attribute."""
+    """Return the attributes inside each block.
+
+    Args:
+        vision: the blocks of a page.
+        values: leaf -> its attribute, for leaves that contain a value.
+    """
     inside: list[set[str]] = [set() for _ in vision.rows]
     for block in range(len(vision) - 1, -1, -1):
         if block in values:

@@ -124,6 +124,7 @@ class CellFinder:
         self._is_one_text = self._find_single_texts()
 
     def _find_single_texts(self) -> list[bool]:
+        """Return which rows are one text: all meaningful children are, and each is joined with the one before."""
         single = [True] * len(self._tree)
         for row, children in self._tree.children.items():
             later = [child for child in children if self._is_meaningful[child]][1:]
@@ -198,7 +199,13 @@ def shipped_seam_weights() -> Floats:
 
 
 def find_joined_rows(profile: PageProfile, runs: Sequence[Run], weights: Floats) -> Bools:
-    """Return which rows form one text with the sibling before them."""
+    """Return which rows form one text with the sibling before them.
+
+    Args:
+        profile: the page.
+        runs: the records of one list.
+        weights: the weights of SEAM_FEATURES. A seam with a positive score joins its texts.
+    """
     joined = np.zeros(len(profile.tree), np.bool_)
     seams = find_seams(profile, runs)
     is_joining = seams.features @ weights > 0
@@ -207,7 +214,12 @@ def find_joined_rows(profile: PageProfile, runs: Sequence[Run], weights: Floats)
 
 
 def find_seams(profile: PageProfile, runs: Sequence[Run]) -> Seams:
-    """Return the seams of these records, except where a separator such as "|" parts the texts."""
+    """Return the seams of these records, except where a separator such as "|" parts the texts.
+
+    Args:
+        profile: the page.
+        runs: the records of one list. Seams of the same kind in different records share their features.
+    """
     finder = _SeamFinder(profile)
     for record, run in enumerate(runs):
         finder.add_record(record, run)
@@ -242,6 +254,7 @@ class _SeamFinder:
         return len(self._kinds)
 
     def add_record(self, record: int, run: Run) -> None:
+        """Add the seams of a record: the pairs of adjacent siblings that both contain a text."""
         rows = self._tree.rows_inside(run)
         for row in rows:
             self._set_context(row, run)
@@ -262,6 +275,7 @@ class _SeamFinder:
         self._context[row] = self._contexts.setdefault(path, len(self._contexts))
 
     def _add_seam(self, record: int, parent: int, left: int, right: int) -> None:
+        """Add the seam between two siblings, unless a separator is between their texts."""
         left_text, right_text = self._text_before[self._end[left] - 1], self._text_after[right]
         if self._separators[left_text] != self._separators[right_text]:
             return

@@ -138,7 +138,12 @@ def largest_groups(profile: PageProfile, groups: Sequence[Group]) -> list[Group]
 
 
 def score_groups(features: Floats, weights: Floats) -> Floats:
-    """Return how much each group looks like the records of its page; hidden groups rank after all others."""
+    """Return how much each group looks like the records of its page; hidden groups rank after all others.
+
+    Args:
+        features: a row per group, as from `measure_groups`.
+        weights: the weights of GROUP_FEATURES, as from `shipped_group_weights`.
+    """
     scores: Floats = features @ weights - _HIDDEN_PENALTY * mostly_hidden(features)
     return scores
 
@@ -156,7 +161,13 @@ def list_confidence(features: Floats) -> float:
 
 
 def disjoint_lists(profile: PageProfile, groups: Sequence[Group], scores: Floats) -> list[Group]:
-    """Select groups that do not overlap, the best first, then groups of the members that these drop."""
+    """Select groups that do not overlap, the best first, then groups of the members that these drop.
+
+    Args:
+        profile: the page.
+        groups: all groups of the page.
+        scores: their scores, higher is better.
+    """
     is_taken = np.zeros(len(profile.tree) + 1, np.bool_)
     waiting = [groups[number] for number in np.argsort(-scores, kind="stable").tolist()]
     chosen: list[Group] = []

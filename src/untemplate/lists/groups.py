@@ -45,7 +45,11 @@ class Group:
 
 
 def find_groups(tree: PageTree, shapes: Shapes) -> list[Group]:
-    """Return every group of two or more members, without duplicates."""
+    """Return every group of two or more members, without duplicates.
+
+    Three kinds of groups compete: elements in the same context, elements with the same tag and class wherever they
+    are, and runs of siblings. The first two are split by shape, once for each threshold of similarity.
+    """
     may_be_record = _possible_records(tree)
     by_context = _rows_by_context(tree, may_be_record)
     by_class = _rows_by_class(tree, may_be_record)
@@ -69,7 +73,10 @@ def _single_rows(rows: Iterable[int]) -> tuple[Run, ...]:
 
 
 def _possible_records(tree: PageTree) -> list[bool]:
-    """Return which rows may be records: elements with siblings that are no header rows of a table."""
+    """Return which rows may be records: elements with siblings.
+
+    Header rows of tables are none, and neither are tags such as `body` or `option`.
+    """
     possible = []
     for tag, parent in zip(tree.tags, tree.parent.tolist(), strict=True):
         # An only child is the same record as its parent, unless the parent cannot be one.
@@ -135,7 +142,11 @@ def _split_all(sets: Iterable[list[int]], shapes: Shapes, threshold: float) -> I
 
 
 def _split_by_shape(rows: Sequence[int], shapes: Shapes, threshold: float) -> list[list[int]]:
-    """Split rows into sets of similar shape: each row joins the set whose first row is the most similar."""
+    """Split rows into sets of similar shape.
+
+    Each row joins the set whose first row is the most similar. If none is similar enough, it starts a set of
+    its own, as long as there are fewer than MAX_SHAPES.
+    """
     if threshold == 0:
         return [list(rows)]
     sets: list[list[int]] = []
@@ -161,7 +172,12 @@ def _most_similar(sets: Sequence[list[int]], row: int, shapes: Shapes, threshold
 
 
 def _find_runs(children: Sequence[int], kinds: Sequence[int]) -> Iterator[tuple[Run, ...]]:
-    """Yield the ways to split siblings into similar runs that begin with the same kind of sibling."""
+    """Yield the ways to split siblings into similar runs that begin with the same kind of sibling.
+
+    Args:
+        children: the rows of the siblings.
+        kinds: the kind of each, equal for siblings in the same context with similar shapes.
+    """
     counts = Counter(kinds)
     if len(counts) < 2:
         return
@@ -217,7 +233,10 @@ def _visible_members(profile: PageProfile, runs: tuple[Run, ...]) -> tuple[Run, 
 
 
 def _central_members(profile: PageProfile, runs: tuple[Run, ...]) -> tuple[Run, ...]:
-    """Return runs that are not, with siblings, in a part such as "related"; all runs if half of them or more are."""
+    """Return runs that are not, together with others, in a part such as "related".
+
+    If half of the runs or more are in such parts, the list itself has such a name, and all runs stay.
+    """
     parents = profile.tree.parent[[run[0] for run in runs]].tolist()
     counts = Counter(parents)
     is_aside = [bool(profile.aside[parent]) and counts[parent] > 1 for parent in parents]
@@ -239,6 +258,10 @@ def _without_duplicates(profile: PageProfile, runs: tuple[Run, ...]) -> tuple[Ru
 
 def _links_inside(tree: PageTree, run: Run) -> list[str]:
     """Return the addresses of the links to other pages in a run."""
-    items = (tree.items[row] for row in tree.rows_inside(run) if tree.tags[row] == "a")
-    links = (item.get("href", "") for item in items if not isinstance(item, str))
-    return [link for link in links if link and not link.startswith(("#", "javascript:"))]
+    links: list[str] = []
+    for row in tree.rows_inside(run):
+        item = tree.items[row]
+        address = "" if isinstance(item, str) or item.tag != "a" else item.get("href", "")
+        if address and not address.startswith(("#", "javascript:")):
+            links.append(address)
+    return links

@@ -115,39 +115,39 @@ def build_table(profile: PageProfile, group: Group, seam_weights: Floats) -> Lis
         profile = profile.revealed()
     cells = CellFinder(tree, find_joined_rows(profile, runs, seam_weights), profile.shown)
     aligned = align_records(tree, profile.shapes, cells, runs)
-    lines: AlignedLines = [[] for _ in runs]
-    texts: list[list[str | None]] = [[] for _ in runs]
-    for column in zip(*aligned, strict=True):
-        column_texts = [cells.text(line) if line else "" for line in column]
-        if _is_noise(profile, runs, column, column_texts):
-            continue
-        for record, (line, text) in enumerate(zip(column, column_texts, strict=True)):
-            lines[record].append(line)
-            texts[record].append(text or None)
-    return ListTable(lines, texts)
+    columns = [_TextColumn(column, cells) for column in zip(*aligned, strict=True)]
+    kept = [column for column in columns if not column.is_noise(profile, runs)]
+    records = range(len(runs))
+    return ListTable(
+        [[column.lines[record] for column in kept] for record in records],
+        [[column.texts[record] or None for column in kept] for record in records],
+    )
 
 
-def _is_noise(
-    profile: PageProfile, runs: Sequence[Run], column: Sequence[Line | None], texts: Sequence[str]
-) -> bool:
-    """Return True if a column contains only punctuation, or the same hidden text in most records."""
-    if all(map(PUNCTUATION.issuperset, texts)):
-        return True
-    return _is_concealed(profile, runs, column) and _is_constant(texts)
+class _TextColumn:
+    """The cells of one column, and their texts; "" where a record lacks it."""
 
+    def __init__(self, lines: Sequence[Line | None], cells: CellFinder) -> None:
+        self.lines = lines
+        self.texts = [cells.text(line) if line else "" for line in lines]
 
-def _is_concealed(profile: PageProfile, runs: Sequence[Run], column: Sequence[Line | None]) -> bool:
-    """Return True if most cells of a column are in parts of their record whose name says "hidden" or the like."""
-    depth = profile.concealed
-    cells = [(run, line) for run, line in zip(runs, column, strict=True) if line]
-    concealed = [bool(depth[line[0]] > depth[run[0]]) for run, line in cells]
-    return sum(concealed) * 2 > len(concealed)
+    def is_noise(self, profile: PageProfile, runs: Sequence[Run]) -> bool:
+        """Return True if the column contains only punctuation, or the same hidden text in most records."""
+        if all(map(PUNCTUATION.issuperset, self.texts)):
+            return True
+        return self._is_concealed(profile, runs) and self._is_constant()
 
+    def _is_concealed(self, profile: PageProfile, runs: Sequence[Run]) -> bool:
+        """Return True if most cells are in parts of their record whose name says "hidden" or the like."""
+        depth = profile.concealed
+        cells = [(run, line) for run, line in zip(runs, self.lines, strict=True) if line]
+        concealed = [bool(depth[line[0]] > depth[run[0]]) for run, line in cells]
+        return sum(concealed) * 2 > len(concealed)
 
-def _is_constant(texts: Sequence[str]) -> bool:
-    """Return True if most records that have the column have the same text in it."""
-    counts = Counter(filter(None, texts))
-    return bool(counts) and max(counts.values()) >= MIN_EQUAL_CELLS * counts.total()
+    def _is_constant(self) -> bool:
+        """Return True if most records that have the column have the same text in it."""
+        counts = Counter(filter(None, self.texts))
+        return bool(counts) and max(counts.values()) >= MIN_EQUAL_CELLS * counts.total()
 
 
 class ListPage:

@@ -168,6 +168,7 @@ class PageProfile:
         return counts
 
     def _twins(self, siblings: list[int]) -> list[list[int]]:
+        """Return the sets of siblings with the same shape and several texts."""
         by_shape: dict[int, list[int]] = {}
         for row in siblings:
             if self.texts[row] > 1:
@@ -196,7 +197,10 @@ class PageProfile:
         return closed
 
     def _tabs(self) -> dict[tuple[int, str], list[int]]:
-        """Group the contents of tabs by their parent and by each class or role that says "tab"."""
+        """Group the contents of tabs by their parent and by each class or role that says "tab".
+
+        The handles on which people click have the same names. They are recognized by their tags.
+        """
         tabs: dict[tuple[int, str], list[int]] = {}
         for row, (item, tag) in enumerate(zip(self.tree.items, self.tree.tags, strict=True)):
             if isinstance(item, str) or tag in _TAB_HANDLES or self.words[row].isdisjoint(TAB_WORDS):

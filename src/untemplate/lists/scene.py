@@ -185,7 +185,11 @@ class Scene:
 
     @staticmethod
     def titles(columns: Iterable[Column]) -> list[int]:
-        """Return the title leaf of each record: the first text of the highest prominence that most records have."""
+        """Return the title leaf of each record: its first text of the highest prominence.
+
+        The highest prominence is that of columns that half of the records have. Records without a heading have a link
+        as their title, but a plain text only if all titles are.
+        """
         candidates = [column for column in columns if column.may_be_title]
         usual = [column.prominence for column in candidates if column.filled >= MIN_HALF]
         highest = max(usual, default=_HEADING_PROMINENCE)
@@ -210,9 +214,12 @@ class Scene:
 
     def _column_leaves(self, cells: Sequence[Line | None]) -> dict[int, int]:
         """Map the leaves of a column's cells that are shown to the numbers of their records."""
-        lines = ((record, line) for record, line in enumerate(cells) if line is not None)
-        leaves = {int(self.leaf[line[0]]): record for record, line in lines}
-        return {leaf: record for leaf, record in leaves.items() if leaf >= 0 and self.texts[leaf]}
+        records: dict[int, int] = {}
+        for record, line in enumerate(cells):
+            leaf = -1 if line is None else int(self.leaf[line[0]])
+            if leaf >= 0 and self.texts[leaf]:
+                records[leaf] = record
+        return records
 
     def largest_images(self, runs: Sequence[Run]) -> list[int]:
         """Return the leaf of the largest image of each record that has one."""

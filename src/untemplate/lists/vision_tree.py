@@ -90,15 +90,17 @@ class VisionTree:
         return leaf_of
 
     def find(self, run: Run) -> int | None:
-        """Return the block that shows these rows and nothing else; None if there is no such block."""
+        """Return the block that shows these rows and nothing else; None if there is no such block.
+
+        Rows without a block show nothing. Several blocks are the children of the block that we look for.
+        """
         blocks = [self.by_row[row] for row in run if row in self.by_row]
-        if len(run) == 1 or len(blocks) == 1:
-            return blocks[0] if blocks else None
-        parents = {int(self.parent[block]) for block in blocks}
-        if len(parents) != 1:
+        if len(blocks) <= 1:
+            return next(iter(blocks), None)
+        parent = int(self.parent[blocks[0]])
+        if parent < 0 or self.children[parent] != blocks:
             return None
-        (parent,) = parents
-        return parent if parent >= 0 and self.children[parent] == blocks else None
+        return parent
 
 
 def build_vision_tree(
@@ -136,7 +138,11 @@ class _Builder:
         return _flatten(self._blocks[0] if self._blocks else None)
 
     def _build_block(self, row: int) -> _Block | None:
-        """Return the block of a row from the blocks of its children; None if it shows nothing."""
+        """Return the block of a row from the blocks of its children; None if it shows nothing.
+
+        Texts and images are leaves, and so are elements with nothing but colored words. An element with one block
+        inside is the same block. Other elements become inner blocks.
+        """
         tag, children = self._tree.tags[row], self._tree.children.get(row, [])
         inside = self._child_blocks(children)
         only_colored = all(self._is_colored[child] for child in children)
@@ -154,18 +160,19 @@ class _Builder:
 
     def _child_blocks(self, children: Sequence[int]) -> list[_Block]:
         """Return the blocks of siblings, with the texts of each line in one leaf."""
-        built = [(row, self._blocks[row]) for row in children]
-        blocks = [(row, block) for row, block in built if block is not None]
-        if not self._line_heads:
-            return [block for _, block in blocks]
-        return self._join_lines(blocks)
+        if self._line_heads:
+            return self._join_lines(children)
+        return [block for row in children if (block := self._blocks[row]) is not None]
 
-    def _join_lines(self, children: Sequence[tuple[int, _Block]]) -> list[_Block]:
+    def _join_lines(self, children: Sequence[int]) -> list[_Block]:
         """Put the texts of each line into one leaf, after the images between them."""
         joined: list[_Block] = []
         line_parts: list[tuple[int, _Block]] = []
         line: frozenset[int] = frozenset()
-        for row, block in children:
+        for row in children:
+            block = self._blocks[row]
+            if block is None:
+                continue
             if row not in line:
                 joined += _make_leaf(line_parts)
                 line_parts, line = [], self._line_heads.get(row, frozenset())
@@ -176,7 +183,11 @@ class _Builder:
         return joined + _make_leaf(line_parts)
 
     def _wrap_runs(self, siblings: Sequence[_Block]) -> list[_Block]:
-        """Put the siblings of each run into one block; return nothing if no run begins among them."""
+        """Put the siblings of each run into one block; return nothing if no run begins among them.
+
+        Blocks of the same run are adjacent. If everything belongs to one run, the siblings stay as they are: their
+        parent is the block of the run.
+        """
         run_of_row = self._runs_among(siblings)
         if not run_of_row:
             return []

@@ -102,6 +102,11 @@ def make_detail_lessons(pages: Sequence[Page], labels: Iterable[Label], schema: 
     """Return the lessons of a site's detail pages, those with the most attributes first.
 
     Only some pages are read, spread over the site. Unlabeled ones help to recognize captions.
+
+    Args:
+        pages: the pages of the site.
+        labels: labels of pages. Labels of records, and labels that say that a value is missing, are ignored.
+        schema: attributes that it does not have are ignored.
     """
     by_page = _group_labels((label for label in labels if label.record is None and not label.is_gap), schema)
     details = read_detail_pages(_choose_pages(pages, by_page))
@@ -157,12 +162,14 @@ def _locate_values(detail: DetailPage, by_page: Mapping[str, Sequence[Label]]) -
 
 def _leaves_with_text(detail: DetailPage, value: str) -> list[int]:
     """Return all leaves with this text; if there are none, the shortest leaf that contains it and little more."""
-    texts = {leaf: detail.scene.texts[leaf] for leaf in detail.slots.values()}
-    equal = [leaf for leaf, text in texts.items() if text == value]
-    if equal:
+    texts = detail.scene.texts
+    containing = [leaf for leaf in detail.slots.values() if value in texts[leaf]]
+    equal = [leaf for leaf in containing if texts[leaf] == value]
+    if equal or not containing:
         return equal
-    around = sorted((len(text), leaf) for leaf, text in texts.items() if value in text)
-    return [leaf for length, leaf in around[:1] if len(value) >= MIN_VALUE_SHARE * length]
+    shortest = min(containing, key=lambda leaf: (len(texts[leaf]), leaf))
+    is_most = len(value) >= MIN_VALUE_SHARE * len(texts[shortest])
+    return [shortest] if is_most else []
 
 
 def _leaves_at(detail: DetailPage, xpath: str) -> list[int]:
@@ -173,8 +180,8 @@ def _leaves_at(detail: DetailPage, xpath: str) -> list[int]:
             inside = set(element.iter())
             leaves += [leaf for leaf, node in detail.nodes.items() if node.parent in inside][:1]
         else:
-            same_kind = ((leaf, node) for leaf, node in detail.nodes.items() if node.kind == kind)
-            leaves += [leaf for leaf, node in same_kind if node.element is element]
+            selected = (element, kind)
+            leaves += [leaf for leaf, node in detail.nodes.items() if (node.element, node.kind) == selected]
     return leaves
 
 
@@ -197,7 +204,10 @@ def _drop_inconsistent(lessons: Sequence[DetailLesson]) -> list[DetailLesson]:
 
 
 def train_details(sites: Sequence[Sequence[DetailLesson]], schema: Schema) -> Hcrf | None:
-    """Train a model of a vertical's detail pages on the lessons of sites; None if there are no lessons."""
+    """Train a model of a vertical's detail pages on the lessons of sites; None if there are no lessons.
+
+    Every page is one record, so its smallest block with all values has the class of records.
+    """
     taught_sites = [site for site in sites if site]
     if not taught_sites:
         return None
@@ -233,6 +243,11 @@ def make_list_lessons(pages: Iterable[Page], labels: Iterable[Label], schema: Sc
     """Return the lessons of a site's list pages: the first pages with labels, on which these records are found.
 
     Labels of a few records are enough, because the columns of all records get their names.
+
+    Args:
+        pages: the pages of the site.
+        labels: labels of records. Labels of pages are ignored.
+        schema: attributes that it does not have are ignored.
     """
     by_page = _group_labels((label for label in labels if label.record is not None), schema)
     with_labels = ((page, page.entry_in(by_page)) for page in pages)
@@ -344,7 +359,13 @@ def train_lists(sites: Sequence[Sequence[ListLesson]], schema: Schema) -> Hcrf |
 
 
 def train_names(names: Sequence[str], lessons: Sequence[ListLesson], prior: Prior = ANY_PAGES) -> Hcrf:
-    """Train a model that names the leaves of records."""
+    """Train a model that names the leaves of records.
+
+    Args:
+        names: the attributes.
+        lessons: list pages with known records and values.
+        prior: the variances of the weights.
+    """
     classes = choose_classes(names, lessons)
     records: list[ObservedBlocks] = []
     truth: list[Ints] = []
