@@ -167,7 +167,7 @@ def _learn_record_rule(located: _Located, unlabeled: Sequence[Page]) -> RecordRu
     )
 
 
-def _rows_of_heads(table: SampleTable, records: Sequence[Located]) -> list[int]:
+def _rows_of_heads(table: SampleTable, records: Sequence[LocatedRecord]) -> list[int]:
     """Return the rows of the first element of each record."""
     row_of = {node.element: row for row, node in enumerate(table.rows)}
     heads = [record.elements[0] for record in records]
