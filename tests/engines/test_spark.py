@@ -379,7 +379,11 @@ def test_outputs_that_cannot_be_written(
 ) -> None:
     source = write_parquet(tmp_path / "pages.parquet", site.pages[:1])
     (tmp_path / "folder.csv").mkdir()
-    for name, message in (("folder.csv", "is a folder"), ("no/a.csv", "no folder"), ("a.xml", "cannot tell")):
+    for name, message in (
+        ("folder.csv", "is a folder"),
+        ("no/a.csv", "no folder"),
+        ("a.xml", "unknown format"),
+    ):
         with pytest.raises(InputError, match=message):
             engine.extract_on_spark(spark, source, rules, tmp_path / name)
     with pytest.raises(UntemplateError, match=r"Spark gave up: .*; the log of the job says more"):
