@@ -129,22 +129,21 @@ class CaptionFinder:
         caption: str | None = None
         for slot in _slots_before(node):
             caption = self._captions.get(slot)
-            if caption is None:
-                first_slot = first_slot or slot
-                caption = self._static_text_at(slot)
+            if caption is not None:
+                break
+            first_slot = first_slot or slot
+            element, kind = slot
+            text = element.text if kind == "text" else element.tail
+            if text and not text.isspace():  # checked here, not in a function: most slots are empty
+                caption = self._as_static(element, kind, squeeze(text))
             if caption is not None:
                 break
         if first_slot is not None:
             self._captions[first_slot] = caption or ""
         return caption or ""
 
-    def _static_text_at(self, slot: _Slot) -> str | None:
-        """Return the text in a slot if it is static."""
-        element, kind = slot
-        text = element.text if kind == "text" else element.tail
-        if not text or text.isspace():
-            return None
-        text = squeeze(text)
+    def _as_static(self, element: etree._Element, kind: str, text: str) -> str | None:
+        """Return the text if it is static in this slot, else None."""
         if text not in self._texts:
             return None
         parent = element if kind == "text" else element.getparent()
