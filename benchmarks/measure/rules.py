@@ -188,7 +188,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--vertical", nargs="+", choices=VERTICALS, default=VERTICALS, help="only these")
     parser.add_argument("--sites", nargs="+", default=(), metavar="SITE", help="only these, such as zagat")
     parser.add_argument(
-        "--labelled", nargs="+", type=int, default=LABELLED, metavar="K", help="labelled pages"
+        "--labeled", nargs="+", type=int, default=LABELLED, metavar="K", help="labeled pages"
     )
     parser.add_argument("--by", nargs="+", choices=(OURS, *PEERS), default=(OURS, *PEERS), help="only these")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="of N pages only one: a quick look")
@@ -210,7 +210,7 @@ def main(arguments: Sequence[str]) -> int:
             except Uninstallable as error:
                 uninstallable[by] = str(error)
                 continue
-        known = options.labelled if by == OURS else [k for k in options.labelled if k in PEER_LABELLED]
+        known = options.labeled if by == OURS else [k for k in options.labeled if k in PEER_LABELLED]
         jobs += [Job(site, by, labelled) for site in chosen for labelled in known]
     outcomes = run(jobs, progress)
     show(console, outcomes, uninstallable)
