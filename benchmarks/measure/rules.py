@@ -187,9 +187,7 @@ def main(arguments: Sequence[str]) -> int:
     )
     parser.add_argument("--vertical", nargs="+", choices=VERTICALS, default=VERTICALS, help="only these")
     parser.add_argument("--sites", nargs="+", default=(), metavar="SITE", help="only these, such as zagat")
-    parser.add_argument(
-        "--labeled", nargs="+", type=int, default=LABELLED, metavar="K", help="labeled pages"
-    )
+    parser.add_argument("--labeled", nargs="+", type=int, default=LABELLED, metavar="K", help="labeled pages")
     parser.add_argument("--by", nargs="+", choices=(OURS, *PEERS), default=(OURS, *PEERS), help="only these")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="of N pages only one: a quick look")
     parser.add_argument("-v", "--verbose", action="store_true", help="list what our rules miss")

@@ -79,7 +79,7 @@ MAX_REASONS = 10
     show_default=True,
     type=click.IntRange(min=256),
     metavar="MB",
-    help="CatalogSite that the worker of a page may use.",
+    help="Memory that the worker of a page may use.",
 )
 @click.option(
     "--max-failed",
