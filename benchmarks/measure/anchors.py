@@ -26,7 +26,7 @@ from sklearn.svm import LinearSVC
 
 from benchmarks.data.swde import VERTICALS, Score, Site, chosen_sites, labels_of, schema_of
 from benchmarks.train.rankers import held_out
-from untemplate.labeling.anchors.anchors_training import (
+from untemplate.labeling.anchors.anchors_model import (
     AttributeModels,
     Lessons,
     TrainingSite,

@@ -31,11 +31,11 @@ from benchmarks.measure.segments import PageCRF, Row, StepLabeler
 from benchmarks.train.rankers import held_out
 from untemplate import Knowledge, Label, Page, Schema, train
 from untemplate.labeling.anchors import AnchorsModel
-from untemplate.labeling.anchors.anchors_training import Lessons, learn_lessons
+from untemplate.labeling.anchors.anchors_model import Lessons, learn_lessons
 from untemplate.labeling.anchors.extractor_options import FEATURES
-from untemplate.labeling.finding import Finding
-from untemplate.labeling.finding import labels_of as labels_found
-from untemplate.labeling.seed.ranking import Rankers, load_rankers
+from untemplate.labeling.label import Finding
+from untemplate.labeling.label import labels_of as labels_found
+from untemplate.labeling.seed.field_ranking import Rankers, load_rankers
 from untemplate.labeling.segments import SegmentsModel
 from untemplate.labeling.segments.node_crf import LabelerClassifier, NodeClassifier, leaf_classes
 from untemplate.labeling.segments.segmenting import SegmentedSite

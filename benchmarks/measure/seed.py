@@ -24,7 +24,8 @@ from benchmarks.data.made_up import MadeUp
 from benchmarks.data.swde import VERTICALS, Score, Site, chosen_sites, labels_of, schema_of, score
 from benchmarks.train.rankers import held_out
 from untemplate import Knowledge, Label, Page, learn, train
-from untemplate.labeling.finding import Finding
+from untemplate.labeling.label import Finding
+from untemplate.labeling.seed.field_ranking import Rankers
 from untemplate.labeling.seed.paper import (
     Adapted,
     PaperSite,
@@ -35,7 +36,6 @@ from untemplate.labeling.seed.paper import (
     merge_solutions,
 )
 from untemplate.labeling.seed.paper_model import PaperModel, make_paper_findings
-from untemplate.labeling.seed.ranking import Rankers
 from untemplate.labeling.seed.seed_model import SeedModel
 from untemplate.labeling.site_templates import pages_of_labeled_templates
 from untemplate.schema import Schema

@@ -21,7 +21,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from benchmarks.data.swde import VERTICALS, Site, chosen_sites, labels_of, schema_of
-from untemplate.labeling.finding import Finding
+from untemplate.labeling.label import Finding
 from untemplate.labeling.segments.node_crf import (
     CRF,
     NodeClassifier,
@@ -33,13 +33,14 @@ from untemplate.labeling.segments.node_crf import (
     majority_class,
 )
 from untemplate.labeling.segments.segmenting import NOISE, SegmentedSite
-from untemplate.labeling.segments.segments_model import make_findings, many_valued
 from untemplate.labeling.segments.site_knowledge import (
     Distance,
     average_distance,
     correct_selected,
     find_site_candidates,
     keep_selected,
+    make_findings,
+    many_valued,
     segments_apart,
     select_best,
     select_nearest,

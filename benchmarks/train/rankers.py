@@ -25,18 +25,20 @@ from benchmarks.data.swde import Truth
 from untemplate.demo import VERTICALS, Site, make_site
 from untemplate.labeling.label import Label
 from untemplate.labeling.nodes import Fields
-from untemplate.labeling.nodes.examples import Examples, find_examples
-from untemplate.labeling.seed.attribute_model import learn_attribute
-from untemplate.labeling.seed.field_evidence import EVIDENCE, SIGNS, gather_evidence
-from untemplate.labeling.seed.ranking import Rankers, RankingExample, fit_chooser, fit_judge
-from untemplate.labeling.seed.site_fields import SiteFields
-from untemplate.labeling.seed.solution import (
+from untemplate.labeling.nodes.fields import Examples, find_examples
+from untemplate.labeling.seed.attribute_model import EVIDENCE, SIGNS, gather_evidence, learn_attribute
+from untemplate.labeling.seed.field_ranking import (
     JOINT_SIGNS,
     JUDGE_SIGNS,
+    Rankers,
+    RankingExample,
+    fit_chooser,
+    fit_judge,
     gather_joint_evidence,
     judge_evidence,
     rank_jointly,
 )
+from untemplate.labeling.seed.site_fields import SiteFields
 from untemplate.layout import Layout
 from untemplate.page import Node, Page
 from untemplate.page.arrays import Bools, Doubles, Floats, Ints

@@ -9,8 +9,8 @@ import pytest
 
 import untemplate as ut
 from untemplate import Attribute, Knowledge, Label, Page, Schema
+from untemplate.labeling.seed.field_ranking import join_fields
 from untemplate.labeling.seed.seed_model import SeedModel
-from untemplate.labeling.seed.solution import join_fields
 from untemplate.labeling.segments import CorrectedSeedModel
 
 SCHEMA = Schema(

@@ -10,7 +10,7 @@ import pytest
 import untemplate as ut
 from untemplate import Attribute, Label, Page, Schema
 from untemplate.demo import Site, make_site
-from untemplate.labeling.finding import Finding
+from untemplate.labeling.label import Finding
 from untemplate.labeling.site_templates import (
     MIN_TEMPLATE_PAGES,
     drop_list_templates,

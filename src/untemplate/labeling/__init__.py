@@ -2,9 +2,8 @@
 
 from untemplate.labeling.embedded import EmbeddedLabeler
 from untemplate.labeling.files import parse_labels, read_labels, write_labels
-from untemplate.labeling.finding import Finding, labels_of
 from untemplate.labeling.knowledge import Knowledge, train
-from untemplate.labeling.label import Label, Labeler
+from untemplate.labeling.label import Finding, Label, Labeler, labels_of
 
 __all__ = [
     "EmbeddedLabeler",

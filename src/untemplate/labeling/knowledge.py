@@ -11,9 +11,8 @@ from pydantic import Field, ValidationError
 
 from untemplate.errors import KnowledgeError, why
 from untemplate.labeling.anchors import AnchorsModel
-from untemplate.labeling.finding import Finding, labels_of
 from untemplate.labeling.hcrf.hcrf_model import HcrfModel
-from untemplate.labeling.label import Label
+from untemplate.labeling.label import Finding, Label, labels_of
 from untemplate.labeling.methods import Model, StrictFile, read_json, write_json
 from untemplate.labeling.seed.paper_model import PaperModel
 from untemplate.labeling.seed.seed_model import SeedModel

@@ -20,8 +20,7 @@ from pydantic import BaseModel, ConfigDict
 
 from untemplate.atomic_file import complete_file
 from untemplate.errors import KnowledgeError, why
-from untemplate.labeling.finding import Finding
-from untemplate.labeling.label import Label
+from untemplate.labeling.label import Finding, Label
 from untemplate.page import Page
 from untemplate.schema import Schema
 

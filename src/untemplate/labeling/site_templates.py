@@ -10,8 +10,7 @@ from typing import NamedTuple
 from lxml import etree
 
 from untemplate.clustering import cluster
-from untemplate.labeling.finding import Finding, merge_findings
-from untemplate.labeling.label import Label
+from untemplate.labeling.label import Finding, Label, merge_findings
 from untemplate.labeling.methods import Model
 from untemplate.lists.list_page import find_records
 from untemplate.lists.row import Rows

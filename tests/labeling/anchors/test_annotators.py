@@ -6,7 +6,7 @@ import pytest
 
 from tests.labeling.anchors.events import SCHEMA, event_site
 from untemplate import Attribute, Page, Schema
-from untemplate.labeling.anchors.annotators import Annotator, WordListAnnotator, annotate_site, type_annotator
+from untemplate.labeling.anchors.extractors import Annotator, WordListAnnotator, annotate_site, type_annotator
 from untemplate.labeling.seed.site_fields import SiteFields
 from untemplate.schema import Hints, Like
 

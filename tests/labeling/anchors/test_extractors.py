@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from tests.labeling.anchors.events import SCHEMA, event_pages, event_site
 from untemplate import Page
-from untemplate.labeling.anchors.annotators import annotate_site
 from untemplate.labeling.anchors.extractors import (
     MIN_THRESHOLD,
     OFFSET,
     WINDOW,
     Extractors,
     LeafSequence,
+    annotate_site,
     annotation_threshold,
     choose_xpaths,
 )

@@ -13,10 +13,9 @@ from tests.labeling.segments.yelp import LABELS, yelp
 from tests.labeling.truth import details, share_right
 from untemplate import Attribute, Knowledge, KnowledgeError, Label, LabelError, Page, Schema
 from untemplate.demo import Site, make_site
-from untemplate.labeling.finding import labels_of
+from untemplate.labeling.label import labels_of
 from untemplate.labeling.segments.segmenting import NOISE, SegmentedSite
-from untemplate.labeling.segments.segments_model import find_by_segments
-from untemplate.labeling.segments.site_knowledge import refine_labels
+from untemplate.labeling.segments.site_knowledge import find_by_segments, refine_labels
 
 PAGES = 30
 

@@ -11,11 +11,16 @@ from itertools import chain, combinations
 
 import numpy as np
 
-from untemplate.labeling.anchors.annotators import annotate_site
-from untemplate.labeling.anchors.extractors import OFFSET, WINDOW, Extractors, LeafSequence, choose_xpaths
-from untemplate.labeling.seed.attribute_model import NAME_ONLY, AttributeModel
-from untemplate.labeling.seed.field_evidence import EVIDENCE, gather_evidence
-from untemplate.labeling.seed.ranking import Rankers
+from untemplate.labeling.anchors.extractors import (
+    OFFSET,
+    WINDOW,
+    Extractors,
+    LeafSequence,
+    annotate_site,
+    choose_xpaths,
+)
+from untemplate.labeling.seed.attribute_model import EVIDENCE, NAME_ONLY, AttributeModel, gather_evidence
+from untemplate.labeling.seed.field_ranking import Rankers
 from untemplate.labeling.seed.site_fields import PROFILE, SiteFields
 from untemplate.page.arrays import Bools, Doubles, Floats, Ints, group_rows
 from untemplate.schema import Attribute, Hints, Schema

@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 
 from untemplate.errors import KnowledgeError, LabelError
-from untemplate.labeling.finding import Finding
 from untemplate.labeling.hcrf.detail_pages import find_attributes, read_detail_pages
 from untemplate.labeling.hcrf.lessons import (
     DetailLesson,
@@ -23,6 +22,7 @@ from untemplate.labeling.hcrf.lessons import (
     train_details,
     train_lists,
 )
+from untemplate.labeling.label import Finding
 from untemplate.labeling.methods import (
     Arrays,
     CheckedArrays,

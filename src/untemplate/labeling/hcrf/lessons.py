@@ -14,8 +14,7 @@ from functools import cached_property
 from itertools import chain
 
 from untemplate.errors import PageError
-from untemplate.labeling.hcrf.detail_pages import DetailPage, read_detail_pages
-from untemplate.labeling.hcrf.site_slots import SlotKey
+from untemplate.labeling.hcrf.detail_pages import DetailPage, SlotKey, read_detail_pages
 from untemplate.labeling.label import Label
 from untemplate.labeling.list_labels import LetterIndex, letters_of, locate_runs
 from untemplate.layout import EstimatedLayout

@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from untemplate.errors import LabelError
-from untemplate.labeling.finding import Finding
-from untemplate.labeling.label import Label
+from untemplate.labeling.label import Finding, Label
 from untemplate.labeling.methods import (
     Arrays,
     CheckedArrays,
@@ -21,7 +20,7 @@ from untemplate.labeling.methods import (
     write_model,
 )
 from untemplate.labeling.nodes import Fields
-from untemplate.labeling.nodes.examples import find_examples
+from untemplate.labeling.nodes.fields import find_examples
 from untemplate.labeling.seed.paper import (
     FEATURES,
     Adapted,

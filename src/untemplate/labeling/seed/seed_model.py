@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from untemplate.errors import LabelError
-from untemplate.labeling.finding import Finding
+from untemplate.labeling.label import Finding
 from untemplate.labeling.methods import (
     Arrays,
     CheckedArrays,
@@ -23,12 +23,10 @@ from untemplate.labeling.methods import (
     write_model,
 )
 from untemplate.labeling.nodes.bags import SIZE
-from untemplate.labeling.nodes.examples import Examples, find_examples, presume_examples
-from untemplate.labeling.nodes.fields import all_values
+from untemplate.labeling.nodes.fields import Examples, all_values, find_examples, presume_examples
 from untemplate.labeling.seed.attribute_model import NAME_ONLY, AttributeModel, PartModel, learn_attribute
-from untemplate.labeling.seed.ranking import Rankers, load_rankers
+from untemplate.labeling.seed.field_ranking import Rankers, find_best_fields, load_rankers
 from untemplate.labeling.seed.site_fields import PARTS, PROFILE, SiteFields
-from untemplate.labeling.seed.solution import find_best_fields
 from untemplate.labeling.site_templates import find_in_rounds
 from untemplate.page import Page
 from untemplate.page.arrays import Ints

@@ -20,8 +20,7 @@ from untemplate.labeling.nodes.bags import (
     topic_features,
     word_features,
 )
-from untemplate.labeling.nodes.examples import kinds_of
-from untemplate.labeling.nodes.fields import ANY_TEXT
+from untemplate.labeling.nodes.fields import ANY_TEXT, kinds_of
 from untemplate.labeling.nodes.node_table import ELEMENT
 from untemplate.layout import VIEWPORT, EstimatedLayout, Layout
 from untemplate.page import Page

@@ -4,6 +4,6 @@ Three steps, as in the paper: `segmenting` divides pages at their static text, `
 and `site_knowledge` selects segments and corrects labels by what the pages of the site have in common.
 """
 
-from untemplate.labeling.segments.segments_model import CorrectedSeedModel, SegmentsModel
+from untemplate.labeling.segments.site_knowledge import CorrectedSeedModel, SegmentsModel
 
 __all__ = ["CorrectedSeedModel", "SegmentsModel"]

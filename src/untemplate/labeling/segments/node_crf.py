@@ -21,7 +21,7 @@ import numpy as np
 from untemplate.errors import LabelError, MissingExtra
 from untemplate.labeling.label import Label, Labeler
 from untemplate.labeling.nodes import Fields
-from untemplate.labeling.nodes.examples import find_examples, pinned_rows
+from untemplate.labeling.nodes.fields import find_examples, pinned_rows
 from untemplate.labeling.segments.segmenting import NOISE, SegmentedSite
 from untemplate.page import Page
 from untemplate.page.arrays import Floats, Ints, Numbered
