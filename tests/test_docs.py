@@ -91,8 +91,8 @@ def test_the_tutorial_runs(
 def test_the_catalog_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     site = make_site("book", seed=2, pages=20)
-    labelled = list(site.truth)[:2]
-    rules = learn(site.pages, [label for label in site.labels if label.page in labelled], site.schema)
+    labeled = list(site.truth)[:2]
+    rules = learn(site.pages, [label for label in site.labels if label.page in labeled], site.schema)
     [example] = (block for language, block in blocks(DOCS / "catalog.md") if language == "python")
     names: dict[str, Any] = {"rules": rules, "page": site.pages[0], "fresh_pages": site.pages}
     exec(compile(example, "catalog.md", "exec"), names)

@@ -58,7 +58,7 @@ def test_a_file_keeps_the_order_and_every_field(tmp_path: Path) -> None:
         ('[attributes.a]\ntype = "text"', "at name: Field required"),
         ('name = "x"', "at attributes: Field required"),
         ('name = "x"\n[attributes]', "at attributes: "),
-        ('name = "x"\n[attributes.a]\ntype = "colour"', "at attributes.a.type: Input should be 'text'"),
+        ('name = "x"\n[attributes.a]\ntype = "color"', "at attributes.a.type: Input should be 'text'"),
         ('name = "x"\n[attributes.a]\nmandatry = true', "at attributes.a.mandatry: Extra inputs"),
         ('name = "x"\n[attributes.a]\npattern = "(?=a)"', "at attributes.a.pattern: "),
     ],

@@ -11,7 +11,7 @@ from untemplate.demo import VERTICALS, Site, make_site
 
 __all__ = ["VERTICALS", "MadeUp", "made_up_sites"]
 
-# Sites of a vertical, and their pages. The rankers of the package learnt from the sites with the numbers 0 to 5.
+# Sites of a vertical, and their pages. The rankers of the package learned from the sites with the numbers 0 to 5.
 SITES, FIRST, PAGES = 10, 900, 120
 
 

@@ -81,7 +81,7 @@ def schema_of(vertical: str) -> Schema:
 
 
 @cache
-def labelling_order(site: Site) -> tuple[str, ...]:
+def labeling_order(site: Site) -> tuple[str, ...]:
     """The ids of a site's pages as a person labels them: those with most of its attributes first, as sampled.
 
     On nearly every site some pages show all attributes; pages that sampling leaves out follow in their own order.

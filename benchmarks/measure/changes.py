@@ -1,4 +1,4 @@
-"""Rules learnt on an old page alone, applied to the same page after time passed: 166 pairs of recipe pages.
+"""Rules learned on an old page alone, applied to the same page after time passed: 166 pairs of recipe pages.
 
 python -m benchmarks.measure.changes               how often the right values still come out
 python -m benchmarks.measure.changes -v            and, pair by pair, where ours does not

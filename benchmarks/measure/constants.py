@@ -33,8 +33,8 @@ SWEEPS: tuple[tuple[str, str, tuple[float, ...]], ...] = (
     ("search", "BEAM", (30, 60, 120)),
 )
 PAGES = 60
-LABELLED = 3
-"""Pages labelled of each made-up site: its templates share them."""
+LABELED = 3
+"""Pages labeled of each made-up site: its templates share them."""
 
 Setting = tuple[str, str, float]
 Job = tuple[Setting | None, str, int]
@@ -57,7 +57,7 @@ def accuracy(job: Job) -> tuple[Setting | None, float]:
 
 def _accuracy(vertical: str, seed: int) -> float:
     site = make_site(vertical, seed, PAGES)
-    chosen = {page.id for page in sample([page for page in site.pages if page.id in site.truth])[:LABELLED]}
+    chosen = {page.id for page in sample([page for page in site.pages if page.id in site.truth])[:LABELED]}
     rules = learn(site.pages, [label for label in site.labels if label.page in chosen], site.schema)
     right = total = 0
     for record in rules.extract(page for page in site.pages if page.id in site.truth):

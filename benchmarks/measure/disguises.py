@@ -23,7 +23,7 @@ from benchmarks.data.swde import (
     Score,
     Site,
     Truth,
-    labelling_order,
+    labeling_order,
     labels_of,
     schema_of,
     score,
@@ -33,7 +33,7 @@ from untemplate import Page, Rules, learn
 from untemplate.page.sameness import folded_words
 from untemplate.watching import BELLWETHERS, finish_wrapper, heal_site
 
-LABELLED = 4  # pages of the first site
+LABELED = 4  # pages of the first site
 MIN_SHARED = 5  # things, to be worth watching
 NAMES = {"auto": "model", "book": "title", "nbaplayer": "name", "restaurant": "name"}
 
@@ -76,7 +76,7 @@ def closest(new: Site, others: Sequence[Site]) -> tuple[Site, dict[str, str]] | 
 def examine(old: Site, new: Site, shared: dict[str, str]) -> Case:
     schema = schema_of(new.vertical)
     old_pages, truth = old.pages(), new.truth()
-    rules = learn(old_pages, labels_of(labelling_order(old)[:LABELLED], old.truth()), schema)
+    rules = learn(old_pages, labels_of(labeling_order(old)[:LABELED], old.truth()), schema)
     watched = dict(sorted(shared.items())[:BELLWETHERS])
     again = [page for page in old_pages if page.id in set(watched.values())]
     biggest = max(rules.wrappers, key=lambda wrapper: len(wrapper.rules))

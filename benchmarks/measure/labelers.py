@@ -1,4 +1,4 @@
-"""All labellers side by side: each site of SWDE labelled by what four others taught, to rules, to records.
+"""All labelers side by side: each site of SWDE labeled by what four others taught, to rules, to records.
 
 python -m benchmarks.measure.labelers                             all of them, all verticals
 python -m benchmarks.measure.labelers --vertical book --every 2   a quick look
@@ -41,9 +41,9 @@ from untemplate.labeling.segments.node_crf import LabelerClassifier, NodeClassif
 from untemplate.labeling.segments.segmenting import SegmentedSite
 
 TRAINED = 4
-"""Sites to learn from, as many pages of each as are labelled of the new site."""
+"""Sites to learn from, as many pages of each as are labeled of the new site."""
 ANSWERED = (0.9, 0.7)
-"""Precision is told where a labeller answers these shares of the attributes, those it is surest of."""
+"""Precision is told where a labeler answers these shares of the attributes, those it is surest of."""
 
 
 class Finder(Protocol):
@@ -52,7 +52,7 @@ class Finder(Protocol):
 
 @dataclass
 class Training:
-    """Some labelled sites of a vertical, and what they teach each method, learnt once."""
+    """Some labeled sites of a vertical, and what they teach each method, learned once."""
 
     vertical: str
     sites: Sequence[tuple[Sequence[Page], Sequence[Label]]]
@@ -111,14 +111,14 @@ LABELERS: dict[str, Callable[[Training], Finder]] = {
 
 @dataclass(frozen=True)
 class Answer:
-    """What a labeller made of one attribute of a site, and how sure it was; 0 if it did not answer."""
+    """What a labeler made of one attribute of a site, and how sure it was; 0 if it did not answer."""
 
     confidence: float
     score: Score
 
 
 Answers = dict[tuple[str, str, str, str], Answer]
-"""By vertical, labeller, site and attribute."""
+"""By vertical, labeler, site and attribute."""
 
 
 def evaluate(
@@ -130,8 +130,8 @@ def evaluate(
     tested: int,
     rankers: Rankers,
 ) -> Iterator[str]:
-    """So many sites, evenly spread, each labelled by what the four after it taught."""
-    seeds = [(one.labelled, labels_of(records_among(one), one.truth)) for one in targets]
+    """So many sites, evenly spread, each labeled by what the four after it taught."""
+    seeds = [(one.labeled, labels_of(records_among(one), one.truth)) for one in targets]
     for turn in range(min(tested, len(targets))):
         number = turn * len(targets) // tested
         target = targets[number]
@@ -140,7 +140,7 @@ def evaluate(
         for name in labelers:
             labeler = LABELERS[name](training)
             started = process_time()
-            findings = labeler.find(target.labelled)
+            findings = labeler.find(target.labeled)
             seconds[name].append(process_time() - started)
             sure = {one.attribute: one.confidence for one in findings if one.found}
             for attribute, tally in target.score(labels_found(findings)).items():
@@ -149,8 +149,8 @@ def evaluate(
 
 
 def records_among(target: Target) -> list[str]:
-    """The pages to be labelled that have any value."""
-    return [page.id for page in target.labelled if any(target.truth[page.id].values())]
+    """The pages to be labeled that have any value."""
+    return [page.id for page in target.labeled if any(target.truth[page.id].values())]
 
 
 def precision_at(answers: Sequence[Answer], share: float) -> float | None:
@@ -160,9 +160,7 @@ def precision_at(answers: Sequence[Answer], share: float) -> float | None:
 
 
 def show(console: Console, answers: Answers, verticals: Sequence[str], seconds: Mapping[str, float]) -> None:
-    table = Table(
-        "labeller", "vertical", "precision", "recall", "F1", title="End to end, four training sites"
-    )
+    table = Table("labeler", "vertical", "precision", "recall", "F1", title="End to end, four training sites")
     for share in ANSWERED:
         table.add_column(f"precision,\n{share:.0%} answered")
     table.add_column("CPU s\na site")
@@ -190,7 +188,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--vertical", nargs="+", help="only these")
     parser.add_argument("--labeler", nargs="+", choices=LABELERS, default=list(LABELERS), help="only these")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="of N pages only one: a quick look")
-    parser.add_argument("--tested", type=int, default=10, metavar="N", help="sites to be labelled, of 10")
+    parser.add_argument("--tested", type=int, default=10, metavar="N", help="sites to be labeled, of 10")
     parser.add_argument("-v", "--verbose", action="store_true", help="list what is missed")
     options = parser.parse_args(arguments)
     known = made_up.VERTICALS if options.made_up else VERTICALS

@@ -3,7 +3,7 @@
 python -m benchmarks.measure.layout             5 pages of each of SWDE's 40 sites, the first page of each list site
 python -m benchmarks.measure.layout --pages 1 --vertical book
 python -m benchmarks.measure.layout --choose         how the constants were chosen, on every second site
-python -m benchmarks.measure.layout --worth          what each is worth to labels of sites nobody labelled
+python -m benchmarks.measure.layout --worth          what each is worth to labels of sites nobody labeled
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PAIRS = 20_000  # drawn at random from a page
 # The widest gap in pixels that still counts as none, when one box is said to be above or left of another.
 SLACK = 2.0
 HELD_OUT = "*"
-# Of the pages of a site one of so many is labelled, for what a layout is worth.
+# Of the pages of a site one of so many is labeled, for what a layout is worth.
 WORTH_EVERY = 4
 MEASURES = ("y order", "x order", "above", "left", "x off", "y off", "width off", "height off")
 
@@ -270,7 +270,7 @@ LAYOUTS: dict[str, Callable[[], Layout]] = {
 
 
 def measure_worth(console: Console, progress: Console, verticals: Sequence[str]) -> None:
-    """How good the fields are that seed labelling chooses, with rankers that saw other verticals only."""
+    """How good the fields are that seed labeling chooses, with rankers that saw other verticals only."""
     table = Table("layout", *verticals, title="F1 of chosen fields, as a share of the best fields'")
     for name, layout in LAYOUTS.items():
         cells = []

@@ -18,11 +18,11 @@ from rich.progress import track
 from rich.table import Table
 
 from benchmarks.data.shell import open_sites, site_parser
-from benchmarks.data.swde import Site, labelling_order, labels_of, schema_of
+from benchmarks.data.swde import Site, labeling_order, labels_of, schema_of
 from untemplate import Page, learn
 
 SAMPLE = 20
-LABELLED = 4
+LABELED = 4
 HUGE_NODES = 1_000_000
 
 
@@ -48,9 +48,9 @@ class HugeLearning:
 def sample_of(site: Site) -> tuple[list[Page], Callable[[], float]]:
     """The pages of a sample, and what learns from them and says how many seconds that took."""
     truth = site.truth()
-    order = labelling_order(site)
+    order = labeling_order(site)
     pages = [page for page in site.pages() if page.id in order[:SAMPLE]]
-    labels = labels_of(order[:LABELLED], truth)
+    labels = labels_of(order[:LABELED], truth)
 
     def learning() -> float:
         for page in pages:
@@ -93,12 +93,12 @@ def huge_page(like: Page) -> Page:
     return Page(like.url, html, "huge.htm")
 
 
-def show_learning(console: Console, learnt: Sequence[Learning], huge: Sequence[HugeLearning]) -> None:
-    title = f"Learning a cluster: {SAMPLE} pages, {LABELLED} labelled, CPU seconds"
+def show_learning(console: Console, learned: Sequence[Learning], huge: Sequence[HugeLearning]) -> None:
+    title = f"Learning a cluster: {SAMPLE} pages, {LABELED} labeled, CPU seconds"
     table = Table("sites", "attributes", "mean", "median", "max", "slowest", title=title)
-    for vertical in sorted({one.site.vertical for one in learnt}):
-        _add_learning(table, vertical, [one for one in learnt if one.site.vertical == vertical])
-    _add_learning(table, "all", learnt)
+    for vertical in sorted({one.site.vertical for one in learned}):
+        _add_learning(table, vertical, [one for one in learned if one.site.vertical == vertical])
+    _add_learning(table, "all", learned)
     console.print(table)
     title = f"With a page of {HUGE_NODES:,} nodes in the sample, CPU seconds"
     table = Table("site", "without", "with", "difference", "lxml parse of that page", title=title)
@@ -108,25 +108,25 @@ def show_learning(console: Console, learnt: Sequence[Learning], huge: Sequence[H
     console.print(table)
 
 
-def _add_learning(table: Table, name: str, learnt: Sequence[Learning]) -> None:
-    seconds = [one.seconds for one in learnt]
-    slowest = max(learnt, key=lambda one: one.seconds).site
-    attributes = {one.attributes for one in learnt}
+def _add_learning(table: Table, name: str, learned: Sequence[Learning]) -> None:
+    seconds = [one.seconds for one in learned]
+    slowest = max(learned, key=lambda one: one.seconds).site
+    attributes = {one.attributes for one in learned}
     spread = str(min(attributes)) if len(attributes) == 1 else f"{min(attributes)}–{max(attributes)}"
     cells = [f"{value:.2f}" for value in (mean(seconds), median(seconds), max(seconds))]
-    table.add_row(f"{name} ({len(learnt)})", spread, *cells, f"{slowest.vertical}-{slowest.name}")
+    table.add_row(f"{name} ({len(learned)})", spread, *cells, f"{slowest.vertical}-{slowest.name}")
 
 
 def main(arguments: Sequence[str]) -> int:
     console, chosen = open_sites(site_parser("learning", __doc__).parse_args(arguments))
     progress = Console(stderr=True)
     firsts = {site.vertical: site for site in reversed(chosen)}
-    learnt = [measure_learning(site) for site in track(chosen, "learning", console=progress, transient=True)]
+    learned = [measure_learning(site) for site in track(chosen, "learning", console=progress, transient=True)]
     huge = [
         measure_huge_learning(site)
         for site in track(firsts.values(), "huge page", console=progress, transient=True)
     ]
-    show_learning(console, learnt, huge)
+    show_learning(console, learned, huge)
     return 0
 
 

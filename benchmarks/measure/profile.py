@@ -23,11 +23,11 @@ from rich.progress import track
 from rich.table import Table
 
 from benchmarks.data.shell import open_sites, site_parser
-from benchmarks.data.swde import Site, labelling_order, labels_of, schema_of
+from benchmarks.data.swde import Site, labeling_order, labels_of, schema_of
 from untemplate import Page, Rules, learn
 from untemplate.output.record_files import RecordSink, open_records
 
-LABELLED = 4
+LABELED = 4
 LINES = 15
 INTERVAL = 0.001  # seconds of CPU time; the system may round it up
 # The parts by the functions that do them: a moment belongs to the innermost of these that is at work.
@@ -91,7 +91,7 @@ def extract_all(rules: Rules, pages: Sequence[Page], write: RecordSink) -> None:
 def measure(site: Site, sampler: Sampler) -> float:
     """Sample the extraction of all pages of a site; the CPU seconds of parsing them with lxml."""
     pages, schema = site.pages(), schema_of(site.vertical)
-    rules = learn(pages, labels_of(labelling_order(site)[:LABELLED], site.truth()), schema)
+    rules = learn(pages, labels_of(labeling_order(site)[:LABELED], site.truth()), schema)
     for page in pages:
         page.release()
     started = process_time()

@@ -16,10 +16,10 @@ from rich.progress import track
 from rich.table import Table
 
 from benchmarks.data.shell import open_sites, site_parser
-from benchmarks.data.swde import Site, labelling_order, labels_of, schema_of
+from benchmarks.data.swde import Site, labeling_order, labels_of, schema_of
 from untemplate import Page, Rules, learn
 
-LABELLED = 4
+LABELED = 4
 
 
 @dataclass
@@ -35,7 +35,7 @@ class Result:
 def measure(site: Site) -> Result:
     """Every page extracted from as it is done, and read whole."""
     pages = site.pages()
-    rules = learn(pages, labels_of(labelling_order(site)[:LABELLED], site.truth()), schema_of(site.vertical))
+    rules = learn(pages, labels_of(labeling_order(site)[:LABELED], site.truth()), schema_of(site.vertical))
     plain = Rules(rules.schema, tuple(replace(wrapper, stops=()) for wrapper in rules.wrappers))
     result = Result(len(pages))
     for page in pages:

@@ -28,7 +28,7 @@ from untemplate.watching import Healed, heal_site
 
 STRENGTHS = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)
 REFRESHES = 3  # of strength 0, for each site
-LABELLED = 3  # pages of each template
+LABELED = 3  # pages of each template
 # An attribute is broken if it no longer comes out right on more than this share of the pages where it did.
 BROKEN_SHARE = 0.05
 WRONG_SHARE = 0.01
@@ -103,7 +103,7 @@ def redesigns(site: Site) -> Iterator[tuple[float, Site]]:
 
 
 def learn_site(site: Site) -> Rules:
-    """Rules learnt from the first pages of each template that shows records."""
+    """Rules learned from the first pages of each template that shows records."""
     return learn(site.pages, _labels(site), site.schema)
 
 
@@ -135,7 +135,7 @@ def _labels(site: Site) -> list[Label]:
     chosen = set()
     for page in site.pages:
         template = site.templates[page.id]
-        if page.id in site.truth and counts[template] < LABELLED:
+        if page.id in site.truth and counts[template] < LABELED:
             counts[template] += 1
             chosen.add(page.id)
     return [label for label in site.labels if label.page in chosen]

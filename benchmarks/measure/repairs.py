@@ -1,4 +1,4 @@
-"""Rules learnt on an old page, watched and healed on the same page after time passed: 166 pairs of recipe pages.
+"""Rules learned on an old page, watched and healed on the same page after time passed: 166 pairs of recipe pages.
 
 python -m benchmarks.measure.repairs               how often a broken rule raises an alarm, and heals
 python -m benchmarks.measure.repairs -v            and, pair by pair, where it does not
@@ -41,8 +41,8 @@ class Case:
     @property
     def broken(self) -> set[str]:
         """Attributes that come out right on the old page, and do not on the new one."""
-        learnt = {name for name in self.names if _same(self.old.get(name, []), self.pair.old_truth[name])}
-        return learnt - self._right(self.before)
+        learned = {name for name in self.names if _same(self.old.get(name, []), self.pair.old_truth[name])}
+        return learned - self._right(self.before)
 
     @property
     def healable(self) -> set[str]:
@@ -73,8 +73,8 @@ def _same(some: Texts, others: Texts) -> bool:
 
 
 def examine(pair: Pair, names: set[str]) -> Case:
-    learnt = learn_ours(pair, names)
-    rules = Rules(WATCHED, learnt.wrappers)
+    learned = learn_ours(pair, names)
+    rules = Rules(WATCHED, learned.wrappers)
     fresh = [pair.new]
     old, before = by_rules(rules)(pair.old), by_rules(rules)(pair.new)
     after = by_rules(heal(rules, fresh))(pair.new)

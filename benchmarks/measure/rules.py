@@ -1,4 +1,4 @@
-"""Rules learnt from one, two and four labelled pages, on all other pages of 40 SWDE sites; peers beside ours.
+"""Rules learned from one, two and four labeled pages, on all other pages of 40 SWDE sites; peers beside ours.
 
 python -m benchmarks.measure.rules                      everything, peers included (the first run installs them)
 python -m benchmarks.measure.rules --by untemplate -v   ours alone, with what is missed
@@ -26,17 +26,17 @@ from benchmarks.data.swde import (
     Score,
     Site,
     chosen_sites,
-    labelling_order,
+    labeling_order,
     labels_of,
     schema_of,
     score,
 )
-from benchmarks.peers import LABELLED as PEER_LABELLED
+from benchmarks.peers import LABELED as PEER_LABELED
 from benchmarks.peers import PEERS, PeerFailed, Uninstallable, install, run_peer
 from untemplate import Page, Record, learn
 
 OURS = "untemplate"
-LABELLED = (1, 2, 4)
+LABELED = (1, 2, 4)
 PROCESSES = 2
 GOOD = 0.995
 """An attribute of a site with a lower F1 is listed by -v."""
@@ -45,11 +45,11 @@ EXAMPLES = 3
 
 @dataclass(frozen=True)
 class Job:
-    """One site, one way to extract, so many labelled pages."""
+    """One site, one way to extract, so many labeled pages."""
 
     site: Site
     by: str
-    labelled: int
+    labeled: int
 
 
 @dataclass
@@ -74,19 +74,19 @@ Outcomes = dict[Job, Outcome]
 
 
 def evaluate(job: Job) -> Outcome:
-    """Learn from the labelled pages of a site, extract from all others."""
+    """Learn from the labeled pages of a site, extract from all others."""
     pages, truth = job.site.pages(), job.site.truth()
-    labelled = labelling_order(job.site)[: job.labelled]
-    tested = [page for page in pages if page.id not in labelled]
+    labeled = labeling_order(job.site)[: job.labeled]
+    tested = [page for page in pages if page.id not in labeled]
     failure = ""
     if job.by == OURS:
-        rules = learn(pages, labels_of(labelled, truth), schema_of(job.site.vertical))
+        rules = learn(pages, labels_of(labeled, truth), schema_of(job.site.vertical))
         timed = [_timed(rules.extract([page]), page) for page in tested]
         ratios = [ratio for _, ratio in timed]
         found = {record.page_id: _texts(record) for record, _ in timed}
     else:
         values = {page: {name: true for name, true in truth[page].items() if true} for page in truth}
-        examples = {page: values[page] for page in labelled}
+        examples = {page: values[page] for page in labeled}
         try:
             found, ratios = run_peer(
                 job.by, job.site.folder, examples, {page.id: values[page.id] for page in tested}
@@ -139,13 +139,13 @@ def run(jobs: Sequence[Job], console: Console) -> Outcomes:
 def show(console: Console, outcomes: Outcomes, missing: dict[str, str]) -> None:
     verticals = [v for v in VERTICALS if any(job.site.vertical == v for job in outcomes)]
     table = Table(
-        "by", "labelled pages", *verticals, "mean", title="F1 / precision, mean over attributes, then sites"
+        "by", "labeled pages", *verticals, "mean", title="F1 / precision, mean over attributes, then sites"
     )
     for column in ("time, median", "mean"):
         table.add_column(f"{column}\n(× lxml parse)", justify="right")
-    ways = sorted({(job.by, job.labelled) for job in outcomes}, key=lambda way: (way[0] != OURS, way))
-    for by, labelled in ways:
-        own = {job: outcome for job, outcome in outcomes.items() if (job.by, job.labelled) == (by, labelled)}
+    ways = sorted({(job.by, job.labeled) for job in outcomes}, key=lambda way: (way[0] != OURS, way))
+    for by, labeled in ways:
+        own = {job: outcome for job, outcome in outcomes.items() if (job.by, job.labeled) == (by, labeled)}
         figures = []
         for vertical in verticals:
             group = [outcome for job, outcome in own.items() if job.site.vertical == vertical]
@@ -153,26 +153,26 @@ def show(console: Console, outcomes: Outcomes, missing: dict[str, str]) -> None:
         figures.append((mean(f1 for f1, _ in figures), mean(precision for _, precision in figures)))
         ratios = [ratio for outcome in own.values() for ratio in outcome.ratios] or [0.0]
         cells = [f"{f1:.4f} / {precision:.4f}" for f1, precision in figures]
-        table.add_row(by, str(labelled), *cells, f"{median(ratios):.2f}", f"{mean(ratios):.2f}")
+        table.add_row(by, str(labeled), *cells, f"{median(ratios):.2f}", f"{mean(ratios):.2f}")
     for by, reason in missing.items():
         table.add_row(by, "–", f"does not install: {reason}")
     console.print(table)
     for job, outcome in outcomes.items():
         if outcome.failure:
-            where = f"{job.by}, {job.labelled} labelled, {job.site.vertical}-{job.site.name}"
+            where = f"{job.by}, {job.labeled} labeled, {job.site.vertical}-{job.site.name}"
             console.print(f"{where}: counted as finding nothing: {outcome.failure}", markup=False)
 
 
 def show_misses(console: Console, outcomes: Outcomes) -> None:
     """What is below a good score, attribute by attribute, with examples."""
-    own = sorted((job.labelled, job.site.vertical, job.site.name, job) for job in outcomes if job.by == OURS)
-    for labelled, vertical, site, job in own:
+    own = sorted((job.labeled, job.site.vertical, job.site.name, job) for job in outcomes if job.by == OURS)
+    for labeled, vertical, site, job in own:
         outcome = outcomes[job]
         for name, tally in outcome.scores.items():
             if tally.f1 < GOOD:
                 misses = outcome.misses[name]
                 console.print(
-                    f"{labelled} labelled, {vertical}-{site} {name}: F1 {tally.f1:.4f}, precision "
+                    f"{labeled} labeled, {vertical}-{site} {name}: F1 {tally.f1:.4f}, precision "
                     f"{tally.precision:.4f}, {len(misses)} misses",
                     *(f"\n    {miss}" for miss in misses[:: max(1, len(misses) // EXAMPLES)][:EXAMPLES]),
                     highlight=False,
@@ -187,7 +187,7 @@ def main(arguments: Sequence[str]) -> int:
     )
     parser.add_argument("--vertical", nargs="+", choices=VERTICALS, default=VERTICALS, help="only these")
     parser.add_argument("--sites", nargs="+", default=(), metavar="SITE", help="only these, such as zagat")
-    parser.add_argument("--labeled", nargs="+", type=int, default=LABELLED, metavar="K", help="labeled pages")
+    parser.add_argument("--labeled", nargs="+", type=int, default=LABELED, metavar="K", help="labeled pages")
     parser.add_argument("--by", nargs="+", choices=(OURS, *PEERS), default=(OURS, *PEERS), help="only these")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="of N pages only one: a quick look")
     parser.add_argument("-v", "--verbose", action="store_true", help="list what our rules miss")
@@ -208,8 +208,8 @@ def main(arguments: Sequence[str]) -> int:
             except Uninstallable as error:
                 uninstallable[by] = str(error)
                 continue
-        known = options.labeled if by == OURS else [k for k in options.labeled if k in PEER_LABELLED]
-        jobs += [Job(site, by, labelled) for site in chosen for labelled in known]
+        known = options.labeled if by == OURS else [k for k in options.labeled if k in PEER_LABELED]
+        jobs += [Job(site, by, labeled) for site in chosen for labeled in known]
     outcomes = run(jobs, progress)
     show(console, outcomes, uninstallable)
     if options.verbose:

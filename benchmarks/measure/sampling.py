@@ -85,7 +85,7 @@ def main(arguments: Sequence[str]) -> None:
         "attributes on the first page",
         "pages to cover all XPaths",
         f"pages to cover {HEAVY_SHARE:.0%} of the weight",
-        title="Pages worth labelling, mean over sites of 200 pages",
+        title="Pages worth labeling, mean over sites of 200 pages",
     )
     for name, measured in groups(Console(stderr=True)):
         for by in measured[0]:

@@ -26,13 +26,13 @@ import pyarrow.parquet as pq
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.data.swde import Site, chosen_sites, labelling_order, labels_of, schema_of
+from benchmarks.data.swde import Site, chosen_sites, labeling_order, labels_of, schema_of
 from untemplate import Page, Rules, learn
 from untemplate.page import Signature
 from untemplate.rules import Wrapper
 
 VERTICAL = "book"
-LABELLED = 4
+LABELED = 4
 COUNTS = (1, 2, 1000)
 PARTS = ("cores", "growth", "clusters")
 
@@ -41,7 +41,7 @@ def learn_rules(sites: Sequence[Site]) -> Rules:
     """One file of rules for all these sites."""
     wrappers: list[Wrapper] = []
     for site in sites:
-        labels = labels_of(labelling_order(site)[:LABELLED], site.truth())
+        labels = labels_of(labeling_order(site)[:LABELED], site.truth())
         rules = learn(site.pages(), labels, schema_of(VERTICAL))
         wrappers += (replace(one, cluster=f"{site.name}-{one.cluster}") for one in rules.wrappers)
     return Rules(schema_of(VERTICAL), tuple(wrappers))

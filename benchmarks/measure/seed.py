@@ -1,4 +1,4 @@
-"""Sites nobody labelled: labels by knowledge of one, three and five seed sites, to rules, to records, on SWDE.
+"""Sites nobody labeled: labels by knowledge of one, three and five seed sites, to rules, to records, on SWDE.
 
 python -m benchmarks.measure.seed                          everything: both methods, every step of the paper's
 python -m benchmarks.measure.seed --method untemplate --k 1    ours, one seed site
@@ -52,14 +52,14 @@ METHODS: dict[str, Step | None] = {
 PAPER = "paper"
 """Stands for the three steps of the paper's method."""
 BOOTSTRAPPED = "untemplate, bootstrapped"
-"""Learns besides from sites that nobody labelled: those that are neither seeds nor tested."""
+"""Learns besides from sites that nobody labeled: those that are neither seeds nor tested."""
 FOLDS = 3
-"""Sites that are no seeds are tested in so many parts, with the others unlabelled beside the seeds."""
+"""Sites that are no seeds are tested in so many parts, with the others unlabeled beside the seeds."""
 SEEDS = (1, 3, 5)
 TURNS = 2
 """Of the ten sites of a vertical so many are the first seed site, evenly spread; 10 takes hours."""
-LABELLED = 50
-"""Pages of the new site that are labelled; all others are tested."""
+LABELED = 50
+"""Pages of the new site that are labeled; all others are tested."""
 GOOD = 0.95
 """An attribute with a lower F1 is listed by -v."""
 
@@ -68,7 +68,7 @@ Scores = dict[str, Score]
 
 @dataclass(frozen=True)
 class Run:
-    """A method that learnt some sites of a vertical, tested on another."""
+    """A method that learned some sites of a vertical, tested on another."""
 
     method: str
     vertical: str
@@ -106,34 +106,34 @@ def train_seed(
 
 @dataclass
 class Outcomes:
-    """F1 per attribute of each run, and CPU seconds of training and labelling."""
+    """F1 per attribute of each run, and CPU seconds of training and labeling."""
 
     scores: dict[Run, Scores] = field(default_factory=dict)
     training: dict[str, list[float]] = field(default_factory=dict)
-    labelling: list[float] = field(default_factory=list)
+    labeling: list[float] = field(default_factory=list)
 
 
 class Target:
-    """A site to be labelled; what rules make of the same labels is remembered, since many seeds say the same."""
+    """A site to be labeled; what rules make of the same labels is remembered, since many seeds say the same."""
 
     def __init__(self, site: Site | MadeUp, labels_only: bool = False) -> None:
         self.site = site
         self.labels_only = labels_only
         self.pages = site.pages()
         self.truth = site.truth()
-        step = max(1, len(self.pages) // LABELLED)
-        self.labelled = self.pages[::step][:LABELLED]
-        known = {page.id for page in self.labelled}
+        step = max(1, len(self.pages) // LABELED)
+        self.labeled = self.pages[::step][:LABELED]
+        known = {page.id for page in self.labeled}
         self.tested = [page for page in self.pages if page.id not in known]
         self._scores: dict[frozenset[tuple[str, str, str | None]], Scores] = {}
 
     def score(self, labels: Sequence[Label]) -> Scores:
-        """Labels to rules to records, scored on the pages that were not labelled; or the labels themselves."""
+        """Labels to rules to records, scored on the pages that were not labeled; or the labels themselves."""
         if self.labels_only:
             values: dict[str, dict[str, str | None]] = {}
             for label in labels:
                 values.setdefault(label.page, {}).setdefault(label.attribute, label.value)
-            return score(lambda page: values.get(page.id, {}), self.labelled, self.truth)
+            return score(lambda page: values.get(page.id, {}), self.labeled, self.truth)
         key = frozenset((label.page, label.attribute, label.xpath) for label in labels)
         if key not in self._scores:
             rules = learn(self.pages, labels, schema_of(self.site.vertical)) if labels else None
@@ -183,7 +183,7 @@ def evaluate(
                 for fold in range(FOLDS if method == BOOTSTRAPPED else 1):
                     tested = others[fold::FOLDS] if method == BOOTSTRAPPED else others
                     if kind not in knowledge or method == BOOTSTRAPPED:
-                        unlabeled = [target.labelled for target in others if target not in tested]
+                        unlabeled = [target.labeled for target in others if target not in tested]
                         started = process_time()
                         if kind == PAPER:
                             knowledge[kind] = train(seed_sites, schema, PAPER, unlabeled)
@@ -195,8 +195,8 @@ def evaluate(
                         run = Run(method, vertical, seeds, target.site.name)
                         started = process_time()
                         known = up_to(knowledge[kind], step) if step else knowledge[kind]
-                        labels = known.label(target.labelled)
-                        outcomes.labelling.append(process_time() - started)
+                        labels = known.label(target.labeled)
+                        outcomes.labeling.append(process_time() - started)
                         outcomes.scores[run] = target.score(labels)
                         yield run
             for target in targets.values():
@@ -226,7 +226,7 @@ def show(console: Console, outcomes: Outcomes, verticals: Sequence[str], ks: Seq
     console.print(_by_attribute(outcomes, ks))
     for method, seconds in outcomes.training.items():
         console.print(f"CPU seconds of training a seed site, {method}: mean {mean(seconds):.1f}")
-    console.print(f"CPU seconds of labelling {LABELLED} pages of a site: mean {mean(outcomes.labelling):.1f}")
+    console.print(f"CPU seconds of labeling {LABELED} pages of a site: mean {mean(outcomes.labeling):.1f}")
 
 
 def _by_attribute(outcomes: Outcomes, ks: Sequence[int]) -> Table:

@@ -135,7 +135,7 @@ class StepLabeler:
 
 @dataclass
 class Tally:
-    """Labelled nodes and those of them that are right; pages with the attribute and those with a right node."""
+    """Labeled nodes and those of them that are right; pages with the attribute and those with a right node."""
 
     labeled: int = 0
     right: int = 0

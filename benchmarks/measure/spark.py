@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.data.swde import VERTICALS, chosen_sites, labelling_order, labels_of, schema_of
+from benchmarks.data.swde import VERTICALS, chosen_sites, labeling_order, labels_of, schema_of
 from untemplate import Page, Rules, learn, read_pages
 from untemplate.engines import local
 from untemplate.output.tally import Tally
@@ -30,7 +30,7 @@ from untemplate.output.tally import Tally
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-LABELLED = 4
+LABELED = 4
 # Pages of a row group: some 30 MB before compression.
 ROW_GROUP = 500
 
@@ -42,7 +42,7 @@ def pages_and_rules(vertical: str, names: Sequence[str]) -> tuple[list[Page], Ru
     wrappers = []
     for site in chosen_sites([vertical], names):
         own = site.pages()
-        rules = learn(own, labels_of(labelling_order(site)[:LABELLED], site.truth()), schema)
+        rules = learn(own, labels_of(labeling_order(site)[:LABELED], site.truth()), schema)
         wrappers += [replace(one, cluster=f"{site.name}/{one.cluster}") for one in rules.wrappers]
         pages += own
     return pages, Rules(schema, tuple(wrappers))

@@ -23,7 +23,7 @@ from rich.table import Table
 from selectolax.lexbor import LexborHTMLParser
 
 from benchmarks.data.shell import open_sites, site_parser
-from benchmarks.data.swde import Site, labelling_order, labels_of, schema_of
+from benchmarks.data.swde import Site, labeling_order, labels_of, schema_of
 from benchmarks.peers import PEERS, PeerFailed, Uninstallable, install, run_peer
 from untemplate import Page, Rules, learn
 from untemplate.output.record_files import open_records
@@ -31,7 +31,7 @@ from untemplate.page import signature
 
 OURS = "untemplate"
 PARSE = "lxml parse"
-LABELLED = 4
+LABELED = 4
 PASSES = 3
 """Each way goes so often over the pages of a site; the least time of a page counts, as others use the machine."""
 
@@ -77,7 +77,7 @@ def measure(site: Site) -> Times:
     """Every page of the site, all ways: parsers, the signature, and from HTML to a record in a JSONL file."""
     pages = site.pages()
     schema = schema_of(site.vertical)
-    rules: Rules = learn(pages, labels_of(labelling_order(site)[:LABELLED], site.truth()), schema)
+    rules: Rules = learn(pages, labels_of(labeling_order(site)[:LABELED], site.truth()), schema)
     with TemporaryDirectory() as folder, open_records(Path(folder) / "records.jsonl", schema) as write:
 
         def extract(page: Page) -> None:
@@ -98,13 +98,13 @@ def measure(site: Site) -> Times:
 
 
 def measure_peer(peer: str, site: Site) -> list[float]:
-    """Ratios of a peer on the pages of a site, learnt from one labelled page; none if it fails."""
+    """Ratios of a peer on the pages of a site, learned from one labeled page; none if it fails."""
     truth = site.truth()
     values = {page: {name: true for name, true in truth[page].items() if true} for page in truth}
-    labelled = labelling_order(site)[0]
-    tested = {page.id: values[page.id] for page in site.pages() if page.id != labelled}
+    labeled = labeling_order(site)[0]
+    tested = {page.id: values[page.id] for page in site.pages() if page.id != labeled}
     try:
-        return run_peer(peer, site.folder, {labelled: values[labelled]}, tested)[1]
+        return run_peer(peer, site.folder, {labeled: values[labeled]}, tested)[1]
     except PeerFailed:
         return []
 

@@ -28,7 +28,7 @@ from untemplate.demo import make_site
 
 FIRST_SEED = 300
 PAGES = 100  # of a site, to learn from
-LABELLED = 4
+LABELED = 4
 TEMPLATES = 10
 KINDS = ((True, "break a value"), (False, "break none"))
 SHARES = (None, 0.1, 0.25, 0.5, 0.75, 0.9)
@@ -48,7 +48,7 @@ def unchanged(vertical: str = "book") -> Iterator[Watched]:
     """Sites of SWDE, and their pages as they were."""
     for site in swde.sites(vertical)[:TEMPLATES]:
         pages = site.pages()[:PAGES]
-        labels = swde.labels_of([page.id for page in pages[:LABELLED]], site.truth())
+        labels = swde.labels_of([page.id for page in pages[:LABELED]], site.truth())
         yield learn(pages, labels, swde.schema_of(vertical)), pages
 
 

@@ -31,7 +31,7 @@ from untemplate.web import RunningServer, add_site, running_server
 
 USUAL = 100_000
 HUGE = 5_000_000
-LABELLED = 3  # pages
+LABELED = 3  # pages
 FLAGS = ("--disable-gpu", "--no-first-run", "--disable-background-networking")
 REVIEW = (
     "the place was lovely and quiet, the food took a long wait, friendly staff, small tables with an old view; we "
@@ -181,7 +181,7 @@ def _report_usual(person: _Person, catalog: Catalog) -> None:
     person.window.wait_for_timeout(3000)  # a person looks at the page first, and the session warms up
     sizes = [len(page.html) for page in catalog.pages("site")]
     times: dict[int, dict[str, list[float]]] = {}
-    for number, page in enumerate(cluster[:LABELLED], 1):
+    for number, page in enumerate(cluster[:LABELED], 1):
         if number > 1:
             person.open(page)
         rows = times.setdefault(number, {})

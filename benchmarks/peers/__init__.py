@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 __all__ = [
-    "LABELLED",
+    "LABELED",
     "PEERS",
     "Found",
     "Peer",
@@ -28,8 +28,8 @@ __all__ = [
 
 ROOT = Path(__file__).parents[2]
 ENVIRONMENTS = ROOT / ".venv-peers"
-LABELLED = (1, 2)
-"""Numbers of labelled pages that peers are run with: more do not change what they can express."""
+LABELED = (1, 2)
+"""Numbers of labeled pages that peers are run with: more do not change what they can express."""
 
 Values = Mapping[str, Mapping[str, Sequence[str]]]
 """page id → attribute → true values"""
@@ -101,15 +101,15 @@ def _pip(folder: Path, packages: Sequence[str], variables: Mapping[str, str] | N
 def run_peer(
     name: str,
     folder: Path,
-    labelled: Values,
+    labeled: Values,
     tested: Values,
 ) -> tuple[Found, list[float]]:
     """What a peer finds on the tested pages of a site, and its time on each as a multiple of parsing it.
 
-    It is told the tested pages' values only to choose among the places where a labelled value stands, so that
+    It is told the tested pages' values only to choose among the places where a labeled value stands, so that
     each peer is at its best.
     """
-    order = {"peer": name, "folder": str(folder), "labelled": labelled, "tested": tested}
+    order = {"peer": name, "folder": str(folder), "labeled": labeled, "tested": tested}
     run = subprocess.run(
         [_folder(name) / "bin" / "python", "-m", "benchmarks.peers.worker"],
         input=json.dumps(order),

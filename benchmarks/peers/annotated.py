@@ -16,9 +16,9 @@ _TAG = re.compile(r"<[^>]*>")
 
 
 def learn(examples: Sequence[Example], tested: Sequence[Example]) -> Extract:
-    """A template per labelled page, of those values that it can annotate there.
+    """A template per labeled page, of those values that it can annotate there.
 
-    It marks whole elements; which piece of an element is the value is learnt from the labelled pages, for it.
+    It marks whole elements; which piece of an element is the value is learned from the labeled pages, for it.
     """
     scraper = Scraper()
     for example in examples:

@@ -1,4 +1,4 @@
-"""A person who copies absolute XPaths from a browser, one per labelled page, tried in order."""
+"""A person who copies absolute XPaths from a browser, one per labeled page, tried in order."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from benchmarks.peers.reading import Example, Extract, choose_places, clean
 
 
 def learn(examples: Sequence[Example], tested: Sequence[Example]) -> Extract:
-    """The absolute XPath of each labelled value."""
+    """The absolute XPath of each labeled value."""
     xpaths: dict[str, list[str]] = {}
     for places in choose_places(examples, tested):
         for name, place in places.items():

@@ -13,7 +13,7 @@ from benchmarks.peers.reading import Example, Extract, choose_places
 
 
 def learn(examples: Sequence[Example], tested: Sequence[Example]) -> Extract:
-    """The XPath of each labelled value, from the nearest id."""
+    """The XPath of each labeled value, from the nearest id."""
     xpaths: dict[str, list[str]] = {}
     for example, places in zip(examples, choose_places(examples, tested), strict=True):
         tree = lxml.html.document_fromstring(example.html)

@@ -61,7 +61,7 @@ def find_places(tree: etree._Element, values: Sequence[str]) -> Iterator[Place]:
 
 
 def choose_places(examples: Sequence[Example], tested: Sequence[Example]) -> list[dict[str, Place]]:
-    """For each labelled page, per attribute the place of its value that holds on most tested pages.
+    """For each labeled page, per attribute the place of its value that holds on most tested pages.
 
     Generous: a person sees which of several places is meant, and so would not choose one that holds nowhere;
     but no person sees the tested pages.

@@ -14,7 +14,7 @@ _URL = "https://example.com/"  # what is saved is kept per domain
 
 
 def learn(examples: Sequence[Example], tested: Sequence[Example]) -> Extract:
-    """Save the element of each labelled value under its XPath."""
+    """Save the element of each labeled value under its XPath."""
     logging.disable(logging.WARNING)
     storage = {"storage_file": f"{mkdtemp()}/saved.db", "url": _URL}
     places: dict[str, list[Place]] = {}

@@ -11,7 +11,7 @@ from benchmarks.peers.reading import Example, Extract, clean
 
 
 def learn(examples: Sequence[Example], tested: Sequence[Example]) -> Extract:
-    """A scraper per labelled page; of its rules for an attribute, the one that is right on most tested pages."""
+    """A scraper per labeled page; of its rules for an attribute, the one that is right on most tested pages."""
     scrapers = [_build(example) for example in examples]
     chosen = [_choose(scraper, tested) for scraper in scrapers]
     for scraper, rules in zip(scrapers, chosen, strict=True):

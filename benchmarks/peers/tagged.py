@@ -1,6 +1,6 @@
 """webstruct: a CRF over the words of a page, with those of its features that are not words, and their places.
 
-The features of its example name words; with one or two labelled pages the CRF learns these by heart, and is
+The features of its example name words; with one or two labeled pages the CRF learns these by heart, and is
 far better without them.
 """
 
@@ -15,7 +15,7 @@ from webstruct.features import bias, borders, parent_tag
 
 from benchmarks.peers.reading import Example, Extract, Place, choose_places, clean
 
-# More rounds change nothing on the labelled pages and cost minutes a site.
+# More rounds change nothing on the labeled pages and cost minutes a site.
 _ROUNDS = 60
 
 

@@ -25,11 +25,11 @@ MODULES = {
 
 
 def answer(order: dict[str, Any]) -> dict[str, Any]:
-    """Learn from the labelled pages, extract from the tested ones, timing both extraction and parsing."""
+    """Learn from the labeled pages, extract from the tested ones, timing both extraction and parsing."""
     folder = Path(order["folder"])
     examples, tested = (
         {page: Example(decode(folder / page), values) for page, values in order[part].items()}
-        for part in ("labelled", "tested")
+        for part in ("labeled", "tested")
     )
     peer = import_module(f"benchmarks.peers.{MODULES[order['peer']]}")
     extract: Extract = peer.learn(list(examples.values()), list(tested.values()))

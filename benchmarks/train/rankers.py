@@ -1,4 +1,4 @@
-"""Trains the rankers of seed labelling on made-up and SWDE sites, and says how well they choose on other verticals.
+"""Trains the rankers of seed labeling on made-up and SWDE sites, and says how well they choose on other verticals.
 
 python -m benchmarks.train.rankers             how well, each vertical of SWDE with rankers trained on the others
 python -m benchmarks.train.rankers --write     and writes those of the package and of benchmarks
@@ -49,7 +49,7 @@ SITES, PAGES = 6, 60
 # Of the pages of a real site one of so many.
 EVERY = 3
 SEEDS = (1, 3)
-# New sites that are labelled by what each site and those after it taught.
+# New sites that are labeled by what each site and those after it taught.
 TARGETS = 3
 
 PACKAGED = Path("src/untemplate/labeling/seed/rankers.json")
@@ -85,7 +85,7 @@ DECOY = "data-decoy"
 # The share of sites that lose what names their elements: real ones often have no such names near their values.
 BARE = 0.5
 NAMES = ("class", "id", "itemprop", "property")
-# Fields that look likeliest, and others at random, that each choice is learnt from.
+# Fields that look likeliest, and others at random, that each choice is learned from.
 CANDIDATES = 40
 
 
@@ -256,11 +256,11 @@ def train_rankers(made_up: Sequence[Trial], real: Sequence[Trial]) -> Rankers:
         found += [choice(one.f1[name], scores[name], columns) for name, columns in joint.items()]
     weights = fit_chooser([one for one in found if one], JOINT_SIGNS, JOINT_PENALTY)
     rankers = Rankers(rankers.evidence, weights, {})
-    judgements = [each for one in (*made_up, *real) for each in _judgements(one, rankers)]
-    return Rankers(rankers.evidence, rankers.joint, fit_judge(judgements, JUDGE_SIGNS, JOINT_PENALTY))
+    judgments = [each for one in (*made_up, *real) for each in _judgments(one, rankers)]
+    return Rankers(rankers.evidence, rankers.joint, fit_judge(judgments, JUDGE_SIGNS, JOINT_PENALTY))
 
 
-def _judgements(trial: Trial, rankers: Rankers) -> Iterator[RankingExample]:
+def _judgments(trial: Trial, rankers: Rankers) -> Iterator[RankingExample]:
     """The best field of each attribute; and the best of those that are wrong, as if the site had no right one."""
     for name, score in _scores(trial, rankers).items():
         f1 = trial.f1[name]

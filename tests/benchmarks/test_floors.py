@@ -13,9 +13,9 @@ import pytest
 from benchmarks.data import swde
 from benchmarks.measure import changes, rules
 
-# One site of each vertical, every fourth page, two of them labelled: (F1, precision).
+# One site of each vertical, every fourth page, two of them labeled: (F1, precision).
 SWDE_EVERY = 4
-SWDE_LABELLED = 2
+SWDE_LABELED = 2
 SWDE_FLOORS = {
     "auto-msn": (1.0, 1.0),
     "book-borders": (0.987, 0.987),
@@ -68,7 +68,7 @@ def test_pairs_are_those_the_floors_were_set_on(changed_pairs):
 
 @pytest.mark.parametrize("name", SWDE_FLOORS)
 def test_rules_reach_their_floor(name, floor_sites):
-    outcome = rules.evaluate(rules.Job(floor_sites[name], rules.OURS, SWDE_LABELLED))
+    outcome = rules.evaluate(rules.Job(floor_sites[name], rules.OURS, SWDE_LABELED))
     f1, precision = SWDE_FLOORS[name]
     assert outcome.f1 >= f1, outcome.misses
     assert outcome.precision >= precision, outcome.misses

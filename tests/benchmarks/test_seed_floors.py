@@ -1,4 +1,4 @@
-"""Quick floors of labelling sites nobody labelled: one pair of real sites a vertical, and pairs of made-up ones."""
+"""Quick floors of labeling sites nobody labeled: one pair of real sites a vertical, and pairs of made-up ones."""
 
 from __future__ import annotations
 

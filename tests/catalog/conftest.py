@@ -53,5 +53,5 @@ def site() -> Site:
 
 @pytest.fixture(scope="session")
 def rules(site: Site) -> Rules:
-    labelled = list(site.truth)[:2]
-    return learn(site.pages, [label for label in site.labels if label.page in labelled], site.schema)
+    labeled = list(site.truth)[:2]
+    return learn(site.pages, [label for label in site.labels if label.page in labeled], site.schema)

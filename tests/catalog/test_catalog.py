@@ -73,8 +73,8 @@ def test_any_rules_come_back_as_they_were(catalog: Catalog, saved: Rules) -> Non
 @pytest.mark.parametrize("vertical", ["restaurant", "recipe"])
 def test_learned_rules_come_back_as_they_were(catalog: Catalog, vertical: str) -> None:
     site = make_site(vertical, 5, pages=20)
-    labelled = list(site.truth)[:2]
-    rules = learn(site.pages, [label for label in site.labels if label.page in labelled], site.schema)
+    labeled = list(site.truth)[:2]
+    rules = learn(site.pages, [label for label in site.labels if label.page in labeled], site.schema)
     assert any(wrapper.bellwethers for wrapper in rules.wrappers)
     catalog.save_rules(vertical, rules)
     assert catalog.rules(vertical) == rules

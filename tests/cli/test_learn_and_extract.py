@@ -17,14 +17,14 @@ from tests.cli.running import Run
 from untemplate import Label, Rules, learn, read_labels, read_pages, write_labels
 from untemplate.demo import Site
 
-LABELLED = 3
+LABELED = 3
 ATTRIBUTES = ["name", "address", "phone", "cuisine"]
 
 
 @pytest.fixture(scope="session")
 def labels(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The labels of a few pages."""
-    pages = list(site.truth)[:LABELLED]
+    pages = list(site.truth)[:LABELED]
     path = tmp_path_factory.mktemp("labels") / "labels.jsonl"
     write_labels([label for label in site.labels if label.page in pages], path)
     return path

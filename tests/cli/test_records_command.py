@@ -101,7 +101,7 @@ def test_rows_become_rules(run: Run, lists: Path, site: Site, tmp_path: Path) ->
     assert "the rule is one of list pages" in (tmp_path / "sheets" / "c1.xsl").read_text("utf-8")
 
 
-def test_labels_of_records_need_a_schema_only_if_pages_are_labelled_too(
+def test_labels_of_records_need_a_schema_only_if_pages_are_labeled_too(
     run: Run, lists: Path, tmp_path: Path
 ) -> None:
     labels = tmp_path / "labels.jsonl"

@@ -23,9 +23,9 @@ SITE = "www.zenguide2.example"
 
 @pytest.fixture(scope="session")
 def rules(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    labelled = list(site.truth)[:2]
+    labeled = list(site.truth)[:2]
     path = tmp_path_factory.mktemp("rules") / "rules.json"
-    learn(site.pages, [label for label in site.labels if label.page in labelled], site.schema).save(path)
+    learn(site.pages, [label for label in site.labels if label.page in labeled], site.schema).save(path)
     return path
 
 
@@ -194,9 +194,9 @@ def test_without_pages_the_bellwethers_are_fetched(
     run: Run, site: Site, server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pages = [Page(f"{server}/{page.id}", page.html, page.id) for page in site.pages]
-    labelled = list(site.truth)[:2]
+    labeled = list(site.truth)[:2]
     rules = tmp_path / "rules.json"
-    learn(pages, [label for label in site.labels if label.page in labelled], site.schema).save(rules)
+    learn(pages, [label for label in site.labels if label.page in labeled], site.schema).save(rules)
     politeness = Politeness(delay=0.0, private=True)
     monkeypatch.setattr(sources, "fetch_pages", partial(sources.fetch_pages, politeness=politeness))
     done = run("watch", "--rules", rules, "--json")
@@ -210,8 +210,8 @@ def test_without_pages_the_bellwethers_are_fetched(
 
 
 def test_learning_into_a_catalog(run: Run, folder: Path, site: Site, tmp_path: Path) -> None:
-    labelled = list(site.truth)[:2]
-    labels = [label for label in site.labels if label.page in labelled]
+    labeled = list(site.truth)[:2]
+    labels = [label for label in site.labels if label.page in labeled]
     write_labels(labels, tmp_path / "labels.jsonl")
     catalog, file = tmp_path / "a.db", tmp_path / "rules.json"
     learn = (
@@ -232,7 +232,7 @@ def test_learning_into_a_catalog(run: Run, folder: Path, site: Site, tmp_path: P
         assert opened.sites() == [SITE, "another"]
         assert opened.rules("another") == opened.rules(SITE) == Rules.load(file)
         assert [one.label for one in opened.labels(SITE)] == labels
-        assert {page.id for page in opened.pages(SITE)} >= set(labelled)
+        assert {page.id for page in opened.pages(SITE)} >= set(labeled)
         [ran] = opened.runs(SITE)
         assert (ran.kind, ran.figures["version"]) == ("learn", 1)
     done = run("watch", folder, "--catalog", catalog)

@@ -290,8 +290,8 @@ def test_the_rules_of_many_sites(spark: SparkSession, site: Site, tmp_path: Path
     all_lines = [*lines["other"], *lines["www.zenguide2.example"], json.dumps(unknown), json.dumps(broken)]
     (tmp_path / "labels.jsonl").write_text("\n".join(all_lines))
     pages = spark.createDataFrame(pa.Table.from_pylist(rows))
-    learnt = engine.learn_sites(spark, pages, tmp_path / "labels.jsonl", site.schema, tmp_path / "rules")
-    found = {row.site: row for row in learnt.collect()}
+    learned = engine.learn_sites(spark, pages, tmp_path / "labels.jsonl", site.schema, tmp_path / "rules")
+    found = {row.site: row for row in learned.collect()}
     assert found.keys() == {*sites, "www.unknown.example", "broken"}
     for name, one in sites.items():
         in_order = sorted(one.pages, key=lambda page: (page.url, page.id))
@@ -302,7 +302,7 @@ def test_the_rules_of_many_sites(spark: SparkSession, site: Site, tmp_path: Path
     assert 'needs "labels"' in found["broken"].problem
     assert found["broken"].rules is None
 
-    rules = engine.combine_rules(learnt)
+    rules = engine.combine_rules(learned)
     for name, one in sites.items():
         own = Rules.loads(found[name].rules)
         for page in one.pages:
@@ -314,15 +314,15 @@ def test_the_rules_of_many_sites(spark: SparkSession, site: Site, tmp_path: Path
 def test_the_rules_of_a_crawl(spark: SparkSession, site: Site, tmp_path: Path) -> None:
     write_warc(tmp_path / "crawl.warc.gz", site.pages)
     (tmp_path / "labels.jsonl").write_text("\n".join(map(json.dumps, label_lines(site))))
-    learnt = engine.learn_sites(
+    learned = engine.learn_sites(
         spark, tmp_path / "crawl.warc.gz", tmp_path / "labels.jsonl", site.schema, tmp_path / "rules"
     )
     with pytest.raises(LabelError, match=r"none\.jsonl: no such file or folder"):
         engine.learn_sites(spark, tmp_path / "crawl.warc.gz", tmp_path / "none.jsonl", site.schema, tmp_path)
-    [row] = learnt.collect()
+    [row] = learned.collect()
     assert row.site == "www.zenguide2.example"
     assert json.loads(row.report)["clusters"]
-    rules = engine.combine_rules(learnt)
+    rules = engine.combine_rules(learned)
     assert sum(bool(record["name"]) for record in rules.extract(site.pages)) > 25
 
 

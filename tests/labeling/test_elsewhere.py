@@ -31,7 +31,7 @@ def number_of(number: int) -> str:
 
 
 def knowledge_of(written: str) -> Knowledge:
-    """Seed pages that print `Tel:` before each number; how these are labelled."""
+    """Seed pages that print `Tel:` before each number; how these are labeled."""
     seeds = [shop(number, f"<div class='tel'>Tel: {number_of(number)}</div>") for number in range(20)]
     labels = [Label(page.id, "phone", written.format(number_of(int(page.id)))) for page in seeds]
     labels += [Label(page.id, "name", f"Shop {page.id}a") for page in seeds]
@@ -51,7 +51,7 @@ NEW = [
 
 @pytest.mark.parametrize("written", ["{}", "Tel: {}"])
 def test_what_is_a_link_on_some_pages_is_found_on_all(written: str) -> None:
-    """And labelled as on seed sites: with the label in its text or without."""
+    """And labeled as on seed sites: with the label in its text or without."""
     (_, phone) = knowledge_of(written).find(NEW)
     assert phone.found
     assert phone.coverage == 1

@@ -24,7 +24,7 @@ def script(data: object) -> str:
     return f'<script type="application/ld+json">{json.dumps(data)}</script>'
 
 
-def labelled(one: Page, schema: Schema = BOOK) -> dict[str, str | None]:
+def labeled(one: Page, schema: Schema = BOOK) -> dict[str, str | None]:
     return {label.attribute: label.value for label in EmbeddedLabeler(schema).label([one])}
 
 
@@ -36,18 +36,18 @@ def test_json_ld_names_what_is_seen() -> None:
         "isbn": "9780141439587",
     }
     one = page(script(data), "<h1>Emma</h1><p>by <a>Jane  Austen</a></p><p>978-0-14-143958-7</p>")
-    assert labelled(one) == {"title": "Emma", "author": "Jane Austen", "isbn_13": "978-0-14-143958-7"}
+    assert labeled(one) == {"title": "Emma", "author": "Jane Austen", "isbn_13": "978-0-14-143958-7"}
 
 
-def test_what_is_not_on_the_page_is_not_labelled() -> None:
-    assert labelled(page(script({"name": "Emma", "publisher": "Penguin"}), "<h1>Emma</h1>")) == {
+def test_what_is_not_on_the_page_is_not_labeled() -> None:
+    assert labeled(page(script({"name": "Emma", "publisher": "Penguin"}), "<h1>Emma</h1>")) == {
         "title": "Emma"
     }
 
 
 def test_microdata_and_open_graph() -> None:
     body = '<div itemscope itemtype="http://schema.org/Book"><b itemprop="publisher">Penguin</b></div><h1>Emma</h1>'
-    assert labelled(page('<meta property="og:title" content="Emma">', body)) == {
+    assert labeled(page('<meta property="og:title" content="Emma">', body)) == {
         "title": "Emma",
         "publisher": "Penguin",
     }
@@ -70,7 +70,7 @@ def test_labels_pin_their_nodes() -> None:
     ],
 )
 def test_odd_data_is_left_out(head: str) -> None:
-    assert labelled(page(head, "<h1>Emma</h1>")) == {}
+    assert labeled(page(head, "<h1>Emma</h1>")) == {}
 
 
 def test_deep_data_ends() -> None:

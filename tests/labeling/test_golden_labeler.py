@@ -95,7 +95,7 @@ def test_several_values_in_one_text_or_apart() -> None:
     assert kinds(in_two, joined) == as_two
 
 
-def test_it_says_who_labelled() -> None:
+def test_it_says_who_labeled() -> None:
     schema = Schema("s", {"name": Attribute("name")})
     (label,) = GoldenLabeler({"0": {"name": ["Ash"]}}, schema).label([page("<b>Ash</b>")])
     assert label == Label("0", "name", "Ash", source="golden")

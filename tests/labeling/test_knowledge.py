@@ -1,4 +1,4 @@
-"""One labelled made-up site labels others of its vertical, by both methods; knowledge is kept in a folder."""
+"""One labeled made-up site labels others of its vertical, by both methods; knowledge is kept in a folder."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def paper(seed_site: Site) -> Knowledge:
     return ut.train([(details(seed_site), seed_site.labels)], seed_site.schema, method="paper")
 
 
-def test_a_new_site_is_labelled(knowledge: Knowledge, new_site: Site) -> None:
+def test_a_new_site_is_labeled(knowledge: Knowledge, new_site: Site) -> None:
     labels = knowledge.label(details(new_site))
     assert {label.attribute for label in labels} >= {"title", "director"}
     assert share_right(labels, new_site) > 0.8
@@ -117,7 +117,7 @@ def test_odd_pages(method: str, request: pytest.FixtureRequest) -> None:
         assert not any(finding.found for finding in known.find(pages))
 
 
-def test_an_attribute_that_the_site_lacks_is_not_labelled(knowledge: Knowledge) -> None:
+def test_an_attribute_that_the_site_lacks_is_not_labeled(knowledge: Knowledge) -> None:
     """A site of another vertical: recipes have titles and persons, and kinds, but no age rating."""
     other = make_site("recipe", 7, PAGES)
     found = {finding.attribute for finding in knowledge.find(details(other)) if finding.found}

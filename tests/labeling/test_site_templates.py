@@ -1,4 +1,4 @@
-"""A site of several templates is labelled template by template; what lists many records is not labelled."""
+"""A site of several templates is labeled template by template; what lists many records is not labeled."""
 
 from __future__ import annotations
 
@@ -84,13 +84,13 @@ def sites() -> list[Site]:
     return [make_site("job", number, 45) for number in (203, 204)]
 
 
-def test_templates_are_labelled_by_themselves(sites: list[Site]) -> None:
+def test_templates_are_labeled_by_themselves(sites: list[Site]) -> None:
     """Both sites have two templates of detail pages, and list pages."""
     taught, new = sites
     knowledge = ut.train([(taught.pages, taught.labels)], taught.schema)
-    labelled = {label.page for label in knowledge.label(new.pages)}
-    assert labelled <= set(new.truth)
-    assert len(labelled) > 0.9 * len(new.truth)
+    labeled = {label.page for label in knowledge.label(new.pages)}
+    assert labeled <= set(new.truth)
+    assert len(labeled) > 0.9 * len(new.truth)
 
 
 def test_pages_of_templates_without_labels_teach_nothing(sites: list[Site]) -> None:

@@ -43,6 +43,6 @@ def test_field(folder: Path, field: str) -> None:
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=[folder.name for folder in FOLDERS])
-def test_few_pages_are_labelled(folder: Path) -> None:
-    labelled = {label.page for label in read_labels(folder / "labels.jsonl")}
-    assert 0 < len(labelled) <= len(expected(folder)) / 2
+def test_few_pages_are_labeled(folder: Path) -> None:
+    labeled = {label.page for label in read_labels(folder / "labels.jsonl")}
+    assert 0 < len(labeled) <= len(expected(folder)) / 2

@@ -17,6 +17,7 @@ from untemplate.cli.shell import (
     open_pages,
     pages_argument,
     progress,
+    read_label_files,
     say,
     show,
     show_json,
@@ -105,7 +106,7 @@ def command(
 
     _check_output(output, catalog_name)
     knowledge = Knowledge.load(knowledge_folder) if knowledge_folder else None
-    labels = _read_label_files(label_files)
+    labels = read_label_files(label_files)
     schema = _choose_schema(schema_name, knowledge, labels, bool(examples_given))
     for example in examples_given:
         labels += _parse_example(example, schema)
@@ -129,16 +130,6 @@ def _check_output(output: Path | None, catalog_name: str | None) -> None:
         raise click.UsageError("Missing option '-o': where to write the rules.")
     if output and not output.parent.is_dir():
         raise InputError(f"{output}: cannot write: there is no folder {output.parent}")
-
-
-def _read_label_files(paths: Sequence[Path]) -> list[Label]:
-    """Return the labels of all files, in the order of the command line."""
-    from untemplate.labeling import read_labels
-
-    labels: list[Label] = []
-    for path in paths:
-        labels += read_labels(path)
-    return labels
 
 
 def _choose_schema(

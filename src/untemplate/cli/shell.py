@@ -18,6 +18,7 @@ import click
 
 if TYPE_CHECKING:
     from untemplate.clustering import Clustering
+    from untemplate.labeling import Label
     from untemplate.sources import Pages, Skipped
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "pages_argument",
     "printable",
     "progress",
+    "read_label_files",
     "records_option",
     "report_skipped",
     "rules_argument",
@@ -100,6 +102,16 @@ def counted(count: int, noun: str) -> str:
 def examples(*lines: str) -> str:
     """Return the epilog of a help text that shows these command lines."""
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+def read_label_files(paths: Iterable[Path]) -> list[Label]:
+    """Return the labels of all files, in the order of the command line."""
+    from untemplate.labeling import read_labels
+
+    labels: list[Label] = []
+    for path in paths:
+        labels += read_labels(path)
+    return labels
 
 
 @contextmanager
@@ -210,12 +222,7 @@ def show(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], e
     cells = [list(row) for row in rows]
     table = Table(title=Text(title, "bold"), title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     for index, heading in enumerate(columns):
-        column = [row[index] for row in cells]
-        is_numeric = all(isinstance(cell, int | float) for cell in column)
-        is_short = all(len(_cell_text(cell)) <= MAX_UNWRAPPED_CELL for cell in column)
-        table.add_column(
-            heading, justify="right" if is_numeric else "left", no_wrap=is_short, overflow="fold"
-        )
+        table.add_column(heading, **_column_style([row[index] for row in cells]))
     for row in cells:
         table.add_row(*(Text(_cell_text(cell)) for cell in row))
     on_screen = (sys.stderr if err else sys.stdout).isatty()
@@ -223,6 +230,13 @@ def show(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], e
     console = Console(file=out, force_terminal=on_screen, width=None if on_screen else PIPE_WIDTH)
     console.print(table)
     click.echo("\n".join(line.rstrip() for line in out.getvalue().splitlines()), err=err)
+
+
+def _column_style(cells: Sequence[object]) -> dict[str, Any]:
+    """Return how rich prints a column: numbers to the right, short cells never wrapped."""
+    is_numeric = all(isinstance(cell, int | float) for cell in cells)
+    is_short = all(len(_cell_text(cell)) <= MAX_UNWRAPPED_CELL for cell in cells)
+    return {"justify": "right" if is_numeric else "left", "no_wrap": is_short, "overflow": "fold"}
 
 
 def show_json(value: object) -> None:

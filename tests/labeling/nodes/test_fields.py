@@ -1,4 +1,4 @@
-"""Data fields: the same role on different pages, in spite of what is missing, moved or labelled inside."""
+"""Data fields: the same role on different pages, in spite of what is missing, moved or labeled inside."""
 
 from __future__ import annotations
 

@@ -20,6 +20,7 @@ from untemplate.cli.shell import (
     pages_argument,
     printable,
     progress,
+    read_label_files,
     rules_argument,
     say,
     show,
@@ -123,11 +124,10 @@ def test_command(
     Exit code 1: something was missed.
     """
     from untemplate.extraction import Rules
-    from untemplate.labeling import read_labels
     from untemplate.output.scores import score_records, true_values
 
     rules = Rules.load(rules_file)
-    truth = true_values(label for path in label_files for label in read_labels(path))
+    truth = true_values(read_label_files(label_files))
     if not truth:
         raise click.UsageError("Needs labels that give values: give --labels.")
     with open_pages(source, url_column, html_column) as pages:
@@ -140,10 +140,9 @@ def test_command(
         show_json({name: _score_as_json(score) for name, score in scores.items()})
     else:
         show_scores("Rules against labels", scores)
-    has_misses = any(score.misses for score in scores.values())
-    if has_misses and verbose and not as_json:
+    if verbose and not as_json:
         _show_misses(scores)
-    if has_misses:
+    if any(score.misses for score in scores.values()):
         context.exit(1)
 
 
@@ -183,7 +182,8 @@ def _show_misses(scores: dict[str, Score]) -> None:
         for miss in score.misses:
             extracted, true = (" | ".join(texts) or "nothing" for texts in (miss.extracted, miss.true))
             rows.append((name, miss.page, extracted, true))
-    show("Missed", ("attribute", "page", "extracted", "labeled"), rows)
+    if rows:
+        show("Missed", ("attribute", "page", "extracted", "labeled"), rows)
 
 
 def _score_as_json(score: Score) -> dict[str, Any]:
