@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from doctest import ELLIPSIS, NORMALIZE_WHITESPACE, OutputChecker
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 import pytest
@@ -33,6 +34,32 @@ def test_contents_link_every_page() -> None:
     contents = (DOCS / "index.md").read_text("utf-8")
     pages = {path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")} - {"index.md"}
     assert pages == set(re.findall(r"\]\(([^)#]+)\)", contents))
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.name)
+def test_files_and_names_exist(page: Path) -> None:
+    """Check files such as `lists/groups.py` and names such as untemplate.rules.in_words.explain_rule."""
+    text = page.read_text("utf-8").replace("`job.py`", "")  # the reader writes this one
+    files = [
+        path.as_posix()
+        for folder in ("src", "tests", "benchmarks")
+        for path in (docs.ROOT / folder).rglob("*.py")
+    ]
+    paths = re.findall(r"`([\w/]+\.py)`", text)
+    assert [path for path in paths if not any(file.endswith(f"/{path}") for file in files)] == []
+    names = re.findall(r"\b(?:untemplate|benchmarks)(?:\.[a-z_]\w*)+", text)
+    assert [name for name in names if not exists(name)] == []
+
+
+def exists(name: str) -> bool:
+    """Return True for modules and what they contain. `untemplate.db` and `benchmarks.md` are files."""
+    if name.endswith((".db", ".md")):
+        return True
+    try:
+        resolve_name(name)
+    except (ImportError, AttributeError):
+        return False
+    return True
 
 
 def blocks(page: Path) -> Iterator[tuple[str, str]]:
