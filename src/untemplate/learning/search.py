@@ -195,6 +195,7 @@ def _values_by_type(features: Iterable[Feature]) -> dict[tuple[str, int], set[st
     return values
 
 
-def _preference(feature: Feature) -> tuple[int, int, str]:
+def _preference(feature: Feature) -> tuple[int, int, str, int, tuple[str, ...]]:
+    """Return a sort key that no two features share, so that rules do not depend on the order of sets."""
     rank = _PREFERENCE.index(feature.kind) if feature.kind in _PREFERENCE else len(_PREFERENCE)
-    return (feature.distance, rank, feature.type)
+    return (feature.distance, rank, feature.type, feature.level, feature.values)
