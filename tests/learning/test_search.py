@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from untemplate import Attribute, Label, Page, Schema
 from untemplate.learning import SampleTable, learn_rules
-from untemplate.learning.sample_features import features_of_row
-from untemplate.learning.search import ScoredFeatures, Search, disjunctions
+from untemplate.learning.search import ScoredFeatures, Search, disjunctions, features_of_row
 from untemplate.rules import Selector
 from untemplate.rules.feature import Feature
 from untemplate.rules.node_selection import select

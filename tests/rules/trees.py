@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from untemplate.learning import SampleTable
-from untemplate.learning.sample_features import caption_feature, features_of_row, tag_path
+from untemplate.learning.search import caption_feature, features_of_row, tag_path
 from untemplate.page import Node
 from untemplate.rules.feature import Feature
 

@@ -13,10 +13,10 @@ from untemplate.learning.cluster_rules import (
     labeled_schema,
     labels_of_page,
     learn_cluster,
+    learn_stops,
     learning_sample,
 )
 from untemplate.learning.sample_table import SampleTable
-from untemplate.learning.stops import learn_stops
 
 __all__ = [
     "AttributeReport",

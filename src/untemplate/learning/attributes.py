@@ -13,7 +13,6 @@ from itertools import chain
 from typing import Any
 
 from untemplate.labeling import Label
-from untemplate.learning.descriptions import LearningTarget, Variant, find_variants
 from untemplate.learning.occurrences import (
     LabeledOccurrences,
     PageLabels,
@@ -23,11 +22,13 @@ from untemplate.learning.occurrences import (
     occurrences_in_nodes,
 )
 from untemplate.learning.refining import learn_classifier, learn_range
-from untemplate.learning.sample_features import features_of_row
 from untemplate.learning.sample_table import SampleTable
-from untemplate.learning.search import ScoredFeatures, Search, disjunctions
+from untemplate.learning.search import ScoredFeatures, Search, shared_features
 from untemplate.learning.selectors import (
+    LearningTarget,
+    Variant,
     choose_variants,
+    find_variants,
     learn_committee,
     learn_elsewhere,
     learn_selectors,
@@ -233,6 +234,24 @@ def _make_hypothesis(
 ) -> _Hypothesis:
     """Return the hypothesis that all values occur in this mode, in nodes of this kind.
 
+    Pages on which no label has such an occurrence are left out. Pages labeled as having no value stay.
+    """
+    fitting = _fitting_occurrences(table, occurrences, mode, kind)
+    by_row = {occurrence.row: occurrence for occurrence in chain.from_iterable(_per_label(fitting))}
+    rows: dict[int, list[list[int]]] = {}
+    for page, page_occurrences in fitting.items():
+        values = list(filter(None, page_occurrences))
+        if values or not occurrences[page]:
+            rows[page] = [[occurrence.row for occurrence in value] for value in values]
+    target = LearningTarget(table, kind, rows, attribute.many, _texts_before(table, by_row.values()))
+    return _Hypothesis(target, mode, by_row, choose_variants(target, find_variants(target)))
+
+
+def _fitting_occurrences(
+    table: SampleTable, occurrences: LabeledOccurrences, mode: MatchMode, kind: str
+) -> LabeledOccurrences:
+    """Return the occurrences in this mode, in nodes of this kind; labels without one have an empty list.
+
     A value that is a part of the node on one page may fill it on another; a span has the most frequent length.
     """
     modes = {"part", "node"} if mode == "part" else {mode}
@@ -241,15 +260,10 @@ def _make_hypothesis(
     def fits(occurrence: Occurrence) -> bool:
         return occurrence.mode in modes and occurrence.nodes == nodes and _kind_of(table, occurrence) == kind
 
-    rows: dict[int, list[list[int]]] = {}
-    by_row: dict[int, Occurrence] = {}
-    for page, page_occurrences in occurrences.items():
-        values = [list(filter(fits, label_occurrences)) for label_occurrences in page_occurrences]
-        by_row |= {occurrence.row: occurrence for occurrence in chain.from_iterable(values)}
-        if any(values) or not page_occurrences:
-            rows[page] = [[occurrence.row for occurrence in value] for value in values if value]
-    target = LearningTarget(table, kind, rows, attribute.many, _texts_before(table, by_row.values()))
-    return _Hypothesis(target, mode, by_row, choose_variants(target, find_variants(target)))
+    return {
+        page: [list(filter(fits, label_occurrences)) for label_occurrences in page_occurrences]
+        for page, page_occurrences in occurrences.items()
+    }
 
 
 def _usual_length(occurrences: LabeledOccurrences, mode: MatchMode) -> int:
@@ -332,7 +346,7 @@ def _classifying_rule(hypothesis: _Hypothesis, attribute: Attribute) -> Rule | N
 
 def _most_precise(target: LearningTarget, positives: Sequence[int]) -> ScoredFeatures:
     """Return the best feature set about the ancestors of positive rows; if there is none, the tags right above."""
-    shared = disjunctions([features_of_row(target.table, row) for row in positives])
+    shared = shared_features(target.table, positives)
     broad = {feature for feature in shared if feature.is_structural and not feature.axis}
     search = Search(target.table, positives, target.rows.keys(), target.universe)
     if best := search.best_by_distance(broad):

@@ -1,11 +1,15 @@
 """The wrapper of one cluster, learned from the labels of some of its pages (Vertex III-C).
 
 `learn_cluster` is the one place where a cluster is learned. It chooses the pages to learn from, decides whether they
-show one record each or lists, and reports what a person should know.
+show one record each or lists, and reports what a person should know. `learn_stops` finds tags before which reading a
+page may stop.
 """
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -13,7 +17,7 @@ from random import Random
 
 from untemplate.clustering import Cluster
 from untemplate.clustering import cluster as cluster_pages
-from untemplate.errors import LabelError
+from untemplate.errors import LabelError, PageError
 from untemplate.labeling import Label
 from untemplate.labeling.list_labels import labels_of_rows
 from untemplate.learning.attributes import AttributeReport, learn_pages
@@ -21,6 +25,8 @@ from untemplate.learning.list_rules import learn_list
 from untemplate.lists import Row
 from untemplate.page import Page, names_of_pages
 from untemplate.rules import Wrapper
+from untemplate.rules.applying import apply_rules
+from untemplate.rules.parsed_page import NeedsCompletePage, read_page_beginning
 from untemplate.sampling import sample
 from untemplate.schema import Attribute, Schema
 
@@ -36,6 +42,7 @@ __all__ = [
     "labeled_schema",
     "labels_of_page",
     "learn_cluster",
+    "learn_stops",
     "learning_sample",
 ]
 
@@ -45,6 +52,15 @@ MAX_UNLABELED_PAGES = 20
 MAX_LABELED_PAGES = 20
 # Unlabeled pages with more tags are skipped: one would cost more than all others together.
 MAX_TAGS = 50_000
+
+# Pages on which tags are tried.
+MAX_STOP_PAGES = 12
+# Tags that extraction searches for on each page.
+MAX_STOPS = 3
+# A tag that saves less than this share of all bytes is not worth the search.
+MIN_SAVED_SHARE = 0.1
+
+_TAG = re.compile(rb"<[a-zA-Z][a-zA-Z0-9]*\s[^<>\x80-\xff]{4,100}>")
 
 LabelsByPage = Mapping[str, Sequence[Label]]
 """Labels by the id or the URL of their page."""
@@ -218,3 +234,63 @@ def fit_wrapper(wrapper: Wrapper, cluster: Cluster) -> Wrapper:
         importance=cluster.importance,
         url_pattern=cluster.url_pattern,
     )
+
+
+def learn_stops(wrapper: Wrapper, pages: Sequence[Page], schema: Schema) -> tuple[str, ...]:
+    """Return the tags before which reading a page should stop, at most three.
+
+    Parsing is most of what a page costs, so reading only its beginning makes extraction faster. Extraction checks on
+    each page that the rules need nothing behind the tag; this function only decides which tags are worth trying.
+
+    The first is the tag that saves most bytes on these pages, the next the one that saves most on pages without the
+    first, and so on.
+
+    Args:
+        wrapper: the rules that must find their values before the tag.
+        pages: pages of the wrapper's cluster.
+        schema: the attributes of the rules.
+    """
+    step = max(1, len(pages) // MAX_STOP_PAGES)
+    remaining = [_saved_shares(page, wrapper, schema) for page in pages[::step][:MAX_STOP_PAGES]]
+    least = MIN_SAVED_SHARE * len(remaining)
+    stops: list[bytes] = []
+    while len(stops) < MAX_STOPS:
+        total: defaultdict[bytes, float] = defaultdict(float)
+        for shares in remaining:
+            for tag, share in shares.items():
+                total[tag] += share
+        best = max(total, key=total.__getitem__, default=b"")
+        if total[best] <= least:
+            break
+        stops.append(best)
+        remaining = [shares for shares in remaining if best not in shares]
+    return tuple(stop.decode() for stop in stops)
+
+
+def _saved_shares(page: Page, wrapper: Wrapper, schema: Schema) -> dict[bytes, float]:
+    """Return for each tag the share of the page behind it; negative for tags that come too early.
+
+    A tag that comes too early costs reading up to it in vain.
+    """
+    offsets: dict[bytes, int] = {}
+    for match in _TAG.finditer(page.html):
+        offsets.setdefault(match[0], match.start())
+    tags = list(offsets)
+    first_sufficient = bisect_left(tags, True, key=lambda tag: _is_enough(page, tag, wrapper, schema))
+    shares: dict[bytes, float] = {}
+    for number, (tag, offset) in enumerate(offsets.items()):
+        read = offset / len(page.html)
+        shares[tag] = 1 - read if number >= first_sufficient else -read
+    return shares
+
+
+def _is_enough(page: Page, stop: bytes, wrapper: Wrapper, schema: Schema) -> bool:
+    """Return True if the rules find all their values before a tag."""
+    try:
+        beginning = read_page_beginning(page, (stop,))
+        if beginning is None:
+            return False
+        apply_rules(wrapper, beginning, schema.attributes)
+    except (PageError, NeedsCompletePage):
+        return False
+    return True

@@ -18,9 +18,8 @@ from untemplate.errors import PageError
 from untemplate.labeling import Label
 from untemplate.labeling.list_labels import LocatedRecord, locate_records
 from untemplate.learning.attributes import LearnedRules, learn_rules
-from untemplate.learning.sample_features import features_of_row
 from untemplate.learning.sample_table import SampleTable
-from untemplate.learning.search import ScoredFeatures, Search, disjunctions
+from untemplate.learning.search import ScoredFeatures, Search, shared_features
 from untemplate.learning.selectors import MAX_COMMITTEE, without_contexts
 from untemplate.page import Node, Page, nodes_at
 from untemplate.page.xpaths import NumberedXPaths
@@ -180,9 +179,7 @@ def _select_heads(table: SampleTable, heads: Sequence[int], labeled_pages: int) 
     Only the first may be imprecise.
     """
     search = Search(table, heads, range(labeled_pages), (1 << len(table)) - 1, many=True)
-    features = disjunctions(
-        [features_of_row(table, row) for row in _spread_evenly(heads, MAX_COMPARED_RECORDS)]
-    )
+    features = shared_features(table, _spread_evenly(heads, MAX_COMPARED_RECORDS))
     chosen: list[ScoredFeatures] = []
     while features and len(chosen) < MAX_COMMITTEE:
         best = search.best_by_distance(features)

@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from untemplate.learning.sample_features import features_of_row
 from untemplate.learning.sample_table import SampleTable
+from untemplate.learning.search import features_of_row
 from untemplate.page.captions import MAX_CAPTION_LENGTH, CaptionFinder
 from untemplate.rules.feature import Feature
 from untemplate.rules.node_selection import feature_matches_at_or_above
