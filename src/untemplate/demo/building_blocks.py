@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from random import Random
+from typing import NamedTuple
 
 from untemplate.demo.entities import Entity
-from untemplate.demo.look import Setting, format_value, split_address
+from untemplate.demo.setting import Setting, format_value, split_address
 from untemplate.demo.verticals import WORDS, Field
 
 __all__ = [
@@ -18,10 +19,12 @@ __all__ = [
     "element",
     "escape_text",
     "fence",
+    "join_elements",
     "lay_out_facts",
     "link_list",
     "recommendations",
     "roughen",
+    "table_row",
     "text_link",
     "wrap",
 ]
@@ -44,38 +47,52 @@ def element(tag: str, content: str = "", /, **attributes: str) -> str:
         content: HTML inside it.
         attributes: empty ones are left out; `class_` means `class`, `data_src` means `data-src`.
     """
-    given = "".join(
+    written = [
         f' {name.rstrip("_").replace("_", "-")}="{escape(value)}"'
         for name, value in attributes.items()
         if value
-    )
-    if tag in _VOID:
-        return f"<{tag}{given}>"
-    return f"<{tag}{given}>{content}</{tag}>"
+    ]
+    start = f"<{tag}{''.join(written)}>"
+    return start if tag in _VOID else f"{start}{content}</{tag}>"
+
+
+def join_elements(tag: str, contents: Iterable[str], between: str = "", /, **attributes: str) -> str:
+    """Return one element for each content, all with the same attributes."""
+    return between.join(element(tag, content, **attributes) for content in contents)
+
+
+def table_row(cells: Iterable[str], /, **attributes: str) -> str:
+    """Return a row of a table, with one cell for each content."""
+    return element("tr", join_elements("td", cells), **attributes)
 
 
 def wrap(content: str, tags: Sequence[str], /, **attributes: str) -> str:
     """Return content inside nested elements, the outermost first; the innermost one gets the attributes.
 
-    The tag "table" means a table of one cell.
+    The tag "table" means a table of one cell, as pages used for their layout before there were style sheets.
     """
-    for index, tag in enumerate(reversed(tags)):
-        given = attributes if index == 0 else {}
+    for tag in reversed(tags):
         if tag == "table":
-            cell = element("td", content, **given)
+            cell = element("td", content, **attributes)
             content = element("table", element("tr", cell), width="100%", border="0")
         else:
-            content = element(tag, content, **given)
+            content = element(tag, content, **attributes)
+        attributes = {}
     return content
 
 
 def fence(kind: str, content: str) -> str:
-    """Return content between comments, as ad servers leave them: it changes from visit to visit."""
+    """Return content between comments, as ad servers leave them: it changes from visit to visit.
+
+    Tests remove what is between the comments to compare the rest of two visits.
+    """
     return f"<!-- {kind} -->{content}<!-- /{kind} -->" if content else ""
 
 
 def roughen(html: str, unclosed: tuple[str, ...], shouted: bool) -> str:
     """Make HTML sloppy, as real pages are.
+
+    Parsers repair such markup, each in its own way. Extraction has to work on the tree that comes out.
 
     Args:
         html: clean HTML.
@@ -103,25 +120,33 @@ def text_link(text: str, url: str, **attributes: str) -> str:
 
 
 def link_list(items: Iterable[tuple[str, str]], kind: str, class_: str) -> str:
-    """Return links as a table, a line, a nav element, columns or a list; `kind` says which."""
+    """Return links, as in navigation and footers.
+
+    Args:
+        items: text and URL of each link.
+        kind: "table", "line", "nav", "columns" or "list".
+        class_: class of the element around them.
+    """
     anchors = [text_link(text, url) for text, url in items]
     match kind:
         case "table":
-            return element("table", element("tr", "".join(element("td", a) for a in anchors)), class_=class_)
+            return element("table", table_row(anchors), class_=class_)
         case "line":
             return element("p", " | ".join(anchors), class_=class_)
         case "nav":
             return element("nav", "".join(anchors), class_=class_)
         case "columns":
-            thirds = (anchors[start::3] for start in range(3))
-            columns = "".join(element("div", "<br>".join(third), class_="col") for third in thirds)
-            return element("div", columns, class_=class_)
+            thirds = ("<br>".join(anchors[start::3]) for start in range(3))
+            return element("div", join_elements("div", thirds, class_="col"), class_=class_)
         case _:
-            return element("ul", "".join(element("li", a) for a in anchors), class_=class_)
+            return element("ul", join_elements("li", anchors), class_=class_)
 
 
 def advertisement(setting: Setting, noise: Random) -> str:
-    """Return an advertisement or an empty string: it comes and goes from visit to visit."""
+    """Return an advertisement or an empty string: it comes and goes from visit to visit.
+
+    Its text contains prices and numbers, which are never values of the page.
+    """
     if noise.random() < 0.3:
         return ""
     number = noise.randrange(10**6)
@@ -141,143 +166,132 @@ def advertisement(setting: Setting, noise: Random) -> str:
         case "words":
             body = element("b", "Sponsored") + " " + text_link(line, target)
         case _:
-            cells = element("td", picture) + element("td", text_link(line, target))
-            body = element("table", element("tr", cells))
+            body = element("table", table_row((picture, text_link(line, target))))
     return fence("ad", element("div", body, class_=setting.names("ad"), id=f"ad_{number}"))
 
 
 def recommendations(setting: Setting, rows: Sequence[Entity], title: str) -> str:
     """Return a block about other entities.
 
-    It has the same kinds of values as the page itself, on some sites even with the same class names.
+    It has the same kinds of values as the page itself, on some sites even with the same class names. Rules must not
+    confuse them with the values of the page.
     """
-    names, look = setting.names, setting.look
-    fields = [field for field in setting.vertical.fields if field.name in setting.vertical.listed[:2]]
-    cards: list[list[str]] = []
-    for row in rows:
-        head = text_link(setting.head(row), setting.url(row), class_=names("card"))
-        cells = [
-            element("span", escape_text(text), class_=names(field.name if look.same_names else "label"))
-            for field in fields
-            if (text := setting.text(field, row))
-        ]
-        cards.append([head, *cells])
-    match look.related:
+    cards = [_recommendation(setting, row) for row in rows]
+    class_ = setting.names("card")
+    match setting.look.related:
         case "table":
-            body = element(
-                "table",
-                "".join(element("tr", "".join(element("td", cell) for cell in card)) for card in cards),
-            )
+            body = element("table", "".join(map(table_row, cards)))
         case "cards":
-            body = "".join(element("div", "<br>".join(card), class_=names("card")) for card in cards)
+            body = join_elements("div", map("<br>".join, cards), class_=class_)
         case "headings":
-            body = "".join(element("h4", card[0]) + element("p", " · ".join(card[1:])) for card in cards)
+            body = "".join(element("h4", head) + element("p", " · ".join(cells)) for head, *cells in cards)
         case _:
-            body = element("ul", "".join(element("li", " ".join(card)) for card in cards))
-    return fence("related", element("div", element("h3", title) + body, class_=names("related")))
+            body = element("ul", join_elements("li", map(" ".join, cards)))
+    return fence("related", element("div", element("h3", title) + body, class_=setting.names("related")))
+
+
+def _recommendation(setting: Setting, row: Entity) -> list[str]:
+    """Return the link to an entity, and its first two listed values as far as it has them."""
+    parts = [text_link(setting.head(row), setting.url(row), class_=setting.names("card"))]
+    for field in setting.vertical.fields:
+        text = setting.text(field, row)
+        if text and field.name in setting.vertical.listed[:2]:
+            class_ = setting.names(field.name if setting.look.same_names else "label")
+            parts.append(element("span", escape_text(text), class_=class_))
+    return parts
 
 
 # Facts: captions and values
 
-#: the label (may be empty), the value as HTML, and the class of what holds it
-Fact = tuple[str, str, str]
-Facts = list[Fact]
+
+class Fact(NamedTuple):
+    """A caption (empty if it has none), the value as HTML, and the class of the element around the value."""
+
+    caption: str
+    value: str
+    class_: str
 
 
-def lay_out_facts(facts: Facts, kind: str, label: str) -> str:
-    """Return the facts in one of the layouts; `label` is the class of the captions."""
-    return _LAYOUTS[kind](facts, label) if facts else ""
+# Return a fact as HTML; the second argument is the class of the captions.
+FactWriter = Callable[[Fact, str], str]
 
 
-def _fact_definitions(facts: Facts, label: str) -> str:
-    items = (
-        (element("dt", name, class_=label) if name else "") + element("dd", value, class_=class_)
-        for name, value, class_ in facts
-    )
-    return element("dl", "\n".join(items))
+def lay_out_facts(facts: Sequence[Fact], kind: str, caption_class: str) -> str:
+    """Return the facts in one of nine layouts.
+
+    Between them, the caption of a value may be its preceding sibling, a cousin in a table, or a text node beside it.
+    """
+    if not facts:
+        return ""
+    tag, between, write = _FACT_LAYOUTS[kind]
+    written = [write(fact, caption_class) for fact in facts]
+    if kind == "grid":  # two facts a row
+        pairs = ("".join(written[start : start + 2]) for start in range(0, len(written), 2))
+        written = [element("tr", pair) for pair in pairs]
+    body = between.join(written)
+    if not tag:
+        return body
+    return element(tag, body, border="0" if kind == "table" else "")
 
 
-def _fact_cells(name: str, value: str, class_: str, label: str) -> str:
-    head = element("th", name, class_=label, align="left") if name else ""
-    return head + element("td", value, class_=class_, colspan="" if name else "2")
+def _caption(tag: str, fact: Fact, class_: str, end: str = "") -> str:
+    """Return the caption of a fact in an element, and what follows it; empty if the fact has none."""
+    return element(tag, fact.caption, class_=class_) + end if fact.caption else ""
 
 
-def _fact_table(facts: Facts, label: str) -> str:
-    return element("table", "\n".join(element("tr", _fact_cells(*fact, label)) for fact in facts), border="0")
+def _fact_definition(fact: Fact, class_: str) -> str:
+    return _caption("dt", fact, class_) + element("dd", fact.value, class_=fact.class_)
 
 
-def _fact_grid(facts: Facts, label: str) -> str:
-    cells = [_fact_cells(*fact, label) for fact in facts]
-    rows = ("".join(cells[start : start + 2]) for start in range(0, len(cells), 2))
-    return element("table", "\n".join(element("tr", row) for row in rows))
+def _fact_cells(fact: Fact, class_: str) -> str:
+    """Return a head and a cell; without a caption, the cell spans both columns."""
+    if not fact.caption:
+        return element("td", fact.value, class_=fact.class_, colspan="2")
+    head = element("th", fact.caption, class_=class_, align="left")
+    return head + element("td", fact.value, class_=fact.class_)
 
 
-def _bold_caption(name: str, label: str) -> str:
-    return element("b", name, class_=label) + " " if name else ""
+def _fact_row(fact: Fact, class_: str) -> str:
+    return element("tr", _fact_cells(fact, class_))
 
 
-def _fact_items(facts: Facts, label: str) -> str:
-    items = (
-        element("li", _bold_caption(name, label) + value, class_=class_) for name, value, class_ in facts
-    )
-    return element("ul", "\n".join(items))
+def _fact_item(fact: Fact, class_: str) -> str:
+    return element("li", _caption("b", fact, class_, " ") + fact.value, class_=fact.class_)
 
 
-def _fact_spans(facts: Facts, label: str) -> str:
-    items = (
-        element(
-            "li",
-            (element("span", name, class_=label) if name else "") + element("span", value, class_=class_),
-        )
-        for name, value, class_ in facts
-    )
-    return element("ul", "\n".join(items))
+def _fact_spans(fact: Fact, class_: str) -> str:
+    return element("li", _caption("span", fact, class_) + element("span", fact.value, class_=fact.class_))
 
 
-def _fact_line(facts: Facts, label: str) -> str:
-    values = (
-        _bold_caption(name, label) + (value if name else element("span", value, class_=class_))
-        for name, value, class_ in facts
-    )
-    return element("p", "<br>\n".join(values))
+def _fact_line(fact: Fact, class_: str) -> str:
+    if fact.caption:
+        return _caption("b", fact, class_, " ") + fact.value
+    return element("span", fact.value, class_=fact.class_)
 
 
-def _fact_divs(facts: Facts, label: str) -> str:
-    items = (
-        element(
-            "div", (element("div", name, class_=label) if name else "") + element("div", value, class_=class_)
-        )
-        for name, value, class_ in facts
-    )
-    return "\n".join(items)
+def _fact_divs(fact: Fact, class_: str) -> str:
+    return element("div", _caption("div", fact, class_) + element("div", fact.value, class_=fact.class_))
 
 
-def _fact_paragraphs(facts: Facts, label: str) -> str:
-    return "\n".join(
-        element(
-            "p", (element("strong", name, class_=label) + "&nbsp;" if name else "") + value, class_=class_
-        )
-        for name, value, class_ in facts
-    )
+def _fact_paragraph(fact: Fact, class_: str) -> str:
+    return element("p", _caption("strong", fact, class_, "&nbsp;") + fact.value, class_=fact.class_)
 
 
-def _fact_headings(facts: Facts, label: str) -> str:
-    return "\n".join(
-        (element("h4", name, class_=label) if name else "") + element("div", value, class_=class_)
-        for name, value, class_ in facts
-    )
+def _fact_heading(fact: Fact, class_: str) -> str:
+    return _caption("h4", fact, class_) + element("div", fact.value, class_=fact.class_)
 
 
-_LAYOUTS = {
-    "dl": _fact_definitions,
-    "table": _fact_table,
-    "grid": _fact_grid,
-    "list": _fact_items,
-    "spans": _fact_spans,
-    "line": _fact_line,
-    "divs": _fact_divs,
-    "paragraphs": _fact_paragraphs,
-    "headings": _fact_headings,
+# Of each layout: the element around all facts, if any, what is between them, and how to write one of them.
+_FACT_LAYOUTS: dict[str, tuple[str, str, FactWriter]] = {
+    "dl": ("dl", "\n", _fact_definition),
+    "table": ("table", "\n", _fact_row),
+    "grid": ("table", "\n", _fact_cells),
+    "list": ("ul", "\n", _fact_item),
+    "spans": ("ul", "\n", _fact_spans),
+    "line": ("p", "<br>\n", _fact_line),
+    "divs": ("", "\n", _fact_divs),
+    "paragraphs": ("", "\n", _fact_paragraph),
+    "headings": ("", "\n", _fact_heading),
 }
 
 
@@ -285,7 +299,11 @@ _LAYOUTS = {
 
 
 class ValueWriter:
-    """Writes the values of one entity; `truth` collects what was written, by attribute."""
+    """Writes the values of one entity as HTML.
+
+    Attributes:
+        truth: the values that were written so far, by attribute, as a reader of the page finds them.
+    """
 
     def __init__(self, setting: Setting, row: Entity) -> None:
         self.setting = setting
@@ -308,69 +326,73 @@ class ValueWriter:
         return field.kind != "address" and (not field.many or self.look.many[field.name] == "joined")
 
     def name_of(self, field: Field) -> str:
-        """Return the class of the value's element; some sites add a token that differs from page to page."""
-        specific = (
-            self.look.specific or self.look.labelling == "none" or self.look.places[field.name] != "fact"
-        )
-        name = self.names(field.name if specific else "value")
+        """Return the class of the value's element; some sites add a token that differs from page to page.
+
+        The class names the field where nothing else does: outside the facts, and where facts have no captions.
+        """
+        has_caption = self.look.captioning != "none" and self.look.places[field.name] == "fact"
+        name = self.names("value" if has_caption and not self.look.specific else field.name)
         if name and self.look.page_tokens:
             name += f" k{int(self.chance('token') * 16**5):05x}"
         return name
 
     def itemprop(self, field: Field) -> str:
+        """Return the property of schema.org, on sites with microdata."""
         return field.itemprop if self.look.embedded == "microdata" else ""
 
     def write(self, field: Field, prefix: str = "", suffix: str = "") -> str:
         """Return the values of a field as HTML; prefix and suffix share the node of a single value."""
-        given = self.row.values[field.name]
+        values = self.row.values[field.name]
         if field.kind == "address":
-            return self._address(field, given[0])
-        texts = [format_value(field, value, self.look) for value in given]
+            return self._address(field, values[0])
+        texts = [format_value(field, value, self.look) for value in values]
         if field.many and not self.in_one_node(field):
             return self._several(field, texts)
         text = ", ".join(texts)
         self.record(field, text)
-        return self._marked(field, f"{prefix}{text}{suffix}", whole=not prefix and not suffix)
+        return self._single(field, text, prefix, suffix)
 
-    def _marked(self, field: Field, text: str, whole: bool) -> str:
+    def _single(self, field: Field, text: str, prefix: str, suffix: str) -> str:
+        """Return a value in one node, with the markup of its field. Microdata never includes affixes."""
         markup = self.look.markup[field.name]
-        html = escape_text(text)
+        html = escape_text(f"{prefix}{text}{suffix}")
         if self.look.spaced:
             html = f"\n      {html}\n    "
-        linked = markup.link == "always" or (markup.link == "sometimes" and self.chance(field.name) < 0.5)
-        if linked:
-            html = element(
-                "a", html, href=f"/find/{field.name}/{int(self.chance(f'to {field.name}') * 10**5)}"
-            )
-        itemprop = self.itemprop(field) if whole else ""
-        if markup.tag or itemprop:
-            running = f"{field.name}_{self.row.number}" if self.look.running_ids else ""
-            html = element(
-                markup.tag or "span", html, class_=self.name_of(field), id=running, itemprop=itemprop
-            )
-        return html
+        if self._is_linked(field):
+            target = f"/find/{field.name}/{int(self.chance(f'to {field.name}') * 10**5)}"
+            html = element("a", html, href=target)
+        itemprop = "" if prefix or suffix else self.itemprop(field)
+        if not markup.tag and not itemprop:
+            return html
+        running_id = f"{field.name}_{self.row.number}" if self.look.running_ids else ""
+        tag = markup.tag or "span"
+        return element(tag, html, class_=self.name_of(field), id=running_id, itemprop=itemprop)
+
+    def _is_linked(self, field: Field) -> bool:
+        """Return whether the value is a link on this page; on some sites only every other page has it."""
+        link = self.look.markup[field.name].link
+        return link == "always" or (link == "sometimes" and self.chance(field.name) < 0.5)
 
     def _several(self, field: Field, texts: Sequence[str]) -> str:
+        """Return each value in an element of its own."""
         self.record(field, *texts)
         itemprop = self.itemprop(field)
+        escaped = map(escape_text, texts)
         match self.look.many[field.name]:
             case "links":
-                urls = [f"/{field.name}/{text.split()[0].lower()}" for text in texts]
+                path = f"/{field.name}/"
                 anchors = (
-                    text_link(text, url, itemprop=itemprop) for text, url in zip(texts, urls, strict=True)
+                    text_link(text, path + text.split()[0].lower(), itemprop=itemprop) for text in texts
                 )
                 return ", ".join(anchors)
             case "items":
-                items = (element("li", escape_text(text), itemprop=itemprop) for text in texts)
-                return element("ul", "".join(items), class_=self.name_of(field))
+                items = join_elements("li", escaped, itemprop=itemprop)
+                return element("ul", items, class_=self.name_of(field))
             case _:
-                class_ = self.name_of(field)
-                spans = (
-                    element("span", escape_text(text), class_=class_, itemprop=itemprop) for text in texts
-                )
-                return " ".join(spans)
+                return join_elements("span", escaped, " ", class_=self.name_of(field), itemprop=itemprop)
 
     def _address(self, field: Field, value: str) -> str:
+        """Return an address: the value whose text is most often split over several nodes."""
         street, place = map(escape_text, split_address(value))
         self.record(field, format_value(field, value, self.look))
         match self.look.address:
@@ -378,10 +400,12 @@ class ValueWriter:
                 html = f"{street}<br>{place}"
             case "spans":
                 city, rest = place.split(", ")
-                parts = zip((street, f"{city},", rest), ("street", "city", "region"), strict=True)
-                html = " ".join(element("span", text, class_=self.names(part)) for text, part in parts)
+                parts = {"street": street, "city": f"{city},", "region": rest}
+                html = " ".join(
+                    element("span", text, class_=self.names(part)) for part, text in parts.items()
+                )
             case "divs":
-                html = element("div", street) + element("div", place)
+                html = join_elements("div", (street, place))
             case _:
                 html = f"{street} {place}"
         tag = "div" if self.look.address == "divs" else "span"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from random import Random
@@ -28,7 +28,13 @@ ATTEMPTS = 5
 
 @dataclass(frozen=True)
 class Entity:
-    """One entity of a site, such as a book; fields that it lacks have no values."""
+    """One entity of a site, such as a book.
+
+    Attributes:
+        number: identifies it, as the key of a database would; URLs and ids contain it.
+        slug: its name as URLs contain it.
+        values: canonical values by field; a field that the entity lacks has no values.
+    """
 
     number: int
     slug: str
@@ -36,29 +42,42 @@ class Entity:
 
 
 def make_entities(vertical: Vertical, rng: Random, count: int) -> list[Entity]:
-    """Return `count` entities with increasing numbers, and different headings as long as there are any left."""
+    """Return `count` entities with increasing numbers, and different headings as long as there are any left.
+
+    All prices of a site are in one currency. Values are missing at random, and some fields on the whole site.
+    """
     currency = rng.choice("$$$£€")
-    absent = {field.name for field in vertical.fields if field.missing and rng.random() < ABSENT_FROM_SITE}
+    optional = [field for field in vertical.fields if field.missing]
+    absent = {field.name for field in optional if rng.random() < ABSENT_FROM_SITE}
     number = rng.randrange(1000, 90000)
     rows: list[Entity] = []
-    seen: set[str] = set()
+    headings: set[str] = set()
     while len(rows) < count:
-        for _ in range(ATTEMPTS):
-            values = _MAKERS[vertical.name](rng, currency)
-            head = values[vertical.head.name][0]
-            if head not in seen:
-                break
-        seen.add(head)
-        for field in vertical.fields:
-            if field.missing and (rng.random() < field.missing or field.name in absent):
+        values = _make_values(vertical, rng, currency, headings)
+        heading = values[vertical.head.name][0]
+        headings.add(heading)
+        for field in optional:
+            if rng.random() < field.missing or field.name in absent:
                 values[field.name] = ()
         number += rng.randrange(1, 40)
-        rows.append(Entity(number, _slug(head), values))
+        rows.append(Entity(number, _slug(heading), values))
     return rows
 
 
+def _make_values(vertical: Vertical, rng: Random, currency: str, headings: Container[str]) -> Values:
+    """Return the values of an entity whose heading is new; after some attempts, of one whose heading is not."""
+    for _ in range(ATTEMPTS):
+        values = _MAKERS[vertical.name](rng, currency)
+        if values[vertical.head.name][0] not in headings:
+            break
+    return values
+
+
 def refresh_entity(vertical: Vertical, row: Entity, rng: Random) -> Entity:
-    """Return the entity some time later: volatile values such as prices and ratings may have changed."""
+    """Return the entity some time later: volatile values such as prices and ratings may have changed.
+
+    Watching a site must distinguish such changes from rules that broke. Missing values stay missing.
+    """
     later = _MAKERS[vertical.name](rng, _currency(row))
     changed = {
         field.name: later[field.name]
@@ -75,16 +94,15 @@ def _currency(row: Entity) -> str:
 
 
 def _slug(text: str) -> str:
+    """Return a text as URLs contain it: lower-case ASCII words joined by hyphens."""
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")
 
 
 def _title(rng: Random) -> str:
-    quality, noun, other = (
-        rng.choice(WORDS["qualities"]),
-        rng.choice(WORDS["nouns"]),
-        rng.choice(WORDS["nouns"]),
-    )
+    """Return the title of a book or a movie. The words repeat, so one title may be part of another."""
+    quality = rng.choice(WORDS["qualities"])
+    noun, other = rng.choice(WORDS["nouns"]), rng.choice(WORDS["nouns"])
     shapes = (
         f"The {quality} {noun}",
         f"{quality} {noun}",
@@ -96,32 +114,39 @@ def _title(rng: Random) -> str:
 
 
 def _date(rng: Random, first: int, days: int) -> str:
+    """Return an ISO date within a number of days after the start of a year."""
     return (date(first, 1, 1) + timedelta(days=rng.randrange(days))).isoformat()
 
 
 def _price(rng: Random, currency: str, low: int, high: int) -> str:
+    """Return a price between two whole amounts, with cents that shops like."""
     return f"{currency}{rng.randrange(low, high)}.{rng.choice(('99', '95', '50', '00', '49'))}"
 
 
 def _phone_number(rng: Random) -> str:
+    """Return ten digits; 555 numbers belong to nobody."""
     return f"{rng.choice((212, 312, 415, 617, 206, 512, 503, 303))}555{rng.randrange(100, 9999):04}"
 
 
 def _rating(rng: Random) -> str:
+    """Return a rating from 1.0 to 5.0."""
     return f"{rng.randrange(10, 51) / 10:.1f}"
 
 
 def _isbn(rng: Random) -> str:
+    """Return an ISBN-13 with a correct check digit."""
     digits = f"978{rng.randrange(10**9):09}"
     check = -sum(int(digit) * (3 if index % 2 else 1) for index, digit in enumerate(digits)) % 10
     return f"{digits}{check}"
 
 
 def _sample_some(rng: Random, options: tuple[str, ...], most: int) -> tuple[str, ...]:
+    """Return one to four different options, at most `most`."""
     return tuple(rng.sample(options, min(most, rng.choice((1, 2, 2, 3, 4)))))
 
 
 def _people(rng: Random) -> tuple[str, ...]:
+    """Return one name, sometimes two."""
     return tuple(make_person(rng) for _ in range(1 + (rng.random() < 0.15)))
 
 
@@ -130,6 +155,7 @@ def _image_path(rng: Random) -> str:
 
 
 def _restaurant(rng: Random, currency: str) -> Values:
+    """Return a restaurant. The fax number looks like the phone number."""
     city, state, zip_code = rng.choice(CITIES)
     kind, last = rng.choice(WORDS["restaurant_kinds"]), rng.choice(WORDS["last_names"])
     first = rng.choice(
@@ -155,6 +181,7 @@ def _restaurant(rng: Random, currency: str) -> Values:
 
 
 def _book(rng: Random, currency: str) -> Values:
+    """Return a book. The list price looks like the price, the ISBN-10 like the ISBN-13."""
     return {
         "title": (_title(rng),),
         "author": _people(rng),
@@ -172,6 +199,7 @@ def _book(rng: Random, currency: str) -> Values:
 
 
 def _product(rng: Random, currency: str) -> Values:
+    """Return a product. Its name contains the model, and often the brand."""
     brand, kind = rng.choice(WORDS["brands"]), rng.choice(WORDS["product_kinds"])
     model = f"{rng.choice('ABCDEFGKMNRSTXZ')}{rng.randrange(10, 999)}"
     return {
@@ -190,6 +218,7 @@ def _product(rng: Random, currency: str) -> Values:
 
 
 def _job(rng: Random, currency: str) -> Values:
+    """Return a job posting. The closing date looks like the date of the posting."""
     city, state, _ = rng.choice(CITIES)
     low = rng.randrange(30, 150)
     wide = f"{currency}{low},000 - {currency}{low + rng.randrange(5, 40)},000 a year"
@@ -209,6 +238,7 @@ def _job(rng: Random, currency: str) -> Values:
 
 
 def _movie(rng: Random, currency: str) -> Values:
+    """Return a movie. Writers and actors look like directors, the DVD date contains a year."""
     return {
         "title": (_title(rng),),
         "director": _people(rng),
@@ -226,6 +256,7 @@ def _movie(rng: Random, currency: str) -> Values:
 
 
 def _recipe(rng: Random, currency: str) -> Values:
+    """Return a recipe. Preparation time looks like cooking time; steps mention ingredients."""
     food = rng.sample(WORDS["food"], rng.randint(5, 12))
     steps = [
         step.format(n=rng.randrange(300, 475, 25), m=rng.randrange(3, 60), a=rng.choice(food), b=food[0])
@@ -246,6 +277,7 @@ def _recipe(rng: Random, currency: str) -> Values:
     }
 
 
+# Each returns the values of an entity: (random numbers, currency) -> values by field.
 _MAKERS: dict[str, Callable[[Random, str], Values]] = {
     "restaurant": _restaurant,
     "book": _book,

@@ -1,99 +1,104 @@
-"""The look of a site: independent choices, each drawn from the seed by its own name.
+"""The look of a site: how its pages are written, as independent choices drawn from a seed.
 
 A redesign draws the choices anew. A choice changes only if the redesign is stronger than its `hold`: class names and
 the order of things change first, the skeleton of the page last. The names of choices and of parts of a page seed the
 random draws, so renaming one changes all made-up sites.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import date
-from functools import cached_property
 from random import Random
 from typing import Annotated, Any, Self, TypeVar, get_type_hints
 
-from untemplate.demo.entities import Entity
 from untemplate.demo.verticals import Field, Vertical
 
-__all__ = [
-    "SECTIONS",
-    "ClassNames",
-    "Look",
-    "LookChoice",
-    "Markup",
-    "Setting",
-    "detail_url",
-    "format_value",
-    "split_address",
-]
+__all__ = ["SECTIONS", "Look", "LookChoice", "Markup"]
 
 T = TypeVar("T")
+Draw = Callable[[Random, Vertical], T]
 
 #: the parts of a detail page's main column
 SECTIONS = (
-    "heading",
-    "image",
-    "byline",
-    "offer",
-    "block",
-    "facts",
-    "prose",
-    "lists",
-    "reviews",
-    "related",
-    "ad",
+    *("heading", "image", "byline", "offer", "block", "facts", "prose", "lists", "reviews", "related", "ad"),
 )
 
 
 @dataclass(frozen=True)
 class Markup:
-    """How a value is marked up: the inline element around it, and on which pages it is a link."""
+    """How a value is marked up.
+
+    Attributes:
+        tag: the inline element around it; empty for none.
+        link: on which pages it is a link: "never", "always" or "sometimes". A rule that relies on the link then
+            misses the other pages.
+    """
 
     tag: str
     link: str
 
 
-Draw = Callable[[Random, Vertical], Any]
-
-
 @dataclass(frozen=True)
 class LookChoice:
-    """How to draw one choice.
+    """How to draw one choice of a look.
 
-    Redesigns weaker than `hold` keep it. All templates of a site share the choices of the `frame`.
+    Attributes:
+        draw: returns the choice for a vertical.
+        hold: redesigns weaker than this keep the choice.
+        frame: the choice is shared by all templates of a site.
+        seed: the name that seeds the draw; by default that of the choice.
     """
 
-    draw: Draw
+    draw: Draw[Any]
     hold: float
     frame: bool = False
+    seed: str = ""
 
 
-def _one_of(*options: T) -> Callable[[Random, Vertical], T]:
+def _one_of(*options: T) -> Draw[T]:
+    """Draw one of the options; repeated ones are more likely."""
     return lambda rng, _: rng.choice(options)
 
 
-def _often(share: float) -> Callable[[Random, Vertical], bool]:
+def _often(share: float) -> Draw[bool]:
+    """Draw True for this share of the sites."""
     return lambda rng, _: rng.random() < share
 
 
-def _for_fields(draw: Callable[[Random, Field], T]) -> Callable[[Random, Vertical], dict[str, T]]:
+def _frame(hold: float, *options: object) -> LookChoice:
+    """Choose one of the options for all templates of a site."""
+    return LookChoice(_one_of(*options), hold, frame=True)
+
+
+def _template(hold: float, *options: object) -> LookChoice:
+    """Choose one of the options for each template."""
+    return LookChoice(_one_of(*options), hold)
+
+
+def _for_fields(draw: Callable[[Random, Field], T]) -> Draw[dict[str, T]]:
+    """Draw a choice for each field of the vertical."""
     return lambda rng, vertical: {item.name: draw(rng, item) for item in vertical.fields}
 
 
+def _field_option(*options: str) -> Draw[dict[str, str]]:
+    """Draw one of the options for each field of the vertical."""
+    return _for_fields(lambda rng, _: rng.choice(options))
+
+
 def _chain(rng: Random, _: Vertical) -> tuple[str, ...]:
-    tags: Sequence[str] = rng.choice(
-        (
-            ("div",),
-            ("div", "section"),
-            ("div", "main", "article"),
-            ("table", "center", "div"),
-            ("span", "div"),
-        )
+    """Draw the tags of nested wrappers: real pages nest their content several levels deep, each site differently."""
+    families: tuple[tuple[str, ...], ...] = (
+        ("div",),
+        ("div", "section"),
+        ("div", "main", "article"),
+        ("table", "center", "div"),
+        ("span", "div"),
     )
+    tags = rng.choice(families)
     return tuple(rng.choice(tags) for _ in range(rng.choice((1, 2, 2, 3, 3, 4))))
 
 
-def _markup(rng: Random, item: Field) -> Markup:
+def _markup(rng: Random, _: Field) -> Markup:
+    """Draw how the values of one field are marked up."""
     return Markup(
         rng.choice(("", "", "span", "span", "b", "strong", "em", "div", "font")),
         rng.choice(("never", "never", "never", "always", "sometimes")),
@@ -101,131 +106,148 @@ def _markup(rng: Random, item: Field) -> Markup:
 
 
 def _sections(rng: Random, _: Vertical) -> dict[str, float]:
-    early, late = {"heading": 0.3, "byline": 0.5}, {"related": 0.5, "reviews": 0.5}
-    return {name: rng.uniform(late.get(name, 0.0), early.get(name, 1.0)) for name in SECTIONS}
+    """Draw the position of each section: headings come early, recommendations and reviews late."""
+    earliest, latest = {"related": 0.5, "reviews": 0.5}, {"heading": 0.3, "byline": 0.5}
+    return {name: rng.uniform(earliest.get(name, 0.0), latest.get(name, 1.0)) for name in SECTIONS}
 
 
 def _wrappers(rng: Random, _: Vertical) -> dict[str, tuple[str, ...]]:
+    """Draw the tags around each section."""
     options = ((), (), ("div",), ("section",), ("div", "div"), ("table",))
     return {name: rng.choice(options) for name in SECTIONS}
 
 
 @dataclass(frozen=True)
 class Look:
-    """All that is chosen about how a site's pages are written.
+    """All choices about how a site's pages are written.
 
-    Choices of the `frame` are shared by all templates of a site. Those that are dictionaries are made part by
-    part, so that a small redesign moves one attribute and leaves the others.
+    Each choice is one way in which real sites differ. Together they make every made-up site a different problem, and
+    some of them exist only to break naive rules. Choices of the frame are shared by all templates of a site.
+    Dictionaries are redesigned part by part, so that a small redesign moves one attribute and leaves the others.
+
+    Attributes:
+        names: seed of the class names.
+        class_style: how class names are made, from readable words to opaque tokens, or "bare" for none at all.
+        outer: tags around the whole page.
+        columns: what puts the main column and the sidebar beside each other.
+        sidebar: the side on which it is, if there is one.
+        header: the element of the header.
+        navigation: how the main links are written.
+        breadcrumb: how the path to the page is written. It repeats the heading.
+        footer: how the footer is written.
+        directory: number of links in the footer whose words are values elsewhere, such as "Thai in Boston".
+        ads: what advertisements are made of.
+        title: what the title of a page contains besides the name.
+        encoding: how pages are encoded, and whether they declare it correctly: a BOM may contradict the declaration,
+            the declaration may be missing, or come too late to be read.
+        embedded: the data for programs that the page contains.
+        unclosed: tags that are never closed, since browsers imply it.
+        shouted: tags are in capitals and attributes without quotes, as in the nineties.
+        spaced: values are surrounded by line breaks and blanks.
+        scripts: how much script and style is in the head.
+        capitals: headings are in capitals.
+        phone, date, money, minutes, isbn_dash: how values of these kinds are formatted.
+        main: tags around the main column.
+        sections: position of each section; the lowest is first.
+        wrappers: tags around each section.
+        heading: element of the heading.
+        facts: how captions and values are laid out: a table, a list, lines and so on.
+        captioning: where captions are: "apart" from the value, "inside" its text node, or "none".
+        caption_end: what follows a caption.
+        specific: values have a class that names their field, instead of one class for all.
+        captions: the caption of each field.
+        markup: how the values of each field are marked up.
+        places: the section in which each field appears.
+        affixes: words around the value, in its text node.
+        many: how several values are written: joined in one node, or each in an element.
+        lists: how long lists such as ingredients are written.
+        order: position of each field among the others.
+        address: whether an address is one node, or several on several lines.
+        broken_prose: line breaks split a description into several text nodes.
+        shuffled: facts have another order on each page, so positions say nothing.
+        swapped: two sections are exchanged on some pages.
+        blanks: a missing value leaves its caption behind.
+        running_ids: ids contain the number of the entity, so no rule can use them.
+        page_tokens: classes contain a token that differs from page to page.
+        lazy_images: the address of a picture is in `data-src`, and `src` is a placeholder.
+        related: how recommendations are laid out.
+        same_names: recommendations use the class names of the page's own values.
+        reviews: how reviews are laid out. They contain dates, names and ratings that are not the entity's.
+        results: how the rows of list pages are laid out.
+        renames: seeds of redesigns, each with the share of class names that it changed.
     """
 
     names: Annotated[str, LookChoice(lambda rng, _: f"{rng.getrandbits(48):x}", 0.5, frame=True)]
     class_style: Annotated[
         str,
-        LookChoice(
-            _one_of(
-                "plain", "plain", "kebab", "bem", "camel", "utility", "module", "opaque", "legacy", "bare"
-            ),
-            0.5,
-            frame=True,
+        _frame(
+            0.5, "plain", "plain", "kebab", "bem", "camel", "utility", "module", "opaque", "legacy", "bare"
         ),
     ]
     outer: Annotated[tuple[str, ...], LookChoice(_chain, 0.55, frame=True)]
-    columns: Annotated[str, LookChoice(_one_of("table", "divs", "aside", "floats"), 0.5, frame=True)]
-    sidebar: Annotated[str, LookChoice(_one_of("left", "right", "right", "none"), 0.4, frame=True)]
-    header: Annotated[str, LookChoice(_one_of("div", "header", "table", "center"), 0.45, frame=True)]
-    navigation: Annotated[
-        str, LookChoice(_one_of("list", "nav", "table", "line", "select"), 0.35, frame=True)
-    ]
-    breadcrumb: Annotated[str, LookChoice(_one_of("none", "links", "list", "line"), 0.3, frame=True)]
-    footer: Annotated[str, LookChoice(_one_of("div", "footer", "table", "line", "columns"), 0.35, frame=True)]
-    directory: Annotated[int, LookChoice(_one_of(20, 40, 70, 110), 0.35, frame=True)]
-    ads: Annotated[str, LookChoice(_one_of("iframe", "picture", "words", "table"), 0.3, frame=True)]
+    columns: Annotated[str, _frame(0.5, "table", "divs", "aside", "floats")]
+    sidebar: Annotated[str, _frame(0.4, "left", "right", "right", "none")]
+    header: Annotated[str, _frame(0.45, "div", "header", "table", "center")]
+    navigation: Annotated[str, _frame(0.35, "list", "nav", "table", "line", "select")]
+    breadcrumb: Annotated[str, _frame(0.3, "none", "links", "list", "line")]
+    footer: Annotated[str, _frame(0.35, "div", "footer", "table", "line", "columns")]
+    directory: Annotated[int, _frame(0.35, 20, 40, 70, 110)]
+    ads: Annotated[str, _frame(0.3, "iframe", "picture", "words", "table")]
     title: Annotated[
-        str,
-        LookChoice(
-            _one_of("{name} | {site}", "{site}: {name}", "{name} - {vertical} - {site}", "{name}"),
-            0.3,
-            frame=True,
-        ),
+        str, _frame(0.3, "{name} | {site}", "{site}: {name}", "{name} - {vertical} - {site}", "{name}")
     ]
     encoding: Annotated[
-        str,
-        LookChoice(
-            _one_of("utf-8", "utf-8", "utf-8", "bom", "latin-1", "cp1252", "undeclared", "late"),
-            0.6,
-            frame=True,
-        ),
+        str, _frame(0.6, "utf-8", "utf-8", "utf-8", "bom", "latin-1", "cp1252", "undeclared", "late")
     ]
-    embedded: Annotated[
-        str, LookChoice(_one_of("none", "none", "json-ld", "microdata", "open graph"), 0.45, frame=True)
-    ]
+    embedded: Annotated[str, _frame(0.45, "none", "none", "json-ld", "microdata", "open graph")]
     unclosed: Annotated[
-        tuple[str, ...],
-        LookChoice(_one_of((), (), (), ("li",), ("p",), ("td", "tr"), ("dd", "dt", "li")), 0.3, frame=True),
+        tuple[str, ...], _frame(0.3, (), (), (), ("li",), ("p",), ("td", "tr"), ("dd", "dt", "li"))
     ]
     shouted: Annotated[bool, LookChoice(_often(0.15), 0.4, frame=True)]
     spaced: Annotated[bool, LookChoice(_often(0.4), 0.2, frame=True)]
-    scripts: Annotated[int, LookChoice(_one_of(4, 8, 14, 22), 0.2, frame=True)]
+    scripts: Annotated[int, _frame(0.2, 4, 8, 14, 22)]
     capitals: Annotated[bool, LookChoice(_often(0.08), 0.6, frame=True)]
-    phone: Annotated[
-        str, LookChoice(_one_of("({}) {}-{}", "{}-{}-{}", "{}.{}.{}", "+1 {} {} {}"), 0.5, frame=True)
-    ]
+    phone: Annotated[str, _frame(0.5, "({}) {}-{}", "{}-{}-{}", "{}.{}.{}", "+1 {} {} {}")]
     date: Annotated[
         str,
-        LookChoice(
-            _one_of(
-                "{0:%B} {day}, {0:%Y}",
-                "{day} {0:%b} {0:%Y}",
-                "{0:%Y-%m-%d}",
-                "{0:%m/%d/%Y}",
-                "{0:%b} {day}, {0:%Y}",
-            ),
+        _frame(
             0.5,
-            frame=True,
+            *("{0:%B} {day}, {0:%Y}", "{day} {0:%b} {0:%Y}", "{0:%Y-%m-%d}", "{0:%m/%d/%Y}"),
+            "{0:%b} {day}, {0:%Y}",
         ),
     ]
-    money: Annotated[
-        str, LookChoice(_one_of("{symbol}{amount}", "{symbol}{amount}", "{code} {amount}"), 0.5, frame=True)
-    ]
-    minutes: Annotated[
-        str, LookChoice(_one_of("{total} minutes", "{total} min", "{total} mins.", "hours"), 0.5, frame=True)
-    ]
+    money: Annotated[str, _frame(0.5, "{symbol}{amount}", "{symbol}{amount}", "{code} {amount}")]
+    minutes: Annotated[str, _frame(0.5, "{total} minutes", "{total} min", "{total} mins.", "hours")]
     isbn_dash: Annotated[bool, LookChoice(_often(0.5), 0.5, frame=True)]
 
     main: Annotated[tuple[str, ...], LookChoice(_chain, 0.45)]
     sections: Annotated[dict[str, float], LookChoice(_sections, 0.0)]
     wrappers: Annotated[dict[str, tuple[str, ...]], LookChoice(_wrappers, 0.0)]
-    heading: Annotated[str, LookChoice(_one_of("h1", "h1", "h2", "div", "span", "font"), 0.3)]
+    heading: Annotated[str, _template(0.3, "h1", "h1", "h2", "div", "span", "font")]
     facts: Annotated[
         str,
-        LookChoice(
-            _one_of("dl", "table", "grid", "list", "spans", "line", "divs", "paragraphs", "headings"), 0.3
-        ),
+        _template(0.3, "dl", "table", "grid", "list", "spans", "line", "divs", "paragraphs", "headings"),
     ]
-    labelling: Annotated[str, LookChoice(_one_of("apart", "apart", "inside", "none"), 0.3)]
-    label_end: Annotated[str, LookChoice(_one_of(":", ":", "", " -"), 0.15)]
+    captioning: Annotated[str, LookChoice(_one_of("apart", "apart", "inside", "none"), 0.3, seed="labelling")]
+    caption_end: Annotated[str, LookChoice(_one_of(":", ":", "", " -"), 0.15, seed="label_end")]
     specific: Annotated[bool, LookChoice(_often(0.5), 0.25)]
-    labels: Annotated[dict[str, str], LookChoice(_for_fields(lambda rng, item: rng.choice(item.labels)), 0.1)]
+    captions: Annotated[
+        dict[str, str],
+        LookChoice(_for_fields(lambda rng, item: rng.choice(item.captions)), 0.1, seed="labels"),
+    ]
     markup: Annotated[dict[str, Markup], LookChoice(_for_fields(_markup), 0.1)]
     places: Annotated[dict[str, str], LookChoice(_for_fields(lambda rng, item: rng.choice(item.places)), 0.2)]
     affixes: Annotated[
         dict[str, tuple[str, str]], LookChoice(_for_fields(lambda rng, item: rng.choice(item.affixes)), 0.2)
     ]
     many: Annotated[
-        dict[str, str],
-        LookChoice(
-            _for_fields(lambda rng, item: rng.choice(("links", "links", "joined", "spans", "items"))), 0.2
-        ),
+        dict[str, str], LookChoice(_field_option("links", "links", "joined", "spans", "items"), 0.2)
     ]
     lists: Annotated[
-        dict[str, str],
-        LookChoice(
-            _for_fields(lambda rng, item: rng.choice(("ul", "ol", "paragraphs", "lines", "rows", "divs"))),
-            0.2,
-        ),
+        dict[str, str], LookChoice(_field_option("ul", "ol", "paragraphs", "lines", "rows", "divs"), 0.2)
     ]
-    order: Annotated[dict[str, float], LookChoice(_for_fields(lambda rng, item: rng.random()), 0.0)]
-    address: Annotated[str, LookChoice(_one_of("line", "breaks", "spans", "divs"), 0.2)]
+    order: Annotated[dict[str, float], LookChoice(_for_fields(lambda rng, _: rng.random()), 0.0)]
+    address: Annotated[str, _template(0.2, "line", "breaks", "spans", "divs")]
     broken_prose: Annotated[bool, LookChoice(_often(0.2), 0.2)]
     shuffled: Annotated[bool, LookChoice(_often(0.15), 0.2)]
     swapped: Annotated[bool, LookChoice(_often(0.2), 0.2)]
@@ -233,32 +255,28 @@ class Look:
     running_ids: Annotated[bool, LookChoice(_often(0.35), 0.1)]
     page_tokens: Annotated[bool, LookChoice(_often(0.15), 0.1)]
     lazy_images: Annotated[bool, LookChoice(_often(0.25), 0.2)]
-    related: Annotated[str, LookChoice(_one_of("list", "table", "cards", "headings"), 0.2)]
+    related: Annotated[str, _template(0.2, "list", "table", "cards", "headings")]
     same_names: Annotated[bool, LookChoice(_often(0.4), 0.2)]
-    reviews: Annotated[str, LookChoice(_one_of("none", "divs", "list", "table"), 0.2)]
-    results: Annotated[
-        str, LookChoice(_one_of("list", "table", "cards", "pairs", "articles", "definitions"), 0.25)
-    ]
+    reviews: Annotated[str, _template(0.2, "none", "divs", "list", "table")]
+    results: Annotated[str, _template(0.25, "list", "table", "cards", "pairs", "articles", "definitions")]
 
-    #: seeds of redesigns, each with the share of class names it changed
     renames: tuple[tuple[str, float], ...] = ()
 
     @classmethod
     def draw(cls, vertical: Vertical, frame_seed: str, main_seed: str) -> Self:
         """Return a look; two looks with the same frame seed share header, footer and habits."""
-        return cls(
-            **{
-                name: choice.draw(Random(f"{frame_seed if choice.frame else main_seed}/{name}"), vertical)
-                for name, choice in _CHOICES.items()
-            }
-        )
+        drawn: dict[str, Any] = {}
+        for name, choice in _CHOICES.items():
+            seed = frame_seed if choice.frame else main_seed
+            drawn[name] = choice.draw(Random(f"{seed}/{choice.seed or name}"), vertical)
+        return cls(**drawn)
 
     def redesigned(self, other: Self, strength: float, seed: str) -> Self:
         """Return this look with some choices of another one: none at strength 0, all at 1."""
         changes: dict[str, Any] = {}
         for name, choice in _CHOICES.items():
             chance = (strength - choice.hold) / (1 - choice.hold)
-            rng = Random(f"{seed}/{name}")
+            rng = Random(f"{seed}/{choice.seed or name}")
             old, new = getattr(self, name), getattr(other, name)
             if isinstance(old, dict):
                 changes[name] = {part: new[part] if rng.random() < chance else old[part] for part in old}
@@ -273,169 +291,3 @@ _CHOICES: dict[str, LookChoice] = {
     for name, hint in get_type_hints(Look, include_extras=True).items()
     if hasattr(hint, "__metadata__")
 }
-
-
-# Class names
-
-_SYNONYMS = {
-    "ad": ("ad", "sponsor", "promo", "banner", "adslot"),
-    "block": ("contact", "location", "vcard", "where"),
-    "byline": ("byline", "subtitle", "sub", "meta", "credits"),
-    "card": ("card", "item", "result", "entry", "listing", "row"),
-    "fact": ("fact", "field", "attr", "spec", "prop"),
-    "facts": ("facts", "details", "info", "specs", "attributes", "data"),
-    "footer": ("footer", "foot", "bottom", "ft"),
-    "header": ("header", "top", "masthead", "hd"),
-    "heading": ("title", "name", "headline", "heading", "hdr"),
-    "label": ("label", "key", "lbl", "term"),
-    "list": ("list", "items", "steps", "entries"),
-    "main": ("main", "content", "body", "primary", "center"),
-    "navigation": ("nav", "menu", "navbar", "tabs", "links"),
-    "offer": ("offer", "buy", "buybox", "purchase", "pricing"),
-    "page": ("page", "wrapper", "container", "site", "shell"),
-    "prose": ("description", "summary", "blurb", "text", "story"),
-    "related": ("related", "similar", "recs", "also", "more"),
-    "results": ("results", "list", "grid", "hits"),
-    "review": ("review", "comment", "opinion", "feedback"),
-    "sidebar": ("sidebar", "rail", "aside", "secondary", "right"),
-    "value": ("value", "val", "data", "txt"),
-}
-_ALPHABET = "abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ0123456789"
-
-
-class ClassNames:
-    """The class names of one look: the same part has the same name on all its pages."""
-
-    def __init__(self, look: Look) -> None:
-        self._look = look
-        self._known: dict[str, str] = {}
-
-    @property
-    def bare(self) -> bool:
-        """Whether the site uses no class names at all."""
-        return self._look.class_style == "bare"
-
-    def __call__(self, part: str) -> str:
-        if part not in self._known:
-            self._known[part] = self._make_name(part)
-        return self._known[part]
-
-    def _make_name(self, part: str) -> str:
-        seed = self._look.names
-        for rename, share in self._look.renames:
-            if Random(f"{rename}/{part}").random() < share:
-                seed = rename
-        rng = Random(f"{seed}/{part}")
-        plain = (part.replace("_", "-"), part.split("_")[0], part.replace("_", ""))
-        word = rng.choice(_SYNONYMS.get(part, plain))
-        token = "".join(rng.choices(_ALPHABET, k=5))
-        block = Random(f"{self._look.names}/block").choice(("pg", "app", "x", "site", "ui", "entity", "main"))
-        match self._look.class_style:
-            case "kebab":
-                return f"{block}-{word}"
-            case "bem":
-                return f"{block}__{word}"
-            case "camel":
-                return block + word.title().replace("-", "")
-            case "utility":
-                return (
-                    f"{word} {rng.choice(('mt', 'pb', 'px'))}-{rng.randrange(9)} col-{rng.randrange(1, 13)}"
-                )
-            case "module":
-                return f"{word}_{token}"
-            case "opaque":
-                return f"sc-{token}"
-            case "legacy":
-                return f"{word[:3]}{rng.randrange(1, 20)}"
-            case "bare":
-                return ""
-            case _:
-                return word
-
-
-# Values
-
-_CODES = {"$": "USD", "£": "GBP", "€": "EUR"}
-
-
-def format_value(field: Field, value: str, look: Look) -> str:
-    """Return a canonical value as this look writes it; a value has the same text on the whole site."""
-    if field.places == ("heading",):
-        return value.upper() if look.capitals else value
-    match field.kind:
-        case "phone":
-            return look.phone.format(value[:3], value[3:6], value[6:])
-        case "date":
-            day = date.fromisoformat(value)
-            return look.date.format(day, day=day.day)
-        case "money":
-            return look.money.format(symbol=value[0], code=_CODES[value[0]], amount=value[1:])
-        case "minutes":
-            hours, minutes = divmod(int(value), 60)
-            return look.minutes.format(total=value) if "{total}" in look.minutes else _hours(hours, minutes)
-        case "isbn":
-            return f"{value[:3]}-{value[3:]}" if look.isbn_dash else value
-        case "address":
-            return " ".join(split_address(value))
-        case _:
-            return value
-
-
-def split_address(value: str) -> tuple[str, str]:
-    """Return the street and the rest of an address."""
-    street, city, state, code = value.split("|")
-    return f"{street},", f"{city}, {state} {code}"
-
-
-def _hours(hours: int, minutes: int) -> str:
-    parts = [f"{hours} hr"] * bool(hours) + [f"{minutes} min"] * bool(minutes)
-    return " ".join(parts)
-
-
-# All that the pages of a template share
-
-_URLS = (
-    "/{plural}/{slug}-{number}.html",
-    "/{vertical}/{number}/{slug}",
-    "/item.php?id={number}",
-    "/{plural}/{number}/",
-    "/{slug}/{vertical}/{number}.htm",
-    "/view/{number}.aspx",
-)
-
-
-def detail_url(site: str, vertical: Vertical, row: Entity) -> str:
-    """Return the path of an entity's page; a site keeps one shape of URLs, also after a redesign."""
-    shape = Random(f"{site}/url").choice(_URLS)
-    return shape.format(vertical=vertical.name, plural=vertical.plural, slug=row.slug, number=row.number)
-
-
-@dataclass(frozen=True)
-class Setting:
-    """All that the pages of one template of a site have in common."""
-
-    site: str
-    title: str
-    host: str
-    vertical: Vertical
-    look: Look
-    rows: Sequence[Entity]
-
-    @cached_property
-    def names(self) -> ClassNames:
-        return ClassNames(self.look)
-
-    def url(self, row: Entity) -> str:
-        return detail_url(self.site, self.vertical, row)
-
-    def head(self, row: Entity) -> str:
-        """Return the name of an entity on this site."""
-        return self.text(self.vertical.head, row)
-
-    def text(self, field: Field, row: Entity) -> str:
-        """Return the values of a field on one line; empty if it has none."""
-        return ", ".join(format_value(field, value, self.look) for value in row.values[field.name])
-
-    def image(self, value: str) -> str:
-        """Return the address of a picture; sites with Open Graph write it in full everywhere."""
-        return f"{self.host}{value}" if self.look.embedded == "open graph" else value

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 
-from untemplate.demo.detail import detail_page
 from untemplate.demo.entities import Entity, make_entities, refresh_entity
-from untemplate.demo.listing import about_page, list_page
-from untemplate.demo.look import Look, Setting, detail_url
+from untemplate.demo.look import Look
+from untemplate.demo.page_kinds import about_page, detail_page, list_page
+from untemplate.demo.setting import Setting, detail_url
 from untemplate.demo.site_frame import SiteFrame
 from untemplate.demo.verticals import VERTICALS, WORDS, Vertical
 from untemplate.labeling import Label, write_labels
@@ -23,11 +23,20 @@ __all__ = ["Site", "make_site", "write_site"]
 
 # A site with a second detail template gives it this share of its rows.
 SECOND_SHARE = 0.35
+# Entities that only appear in lists and recommendations.
+ROWS_WITHOUT_PAGE = 30
 
 
 @dataclass(frozen=True)
 class _Slot:
-    """One page to be: its template, and the row it is about or its number among its kind."""
+    """One page to be written.
+
+    Attributes:
+        id: name of its file.
+        url: keeps its value when the site is redesigned.
+        template: "detail", "detail-2", "list" or "about".
+        index: the row of a detail page, or the number of the page among those of its template.
+    """
 
     id: str
     url: str
@@ -37,7 +46,13 @@ class _Slot:
 
 @dataclass(frozen=True)
 class _Plan:
-    """What a site is made from; a redesign is another plan for the same URLs."""
+    """What a site is made from; a redesign is another plan for the same URLs.
+
+    Attributes:
+        rows: the database of the site.
+        looks: the look of each template.
+        visit: seeds what differs between two visits, such as advertisements.
+    """
 
     name: str
     title: str
@@ -49,16 +64,22 @@ class _Plan:
 
     @property
     def host(self) -> str:
+        """Scheme and host of the site's URLs."""
         return f"http://www.{self.title.lower()}.example"
 
 
 @dataclass
 class Site:
-    """A site with its truth, by page id.
+    """A made-up site with its truth.
 
-    `truth` of detail pages: per attribute the values as they stand on the page, none if it lacks them; one
-    may be part of a node, or run over several, then joined by blanks. `rows` of list pages. `changed`: the
-    attributes whose data differ from those before the redesign that made this site.
+    Attributes:
+        pages: in the order of their ids.
+        truth: by the id of a detail page, the values of each attribute as the page writes them; an empty list if the
+            page lacks the attribute. A value may be part of a text node, or span several, then joined by blanks.
+        rows: by the id of a list page, the text of each cell by attribute.
+        templates: the template of each page, by id.
+        changed: by the id of a detail page, the attributes whose data differ from those before the redesign that
+            made this site. Another value is then correct there.
     """
 
     plan: _Plan = field(repr=False)
@@ -87,18 +108,23 @@ class Site:
 
     @property
     def labels(self) -> list[Label]:
-        """Return the truth of all detail pages as a person would label it."""
-        found: list[Label] = []
+        """The truth of all detail pages as a person would label it; None means that a page lacks the attribute."""
+        labels: list[Label] = []
         for page, attributes in self.truth.items():
             for attribute, values in attributes.items():
-                found += [Label(page, attribute, value) for value in values] or [Label(page, attribute, None)]
-        return found
+                labels += [Label(page, attribute, value) for value in values or (None,)]
+        return labels
 
     def redesign(self, strength: float, seed: int) -> Site:
         """Return the site some time later: the same URLs and data, other advertisements and prices, another look.
 
-        Strength 0 is a harmless refresh; small ones rename some classes, add wrappers and move attributes;
-        at 1 the look is new altogether.
+        Args:
+            strength: 0 is a harmless refresh. Small ones rename some classes, add wrappers and move attributes. At 1
+                the look is new altogether.
+            seed: selects among the redesigns of this strength.
+
+        Raises:
+            ValueError: the strength is not between 0 and 1.
         """
         if not 0 <= strength <= 1:
             raise ValueError(f"strength must be between 0 and 1, not {strength}")
@@ -112,9 +138,8 @@ class Site:
         for slot in plan.slots:
             if slot.id in site.truth:
                 old, new = plan.rows[slot.index].values, rows[slot.index].values
-                site.changed[slot.id] = frozenset(
-                    name for name in site.truth[slot.id] if old[name] != new[name]
-                )
+                changed = (name for name in site.truth[slot.id] if old[name] != new[name])
+                site.changed[slot.id] = frozenset(changed)
         return site
 
 
@@ -133,36 +158,47 @@ def make_site(vertical: str, seed: int, pages: int = 100) -> Site:
         raise ValueError(f"no vertical {vertical!r}; there are {', '.join(VERTICALS)}")
     if pages < 1:
         raise ValueError("a site has at least one page")
-    kind = VERTICALS[vertical]
     name = f"{vertical}-{seed}"
+    return _render(_make_plan(VERTICALS[vertical], name, seed, pages))
+
+
+def _make_plan(vertical: Vertical, name: str, seed: int, pages: int) -> _Plan:
+    """Draw the name, the data, the templates and the looks of a site. The name of the site seeds all of it."""
     rng = Random(name)
     title = f"{rng.choice(WORDS['site_words'])}{rng.choice(WORDS['site_endings'])}{seed}"
-    abouts, lists = min(pages // 25, len(WORDS["help_topics"])), pages // 8
-    details = pages - abouts - lists
-    rows = tuple(make_entities(kind, rng, details + 30))
-    second = SECOND_SHARE if rng.random() < 0.4 and details >= 10 else 0.0
-    kinds = [("detail-2" if rng.random() < second else "detail", index) for index in range(details)]
-    kinds += [("list", index) for index in range(lists)] + [("about", index) for index in range(abouts)]
-    rng.shuffle(kinds)
-    templates = dict.fromkeys(template for template, _ in kinds)
-    plan = _Plan(
-        name=name,
-        title=title,
-        vertical=kind,
-        rows=rows,
-        slots=(),
-        looks={template: Look.draw(kind, name, f"{name}/{template}") for template in sorted(templates)},
-        visit=name,
-    )
+    about_pages, list_pages = min(pages // 25, len(WORDS["help_topics"])), pages // 8
+    detail_pages = pages - about_pages - list_pages
+    rows = tuple(make_entities(vertical, rng, detail_pages + ROWS_WITHOUT_PAGE))
+    assigned = _assign_templates(rng, detail_pages, list_pages, about_pages)
+    templates = sorted({template for template, _ in assigned})
+    looks = {template: Look.draw(vertical, name, f"{name}/{template}") for template in templates}
+    plan = _Plan(name, title, vertical, rows, (), looks, visit=name)
     slots = tuple(
         _Slot(f"{number:04}.html", plan.host + _page_path(plan, template, index), template, index)
-        for number, (template, index) in enumerate(kinds)
+        for number, (template, index) in enumerate(assigned)
     )
-    return _render(replace(plan, slots=slots))
+    return replace(plan, slots=slots)
+
+
+def _assign_templates(rng: Random, details: int, lists: int, abouts: int) -> list[tuple[str, int]]:
+    """Return the template of each page and its number there, in random order.
+
+    Some sites have a second detail template with its own look, so clustering has to separate the two.
+    """
+    second_share = SECOND_SHARE if rng.random() < 0.4 and details >= 10 else 0.0
+    assigned = [("detail-2" if rng.random() < second_share else "detail", index) for index in range(details)]
+    assigned += [("list", index) for index in range(lists)]
+    assigned += [("about", index) for index in range(abouts)]
+    rng.shuffle(assigned)
+    return assigned
 
 
 def write_site(site: Site, folder: str | Path) -> None:
-    """Write the pages as files, with `pages.csv`, `labels.jsonl` and `truth.jsonl` beside them."""
+    """Write the pages as files, with `pages.csv`, `labels.jsonl` and `truth.jsonl` beside them.
+
+    `pages.csv` has the URL of each file, for `read_pages`. `labels.jsonl` has the labels of all detail pages, and
+    `truth.jsonl` also the templates and the rows of list pages.
+    """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     for page in site.pages:
@@ -174,15 +210,21 @@ def write_site(site: Site, folder: str | Path) -> None:
     write_labels(site.labels, folder / "labels.jsonl")
     with (folder / "truth.jsonl").open("w", encoding="utf-8") as out:
         for page in site.pages:
-            truth: dict[str, object] = {"page": page.id, "url": page.url, "template": site.templates[page.id]}
-            if page.id in site.truth:
-                truth["values"] = site.truth[page.id]
-            if page.id in site.rows:
-                truth["rows"] = site.rows[page.id]
-            out.write(json.dumps(truth, ensure_ascii=False) + "\n")
+            out.write(json.dumps(_page_truth(site, page), ensure_ascii=False) + "\n")
+
+
+def _page_truth(site: Site, page: Page) -> dict[str, object]:
+    """Return a line of truth.jsonl."""
+    truth: dict[str, object] = {"page": page.id, "url": page.url, "template": site.templates[page.id]}
+    if page.id in site.truth:
+        truth["values"] = site.truth[page.id]
+    if page.id in site.rows:
+        truth["rows"] = site.rows[page.id]
+    return truth
 
 
 def _page_path(plan: _Plan, template: str, index: int) -> str:
+    """Return the URL of a page without the host."""
     match template:
         case "list":
             return f"/browse/{plan.vertical.plural}.html?page={index + 1}"
@@ -193,22 +235,21 @@ def _page_path(plan: _Plan, template: str, index: int) -> str:
 
 
 def _render(plan: _Plan) -> Site:
+    """Write all pages of a plan."""
     site = Site(plan)
     frames = {
         template: SiteFrame(Setting(plan.name, plan.title, plan.host, plan.vertical, look, plan.rows))
         for template, look in plan.looks.items()
     }
-    pages_of_rows = _list_entities(plan)
+    listed_rows = _list_entities(plan)
     for slot in plan.slots:
         frame, noise = frames[slot.template], Random(f"{plan.visit}/{slot.id}")
+        path = slot.url.removeprefix(plan.host)
         match slot.template:
             case "list":
-                path = slot.url.removeprefix(plan.host)
-                html, site.rows[slot.id] = list_page(frame, path, next(pages_of_rows), slot.index + 1, noise)
+                html, site.rows[slot.id] = list_page(frame, path, next(listed_rows), slot.index + 1, noise)
             case "about":
-                html = about_page(
-                    frame, slot.url.removeprefix(plan.host), WORDS["help_topics"][slot.index], noise
-                )
+                html = about_page(frame, path, WORDS["help_topics"][slot.index], noise)
             case _:
                 html, site.truth[slot.id] = detail_page(frame, plan.rows[slot.index], noise)
         site.templates[slot.id] = slot.template
@@ -227,6 +268,7 @@ def _list_entities(plan: _Plan) -> Iterator[tuple[Entity, ...]]:
 
 
 def _encode_html(html: str, encoding: str) -> bytes:
+    """Return the bytes of a page. Like real sites, those that declare Latin-1 use Windows' characters as well."""
     if encoding == "bom":
         return b"\xef\xbb\xbf" + html.encode("utf-8")
     codec = "cp1252" if encoding in ("latin-1", "cp1252", "undeclared") else "utf-8"

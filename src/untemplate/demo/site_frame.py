@@ -1,4 +1,8 @@
-"""The frame around every page of a site: head, header, navigation, columns, footer."""
+"""The frame around every page of a site: head, header, navigation, columns, footer.
+
+The frame is what makes pages of different templates alike, and full of text that is no value: slogans, links to
+categories whose names are values elsewhere, a phone number in the footer.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from random import Random
 
 from untemplate.demo.building_blocks import (
@@ -13,13 +18,14 @@ from untemplate.demo.building_blocks import (
     element,
     escape_text,
     fence,
+    join_elements,
     link_list,
     recommendations,
     roughen,
     text_link,
     wrap,
 )
-from untemplate.demo.look import Setting
+from untemplate.demo.setting import Setting
 from untemplate.demo.verticals import CITIES, WORDS
 
 __all__ = ["Content", "SiteFrame"]
@@ -30,7 +36,17 @@ _CHARSETS = {"latin-1": "iso-8859-1", "cp1252": "windows-1252", "bom": "iso-8859
 
 @dataclass(frozen=True)
 class Content:
-    """What a page puts into the frame; `aside` is for the sidebar, which otherwise shows what is popular."""
+    """What a page puts into the frame.
+
+    Attributes:
+        title: of the page.
+        path: its URL without the host.
+        main: HTML of the main column.
+        crumbs: text and URL of the pages above this one, and of this one, whose URL is not used.
+        head: HTML to add to the head, such as JSON-LD.
+        aside: HTML of the sidebar; by default it shows what is popular, and it is left out if empty.
+        number: appears in a script, as the state of an application would.
+    """
 
     title: str
     path: str
@@ -42,7 +58,10 @@ class Content:
 
 
 class SiteFrame:
-    """Writes whole pages of one template; what all of them share is written once."""
+    """Writes whole pages of one template; what all of them share is written once.
+
+    Most parts are cached properties: they depend on the look alone.
+    """
 
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
@@ -51,17 +70,11 @@ class SiteFrame:
 
     def page(self, content: Content, noise: Random) -> str:
         """Return the HTML of a page. `noise` draws what differs from visit to visit."""
-        main = wrap(
-            self._breadcrumb(content.crumbs) + content.main, self.look.main, class_=self.names("main")
-        )
-        body = "\n".join(
-            (
-                advertisement(self.setting, noise),
-                self._header,
-                self._columns(main, self._sidebar(content.aside, noise)),
-                self._footer,
-            )
-        )
+        main = self._breadcrumb(content.crumbs) + content.main
+        main = wrap(main, self.look.main, class_=self.names("main"))
+        banner = advertisement(self.setting, noise)
+        columns = self._columns(main, self._sidebar(content.aside, noise))
+        body = "\n".join((banner, self._header, columns, self._footer))
         body = wrap(body, self.look.outer, class_=self.names("page"))
         body = roughen(body, self.look.unclosed, self.look.shouted)
         visit = f"<script>var _visit={noise.randrange(10**9)},_page={content.number};</script>"
@@ -81,74 +94,78 @@ class SiteFrame:
         return "" if self.names.bare else f' class="{self.names("body")}"'
 
     def _head(self, content: Content) -> str:
-        charset = _CHARSETS.get(self.look.encoding, "utf-8")
-        if self.look.encoding == "undeclared":
-            meta = ""
-        elif self.look.shouted or self.look.encoding == "late":
-            meta = element("meta", http_equiv="Content-Type", content=f"text/html; charset={charset}")
-        else:
-            meta = element("meta", charset=charset)
+        """Return the head of a page."""
         title = element("title", escape_text(content.title))
         described = element("meta", name="description", content=f"{content.title}. {self._slogan}")
         canonical = element("link", rel="canonical", href=f"{self.setting.host}{content.path}")
-        parts = [meta, title, described, canonical, content.head, self._styles, self._scripts]
+        parts = [self._charset, title]
         if self.look.encoding == "late":
-            parts = [title, self._notice, meta, *parts[2:]]
-        return "\n".join(part for part in parts if part)
+            parts = [title, self._notice, self._charset]
+        parts += [described, canonical, content.head, self._styles, self._scripts]
+        return "\n".join(filter(None, parts))
+
+    @cached_property
+    def _charset(self) -> str:
+        """The declaration of the encoding. It may be missing, or contradict the byte order mark."""
+        encoding = self.look.encoding
+        charset = _CHARSETS.get(encoding, "utf-8")
+        if encoding == "undeclared":
+            return ""
+        if self.look.shouted or encoding == "late":
+            return element("meta", http_equiv="Content-Type", content=f"text/html; charset={charset}")
+        return element("meta", charset=charset)
 
     @cached_property
     def _slogan(self) -> str:
+        """A sentence with the name of the site, which appears on each page."""
         return f"{self.setting.title}: the best {self.setting.vertical.plural} on the web"
 
     @cached_property
     def _notice(self) -> str:
-        # Long enough to push the charset beyond the first 1,024 bytes, where the HTML standard looks for it.
+        """A comment that pushes the charset beyond the first 1,024 bytes, where the HTML standard looks for it."""
         return f"<!-- {'All content is property of its owners. ' * 32}-->"
 
     @cached_property
     def _styles(self) -> str:
+        """A remote style sheet, which nobody loads, and rules inside the page."""
         rng = Random(f"{self.look.names}/styles")
-        rules = []
-        for part in _STYLED * (self.look.scripts // 4):
-            selector = (
-                f".{self.names(part).split()[0]}" if not self.names.bare else rng.choice(("td", "p", "a"))
-            )
-            box = f"margin:{rng.randrange(20)}px {rng.randrange(20)}px;padding:{rng.randrange(12)}px"
-            rules.append(
-                f"{selector} {rng.choice('abi')}{{color:#{rng.randrange(16**6):06x};{box};float:left}}"
-            )
+        rules = [self._style_rule(part, rng) for part in _STYLED * (self.look.scripts // 4)]
         sheet = element("link", rel="stylesheet", href=f"/css/main.{rng.randrange(16**6):06x}.css")
         return sheet + "\n" + element("style", "\n".join(rules))
 
+    def _style_rule(self, part: str, rng: Random) -> str:
+        selector = rng.choice(("td", "p", "a")) if self.names.bare else f".{self.names(part).split()[0]}"
+        box = f"margin:{rng.randrange(20)}px {rng.randrange(20)}px;padding:{rng.randrange(12)}px"
+        return f"{selector} {rng.choice('abi')}{{color:#{rng.randrange(16**6):06x};{box};float:left}}"
+
     @cached_property
     def _scripts(self) -> str:
+        """A script in the head, as long as those of real pages."""
         rng = Random(f"{self.look.names}/scripts")
         return element("script", "\n".join(_script_lines(rng, self.look.scripts * 12)))
 
     @cached_property
     def _late_scripts(self) -> str:
+        """The state of an application at the end of the page: data, but not about the entity."""
         rng = Random(f"{self.look.names}/late")
         state = json.dumps({f"k{index}": rng.getrandbits(64) for index in range(self.look.scripts * 4)})
         return element("script", f"window.__STATE__={state};")
 
     @cached_property
     def _header(self) -> str:
+        """The header: logo, slogan, search form and navigation."""
         rng = Random(f"{self.look.names}/header")
         image = element("img", src="/img/logo.png", alt=self.setting.title, width="180")
         logo = element("a", image, href="/", class_=self.names("logo"))
-        search = element(
-            "form",
-            element("input", type="text", name="q", size="30")
-            + element("input", type="submit", value="Search"),
-            action="/search",
-        )
+        query = element("input", type="text", name="q", size="30")
+        search = element("form", query + element("input", type="submit", value="Search"), action="/search")
         head = logo + element(rng.choice(("div", "p", "span")), self._slogan) + search
-        tag = self.look.header
-        header = wrap(head, (tag,), class_=self.names("header"))
+        header = wrap(head, (self.look.header,), class_=self.names("header"))
         return f"{header}\n{self._navigation}"
 
     @cached_property
     def _navigation(self) -> str:
+        """Links to sections and categories; the names of categories are values elsewhere."""
         rng = Random(f"{self.setting.site}/navigation")
         sections = [(text, f"/{index}/") for index, text in enumerate(rng.sample(WORDS["main_links"], 10))]
         categories = rng.sample(self.setting.vertical.categories, 12)
@@ -159,24 +176,23 @@ class SiteFrame:
         return link_list(sections + browse, self.look.navigation, self.names("navigation"))
 
     def _breadcrumb(self, crumbs: Sequence[tuple[str, str]]) -> str:
-        anchors = [text_link(text, url) for text, url in crumbs[:-1]]
+        """Return the path to the page. Its last part repeats the heading, so a value appears twice."""
+        parts = [text_link(text, url) for text, url in crumbs[:-1]]
         last = escape_text(crumbs[-1][0])
+        class_ = self.names("crumbs")
         match self.look.breadcrumb:
             case "none":
                 return ""
             case "list":
-                items = [*anchors, element("strong", last)]
-                return element(
-                    "ol", "".join(element("li", item) for item in items), class_=self.names("crumbs")
-                )
+                items = join_elements("li", [*parts, element("strong", last)])
+                return element("ol", items, class_=class_)
             case "links":
-                return element("div", " &raquo; ".join([*anchors, last]), class_=self.names("crumbs"))
+                return element("div", " &raquo; ".join([*parts, last]), class_=class_)
             case _:
-                return element(
-                    "p", " / ".join([*anchors, element("span", last)]), class_=self.names("crumbs")
-                )
+                return element("p", " / ".join([*parts, element("span", last)]), class_=class_)
 
     def _sidebar(self, aside: str | None, noise: Random) -> str:
+        """Return an advertisement, and facets or what is popular; empty if the page has no sidebar."""
         if self.look.sidebar == "none" or aside == "":
             return ""
         if aside is None:
@@ -184,15 +200,14 @@ class SiteFrame:
         return advertisement(self.setting, noise) + aside
 
     def _columns(self, main: str, sidebar: str) -> str:
+        """Return the main column and the sidebar beside each other, in the order of the look."""
         if not sidebar:
             return main
         class_ = self.names("sidebar")
         match self.look.columns:
             case "table":
-                cells = [
-                    element("td", main, valign="top"),
-                    element("td", sidebar, width="200", class_=class_),
-                ]
+                side = element("td", sidebar, width="200", class_=class_)
+                cells = [element("td", main, valign="top"), side]
             case "aside":
                 cells = [main, element("aside", sidebar, class_=class_)]
             case "floats":
@@ -207,20 +222,21 @@ class SiteFrame:
 
     @cached_property
     def _footer(self) -> str:
+        """The footer: directory, links, and a phone number on every page that is not the entity's."""
         rng = Random(f"{self.setting.site}/footer")
         items = [(text, f"/help/{index}") for index, text in enumerate(rng.sample(WORDS["footer_links"], 11))]
         legal = f"© 2011 {self.setting.title}. All rights reserved. Call (800) 555-{rng.randrange(10**4):04}"
         kind = self.look.footer if self.look.footer in ("table", "line", "columns") else "list"
         tag = "footer" if self.look.footer == "footer" else "div"
-        body = (
-            self._directory + link_list(items, kind, self.names("links")) + element("p", escape_text(legal))
-        )
+        links = link_list(items, kind, self.names("links"))
+        body = self._directory + links + element("p", escape_text(legal))
         return element(tag, body, class_=self.names("footer"))
 
     @cached_property
     def _directory(self) -> str:
-        """Return links for search engines: categories by city, whose words are values elsewhere."""
-        pairs = [(city, category) for city, *_ in CITIES for category in self.setting.vertical.categories]
+        """Links for search engines: categories by city, whose words are values elsewhere."""
+        cities = [city for city, _, _ in CITIES]
+        pairs = list(product(cities, self.setting.vertical.categories))
         chosen = Random(f"{self.setting.site}/directory").sample(pairs, self.look.directory)
         items = [(f"{category} in {city}", f"/d/{index}") for index, (city, category) in enumerate(chosen)]
         kind = {"table": "line", "line": "line", "columns": "columns"}.get(self.look.footer, "list")
@@ -228,6 +244,7 @@ class SiteFrame:
 
 
 def _script_lines(rng: Random, count: int) -> Iterable[str]:
+    """Yield lines of a script that does nothing."""
     calls = ("track", "init", "load", "bind", "push", "require", "configure")
     for _ in range(count):
         name, key = rng.choice(calls), rng.randrange(16**6)

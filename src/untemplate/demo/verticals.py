@@ -1,11 +1,17 @@
-"""What made-up sites are about: the verticals, their fields, how real sites caption and place them, and the words."""
+"""What made-up sites are about: the verticals with their fields, and the words that pages are written with.
+
+The data are in two files beside this module. `verticals.toml` lists the fields of each vertical, and how real sites
+caption and place them. `words.toml` lists names, nouns, cities and the like.
+"""
 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import resources
 from random import Random
+from typing import Any
 
 __all__ = [
     "CITIES",
@@ -18,13 +24,107 @@ __all__ = [
     "make_sentence",
 ]
 
+
+@dataclass(frozen=True)
+class Field:
+    """One kind of value that entities of a vertical have, such as the phone number of a restaurant.
+
+    A field lists what real sites do with such a value. The look of a site then draws one of the captions, places
+    and affixes, so that no two sites show the same value in the same way.
+
+    Attributes:
+        captions: words in front of the value, such as "Tel" and "Phone".
+        kind: how the value is written, such as "phone" or "date".
+        places: parts of a detail page where it may appear, such as "fact" or "byline".
+        affixes: words before and after the value in its own text node: the value is then part of a node.
+        itemprop: property of schema.org, for sites with embedded data.
+        missing: how often an entity lacks the value.
+        volatile: the value changes between two visits, such as a price.
+        many: an entity may have several values, such as two authors.
+        extra: no schema asks for it. It is there to confuse, such as the list price beside the price.
+    """
+
+    name: str
+    captions: tuple[str, ...]
+    kind: str = "text"
+    places: tuple[str, ...] = ("fact",)
+    affixes: tuple[tuple[str, str], ...] = (("", ""),)
+    itemprop: str = ""
+    missing: float = 0.0
+    volatile: bool = False
+    many: bool = False
+    extra: bool = False
+
+
+@dataclass(frozen=True)
+class Vertical:
+    """What a site is about, such as restaurants.
+
+    Attributes:
+        plural: its name in URLs and texts.
+        type: its type in schema.org.
+        fields: what is written on pages; the first one is the heading.
+        listed: names of the fields that list pages show beside the heading.
+        categories: by which the site can be browsed.
+    """
+
+    name: str
+    plural: str
+    type: str
+    fields: tuple[Field, ...]
+    listed: tuple[str, ...]
+    categories: tuple[str, ...]
+
+    @property
+    def head(self) -> Field:
+        """The field that names an entity; its value is the heading of the page."""
+        return self.fields[0]
+
+    @property
+    def attributes(self) -> tuple[Field, ...]:
+        """The fields that the schema of the vertical asks for: those whose truth is known."""
+        return tuple(field for field in self.fields if not field.extra)
+
+
+def _read_toml(name: str) -> dict[str, Any]:
+    return tomllib.loads((resources.files(__package__) / name).read_text("utf-8"))
+
+
 #: the words that a made-up web is written with, by what they are for
-WORDS: dict[str, tuple[str, ...]] = {
-    name: tuple(items)
-    for name, items in tomllib.loads((resources.files(__package__) / "words.toml").read_text("utf-8")).items()
-}
+WORDS: dict[str, tuple[str, ...]] = {name: tuple(words) for name, words in _read_toml("words.toml").items()}
+
+
+def _parse_city(line: str) -> tuple[str, str, str]:
+    city, state, code = line.split("|")
+    return city, state, code
+
+
 #: city, state and the first three digits of a zip code
-CITIES = tuple((city, state, code) for city, state, code in (line.split("|") for line in WORDS["cities"]))
+CITIES = tuple(map(_parse_city, WORDS["cities"]))
+
+
+def _read_verticals() -> Iterator[tuple[str, Vertical]]:
+    """Yield the verticals of verticals.toml by name. Fields keep their order, which seeds what is drawn for them."""
+    for name, table in _read_toml("verticals.toml").items():
+        fields = tuple(_make_field(field, options) for field, options in table["fields"].items())
+        categories = WORDS[table["categories"]]
+        yield (
+            name,
+            Vertical(name, table["plural"], table["type"], fields, tuple(table["listed"]), categories),
+        )
+
+
+def _make_field(name: str, options: dict[str, Any]) -> Field:
+    """Return a field; lists become tuples, so that fields can be compared and hashed."""
+    affixes = tuple(map(tuple, options.pop("affixes", [["", ""]])))
+    rest: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in options.items()
+    }
+    return Field(name, affixes=affixes, **rest)
+
+
+#: the verticals by name
+VERTICALS: dict[str, Vertical] = dict(_read_verticals())
 
 
 def make_person(rng: Random) -> str:
@@ -42,369 +142,3 @@ def make_sentence(rng: Random) -> str:
 def make_paragraph(rng: Random, most: int = 5) -> str:
     """Return two to `most` sentences."""
     return " ".join(make_sentence(rng) for _ in range(rng.randint(2, most)))
-
-
-@dataclass(frozen=True)
-class Field:
-    """What a row knows: how it is labelled, where a look may put it, and how often a row lacks it.
-
-    `places` are parts of the page (see `detail`). `affixes` are words around the value
-    that share its node. `extra` fields are asked for by no schema: they are there to confuse.
-    """
-
-    name: str
-    labels: tuple[str, ...]
-    kind: str = "text"
-    places: tuple[str, ...] = ("fact",)
-    affixes: tuple[tuple[str, str], ...] = (("", ""),)
-    itemprop: str = ""
-    missing: float = 0.0
-    volatile: bool = False
-    many: bool = False
-    extra: bool = False
-
-
-@dataclass(frozen=True)
-class Vertical:
-    """What sites are about: fields (the first is the heading), what lists show, categories."""
-
-    name: str
-    plural: str
-    type: str
-    fields: tuple[Field, ...]
-    listed: tuple[str, ...]
-    categories: tuple[str, ...]
-
-    @property
-    def head(self) -> Field:
-        return self.fields[0]
-
-    @property
-    def attributes(self) -> tuple[Field, ...]:
-        return tuple(field for field in self.fields if not field.extra)
-
-
-_DESCRIPTION = Field(
-    "description", ("About", "Overview", "Description", "Summary"), "prose", ("prose",), extra=True
-)
-_SCORE = Field(
-    "score", ("User rating", "Readers’ score", "Stars"), "rating", missing=0.3, extra=True, volatile=True
-)
-_LIST_PRICE = Field(
-    "list_price", ("List Price", "Was", "RRP"), "money", missing=0.4, extra=True, volatile=True
-)
-_BY = (("", ""), ("by ", ""), ("By: ", ""))
-_OFFERS = (
-    ("", ""),
-    ("Our Price: ", ""),
-    ("Price: ", ""),
-    ("Buy new for ", " plus shipping"),
-    ("Now only ", "!"),
-)
-_STARS = (("", ""), ("", " out of 5 stars"), ("Rated ", "/5"), ("Average rating: ", ""))
-
-_ALL = (
-    Vertical(
-        "restaurant",
-        "restaurants",
-        "Restaurant",
-        (
-            Field("name", ("Name",), places=("heading",), itemprop="name"),
-            Field(
-                "address",
-                ("Address", "Location", "Where"),
-                "address",
-                ("fact", "block"),
-                itemprop="address",
-                missing=0.05,
-            ),
-            Field(
-                "phone",
-                ("Phone", "Telephone", "Tel", "Call"),
-                "phone",
-                ("fact", "byline", "block"),
-                (("", ""), ("Tel: ", ""), ("Call ", "")),
-                "telephone",
-                0.12,
-            ),
-            Field(
-                "cuisine",
-                ("Cuisine", "Cuisines", "Food", "Type of food"),
-                places=("fact", "byline"),
-                itemprop="servesCuisine",
-                missing=0.08,
-                many=True,
-            ),
-            Field("hours", ("Hours", "Open", "Opening hours"), missing=0.3, extra=True),
-            Field("price_range", ("Price", "Price range", "Cost"), missing=0.2, extra=True),
-            Field("fax", ("Fax", "Facsimile"), "phone", missing=0.7, extra=True),
-            _SCORE,
-            _DESCRIPTION,
-        ),
-        ("cuisine", "address", "phone"),
-        WORDS["cuisines"],
-    ),
-    Vertical(
-        "book",
-        "books",
-        "Book",
-        (
-            Field(
-                "title",
-                ("Title",),
-                affixes=(("", ""), ("", " (Paperback)"), ("", " [Hardcover]")),
-                places=("heading",),
-                itemprop="name",
-            ),
-            Field(
-                "author",
-                ("Author", "Authors", "Written by", "Writer"),
-                "text",
-                ("fact", "byline"),
-                _BY,
-                "author",
-                0.04,
-                many=True,
-            ),
-            Field("isbn_13", ("ISBN-13", "ISBN", "EAN", "ISBN 13"), "isbn", itemprop="isbn", missing=0.08),
-            Field("publisher", ("Publisher", "Published by", "Imprint"), itemprop="publisher", missing=0.1),
-            Field(
-                "publication_date",
-                ("Publication date", "Published", "Pub. date", "Release date"),
-                "date",
-                itemprop="datePublished",
-                missing=0.1,
-            ),
-            Field(
-                "price",
-                ("Our Price", "Price", "Buy new"),
-                "money",
-                ("offer", "fact"),
-                _OFFERS,
-                "price",
-                0.06,
-                True,
-            ),
-            _LIST_PRICE,
-            Field("pages", ("Pages", "Length"), missing=0.15, extra=True),
-            Field("language", ("Language",), missing=0.3, extra=True),
-            Field("isbn_10", ("ISBN-10", "ISBN (10)"), missing=0.4, extra=True),
-            _SCORE,
-            _DESCRIPTION,
-        ),
-        ("author", "price", "publication_date"),
-        WORDS["book_subjects"],
-    ),
-    Vertical(
-        "product",
-        "products",
-        "Product",
-        (
-            Field("name", ("Product",), places=("heading",), itemprop="name"),
-            Field(
-                "brand", ("Brand", "Manufacturer", "Made by"), "text", ("fact", "byline"), _BY, "brand", 0.08
-            ),
-            Field(
-                "price",
-                ("Price", "Our Price", "Sale price"),
-                "money",
-                ("offer", "fact"),
-                _OFFERS,
-                "price",
-                0.04,
-                True,
-            ),
-            Field("image", ("Picture",), "image", ("image",), itemprop="image", missing=0.06),
-            Field(
-                "description",
-                ("Description", "Product Details", "About this item"),
-                "prose",
-                ("prose",),
-                itemprop="description",
-                missing=0.08,
-            ),
-            Field(
-                "rating",
-                ("Rating", "Average rating", "Customer rating"),
-                "rating",
-                ("byline", "fact"),
-                _STARS,
-                "ratingValue",
-                0.2,
-                True,
-            ),
-            _LIST_PRICE,
-            Field("model", ("Model", "Model no.", "Item model number"), missing=0.2, extra=True),
-            Field("weight", ("Weight", "Shipping weight"), missing=0.3, extra=True),
-            Field("availability", ("Availability", "Stock"), missing=0.2, extra=True),
-            Field("warranty", ("Warranty", "Guarantee"), missing=0.4, extra=True),
-        ),
-        ("price", "brand", "rating"),
-        WORDS["product_kinds"],
-    ),
-    Vertical(
-        "job",
-        "jobs",
-        "JobPosting",
-        (
-            Field("title", ("Job title",), places=("heading",), itemprop="title"),
-            Field(
-                "company",
-                ("Company", "Employer", "Hiring company"),
-                "text",
-                ("fact", "byline"),
-                (("", ""), ("at ", ""), ("Company: ", "")),
-                "hiringOrganization",
-                0.04,
-            ),
-            Field(
-                "location",
-                ("Location", "Job location", "City"),
-                "text",
-                ("fact", "byline"),
-                itemprop="jobLocation",
-                missing=0.05,
-            ),
-            Field(
-                "date_posted",
-                ("Posted", "Date posted", "Listed"),
-                "date",
-                ("fact", "byline"),
-                (("", ""), ("Posted on ", ""), ("Posted: ", "")),
-                "datePosted",
-                0.08,
-            ),
-            Field("salary", ("Salary", "Pay", "Compensation"), itemprop="baseSalary", missing=0.3),
-            Field("employment", ("Job type", "Employment type"), missing=0.15, extra=True),
-            Field("closing", ("Closing date", "Apply before"), "date", missing=0.5, extra=True),
-            Field("reference", ("Reference", "Job ID", "Req. number"), missing=0.3, extra=True),
-            Field(
-                "requirements",
-                ("Requirements", "What you bring"),
-                places=("list",),
-                missing=0.3,
-                many=True,
-                extra=True,
-            ),
-            Field(
-                "description",
-                ("Job description", "The role", "About the job"),
-                "prose",
-                ("prose",),
-                itemprop="description",
-                missing=0.05,
-            ),
-        ),
-        ("company", "location", "date_posted"),
-        WORDS["job_fields"],
-    ),
-    Vertical(
-        "movie",
-        "movies",
-        "Movie",
-        (
-            Field("title", ("Title",), places=("heading",), itemprop="name"),
-            Field(
-                "director",
-                ("Director", "Directed by", "Directors"),
-                "text",
-                ("fact", "byline"),
-                (("", ""), ("Directed by ", ""), ("a film by ", "")),
-                "director",
-                0.06,
-                many=True,
-            ),
-            Field(
-                "genre",
-                ("Genre", "Genres", "Category"),
-                places=("fact", "byline"),
-                itemprop="genre",
-                missing=0.06,
-                many=True,
-            ),
-            Field(
-                "mpaa_rating",
-                ("Rating", "MPAA Rating", "Rated", "Certificate"),
-                "text",
-                ("fact", "byline"),
-                (("", ""), ("Rated ", ""), ("MPAA: ", "")),
-                "contentRating",
-                0.15,
-            ),
-            Field(
-                "year",
-                ("Year", "Release year", "Released"),
-                "text",
-                ("fact", "heading"),
-                itemprop="copyrightYear",
-                missing=0.06,
-            ),
-            Field("runtime", ("Runtime", "Running time", "Length"), missing=0.15, extra=True),
-            Field("writer", ("Writer", "Written by", "Screenplay"), missing=0.2, extra=True),
-            Field("studio", ("Studio", "Distributor"), missing=0.3, extra=True),
-            Field("dvd_date", ("DVD release", "On DVD"), "date", missing=0.4, extra=True),
-            Field("cast", ("Cast", "Starring"), places=("list",), missing=0.15, many=True, extra=True),
-            _SCORE,
-            _DESCRIPTION,
-        ),
-        ("year", "director", "genre"),
-        WORDS["genres"],
-    ),
-    Vertical(
-        "recipe",
-        "recipes",
-        "Recipe",
-        (
-            Field(
-                "name",
-                ("Recipe",),
-                affixes=(("", ""), ("", ""), ("", " Recipe")),
-                places=("heading",),
-                itemprop="name",
-            ),
-            Field(
-                "author",
-                ("Author", "Recipe by", "Submitted by", "Chef"),
-                "text",
-                ("fact", "byline"),
-                (*_BY, ("Submitted by ", "")),
-                "author",
-                0.1,
-            ),
-            Field(
-                "ingredients",
-                ("Ingredients", "You will need", "What you need"),
-                places=("list",),
-                itemprop="recipeIngredient",
-                many=True,
-            ),
-            Field(
-                "instructions",
-                ("Directions", "Instructions", "Method", "Preparation"),
-                places=("list",),
-                itemprop="recipeInstructions",
-                many=True,
-            ),
-            Field(
-                "cook_time",
-                ("Cook time", "Cooking time", "Cook", "Bake"),
-                "minutes",
-                ("fact", "byline"),
-                (("", ""), ("Cook: ", ""), ("Ready in ", "")),
-                "cookTime",
-                0.15,
-            ),
-            Field("image", ("Photo",), "image", ("image",), itemprop="image", missing=0.1),
-            Field("prep_time", ("Prep time", "Preparation time", "Prep"), "minutes", missing=0.2, extra=True),
-            Field("servings", ("Servings", "Serves", "Yield"), missing=0.15, extra=True),
-            Field("calories", ("Calories", "Energy"), missing=0.4, extra=True),
-            _SCORE,
-            _DESCRIPTION,
-        ),
-        ("author", "cook_time"),
-        WORDS["dishes"],
-    ),
-)
-
-#: the verticals by name
-VERTICALS: dict[str, Vertical] = {vertical.name: vertical for vertical in _ALL}
