@@ -23,11 +23,10 @@ from benchmarks.measure.kinds import KINDS, Lesson, lesson, lesson_classes
 from benchmarks.measure.lists import FOLDS, Floats, Sheet, choose, folds, hits, sheets
 from untemplate.labeling.hcrf.lessons import choose_classes, train_names
 from untemplate.labeling.list_labels import letters_of
-from untemplate.lists.block_classes import NOTE, RECORD, BlockClasses, true_classes
 from untemplate.lists.column_names import ColumnNamer
 from untemplate.lists.groups import Group
 from untemplate.lists.hcrf import train_hcrf
-from untemplate.lists.hcrf_input import ObservedBlocks
+from untemplate.lists.hcrf_blocks import NOTE, RECORD, BlockClasses, ObservedBlocks, true_classes
 from untemplate.lists.page_tree import Run
 
 # BlockClasses of blocks when records are detected without a look at what is in them.

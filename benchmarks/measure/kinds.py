@@ -12,17 +12,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.measure.lists import Floats, Sheet, hits
+from benchmarks.measure.lists import Sheet, hits
 from untemplate.labeling.hcrf.lessons import ListLesson, locate_cells
 from untemplate.labeling.list_labels import letters_of
 from untemplate.lists.alignment import align_records
-from untemplate.lists.block_classes import BlockClasses, true_classes
 from untemplate.lists.block_features import BlockFeatures, observe_page
 from untemplate.lists.cells import CellFinder, Line, find_joined_rows
 from untemplate.lists.groups import Group
-from untemplate.lists.hcrf_input import ObservedBlocks
-from untemplate.lists.page_tree import Ints
+from untemplate.lists.hcrf_blocks import BlockClasses, ObservedBlocks, true_classes
 from untemplate.lists.scene import MIN_MOST, Scene, build_scene
+from untemplate.page.arrays import Doubles, Longs
 
 KINDS = ("title", "link", "image", "price", "date", "text")
 # A page whose best group has a lower score than this teaches nothing: what its records are is not clear.
@@ -36,8 +35,8 @@ class Lesson:
     sheet: Sheet
     #: its groups, those that build_scene best first
     groups: list[Group]
-    scores: Floats
-    join_weights: Floats
+    scores: Doubles
+    join_weights: Doubles
     scene: Scene
     observed: ObservedBlocks
     #: the same without global features
@@ -62,7 +61,7 @@ class Lesson:
         return _lines(self.sheet, group, self.join_weights)
 
 
-def lesson(sheet: Sheet, weights: Floats, join_weights: Floats) -> Lesson:
+def lesson(sheet: Sheet, weights: Doubles, join_weights: Doubles) -> Lesson:
     """The page as the model sees it; likely records and joins are those of these weights."""
     found = sheet.found
     scores = found.features @ weights
@@ -82,7 +81,7 @@ def lesson(sheet: Sheet, weights: Floats, join_weights: Floats) -> Lesson:
     return Lesson(sheet, groups, scores[order], join_weights, scene, observed, local, records, values)
 
 
-def _values(sheet: Sheet, scene: Scene, group: Group, join_weights: Floats) -> dict[int, str]:
+def _values(sheet: Sheet, scene: Scene, group: Group, join_weights: Doubles) -> dict[int, str]:
     """The kinds of the leaves of a group's records."""
     tree = sheet.found.tree
     texts = [letters_of(item) if isinstance(item, str) else "" for item in tree.items]
@@ -109,13 +108,13 @@ def _values(sheet: Sheet, scene: Scene, group: Group, join_weights: Floats) -> d
     return values
 
 
-def _lines(sheet: Sheet, group: Group, join_weights: Floats) -> list[list[Line | None]]:
+def _lines(sheet: Sheet, group: Group, join_weights: Doubles) -> list[list[Line | None]]:
     survey = sheet.found.profile
     cells = CellFinder(survey.tree, find_joined_rows(survey, group.runs, join_weights), survey.shown)
     return align_records(survey.tree, survey.shapes, cells, group.runs)
 
 
-def lesson_classes(lesson: Lesson, classes: BlockClasses) -> Ints:
+def lesson_classes(lesson: Lesson, classes: BlockClasses) -> Longs:
     """The number of the true class of each block."""
     return true_classes(
         classes, lesson.sheet.found.profile, lesson.scene.vision, lesson.records, lesson.values

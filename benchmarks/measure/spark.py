@@ -25,7 +25,7 @@ from rich.table import Table
 from benchmarks.data.swde import VERTICALS, chosen_sites, labeling_order, labels_of, schema_of
 from untemplate import Page, Rules, learn, read_pages
 from untemplate.engines import local
-from untemplate.output.tally import Tally
+from untemplate.output.quality import Tally
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -17,7 +17,7 @@ from untemplate import InputError, Schema
 from untemplate.engines import checkpoint as module
 from untemplate.engines.checkpoint import Checkpoint, RunProgress
 from untemplate.engines.worker import Result
-from untemplate.output.tally import Tally
+from untemplate.output.quality import Tally
 from untemplate.sources import Skipped
 
 SCHEMA = Schema.load("restaurant")

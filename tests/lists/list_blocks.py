@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from untemplate import Page
 from untemplate.layout import EstimatedLayout
-from untemplate.lists.block_classes import BlockClasses
 from untemplate.lists.block_features import observe_page
-from untemplate.lists.hcrf_input import ObservedBlocks
+from untemplate.lists.hcrf_blocks import BlockClasses, ObservedBlocks
 from untemplate.lists.list_page import ListPage
 from untemplate.lists.scene import build_block_scene
 from untemplate.lists.vision_tree import VisionTree, build_vision_tree

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from untemplate import Page, find_records, list_model
-from untemplate.lists.block_classes import BlockClasses
 from untemplate.lists.hcrf import Hcrf, Weights
+from untemplate.lists.hcrf_blocks import BlockClasses
 
 WORDS = ("Amber", "Birch", "Cedar", "Dune", "Ember", "Fjord", "Grove", "Heath")
 

@@ -9,9 +9,8 @@ import pytest
 
 from tests.lists.list_blocks import CLASSES, TEMPLATES, blocks_of, list_page
 from untemplate.lists import hcrf
-from untemplate.lists.block_classes import NOTE, RECORD, true_classes
 from untemplate.lists.hcrf import Hcrf, Objective, train_hcrf
-from untemplate.lists.hcrf_input import SLOTS
+from untemplate.lists.hcrf_blocks import NOTE, RECORD, SLOTS, true_classes
 
 
 def test_the_slope_is_that_of_the_objective(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from untemplate.lists.hcrf_inference import Forest, Potentials, best_classes, build_forest, compute_marginals
-from untemplate.lists.page_tree import Floats, Ints
+from untemplate.page.arrays import Doubles, Longs
 
 CLASSES = 3
 TYPES = 2
 
 
-def grow(rng: np.random.Generator, inner: int) -> Ints:
+def grow(rng: np.random.Generator, inner: int) -> Longs:
     """A random tree in document order whose inner nodes have two or three children."""
     children: dict[int, list[int]] = {0: []}
     for _ in range(inner):
@@ -54,7 +54,7 @@ def score(forest: Forest, potentials: Potentials, classes: tuple[int, ...]) -> f
     return float(total)
 
 
-def count_all(forest: Forest, potentials: Potentials) -> tuple[float, Floats, tuple[int, ...]]:
+def count_all(forest: Forest, potentials: Potentials) -> tuple[float, Doubles, tuple[int, ...]]:
     """The logarithm of the partition function, the marginals and the best classes, one assignment after the other."""
     every = list(product(range(CLASSES), repeat=len(forest)))
     scores = np.array([score(forest, potentials, classes) for classes in every])

@@ -15,9 +15,8 @@ from untemplate.learning.search import disjunctions
 from untemplate.page import HIDDEN_TAGS, squeeze
 from untemplate.page.captions import CaptionFinder
 from untemplate.rules import Selector
-from untemplate.rules.feature import Feature
+from untemplate.rules.feature import SEPARATOR, Feature
 from untemplate.rules.node_selection import feature_matches, select
-from untemplate.rules.xpath import SEPARATOR
 
 Place = tuple[object, str]
 

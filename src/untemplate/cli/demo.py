@@ -177,7 +177,7 @@ def _learn_from_labels(site: Site, labels: list[Label]) -> Learned:
 
 def _extract_records(rules: Rules, site: Site) -> list[Record]:
     """Extract all pages, and print the first records and how often each attribute was found."""
-    from untemplate.output.tally import Tally
+    from untemplate.output.quality import Tally
 
     tally = Tally()
     records = list(tally.count(rules.extract(progress(site.pages, "Extracting", len(site.pages)))))
@@ -243,7 +243,7 @@ def _first_texts(record: Record) -> set[str]:
 
 def _show_score(records: list[Record], labels: list[Label], site: Site) -> None:
     """Compare records with the truth, on the pages that nobody labeled."""
-    from untemplate.output.scores import score_records
+    from untemplate.output.quality import score_records
 
     judged_pages = site.truth.keys() - {label.page for label in labels}
     judged = [record for record in records if record.page_id in judged_pages]

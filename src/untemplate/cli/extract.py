@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from untemplate.engines.checkpoint import RunProgress
     from untemplate.engines.worker import PageLimits, Result
     from untemplate.extraction import Rules
-    from untemplate.output.tally import Tally
+    from untemplate.output.quality import Tally
     from untemplate.sources import Pages
 
 __all__ = ["command", "show_tally"]

@@ -20,8 +20,8 @@ from typing import Any, BinaryIO
 
 from untemplate.engines.worker import Result
 from untemplate.errors import InputError, UntemplateError
+from untemplate.output.quality import Tally
 from untemplate.output.record_files import FORMATS, record_format
-from untemplate.output.tally import Tally
 from untemplate.schema import Schema
 from untemplate.sources.page_source import Skipped
 

@@ -19,8 +19,8 @@ import pyarrow as pa
 from untemplate.engines.batch import batch_pages, extract_batch
 from untemplate.errors import UntemplateError
 from untemplate.extraction import Rules
+from untemplate.output.quality import Tally
 from untemplate.output.record_files import FORMATS
-from untemplate.output.tally import Tally
 from untemplate.page import DEFAULT_LIMITS, Limits
 from untemplate.schema import Schema
 from untemplate.sources.page_source import Reader, Skipped

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from untemplate.errors import LabelError, why
 from untemplate.labeling.label import Label
-from untemplate.lists.row import cell_names
+from untemplate.lists.rows import cell_names
 
 __all__ = ["parse_labels", "read_labels", "write_labels"]
 

@@ -21,7 +21,7 @@ from untemplate.labeling.label import Label
 from untemplate.layout import EstimatedLayout
 from untemplate.lists.list_page import ListPage
 from untemplate.lists.page_tree import Run
-from untemplate.lists.row import Row, cell_names
+from untemplate.lists.rows import Row, cell_names
 from untemplate.page import Page
 
 __all__ = ["LetterIndex", "LocatedRecord", "labels_of_rows", "letters_of", "locate_records", "locate_runs"]

@@ -13,7 +13,7 @@ from untemplate.clustering import cluster
 from untemplate.labeling.label import Finding, Label, merge_findings
 from untemplate.labeling.methods import Model
 from untemplate.lists.list_page import find_records
-from untemplate.lists.row import Rows
+from untemplate.lists.rows import Rows
 from untemplate.page import Node, Page
 from untemplate.schema import Schema
 

@@ -22,7 +22,7 @@ from untemplate.learning.sample_table import SampleTable
 from untemplate.learning.search import ScoredFeatures, Search, shared_features
 from untemplate.learning.selectors import MAX_COMMITTEE, without_contexts
 from untemplate.page import Node, Page, nodes_at
-from untemplate.page.xpaths import NumberedXPaths
+from untemplate.page.dom import NumberedXPaths
 from untemplate.rules.record_pages import RecordPage, split_records
 from untemplate.rules.rule import RecordRule, Selector
 from untemplate.schema import Schema

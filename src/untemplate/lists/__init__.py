@@ -7,6 +7,6 @@ the main list, `cells` and `alignment` make rows of cells, and `column_names` na
 
 from untemplate.lists.column_names import list_model
 from untemplate.lists.list_page import find_records
-from untemplate.lists.row import Row, Rows, cell_names
+from untemplate.lists.rows import Row, Rows, cell_names
 
 __all__ = ["Row", "Rows", "cell_names", "find_records", "list_model"]

@@ -16,12 +16,13 @@ import numpy as np
 
 from untemplate.layout import VIEWPORT
 from untemplate.lists.groups import Group
-from untemplate.lists.hcrf_input import FeatureSlots, ObservedBlocks, subtree_parents, triangle_types
+from untemplate.lists.hcrf_blocks import FeatureSlots, ObservedBlocks, subtree_parents, triangle_types
 from untemplate.lists.page_profile import HEADINGS
-from untemplate.lists.page_tree import TEXT, Floats, Ints
+from untemplate.lists.page_tree import TEXT
 from untemplate.lists.scene import Scene, content_type, mentioned_types
 from untemplate.lists.vision_tree import VisionTree
 from untemplate.page import squeeze
+from untemplate.page.arrays import Doubles, Longs
 
 __all__ = [
     "MAX_MARKED_GROUPS",
@@ -138,12 +139,12 @@ class BlockFeatures:
     def _leaves_that_mention(self, name: str) -> list[int]:
         return [leaf for leaf in self._leaves if name in self._mentioned[self._texts[leaf]]]
 
-    def _count(self, leaves: Sequence[int]) -> Ints:
+    def _count(self, leaves: Sequence[int]) -> Longs:
         """Count the given leaves in each block."""
         marked = np.zeros(len(self._vision) + 1, np.int64)
         marked[1:][leaves] = 1
         sums = np.cumsum(marked)
-        inside: Ints = sums[self._vision.end] - sums[:-1]
+        inside: Longs = sums[self._vision.end] - sums[:-1]
         return inside
 
     def _shape_beside(self, block: int) -> tuple[int, int]:
@@ -156,7 +157,7 @@ class BlockFeatures:
         types = triangle_types(self._profile, self._vision)
         return ObservedBlocks(self._vision.parent, slots, counts, types)
 
-    def encode(self, start: int, end: int, site_features: LeafFeatures = _NOTHING) -> tuple[Ints, Ints]:
+    def encode(self, start: int, end: int, site_features: LeafFeatures = _NOTHING) -> tuple[Longs, Longs]:
         """Return the slots of the features of a range of blocks, and the number of features of each block."""
         blocks = ([*self._features(block), *site_features.get(block, ())] for block in range(start, end))
         return self._slots.encode(blocks)
@@ -375,7 +376,7 @@ def _leading_texts(scene: Scene, group: Group) -> set[int]:
     return first_texts
 
 
-def _box_features(boxes: Floats) -> list[tuple[str, ...]]:
+def _box_features(boxes: Doubles) -> list[tuple[str, ...]]:
     """Return where each block is and how large it is."""
     x, y, width, height = boxes.T
     page_height = max(float((y + height).max(initial=1.0)), 1.0)
@@ -391,12 +392,12 @@ def _box_features(boxes: Floats) -> list[tuple[str, ...]]:
     return list(zip(*named, strict=True))
 
 
-def _name_numbers(name: str, column: Floats) -> Iterator[str]:
+def _name_numbers(name: str, column: Doubles) -> Iterator[str]:
     return (f"{name} {value}" for value in column.astype(np.int64).tolist())
 
 
-def _magnitudes(numbers: Floats) -> Floats:
-    magnitudes: Floats = np.floor(np.log2(np.maximum(numbers, 0.0) + 1) * 2)
+def _magnitudes(numbers: Doubles) -> Doubles:
+    magnitudes: Doubles = np.floor(np.log2(np.maximum(numbers, 0.0) + 1) * 2)
     return magnitudes
 
 

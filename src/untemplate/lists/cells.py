@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from untemplate.lists.page_profile import PageProfile
-from untemplate.lists.page_tree import BREAK, MEDIA_TAGS, TEXT, Bools, Floats, Ints, PageTree, Run
+from untemplate.lists.page_tree import BREAK, MEDIA_TAGS, TEXT, PageTree, Run
 from untemplate.page import INLINE_TAGS, squeeze
+from untemplate.page.arrays import Bools, Doubles, Longs
 
 __all__ = [
     "EMPHASIS_TAGS",
@@ -172,33 +173,33 @@ class Seams(NamedTuple):
     """Where the texts of records meet, and the features of each kind of seam."""
 
     #: per seam: the row of the right sibling, the rows of the two texts, and the number of its kind
-    right: Ints
-    texts: Ints
-    kind: Ints
+    right: Longs
+    texts: Longs
+    kind: Longs
     #: per kind, in the order of SEAM_FEATURES
-    features: Floats
+    features: Doubles
 
 
 class _SeamColumns(NamedTuple):
     """One entry per seam."""
 
-    kind: Ints
-    record: Ints
-    parent: Ints
+    kind: Longs
+    record: Longs
+    parent: Longs
     #: the two siblings, and the two texts inside them
-    left: Ints
-    right: Ints
-    left_text: Ints
-    right_text: Ints
-    has_break: Ints
+    left: Longs
+    right: Longs
+    left_text: Longs
+    right_text: Longs
+    has_break: Longs
 
 
-def shipped_seam_weights() -> Floats:
+def shipped_seam_weights() -> Doubles:
     """Return SEAM_WEIGHTS as a vector, in the order of SEAM_FEATURES."""
     return np.array([SEAM_WEIGHTS[name] for name in SEAM_FEATURES])
 
 
-def find_joined_rows(profile: PageProfile, runs: Sequence[Run], weights: Floats) -> Bools:
+def find_joined_rows(profile: PageProfile, runs: Sequence[Run], weights: Doubles) -> Bools:
     """Return which rows form one text with the sibling before them.
 
     Args:
@@ -285,12 +286,12 @@ class _SeamFinder:
         self._seams.append((kind, record, parent, left, right, left_text, right_text, has_break))
 
 
-def _seam_features(profile: PageProfile, seams: _SeamColumns, kinds: int, records: int) -> Floats:
+def _seam_features(profile: PageProfile, seams: _SeamColumns, kinds: int, records: int) -> Doubles:
     """Return the features of each kind of seam: the means over its seams, and how often records have it."""
     count = np.maximum(np.bincount(seams.kind, minlength=kinds), 1)
     measured = _markup_features(profile, seams) | _wording_features(profile, seams)
 
-    def mean(column: npt.ArrayLike) -> Floats:
+    def mean(column: npt.ArrayLike) -> Doubles:
         return np.bincount(seams.kind, column, kinds) / count
 
     features = {name: mean(column) for name, column in measured.items()}
@@ -357,12 +358,12 @@ def _wording_features(profile: PageProfile, seams: _SeamColumns) -> dict[str, np
     }
 
 
-def _share_outside_elements(profile: PageProfile) -> Floats:
+def _share_outside_elements(profile: PageProfile) -> Doubles:
     """Return the share of each element's characters that are in its own texts, not in child elements."""
     tree = profile.tree
     text_chars = np.where(tree.has_tag({TEXT}), profile.chars, 0.0)
     own_chars = np.bincount(np.maximum(tree.parent, 0), text_chars, len(tree))
-    share: Floats = own_chars / np.maximum(profile.chars, 1)
+    share: Doubles = own_chars / np.maximum(profile.chars, 1)
     return share
 
 

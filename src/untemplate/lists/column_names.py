@@ -8,14 +8,15 @@ from pathlib import Path
 
 import numpy as np
 
-from untemplate.lists.block_classes import BlockClasses
 from untemplate.lists.block_features import observe_records
 from untemplate.lists.cells import Line
 from untemplate.lists.groups import Group
 from untemplate.lists.hcrf import Hcrf
+from untemplate.lists.hcrf_blocks import BlockClasses
 from untemplate.lists.page_profile import PageProfile
-from untemplate.lists.page_tree import Floats, Run
+from untemplate.lists.page_tree import Run
 from untemplate.lists.scene import MIN_HALF, Scene, build_scene
+from untemplate.page.arrays import Doubles
 
 __all__ = ["SHIPPED_MODEL", "ColumnNamer", "classify_records", "list_model"]
 
@@ -50,7 +51,7 @@ class ColumnNamer:
         probabilities: block, class. A row of zeros means that the model did not classify the block.
     """
 
-    def __init__(self, classes: BlockClasses, scene: Scene, probabilities: Floats) -> None:
+    def __init__(self, classes: BlockClasses, scene: Scene, probabilities: Doubles) -> None:
         self._classes, self._scene, self._probabilities = classes, scene, probabilities
 
     def column_attributes(self, lines: Sequence[Sequence[Line | None]]) -> list[str | None]:
@@ -83,11 +84,11 @@ class ColumnNamer:
         addresses = {name: self._scene.image_address(leaf) for name, leaf in leaves}
         return {name: address for name, address in addresses.items() if address}
 
-    def _most_likely(self, probabilities: Floats) -> list[str | None]:
+    def _most_likely(self, probabilities: Doubles) -> list[str | None]:
         names = (*self._classes.attributes, None)
         return [names[best] for best in probabilities.argmax(axis=1).tolist()]
 
-    def _column_probabilities(self, lines: Sequence[Sequence[Line | None]]) -> Floats:
+    def _column_probabilities(self, lines: Sequence[Sequence[Line | None]]) -> Doubles:
         """Return how likely each column is each attribute, or none: the mean over its classified leaves."""
         classes = len(self._classes.leaf)
         means = np.zeros((len(lines[0]), classes))

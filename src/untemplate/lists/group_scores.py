@@ -14,7 +14,7 @@ import numpy.typing as npt
 from untemplate.layout import VIEWPORT
 from untemplate.lists.groups import Group, drop_hidden_members, dropped_members
 from untemplate.lists.page_profile import ITEM_TAGS, PageProfile
-from untemplate.lists.page_tree import Bools, Floats, Ints
+from untemplate.page.arrays import Bools, Doubles, Longs
 
 __all__ = [
     "GROUP_FEATURES",
@@ -124,7 +124,7 @@ _HIDDEN_PENALTY = 1_000.0
 _SHOWN = list(GROUP_FEATURES).index("shown")
 
 
-def shipped_group_weights() -> Floats:
+def shipped_group_weights() -> Doubles:
     """Return GROUP_WEIGHTS as a vector, in the order of GROUP_FEATURES."""
     return np.array([GROUP_WEIGHTS[name] for name in GROUP_FEATURES])
 
@@ -137,30 +137,30 @@ def largest_groups(profile: PageProfile, groups: Sequence[Group]) -> list[Group]
     return [groups[number] for number in sorted(np.argsort(chars)[-MAX_GROUPS:].tolist())]
 
 
-def score_groups(features: Floats, weights: Floats) -> Floats:
+def score_groups(features: Doubles, weights: Doubles) -> Doubles:
     """Return how much each group looks like the records of its page; hidden groups rank after all others.
 
     Args:
         features: a row per group, as from `measure_groups`.
         weights: the weights of GROUP_FEATURES, as from `shipped_group_weights`.
     """
-    scores: Floats = features @ weights - _HIDDEN_PENALTY * mostly_hidden(features)
+    scores: Doubles = features @ weights - _HIDDEN_PENALTY * mostly_hidden(features)
     return scores
 
 
-def mostly_hidden(features: Floats) -> Bools:
+def mostly_hidden(features: Doubles) -> Bools:
     """Return which groups are hidden for the most part."""
     hidden: Bools = features[:, _SHOWN] <= 0.5
     return hidden
 
 
-def list_confidence(features: Floats) -> float:
+def list_confidence(features: Doubles) -> float:
     """Return the probability that the group with these features is the list of its page."""
     weights = np.array([CONFIDENCE_WEIGHTS.get(name, 0.0) for name in GROUP_FEATURES])
     return float(1 / (1 + np.exp(-CONFIDENCE_BIAS - features @ weights)))
 
 
-def disjoint_lists(profile: PageProfile, groups: Sequence[Group], scores: Floats) -> list[Group]:
+def disjoint_lists(profile: PageProfile, groups: Sequence[Group], scores: Doubles) -> list[Group]:
     """Select groups that do not overlap, the best first, then groups of the members that these drop.
 
     Args:
@@ -188,7 +188,7 @@ def _row_spans(profile: PageProfile, group: Group) -> list[tuple[int, int]]:
     return [(run[0], int(profile.tree.end[run[-1]])) for run in group.runs]
 
 
-def measure_groups(profile: PageProfile, groups: Sequence[Group]) -> Floats:
+def measure_groups(profile: PageProfile, groups: Sequence[Group]) -> Doubles:
     """Return a row of features per group, in the order of GROUP_FEATURES."""
     features = [_GroupBatch(profile, batch).measure() for batch in _split_batches(groups)]
     return np.concatenate(features) if features else np.zeros((0, len(GROUP_FEATURES)))
@@ -226,7 +226,7 @@ class _GroupBatch:
         number = np.arange(len(runs)) - self._starts[self._group]
         self._in_sample = number % np.maximum(1, self._counts // MAX_SAMPLE)[self._group] == 0
 
-    def measure(self) -> Floats:
+    def measure(self) -> Doubles:
         """Return the features of the groups."""
         profile, first, counts = self._profile, self._first, self._counts
         tree, boxes = profile.tree, profile.boxes[first]
@@ -272,29 +272,29 @@ class _GroupBatch:
         }
         return np.stack([np.asarray(values[name], np.float64) for name in GROUP_FEATURES], axis=1)
 
-    def _per_run(self, column: Floats) -> Floats:
+    def _per_run(self, column: Doubles) -> Doubles:
         """Sum a column of tree rows over the siblings of each run."""
         return np.add.reduceat(column[self._rows], self._run_starts)
 
-    def _sum(self, column: npt.NDArray[np.generic]) -> Floats:
+    def _sum(self, column: npt.NDArray[np.generic]) -> Doubles:
         """Sum a column of runs over each group."""
         return np.add.reduceat(column.astype(np.float64), self._starts)
 
-    def _mean(self, column: npt.NDArray[np.generic]) -> Floats:
-        mean: Floats = self._sum(column) / self._counts
+    def _mean(self, column: npt.NDArray[np.generic]) -> Doubles:
+        mean: Doubles = self._sum(column) / self._counts
         return mean
 
-    def _deviation(self, column: npt.NDArray[np.generic]) -> Floats:
+    def _deviation(self, column: npt.NDArray[np.generic]) -> Doubles:
         away = column.astype(np.float64) - self._mean(column)[self._group]
         return np.sqrt(self._mean(away * away))
 
-    def _middle(self) -> Ints:
+    def _middle(self) -> Longs:
         """Return the row of each group's record with the median number of texts."""
         order = np.lexsort((self._per_run(self._profile.texts), self._group))
-        middle: Ints = self._first[order[self._starts + self._counts // 2]]
+        middle: Longs = self._first[order[self._starts + self._counts // 2]]
         return middle
 
-    def _similarity(self, middle: Ints) -> Floats:
+    def _similarity(self, middle: Longs) -> Doubles:
         """Return the mean similarity of each group's sample to its middle record."""
         sample, group = self._first[self._in_sample], self._group[self._in_sample]
         shapes = self._profile.shapes
@@ -302,7 +302,7 @@ class _GroupBatch:
         similarities = np.array([shapes.similarity(left, right) for left, right in pairs])
         return np.bincount(group, similarities, len(middle)) / np.bincount(group, minlength=len(middle))
 
-    def _count_different(self, column: npt.NDArray[np.generic], chosen: Bools | None = None) -> Floats:
+    def _count_different(self, column: npt.NDArray[np.generic], chosen: Bools | None = None) -> Doubles:
         """Count the different values of each group's runs, or of the chosen runs only."""
         group = self._group
         if chosen is not None:
@@ -310,14 +310,14 @@ class _GroupBatch:
         _, new = _sort_in_groups(group, column)
         return np.add.reduceat(new.astype(np.float64), np.flatnonzero(np.diff(group, prepend=-1)))
 
-    def _most_frequent(self, column: Ints) -> Floats:
+    def _most_frequent(self, column: Longs) -> Doubles:
         """Count the runs of each group that have its most frequent value."""
         order, new = _sort_in_groups(self._group, column)
         begins = np.flatnonzero(new)
         times = np.diff(begins, append=len(order)).astype(np.float64)
         return np.maximum.reduceat(times, np.flatnonzero(np.diff(self._group[order[begins]], prepend=-1)))
 
-    def _count_gaps(self, end: Ints, limit: Floats) -> Floats:
+    def _count_gaps(self, end: Longs, limit: Doubles) -> Doubles:
         """Count per group the neighbors with more characters between them than the group's limit."""
         before = self._profile.chars_before
         between = np.zeros(len(end))
@@ -325,7 +325,7 @@ class _GroupBatch:
         between[self._starts] = 0
         return self._sum(between > limit[self._group])
 
-    def _share_left_out(self, parents: Ints, tags: Ints, chars: Floats) -> Floats:
+    def _share_left_out(self, parents: Longs, tags: Longs, chars: Doubles) -> Doubles:
         """Return the share of siblings of each group's tag that are not in the group.
 
         Only siblings with at least the given number of characters count, in the first MAX_SAMPLE parents of a group.
@@ -344,11 +344,11 @@ class _GroupBatch:
         least = np.minimum(np.ceil(chars[group]).astype(np.int64), size - 1)
         alike = np.searchsorted(siblings, kind + size) - np.searchsorted(siblings, kind + least)
         outside = np.bincount(group, np.maximum(alike - taken, 0), len(tags))
-        share: Floats = outside / (outside + np.bincount(group, taken, len(tags)))
+        share: Doubles = outside / (outside + np.bincount(group, taken, len(tags)))
         return share
 
 
-def _sort_in_groups(group: Ints, column: npt.NDArray[np.generic]) -> tuple[npt.NDArray[np.intp], Bools]:
+def _sort_in_groups(group: Longs, column: npt.NDArray[np.generic]) -> tuple[npt.NDArray[np.intp], Bools]:
     """Return the order of a column within each group, and where in this order a new value or group begins."""
     order = np.lexsort((column, group))
     new = np.ones(len(order), np.bool_)

@@ -14,7 +14,16 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from untemplate.lists.block_classes import BlockClasses
+from untemplate.lists.hcrf_blocks import (
+    COMMON_SLOTS_END,
+    PAIR_KINDS,
+    SIMILARITY_BITS,
+    SLOTS,
+    STRONG_SLOTS_END,
+    TRIANGLE_TYPES,
+    BlockClasses,
+    ObservedBlocks,
+)
 from untemplate.lists.hcrf_inference import (
     IMPOSSIBLE,
     Forest,
@@ -24,16 +33,7 @@ from untemplate.lists.hcrf_inference import (
     build_forest,
     compute_marginals,
 )
-from untemplate.lists.hcrf_input import (
-    COMMON_SLOTS_END,
-    PAIR_KINDS,
-    SIMILARITY_BITS,
-    SLOTS,
-    STRONG_SLOTS_END,
-    TRIANGLE_TYPES,
-    ObservedBlocks,
-)
-from untemplate.lists.page_tree import Floats, Ints
+from untemplate.page.arrays import Doubles, Longs
 
 __all__ = ["ANY_PAGES", "ONE_VERTICAL", "Hcrf", "Objective", "Prior", "Weights", "train_hcrf"]
 
@@ -47,13 +47,13 @@ class Weights(NamedTuple):
     """The weights of a model by clique; the last axes are classes."""
 
     #: slot of a feature, class
-    vertex: Floats
+    vertex: Doubles
     #: whether the child is an inner block, class of the parent, of the child
-    down: Floats
+    down: Doubles
     #: kind of neighbors or bit of their similarity, class of the left one, of the right one
-    across: Floats
+    across: Doubles
     #: kind of neighbors, class of the parent, of the left one, of the right one
-    triangle: Floats
+    triangle: Doubles
 
     @classmethod
     def zeros(cls, classes: int) -> Weights:
@@ -70,7 +70,7 @@ class Weights(NamedTuple):
         """Return the weights by name in half precision, which is enough for files."""
         return {name: part.astype(np.float16) for name, part in self._asdict().items()}
 
-    def tables(self) -> tuple[Floats, Floats]:
+    def tables(self) -> tuple[Doubles, Doubles]:
         """Return the potentials of first children and of triangles, by type."""
         kinds = [min(kind, PAIR_KINDS - 1) for kind in range(TRIANGLE_TYPES)]
         flat = self.across.reshape(PAIR_KINDS + SIMILARITY_BITS, -1)
@@ -79,7 +79,7 @@ class Weights(NamedTuple):
         down = self.down[[kind & 1 for kind in kinds]]
         return self.down, self.triangle[kinds] + across[:, None, :, :] + down[:, :, None, :]
 
-    def gather(self, first: Floats, triangle: Floats) -> tuple[Floats, Floats, Floats]:
+    def gather(self, first: Doubles, triangle: Doubles) -> tuple[Doubles, Doubles, Doubles]:
         """Sum counts by type over the types that share a weight: the transpose of `tables`."""
         down, joint = first.copy(), np.zeros_like(self.triangle)
         across = np.tensordot(_across_weights().T, triangle.sum(axis=1), 1)
@@ -90,7 +90,7 @@ class Weights(NamedTuple):
         return down, across, joint
 
 
-def _across_weights() -> Floats:
+def _across_weights() -> Doubles:
     """Return 1 for the weights across that each triangle type uses: its kind, and its bits of similarity."""
     uses = np.zeros((TRIANGLE_TYPES, PAIR_KINDS + SIMILARITY_BITS))
     for number in range(TRIANGLE_TYPES):
@@ -123,13 +123,13 @@ class Hcrf:
         vertex = np.add.reduceat(self.weights.vertex[slots], np.cumsum(counts) - counts)
         return self.with_vertex(forest, pages, vertex)
 
-    def with_vertex(self, forest: Forest, pages: Sequence[ObservedBlocks], vertex: Floats) -> Potentials:
+    def with_vertex(self, forest: Forest, pages: Sequence[ObservedBlocks], vertex: Doubles) -> Potentials:
         """Return the potentials of each clique, given those of the features of each block."""
         allowed = self.classes.allowed(forest.is_leaf)
         types = np.concatenate([page.types for page in pages])
         return Potentials(np.where(allowed > 0, vertex, IMPOSSIBLE), *self.weights.tables(), types)
 
-    def best(self, page: ObservedBlocks) -> Ints:
+    def best(self, page: ObservedBlocks) -> Longs:
         """Return the numbers of the most likely classes of all blocks of a page together."""
         forest = build_forest([page.parent])
         return best_classes(forest, self.potentials(forest, [page]))
@@ -180,7 +180,7 @@ class Objective:
         self,
         classes: BlockClasses,
         pages: Sequence[ObservedBlocks],
-        truth: Sequence[Ints],
+        truth: Sequence[Longs],
         prior: Prior = ANY_PAGES,
     ) -> None:
         from scipy.sparse import csr_matrix
@@ -198,7 +198,7 @@ class Objective:
         self._precision = self.flatten(precision)
         self._true_counts = self.flatten(self._count(np.concatenate(truth)))
 
-    def _count(self, truth: Ints) -> Weights:
+    def _count(self, truth: Longs) -> Weights:
         """Count how often each weight is used with the true classes."""
         forest, types = self._forest, np.concatenate([page.types for page in self._pages])
         vertex = np.zeros((len(truth), len(self._classes)))
@@ -211,17 +211,17 @@ class Objective:
         np.add.at(triangle, (types[nodes], *cliques), 1)
         return Weights(self._features.T @ vertex, *self._zeros.gather(first, triangle))
 
-    def flatten(self, weights: Weights) -> Floats:
+    def flatten(self, weights: Weights) -> Doubles:
         """Return all weights in one vector."""
         return np.concatenate([part.ravel() for part in weights])
 
-    def unflatten(self, vector: Floats) -> Weights:
+    def unflatten(self, vector: Doubles) -> Weights:
         """Return the weights of a vector."""
         ends = np.cumsum([part.size for part in self._zeros])
         parts = zip(np.split(vector, ends[:-1]), self._zeros, strict=True)
         return Weights(*(part.reshape(like.shape) for part, like in parts))
 
-    def __call__(self, vector: Floats) -> tuple[float, Floats]:
+    def __call__(self, vector: Doubles) -> tuple[float, Doubles]:
         model = Hcrf(self._classes, self.unflatten(vector))
         potentials = model.with_vertex(self._forest, self._pages, self._features @ model.weights.vertex)
         expected = compute_marginals(self._forest, potentials.cast(TRAINING_PRECISION))
@@ -233,7 +233,7 @@ class Objective:
 
 
 def train_hcrf(
-    classes: BlockClasses, pages: Sequence[ObservedBlocks], truth: Sequence[Ints], prior: Prior = ANY_PAGES
+    classes: BlockClasses, pages: Sequence[ObservedBlocks], truth: Sequence[Longs], prior: Prior = ANY_PAGES
 ) -> Hcrf:
     """Return the model under which the true classes of these pages are most likely.
 

@@ -16,7 +16,7 @@ from typing import NamedTuple, cast
 import numpy as np
 import numpy.typing as npt
 
-from untemplate.lists.page_tree import Bools, Floats, Ints
+from untemplate.page.arrays import Bools, Doubles, Longs
 
 __all__ = [
     "IMPOSSIBLE",
@@ -40,11 +40,11 @@ class Step:
     """Nodes that can be computed together once the steps before are done."""
 
     #: nodes whose triangle with their parent and the sibling before them is computed
-    nodes: Ints
+    nodes: Longs
     #: inner nodes whose children are all done after that
-    ready: Ints
+    ready: Longs
     #: first children, leaves too, that are done after that
-    first: Ints
+    first: Longs
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,11 +52,11 @@ class Forest:
     """The nodes of trees, parents before children, and the steps of inference."""
 
     #: -1 for roots
-    parent: Ints
+    parent: Longs
     #: the sibling before each node; -1 for first children and roots
-    before: Ints
+    before: Longs
     #: the last child of each inner node; -1 for leaves
-    last: Ints
+    last: Longs
     steps: list[Step]
 
     def __len__(self) -> int:
@@ -67,17 +67,17 @@ class Forest:
         return self.last < 0
 
     @property
-    def first_children(self) -> Ints:
+    def first_children(self) -> Longs:
         """The nodes that form a pair with their parent."""
         return np.flatnonzero((self.before < 0) & (self.parent >= 0))
 
     @property
-    def later_children(self) -> Ints:
+    def later_children(self) -> Longs:
         """The nodes that form a triangle with their parent and the sibling before them."""
         return np.flatnonzero(self.before >= 0)
 
 
-def build_forest(parents: Sequence[Ints]) -> Forest:
+def build_forest(parents: Sequence[Longs]) -> Forest:
     """Return the forest of some trees.
 
     Args:
@@ -101,7 +101,7 @@ def build_forest(parents: Sequence[Ints]) -> Forest:
     return Forest(parent, before, last, [Step(nodes, ready, first) for nodes, ready, first in groups])
 
 
-def _join_trees(parents: Sequence[Ints]) -> Ints:
+def _join_trees(parents: Sequence[Longs]) -> Longs:
     """Return the parents of all trees, numbered through."""
     joined = [np.zeros(0, np.int64)]
     start = 0
@@ -111,7 +111,7 @@ def _join_trees(parents: Sequence[Ints]) -> Ints:
     return np.concatenate(joined)
 
 
-def _schedule(parent: Ints, before: Ints) -> tuple[Ints, Ints]:
+def _schedule(parent: Longs, before: Longs) -> tuple[Longs, Longs]:
     """Return the step of each node's triangle, and the step after which everything below a node is done."""
     step, done = np.zeros(len(parent), np.int64), np.zeros(len(parent), np.int64)
     later = np.flatnonzero(before >= 0)
@@ -131,7 +131,7 @@ def _schedule(parent: Ints, before: Ints) -> tuple[Ints, Ints]:
     return step, done
 
 
-def _nodes_by_step(steps: Ints, chosen: Bools) -> list[Ints]:
+def _nodes_by_step(steps: Longs, chosen: Bools) -> list[Longs]:
     """Return the chosen nodes of each step."""
     nodes = np.flatnonzero(chosen)
     nodes = nodes[np.argsort(steps[nodes], kind="stable")]
@@ -143,18 +143,18 @@ class Potentials:
     """The logarithms of the potentials of a forest; those of pairs and triangles are shared by all of a type."""
 
     #: node, class
-    vertex: Floats
+    vertex: Doubles
     #: of a parent and its first child: type, class of the parent, of the child
-    first: Floats
+    first: Doubles
     #: of a parent and two adjacent children: type, class of the parent, of the left child, of the right child
-    triangle: Floats
+    triangle: Doubles
     #: per node, the type of the pair or triangle in which it is the (right) child
-    types: Ints
+    types: Longs
 
     def cast(self, dtype: npt.DTypeLike) -> Potentials:
         """Return the same potentials in another precision."""
         vertex, first, triangle = (
-            cast(Floats, table.astype(dtype)) for table in (self.vertex, self.first, self.triangle)
+            cast(Doubles, table.astype(dtype)) for table in (self.vertex, self.first, self.triangle)
         )
         return Potentials(vertex, first, triangle, self.types)
 
@@ -164,10 +164,10 @@ class Marginals(NamedTuple):
 
     log_partition: float
     #: node, class: probabilities
-    vertex: Floats
+    vertex: Doubles
     #: expected numbers of first children and of triangles, shaped as their potentials
-    first: Floats
-    triangle: Floats
+    first: Doubles
+    triangle: Doubles
 
 
 def compute_marginals(forest: Forest, potentials: Potentials) -> Marginals:
@@ -235,7 +235,7 @@ class _Messages:
         first, triangle = self._expected_counts(pairs, ratios)
         return Marginals(float(totals.sum(dtype=np.float64)), vertex, first, triangle)
 
-    def _expected_counts(self, pairs: Floats, ratios: Floats) -> tuple[Floats, Floats]:
+    def _expected_counts(self, pairs: Doubles, ratios: Doubles) -> tuple[Doubles, Doubles]:
         """Sum the marginals of pairs and triangles by type."""
         types = self.potentials.types
         first, triangle = np.zeros_like(self.potentials.first), np.zeros_like(self.potentials.triangle)
@@ -247,7 +247,7 @@ class _Messages:
         return first, triangle
 
 
-def best_classes(forest: Forest, potentials: Potentials) -> Ints:
+def best_classes(forest: Forest, potentials: Potentials) -> Longs:
     """Return the most likely classes of all nodes together."""
     count, classes = potentials.vertex.shape
     types = potentials.types
@@ -261,7 +261,7 @@ def best_classes(forest: Forest, potentials: Potentials) -> Ints:
             pairs[step.nodes] = left.max(axis=2) + inside[step.nodes][:, None, :]
         inside[step.ready] += pairs[forest.last[step.ready]].max(axis=2)
         pairs[step.first] = potentials.first[types[step.first]] + inside[step.first][:, None, :]
-    best: Ints = inside.argmax(axis=1)
+    best: Longs = inside.argmax(axis=1)
     for step in reversed(forest.steps):
         last = forest.last[step.ready]
         best[last] = pairs[last, best[step.ready]].argmax(axis=1)
@@ -270,10 +270,10 @@ def best_classes(forest: Forest, potentials: Potentials) -> Ints:
     return best
 
 
-def _multiply(left: Floats, factors: Floats, types: Ints) -> Floats:
+def _multiply(left: Doubles, factors: Doubles, types: Longs) -> Doubles:
     """Multiply each node's matrix, row by row, with the factors of its type."""
     if len(left) <= MAX_SMALL_STEP:
-        single: Floats = (left[:, :, None, :] @ factors[types])[:, :, 0, :]
+        single: Doubles = (left[:, :, None, :] @ factors[types])[:, :, 0, :]
         return single
     product = np.empty_like(left)
     for kind, nodes in _split_by_type(types, np.arange(len(left))):
@@ -281,12 +281,12 @@ def _multiply(left: Floats, factors: Floats, types: Ints) -> Floats:
     return product
 
 
-def _split_by_type(types: Ints, nodes: Ints) -> list[tuple[int, Ints]]:
+def _split_by_type(types: Longs, nodes: Longs) -> list[tuple[int, Longs]]:
     return [(int(kind), nodes[types[nodes] == kind]) for kind in np.unique(types[nodes])]
 
 
-def _log_sum(values: Floats) -> Floats:
+def _log_sum(values: Doubles) -> Doubles:
     """Return the logarithm of the sum of exponentials over the last axis."""
     highest = values.max(axis=-1)
-    logs: Floats = highest + np.log(np.exp(values - highest[..., None]).sum(axis=-1))
+    logs: Doubles = highest + np.log(np.exp(values - highest[..., None]).sum(axis=-1))
     return logs

@@ -33,10 +33,10 @@ from untemplate.lists.group_scores import (
 from untemplate.lists.groups import Group, drop_hidden_members, find_groups
 from untemplate.lists.hcrf import Hcrf
 from untemplate.lists.page_profile import PageProfile, profile_page
-from untemplate.lists.page_tree import Floats, Run
-from untemplate.lists.paging import next_page
-from untemplate.lists.row import Row, Rows
+from untemplate.lists.page_tree import Run
+from untemplate.lists.rows import Row, Rows, next_page
 from untemplate.page import NumberedXPaths, Page, squeeze, visible_text
+from untemplate.page.arrays import Doubles
 
 __all__ = ["MIN_LIST_CONFIDENCE", "ListPage", "ListTable", "build_table", "find_records"]
 
@@ -101,7 +101,7 @@ class ListTable(NamedTuple):
     texts: list[list[str | None]]
 
 
-def build_table(profile: PageProfile, group: Group, seam_weights: Floats) -> ListTable:
+def build_table(profile: PageProfile, group: Group, seam_weights: Doubles) -> ListTable:
     """Return the cells of a group's records in common columns, without columns that mean nothing.
 
     Args:
@@ -166,7 +166,7 @@ class ListPage:
         self.profile = profile_page(page, layout)
         self.tree, self.shapes = self.profile.tree, self.profile.shapes
         self.groups = largest_groups(self.profile, find_groups(self.tree, self.shapes))
-        self.features: Floats = measure_groups(self.profile, self.groups)
+        self.features: Doubles = measure_groups(self.profile, self.groups)
         self.scores = score_groups(self.features, shipped_group_weights())
         self._model, self._page = model, page
         self._paths = NumberedXPaths()

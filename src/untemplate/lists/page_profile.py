@@ -11,9 +11,10 @@ from lxml import etree
 
 from untemplate.errors import PageError
 from untemplate.layout import Boxes, Layout
-from untemplate.lists.page_tree import TEXT, Bools, Floats, Ints, PageTree, Shapes, build_page_tree
+from untemplate.lists.page_tree import TEXT, PageTree, Shapes, build_page_tree
 from untemplate.page import Page
-from untemplate.page.class_words import split_name
+from untemplate.page.arrays import Bools, Doubles, Longs
+from untemplate.page.dom import split_name
 
 __all__ = ["HEADINGS", "ITEM_TAGS", "MAX_ROWS", "PageProfile", "profile_page"]
 
@@ -146,12 +147,12 @@ class PageProfile:
         rows = np.flatnonzero(is_item & (self.main > 0) & (self.aside == 0) & self.shown)
         return max(rows.tolist(), key=lambda row: self.chars[row], default=None)
 
-    def _is_inside(self, marked: Bools) -> Floats:
+    def _is_inside(self, marked: Bools) -> Doubles:
         """Return 1 for rows that are marked or have a marked ancestor, else 0."""
-        inside: Floats = (self.tree.depth(marked) > 0).astype(np.float64)
+        inside: Doubles = (self.tree.depth(marked) > 0).astype(np.float64)
         return inside
 
-    def _nearest_nonzero(self, column: Floats) -> Floats:
+    def _nearest_nonzero(self, column: Doubles) -> Doubles:
         """Return the column's value in the nearest of each row and its ancestors where it is not 0."""
         nearest: list[float] = []
         for value, parent in zip(column.tolist(), self.tree.parent.tolist(), strict=True):
@@ -159,7 +160,7 @@ class PageProfile:
             nearest.append(value or inherited)
         return np.array(nearest)
 
-    def _twin_chars(self) -> Floats:
+    def _twin_chars(self) -> Doubles:
         """Count the characters of each row's children that have several texts and the shape of a sibling."""
         counts = np.zeros(len(self.tree))
         for parent, children in self.tree.children.items():
@@ -210,7 +211,7 @@ class PageProfile:
                     tabs.setdefault((int(self.tree.parent[row]), name), []).append(row)
         return tabs
 
-    def _element_numbers(self, boxes: Boxes) -> Ints:
+    def _element_numbers(self, boxes: Boxes) -> Longs:
         """Return the number of each row's element in the layout; a text has that of its parent."""
         numbers = np.zeros(len(self.tree), np.int64)
         for row, (item, parent) in enumerate(zip(self.tree.items, self.tree.parent.tolist(), strict=True)):
@@ -238,7 +239,7 @@ def _text_node_numbers(boxes: Boxes) -> list[int]:
     return [number for number, node in nodes if node.is_text and "/head/" not in node.path]
 
 
-def _number_values(values: list[str]) -> Ints:
+def _number_values(values: list[str]) -> Longs:
     """Return a number per value, equal for equal values."""
     ids: dict[str, int] = {}
     return np.array([ids.setdefault(value, len(ids)) for value in values], np.int64)

@@ -11,29 +11,21 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 from lxml import etree
 
 from untemplate.page import HIDDEN_TAGS, Page, squeeze
+from untemplate.page.arrays import Bools, Doubles, Hashes, Longs
 
 __all__ = [
     "BREAK",
     "MEDIA_TAGS",
     "TEXT",
-    "Bools",
-    "Floats",
-    "Hashes",
-    "Ints",
     "PageTree",
     "Run",
     "Shapes",
     "build_page_tree",
 ]
 
-Bools = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
-Hashes = npt.NDArray[np.uint64]
-Floats = npt.NDArray[np.float64]
 
 Run = tuple[int, ...]
 """The rows of adjacent siblings that make one record. Most records have one."""
@@ -62,15 +54,15 @@ class PageTree:
     #: the tag; TEXT for texts
     tags: list[str]
     #: the row of the parent element; -1 for the root
-    parent: Ints
+    parent: Longs
     #: the row after the last descendant
-    end: Ints
+    end: Longs
 
     def __len__(self) -> int:
         return len(self.items)
 
     @cached_property
-    def tag_ids(self) -> Ints:
+    def tag_ids(self) -> Longs:
         """A number per row, equal for equal tags."""
         ids: dict[str, int] = {}
         return np.array([ids.setdefault(tag, len(ids)) for tag in self.tags], np.int64)
@@ -103,13 +95,13 @@ class PageTree:
         wanted = frozenset(tags)
         return np.array([tag in wanted for tag in self.tags], np.bool_)
 
-    def total(self, column: Floats) -> Floats:
+    def total(self, column: Doubles) -> Doubles:
         """Sum a column over each row and its descendants."""
         sums = np.concatenate([[0.0], np.cumsum(column)])
-        inside: Floats = sums[self.end] - sums[:-1]
+        inside: Doubles = sums[self.end] - sums[:-1]
         return inside
 
-    def depth(self, marked: Bools) -> Ints:
+    def depth(self, marked: Bools) -> Longs:
         """Count the marked rows among each row and its ancestors."""
         steps = np.zeros(len(self) + 1, np.int64)
         rows = np.flatnonzero(marked)
@@ -247,7 +239,7 @@ class Shapes:
         return self._path_sets[code]
 
 
-def _paths_below(tree: PageTree) -> tuple[Ints, Hashes]:
+def _paths_below(tree: PageTree) -> tuple[Longs, Hashes]:
     """Return pairs of a row and the hash of a tag path below it, sorted and without duplicates."""
     owner = np.arange(len(tree))
     tag = _mix(tree.tag_ids.astype(np.uint64) + np.uint64(1))

@@ -15,9 +15,10 @@ import numpy as np
 
 from untemplate.lists.cells import Line
 from untemplate.lists.page_profile import HEADINGS, PageProfile
-from untemplate.lists.page_tree import Ints, Run
+from untemplate.lists.page_tree import Run
 from untemplate.lists.vision_tree import VisionTree, build_vision_tree
 from untemplate.page import squeeze
+from untemplate.page.arrays import Longs
 
 __all__ = [
     "CONTENT_TYPES",
@@ -179,7 +180,7 @@ class Scene:
     #: the text of each leaf; "" for inner blocks and images
     texts: list[str]
     #: per row of the page tree, the leaf that shows it; -1 for none
-    leaf: Ints
+    leaf: Longs
     runs: Sequence[Run]
     columns: list[Column] = field(default_factory=list)
 

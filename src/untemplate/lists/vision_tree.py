@@ -15,7 +15,8 @@ import numpy as np
 
 from untemplate.lists.cells import EMPHASIS_TAGS, Line
 from untemplate.lists.page_profile import PageProfile
-from untemplate.lists.page_tree import MEDIA_TAGS, TEXT, Floats, Ints, Run
+from untemplate.lists.page_tree import MEDIA_TAGS, TEXT, Run
+from untemplate.page.arrays import Doubles, Longs
 
 __all__ = ["VisionTree", "build_vision_tree"]
 
@@ -48,13 +49,13 @@ class VisionTree:
     """The blocks of a page as columns, in page order. Every inner block has at least two children."""
 
     #: the number of the parent block; -1 for the root
-    parent: Ints
+    parent: Longs
     #: the adjacent rows of the page tree that form the block
     rows: list[tuple[int, ...]]
     #: x, y, width, height in pixels
-    boxes: Floats
+    boxes: Doubles
     #: how much the contents belong together, from 1 to 10
-    coherence: Floats
+    coherence: Doubles
     #: row of the page tree -> the block that shows this row and nothing else
     by_row: dict[int, int]
 
@@ -71,7 +72,7 @@ class VisionTree:
         return children
 
     @cached_property
-    def end(self) -> Ints:
+    def end(self) -> Longs:
         """The number after the last descendant of each block."""
         end = np.arange(1, len(self) + 1)
         for block in range(len(self) - 1, 0, -1):
@@ -79,7 +80,7 @@ class VisionTree:
             end[parent] = max(end[parent], end[block])
         return end
 
-    def leaf_of_row(self, row_ends: Ints) -> Ints:
+    def leaf_of_row(self, row_ends: Longs) -> Longs:
         """Return the leaf that shows each row of the page tree, -1 for none; `row_ends` is the tree's `end`."""
         leaf_of = np.full(len(row_ends), -1)
         for block, children in enumerate(self.children):
@@ -245,7 +246,7 @@ def _outline(blocks: Sequence[_Block]) -> _Edges:
     return min(left), min(top), max(right), max(bottom)
 
 
-def _edges(box: Floats) -> _Edges:
+def _edges(box: Doubles) -> _Edges:
     x, y, width, height = box.tolist()
     return x, y, x + width, y + height
 

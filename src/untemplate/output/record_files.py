@@ -253,7 +253,7 @@ class _Csv(TextFormat):
         return _csv_text(map(_csv_cell, row.values()) for row in nested)
 
     def write_list(self, lines: Iterable[dict[str, Any]], columns: Sequence[str], out: TextIO) -> None:
-        from untemplate.lists.row import cell_names  # here, as records need nothing of lists
+        from untemplate.lists.rows import cell_names  # here, as records need nothing of lists
 
         width = 0
         with TemporaryFile("w+", encoding="utf-8") as waiting:  # the last row may be the widest

@@ -1,12 +1,19 @@
 """Bytes to tree to nodes: everything about one page that needs no other page."""
 
 from untemplate.page.captions import static_text
+from untemplate.page.dom import (
+    HIDDEN_TAGS,
+    INLINE_TAGS,
+    NumberedXPaths,
+    element_xpath,
+    nodes_at,
+    squeeze,
+    visible_text,
+)
 from untemplate.page.page import VALUE_ATTRIBUTES, Node, Page, index_pages, names_of_pages
 from untemplate.page.parsing import DEFAULT_LIMITS, Limits, decode
 from untemplate.page.signatures import NO_TAGS, Signature, signature
-from untemplate.page.texts import HIDDEN_TAGS, INLINE_TAGS, squeeze, visible_text
 from untemplate.page.url_patterns import learn_url_pattern, url_matches
-from untemplate.page.xpaths import NumberedXPaths, element_xpath, nodes_at
 
 __all__ = [
     "DEFAULT_LIMITS",

@@ -18,8 +18,8 @@ from itertools import islice
 from lxml import etree
 
 from untemplate.errors import PageError
+from untemplate.page.dom import HIDDEN_TAGS, squeeze
 from untemplate.page.page import Node, Page
-from untemplate.page.texts import HIDDEN_TAGS, squeeze
 
 __all__ = [
     "MAX_CAPTION_LENGTH",

@@ -14,6 +14,7 @@ from typing import TypeVar
 from lxml import etree
 
 from untemplate.errors import PageError
+from untemplate.page.dom import HIDDEN_TAGS, attribute_step, element_xpath, squeeze
 from untemplate.page.parsing import (
     DEFAULT_LIMITS,
     ESCAPING_ENCODINGS,
@@ -23,8 +24,6 @@ from untemplate.page.parsing import (
     parse_html,
     to_utf8,
 )
-from untemplate.page.texts import HIDDEN_TAGS, squeeze
-from untemplate.page.xpaths import attribute_step, element_xpath
 
 __all__ = ["VALUE_ATTRIBUTES", "Node", "Page", "index_pages", "names_of_pages"]
 

@@ -15,7 +15,7 @@ from lxml import etree
 from w3lib.encoding import html_body_declared_encoding, read_bom, resolve_encoding
 
 from untemplate.errors import PageError
-from untemplate.page.texts import squeeze
+from untemplate.page.dom import squeeze
 
 __all__ = [
     "DEFAULT_LIMITS",

@@ -14,7 +14,7 @@ from itertools import islice
 from lxml import etree
 
 from untemplate.page import Node, Page
-from untemplate.page.xpaths import NumberedXPaths
+from untemplate.page.dom import NumberedXPaths
 from untemplate.rules.node_selection import select
 from untemplate.rules.rule import RecordRule
 

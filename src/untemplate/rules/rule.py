@@ -14,8 +14,7 @@ from functools import cached_property
 from lxml import etree
 
 from untemplate.page import Signature, url_matches
-from untemplate.rules.feature import CAPTION, Feature
-from untemplate.rules.xpath import anchor_xpath, full_xpath, structure_xpath
+from untemplate.rules.feature import CAPTION, Feature, anchor_xpath, full_xpath, structure_xpath
 from untemplate.schema import Type
 from untemplate.value_types import find_typed
 

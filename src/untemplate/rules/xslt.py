@@ -16,9 +16,9 @@ from collections.abc import Iterator, Sequence
 from lxml import etree
 from lxml.builder import ElementMaker
 
-from untemplate.page import HIDDEN_TAGS, INLINE_TAGS
+from untemplate.page.dom import HIDDEN_TAGS, INLINE_TAGS, SAFE_NAME
+from untemplate.rules.feature import SEPARATOR, xpath_literal
 from untemplate.rules.rule import Range, Rule, Selector, Wrapper
-from untemplate.rules.xpath import SEPARATOR, xpath_literal
 from untemplate.schema import Attribute, Schema
 from untemplate.value_types import TYPES
 
@@ -33,7 +33,6 @@ OF_LISTS = "the rule is one of list pages: extract them with untemplate"
 
 # Characters that XML, and so a stylesheet, cannot contain.
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_NAME = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
 _HIDDEN = " or ".join(f"ancestor::{tag}" for tag in sorted(HIDDEN_TAGS))
 # White space for Python but not for XML; digits of the basic plane, which are the ones that pages use.
 _SPACES = "".join(char for char in map(chr, range(0x80, 0x3001)) if char.isspace())
@@ -284,7 +283,7 @@ def _find_nth_blank(variable: str) -> etree._Element:
 
 def _value_element(attribute: str, content: etree._Element) -> etree._Element:
     """Return the element of a value, named after the attribute or, if XML forbids that, `<value attribute=…>`."""
-    if _NAME.fullmatch(attribute):
+    if SAFE_NAME.fullmatch(attribute):
         return _no_namespace(attribute, content)
     return _no_namespace.value(content, attribute=_NOT_XML.sub("\ufffd", attribute))
 

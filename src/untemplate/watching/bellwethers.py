@@ -20,7 +20,7 @@ from untemplate.labeling import Label
 from untemplate.learning import LabelsByPage, LearnedCluster, is_moderate, labels_of_page, learn_stops
 from untemplate.page import Page, signature, squeeze
 from untemplate.page.captions import CaptionFinder, text_before
-from untemplate.page.class_words import words_around
+from untemplate.page.dom import words_around
 from untemplate.rules import Bellwether, Profile, Wrapper
 from untemplate.rules.applying import Match, apply_wrapper
 from untemplate.schema import Schema

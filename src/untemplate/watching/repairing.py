@@ -23,7 +23,7 @@ from untemplate.labeling.golden import GoldenLabeler
 from untemplate.learning import learn_pages
 from untemplate.page import Node, Page, index_pages, signature
 from untemplate.page.captions import text_before
-from untemplate.page.class_words import words_around
+from untemplate.page.dom import words_around
 from untemplate.page.sameness import folded_words
 from untemplate.rules import Bellwether, Profile, Wrapper
 from untemplate.sampling import sample

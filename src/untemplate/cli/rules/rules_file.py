@@ -30,7 +30,7 @@ from untemplate.errors import InputError, LabelError
 
 if TYPE_CHECKING:
     from untemplate.extraction import Rules
-    from untemplate.output.scores import Score
+    from untemplate.output.quality import Score
     from untemplate.rules import Rule, Selector, Wrapper
     from untemplate.schema import Schema
 
@@ -124,7 +124,7 @@ def test_command(
     Exit code 1: something was missed.
     """
     from untemplate.extraction import Rules
-    from untemplate.output.scores import score_records, true_values
+    from untemplate.output.quality import score_records, true_values
 
     rules = Rules.load(rules_file)
     truth = true_values(read_label_files(label_files))

@@ -32,9 +32,9 @@ from untemplate.engines.spark.session import LINE_ROWS, PAGE_ROWS, write_job
 from untemplate.engines.worker import PageLimits, Result, Settings
 from untemplate.errors import InputError, SourceError
 from untemplate.extraction import Rules
+from untemplate.output.quality import Tally
 from untemplate.output.record_files import FORMATS, record_format
 from untemplate.output.record_rows import arrow_schema
-from untemplate.output.tally import Tally
 from untemplate.schema import Schema
 from untemplate.sources.page_rows import PageColumns
 

@@ -23,12 +23,13 @@ from untemplate.labeling.nodes.fields import ANY_TEXT
 from untemplate.layout import EstimatedLayout
 from untemplate.lists.block_features import observe_page
 from untemplate.lists.hcrf import Hcrf
-from untemplate.lists.hcrf_input import ObservedBlocks
+from untemplate.lists.hcrf_blocks import ObservedBlocks
 from untemplate.lists.page_profile import profile_page
-from untemplate.lists.page_tree import TEXT, Floats
+from untemplate.lists.page_tree import TEXT
 from untemplate.lists.scene import Column, Scene, build_block_scene
 from untemplate.lists.vision_tree import build_vision_tree
 from untemplate.page import Node, Page
+from untemplate.page.arrays import Doubles
 from untemplate.schema import Schema, Type
 from untemplate.value_types import find_typed
 
@@ -304,7 +305,7 @@ def find_attributes(model: Hcrf, schema: Schema, pages: Sequence[DetailPage]) ->
     return findings
 
 
-def _leaves_with(page: DetailPage, probabilities: Floats, slot: SlotKey, many: bool) -> list[int]:
+def _leaves_with(page: DetailPage, probabilities: Doubles, slot: SlotKey, many: bool) -> list[int]:
     """Return the leaves of a page with an attribute: that of its slot, else the likeliest if it is likely enough."""
     leaf = page.slots.get(slot)
     if leaf is None:
@@ -342,7 +343,7 @@ class SlotChoice(NamedTuple):
 
 
 def choose_slots(
-    model: Hcrf, schema: Schema, pages: Sequence[DetailPage], probabilities: Sequence[Floats]
+    model: Hcrf, schema: Schema, pages: Sequence[DetailPage], probabilities: Sequence[Doubles]
 ) -> dict[str, SlotChoice]:
     """Return the slot of each attribute on a site: the surest first, and no slot twice.
 
@@ -366,10 +367,10 @@ def choose_slots(
 
 
 def _collect_votes(
-    pages: Sequence[DetailPage], probabilities: Sequence[Floats]
-) -> tuple[dict[SlotKey, Floats], dict[SlotKey, list[str]]]:
+    pages: Sequence[DetailPage], probabilities: Sequence[Doubles]
+) -> tuple[dict[SlotKey, Doubles], dict[SlotKey, list[str]]]:
     """Return the mean probabilities of the classes of each slot, and its texts."""
-    votes: dict[SlotKey, Floats] = {}
+    votes: dict[SlotKey, Doubles] = {}
     texts: dict[SlotKey, list[str]] = {}
     for page, by_class in zip(pages, probabilities, strict=True):
         for slot, leaf in page.slots.items():
@@ -378,7 +379,7 @@ def _collect_votes(
     return votes, texts
 
 
-def _rank_pairs(votes: Mapping[SlotKey, Floats], attributes: int) -> Iterator[tuple[int, SlotKey]]:
+def _rank_pairs(votes: Mapping[SlotKey, Doubles], attributes: int) -> Iterator[tuple[int, SlotKey]]:
     """Yield all pairs of an attribute's number and a slot, the likeliest first."""
     pairs: list[tuple[float, int, SlotKey]] = []
     for slot, vote in votes.items():
@@ -388,7 +389,7 @@ def _rank_pairs(votes: Mapping[SlotKey, Floats], attributes: int) -> Iterator[tu
 
 
 def _make_choice(
-    votes: Mapping[SlotKey, Floats], slot: SlotKey, number: int, attributes: int, filled: float
+    votes: Mapping[SlotKey, Doubles], slot: SlotKey, number: int, attributes: int, filled: float
 ) -> SlotChoice:
     rivals = [float(vote[number]) for other, vote in votes.items() if other != slot]
     others = [float(votes[slot][other]) for other in range(attributes) if other != number]

@@ -32,8 +32,8 @@ from untemplate.labeling.methods import (
     write_model,
 )
 from untemplate.labeling.site_templates import find_in_rounds
-from untemplate.lists.block_classes import BlockClasses
 from untemplate.lists.hcrf import Hcrf, Weights
+from untemplate.lists.hcrf_blocks import BlockClasses
 from untemplate.page import Page
 from untemplate.schema import Schema
 

@@ -19,17 +19,17 @@ from untemplate.labeling.label import Label
 from untemplate.labeling.list_labels import LetterIndex, letters_of, locate_runs
 from untemplate.layout import EstimatedLayout
 from untemplate.lists.alignment import AlignedLines
-from untemplate.lists.block_classes import BlockClasses, attributes_inside, true_classes
 from untemplate.lists.block_features import observe_records
 from untemplate.lists.cells import shipped_seam_weights
 from untemplate.lists.groups import Group
 from untemplate.lists.hcrf import ANY_PAGES, ONE_VERTICAL, Hcrf, Prior, train_hcrf
-from untemplate.lists.hcrf_input import ObservedBlocks
+from untemplate.lists.hcrf_blocks import BlockClasses, ObservedBlocks, attributes_inside, true_classes
 from untemplate.lists.list_page import ListPage, build_table
-from untemplate.lists.page_tree import Ints, Run
+from untemplate.lists.page_tree import Run
 from untemplate.lists.scene import Scene, build_scene
 from untemplate.lists.vision_tree import VisionTree
 from untemplate.page import Page, nodes_at, squeeze
+from untemplate.page.arrays import Longs
 from untemplate.schema import Schema
 
 __all__ = [
@@ -234,7 +234,7 @@ def _inner_combinations(
 
 def _page_classes(
     classes: BlockClasses, scene: Scene, records: Iterable[int], values: Mapping[int, str]
-) -> Ints:
+) -> Longs:
     return true_classes(classes, scene.profile, scene.vision, records, values)
 
 
@@ -367,7 +367,7 @@ def train_names(names: Sequence[str], lessons: Sequence[ListLesson], prior: Prio
     """
     classes = choose_classes(names, lessons)
     records: list[ObservedBlocks] = []
-    truth: list[Ints] = []
+    truth: list[Longs] = []
     for lesson in lessons:
         page_classes = _page_classes(classes, lesson.scene, lesson.records, lesson.values)
         for record, observed in lesson.records.items():

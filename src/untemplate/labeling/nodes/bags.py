@@ -14,7 +14,7 @@ import numpy as np
 
 from untemplate.labeling.nodes.elements import Surroundings
 from untemplate.page.arrays import Floats, Ints
-from untemplate.page.class_words import split_name
+from untemplate.page.dom import split_name
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -10,7 +10,7 @@ from lxml import etree
 
 from untemplate.page import Node, squeeze, visible_text
 from untemplate.page.captions import MAX_CAPTION_LENGTH
-from untemplate.page.class_words import element_names, split_name
+from untemplate.page.dom import element_names, split_name
 
 __all__ = ["OUTSIDE", "HeaderFinder", "Span", "Surroundings", "find_spans"]
 

@@ -20,7 +20,7 @@ from untemplate.layout import Boxes, Layout
 from untemplate.page import Node, Page
 from untemplate.page.arrays import Bools, Floats, Ints, Numbered, count_distinct, group_rows
 from untemplate.page.captions import may_be_caption, min_static_pages
-from untemplate.page.class_words import split_name
+from untemplate.page.dom import split_name
 
 __all__ = ["ELEMENT", "NodeTable", "Screen"]
 

@@ -19,7 +19,7 @@ from untemplate.labeling.nodes.bags import SIZE
 from untemplate.labeling.nodes.fields import Examples
 from untemplate.labeling.seed.site_fields import PARTS, PROFILE, SiteFields
 from untemplate.page.arrays import Bools, Floats, Hashes, Ints
-from untemplate.page.class_words import split_name
+from untemplate.page.dom import split_name
 from untemplate.schema import Attribute
 
 __all__ = [

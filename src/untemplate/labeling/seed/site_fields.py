@@ -25,7 +25,7 @@ from untemplate.labeling.nodes.node_table import ELEMENT
 from untemplate.layout import VIEWPORT, EstimatedLayout, Layout
 from untemplate.page import Page
 from untemplate.page.arrays import Bools, Floats, Ints, count_distinct, group_rows
-from untemplate.page.class_words import split_name
+from untemplate.page.dom import split_name
 from untemplate.schema import Attribute, Schema, Type
 from untemplate.value_types import find_typed
 

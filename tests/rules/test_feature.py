@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from untemplate.rules import Selector
-from untemplate.rules.feature import Feature
-from untemplate.rules.xpath import full_xpath, structure_xpath, xpath_literal
+from untemplate.rules.feature import Feature, full_xpath, structure_xpath, xpath_literal
 
 
 def test_the_paper_combines_features_of_three_levels() -> None:

@@ -1,14 +1,15 @@
-"""Find the link to the next page of a list.
+"""The rows of a list page, which `find_records` returns, and the link to the page that continues the list.
 
-These are tried in order: `rel="next"`; a link with a text such as "next" in one of some languages, or an arrow
-among numbers and arrows; a link whose class or id says "next"; and, in a sequence of page numbers, the link
+For that link these are tried in order: `rel="next"`; a link with a text such as "next" in one of some languages, or
+an arrow among numbers and arrows; a link whose class or id says "next"; and, in a sequence of page numbers, the link
 after the number that is not a link.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from itertools import islice
 from urllib.parse import urldefrag, urljoin
 
@@ -17,10 +18,10 @@ from lxml import etree
 from untemplate.errors import PageError
 from untemplate.page import Node, Page, squeeze, visible_text
 
-__all__ = ["next_page"]
+__all__ = ["Row", "Rows", "cell_names", "next_page"]
 
-# The texts of such links, without arrows around and "page" or "results" after them: in English, German, French,
-# Spanish, Italian, Portuguese, Dutch, Polish, Russian, Japanese, Chinese.
+# The texts of links to the next page, without arrows around and "page" or "results" after them: in English, German,
+# French, Spanish, Italian, Portuguese, Dutch, Polish, Russian, Japanese, Chinese.
 _NEXT_TEXTS = (
     *("next", "weiter", "nächste", "suivant", "suivante", "siguiente", "successivo", "avanti"),
     *("próximo", "próxima", "seguinte", "volgende", "następna", "далее", "следующая", "次へ", "下一页"),
@@ -37,6 +38,66 @@ _MAX_SLIDE_SHOW_DISTANCE = 3
 _NUMBERS_AND_ARROWS = re.compile(r"[\W\d_]{1,80}")
 _PAGE_NUMBER = re.compile(r"\d{1,4}")
 _PUNCTUATION = re.compile(r"[\W_]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One record of a list page.
+
+    Args:
+        text: all of its text, with white space squeezed.
+        cells: its texts by column, None where it lacks one. All rows of a list have the same columns.
+        xpath: the absolute XPath of its first element.
+        confidence: the probability that its list is the main list of the page, from 0 to 1.
+        list_id: 0 for the main list of the page; `find_records(page, all_lists=True)` numbers the others.
+        values: texts and image addresses by attribute name, if a model named the columns.
+        page: the id of its page.
+
+    Example:
+        >>> row = Row("Assam $4", ["Assam", "$4"], "/html/body/ul/li[1]", 0.9, values={"price": "$4"})
+        >>> row.cells[0], row.values["price"]
+        ('Assam', '$4')
+    """
+
+    text: str
+    cells: list[str | None]
+    xpath: str
+    confidence: float
+    list_id: int = 0
+    values: dict[str, str] = field(default_factory=dict)
+    page: str = ""
+
+
+class Rows(list[Row]):
+    """The rows of a page: a list, in page order, list after list.
+
+    Args:
+        rows: the rows.
+        reason: why there are none; None if there are rows.
+        next_page: the URL of the page that continues the list, if one is linked.
+
+    Example:
+        >>> rows = Rows(reason="page is empty")
+        >>> len(rows), rows.reason
+        (0, 'page is empty')
+    """
+
+    def __init__(
+        self, rows: Iterable[Row] = (), reason: str | None = None, next_page: str | None = None
+    ) -> None:
+        super().__init__(rows)
+        self.reason = reason
+        self.next_page = next_page
+
+
+def cell_names(count: int) -> list[str]:
+    """Return names for the columns of a list that no model named.
+
+    Example:
+        >>> cell_names(2)
+        ['cell_1', 'cell_2']
+    """
+    return [f"cell_{number}" for number in range(1, count + 1)]
 
 
 def next_page(page: Page) -> str | None:

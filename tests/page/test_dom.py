@@ -1,14 +1,16 @@
-"""XPaths: each selects exactly its node."""
+"""Elements: their text as a browser shows it, the words that name them, and XPaths that select exactly one node."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from untemplate import Node, Page, PageError
-from untemplate.page import squeeze
+from untemplate.page import squeeze, visible_text
+from untemplate.page.dom import split_name, words_around
 
 
 def selected(node: Node) -> str:
@@ -136,3 +138,41 @@ def test_each_xpath_selects_exactly_its_node_on_real_pages(real_pages: list[Path
     for path in real_pages[::4]:
         for node in Page(html=path.read_bytes()).nodes[::23]:
             assert selected(node) == node.text, path
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<p>a<b>b</b>c", "abc"),
+        ("<p>a<p>b", "a b"),
+        ("a<br>b<!-- c -->d", "a bd"),
+        ("a<script>b</script>c", "ac"),
+        ("<ul><li>a<style>b</style><li>c</ul>d", "a c d"),
+        ("<script>a</script>", ""),
+    ],
+)
+def test_only_blocks_and_line_breaks_separate_words(html: str, expected: str) -> None:
+    assert visible_text(Page(html=f"<body>{html}").tree) == expected
+
+
+def test_what_follows_an_element_is_not_its_text() -> None:
+    [bold] = Page(html="<p>a <b> b <i>c</i> </b> d").tree.iter("b")
+    assert visible_text(bold) == "b c"
+
+
+def test_white_space_is_squeezed() -> None:
+    assert squeeze(" a\n\t b\u00a0c ") == "a b c"
+
+
+def test_names_are_split_at_capitals_digits_and_signs() -> None:
+    assert split_name("productTitle_2 ISBN-13") == ["product", "title", "2", "isbn", "13"]
+
+
+def test_words_around_an_element_are_the_nearest_first_and_say_something() -> None:
+    page = Page(
+        html="<main id=shop><div class='productInfo Ci x9'><b itemprop=price name=A4>5</b></div></main>"
+    )
+    [bold] = page.tree.iter("b")
+    assert list(words_around(bold, 1)) == ["price"]
+    assert list(words_around(bold, 2)) == ["price", "product", "info"]
+    assert list(words_around(bold, 9)) == ["price", "product", "info", "shop"]

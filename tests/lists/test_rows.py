@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from untemplate import Page, find_records
-from untemplate.lists.paging import next_page
+from untemplate.lists.rows import next_page
 
 URL = "http://shop.example/search?q=tea&page=2"
 NEXT = "http://shop.example/search?q=tea&page=3"

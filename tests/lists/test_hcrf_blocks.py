@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.lists.list_blocks import TEMPLATES, blocks_of, list_page
-from untemplate.lists.block_classes import NOTE, BlockClasses, attributes_inside
+from untemplate.lists.hcrf_blocks import NOTE, BlockClasses, attributes_inside
 
 
 def test_combinations_are_kept_by_how_often_they_occur() -> None:

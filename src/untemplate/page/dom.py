@@ -1,4 +1,7 @@
-"""XPaths of elements, and the nodes that an XPath selects.
+"""Elements of a parsed page: their visible text, the words that name them, and their XPaths.
+
+The names that the authors of a template give to elements help on any site: a value inside
+`<span class="productPrice" itemprop="price">` is probably a price.
 
 `element_xpath` writes the XPath of one element. It counts the siblings before the element, which takes quadratic
 time for all rows of a long list; `NumberedXPaths` writes those of many elements in linear time. `nodes_at` is the
@@ -9,14 +12,116 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 
 from lxml import etree
 
-__all__ = ["NumberedXPaths", "attribute_step", "element_xpath", "nodes_at"]
+__all__ = [
+    "HIDDEN_TAGS",
+    "INLINE_TAGS",
+    "NAMING_ATTRIBUTES",
+    "SAFE_NAME",
+    "NumberedXPaths",
+    "attribute_step",
+    "element_names",
+    "element_xpath",
+    "nodes_at",
+    "split_name",
+    "squeeze",
+    "visible_text",
+    "words_around",
+]
+
+# Browsers show nothing of what these elements contain.
+HIDDEN_TAGS = frozenset({"script", "style", "template", "iframe", "noframes", "noembed"})
+
+# Elements that do not separate the words around them.
+INLINE_TAGS = frozenset(
+    {
+        *("a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em"),
+        *("font", "i", "ins", "kbd", "mark", "nobr", "q", "s", "samp", "small", "span", "strike", "strong"),
+        *("sub", "sup", "time", "tt", "u", "var", "wbr"),
+    }
+)
+_NOT_SEPARATING = INLINE_TAGS | HIDDEN_TAGS
+
+NAMING_ATTRIBUTES = ("class", "id", "itemprop", "property")
+"""Attributes that name an element."""
+
+_WORDS = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
+# Words that say something: no numbers, no single letters, no codes such as `Ci`.
+_TELLING_WORD = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}")
 
 # Names that XPath can contain as they are. The HTML parser also accepts names such as `a"b`.
-_SAFE_NAME = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
+SAFE_NAME = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
 _UNSAFE = re.compile(r"[^\w.\-/\[\]]", re.ASCII)
+
+
+def squeeze(text: str) -> str:
+    """Return the text with each run of white space replaced by one blank, and none at the ends.
+
+    >>> squeeze(" Chimichurri\\n   Grill ")
+    'Chimichurri Grill'
+    """
+    return " ".join(text.split())
+
+
+def visible_text(element: etree._Element) -> str:
+    """Return all visible text of an element as a browser shows it.
+
+    Block elements and line breaks separate words; inline elements such as `<b>` do not.
+
+    >>> from lxml import etree
+    >>> visible_text(etree.HTML("<p>1<b>2</b>3<br>4<script>5</script></p>"))
+    '123 4'
+    """
+    parts: list[str] = []
+    walker = etree.iterwalk(element, events=("start", "end", "comment", "pi"))
+    for event, inside in walker:
+        if event == "start":
+            if inside.tag in HIDDEN_TAGS:
+                walker.skip_subtree()
+            else:
+                parts += ("" if inside.tag in INLINE_TAGS else " ", inside.text or "")
+            continue
+        if event == "end" and inside.tag not in _NOT_SEPARATING:
+            parts.append(" ")
+        if inside is not element:
+            parts.append(inside.tail or "")
+    return squeeze("".join(parts))
+
+
+def split_name(name: str) -> list[str]:
+    """Return the words of a name in lower case, split at capitals, digits and signs.
+
+    It splits any text in the same way, so that names can be compared with texts.
+
+    >>> split_name("productTitle_2 ISBN-13")
+    ['product', 'title', '2', 'isbn', '13']
+    """
+    return [word.lower() for word in _WORDS.findall(name)]
+
+
+def element_names(element: etree._Element, attributes: tuple[str, ...] = NAMING_ATTRIBUTES) -> str:
+    """Return the names that these attributes give an element, separated by blanks; empty if it has none."""
+    return " ".join(filter(None, map(element.get, attributes)))
+
+
+def words_around(element: etree._Element | None, levels: int) -> Iterator[str]:
+    """Yield the words that name an element and its ancestors, the nearest first.
+
+    Numbers, single letters and codes are skipped: they name nothing.
+
+    Args:
+        element: where to start
+        levels: how many elements to read, the first included
+    """
+    while element is not None and levels:
+        names = element_names(element, (*NAMING_ATTRIBUTES, "name"))
+        for word in filter(_TELLING_WORD.fullmatch, _WORDS.findall(names)):
+            yield word.lower()
+        element = element.getparent()
+        levels -= 1
 
 
 def element_xpath(element: etree._Element) -> str:
@@ -41,7 +146,7 @@ def element_xpath(element: etree._Element) -> str:
 def _step(element: etree._Element) -> str:
     """Return the step of an XPath that selects this element among its siblings."""
     tag = element.tag
-    if not _SAFE_NAME.fullmatch(tag):
+    if not SAFE_NAME.fullmatch(tag):
         before = sum(1 for _ in element.itersiblings("*", preceding=True))
         return f"*[{before + 1}]"
     before = sum(1 for _ in element.itersiblings(tag, preceding=True))
@@ -51,7 +156,7 @@ def _step(element: etree._Element) -> str:
 
 def attribute_step(name: str) -> str:
     """Return the step of an XPath that selects the attribute of this name."""
-    return f"@{name}" if _SAFE_NAME.fullmatch(name) else f"@*[name()={name!r}]"
+    return f"@{name}" if SAFE_NAME.fullmatch(name) else f"@*[name()={name!r}]"
 
 
 def nodes_at(root: etree._Element, xpath: str) -> list[tuple[etree._Element, str]]:
@@ -116,5 +221,5 @@ class NumberedXPaths:
         counts: Counter[str] = Counter()
         for number, child in enumerate(parent.iterchildren(etree.Element), 1):
             counts[child.tag] += 1
-            is_safe = _SAFE_NAME.fullmatch(child.tag)
+            is_safe = SAFE_NAME.fullmatch(child.tag)
             self._steps[child] = f"{child.tag}[{counts[child.tag]}]" if is_safe else f"*[{number}]"
