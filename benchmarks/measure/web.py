@@ -9,8 +9,10 @@ the records of all sample pages are drawn anew.
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from statistics import median
@@ -31,7 +33,7 @@ from untemplate.web import RunningServer, add_site, running_server
 
 USUAL = 100_000
 HUGE = 5_000_000
-LABELED = 3  # pages
+LABELED_PAGES = 3
 FLAGS = ("--disable-gpu", "--no-first-run", "--disable-background-networking")
 REVIEW = (
     "the place was lovely and quiet, the food took a long wait, friendly staff, small tables with an old view; we "
@@ -77,7 +79,11 @@ FIND = """value => {
 }"""
 
 
-def main() -> int:
+def main(arguments: Sequence[str]) -> int:
+    summary = (__doc__ or "").partition("\n")[0]
+    argparse.ArgumentParser(prog="python -m benchmarks.measure.web", description=summary).parse_args(
+        arguments
+    )
     executable = find_chromium()
     if executable is None:
         print("skipped: no Chromium; scripts/system-packages installs it")
@@ -181,7 +187,7 @@ def _report_usual(person: _Person, catalog: Catalog) -> None:
     person.window.wait_for_timeout(3000)  # a person looks at the page first, and the session warms up
     sizes = [len(page.html) for page in catalog.pages("site")]
     times: dict[int, dict[str, list[float]]] = {}
-    for number, page in enumerate(cluster[:LABELED], 1):
+    for number, page in enumerate(cluster[:LABELED_PAGES], 1):
         if number > 1:
             person.open(page)
         rows = times.setdefault(number, {})
@@ -235,4 +241,4 @@ def _report_huge(person: _Person, page: SourcePage) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))
