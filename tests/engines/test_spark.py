@@ -35,8 +35,8 @@ if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
 from pyspark.sql import SparkSession
 
 from untemplate.engines import spark as engine
-from untemplate.engines.spark import learn_job, session
-from untemplate.engines.spark.session import temporary_settings
+from untemplate.engines.spark import job_io, jobs
+from untemplate.engines.spark.job_io import temporary_settings
 
 pytestmark = pytest.mark.xdist_group("spark")  # one session for all
 
@@ -327,7 +327,7 @@ def test_the_rules_of_a_crawl(spark: SparkSession, site: Site, tmp_path: Path) -
 
 
 def test_a_large_site_is_sampled(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(learn_job, "MAX_PAGES", 50)
+    monkeypatch.setattr(jobs, "MAX_PAGES", 50)
     rows = [{"site": "a", "url": f"http://a/{number}", "html": b"<p>"} for number in range(500)]
     rows += [
         {"site": "b", "url": "http://b/", "html": b"<p>"},
@@ -335,9 +335,7 @@ def test_a_large_site_is_sampled(spark: SparkSession, monkeypatch: pytest.Monkey
     ]
     labels = [{"site": site, "name": f"http://{site}/{number}"}
               for site, number in (("a", 7), ("a", 8), ("b", ""))]  # fmt: skip
-    chosen = learn_job._sample_pages(
-        *(spark.createDataFrame(pa.Table.from_pylist(one)) for one in (rows, labels))
-    )
+    chosen = jobs._sample_pages(*(spark.createDataFrame(pa.Table.from_pylist(one)) for one in (rows, labels)))
     urls = {row.url for row in chosen.collect()}
     assert {"http://a/7", "http://a/8", "http://b/"} <= urls
     assert "http://c/" not in urls
@@ -405,7 +403,7 @@ def test_the_active_session_is_used(spark: SparkSession) -> None:
     ],
 )
 def test_one_machine_tries_again(given: str, master: str) -> None:
-    assert session._retrying(given) == master
+    assert job_io._retrying(given) == master
 
 
 def run(code: str, **environment: str) -> str:

@@ -7,8 +7,7 @@ try:
 except ImportError as error:
     raise MissingExtra("spark", "Support for Spark") from error
 
-from untemplate.engines.spark.extract_job import extract_on_spark
-from untemplate.engines.spark.learn_job import combine_rules, learn_sites
-from untemplate.engines.spark.session import start_session
+from untemplate.engines.spark.job_io import start_session
+from untemplate.engines.spark.jobs import combine_rules, extract_on_spark, learn_sites
 
 __all__ = ["combine_rules", "extract_on_spark", "learn_sites", "start_session"]

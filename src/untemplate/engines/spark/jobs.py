@@ -1,11 +1,16 @@
-"""Extraction on Spark: rules are broadcast once, every split of the pages is a task, lost tasks are repeated.
+"""Extraction and learning on Spark.
 
-A task extracts in its own process, which is fastest. If that process died, because of a page or not, the next
-attempt gives the pages to a worker process that may die instead, and so finds the page that is to blame.
+Extraction: rules are broadcast once, every split of the pages is a task, lost tasks are repeated. A task extracts in
+its own process, which is fastest. If that process died, because of a page or not, the next attempt gives the pages to
+a worker process that may die instead, and so finds the page that is to blame.
+
+Learning: pages and labels of many sites are joined by site, and a site is never split. A site that cannot be learned
+costs only its own row, which says why.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -21,24 +26,40 @@ import pyarrow.parquet as pq
 from pyspark import TaskContext
 from pyspark.accumulators import Accumulator, AccumulatorParam
 from pyspark.core.broadcast import Broadcast
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from untemplate.atomic_file import complete_file
-from untemplate.engines.batch import batch_pages, extract_batch
+from untemplate.engines.batch import PAGE_COLUMNS, batch_pages, extract_batch
 from untemplate.engines.pool import Pool, PoolTask
-from untemplate.engines.spark.page_frame import PageFrame, PageReader, open_page_frame
-from untemplate.engines.spark.session import LINE_ROWS, PAGE_ROWS, write_job
+from untemplate.engines.spark.job_io import (
+    LINE_ROWS,
+    PAGE_ROWS,
+    PageFrame,
+    PageReader,
+    explain_missing,
+    open_page_frame,
+    write_job,
+)
 from untemplate.engines.worker import PageLimits, Result, Settings
-from untemplate.errors import InputError, SourceError
+from untemplate.errors import InputError, LabelError, RulesError, SourceError, UntemplateError
 from untemplate.extraction import Rules
+from untemplate.labeling import parse_labels
 from untemplate.output.quality import Tally
 from untemplate.output.record_files import FORMATS, record_format
 from untemplate.output.record_rows import arrow_schema
+from untemplate.pipeline import learn_site
+from untemplate.rules.rule import Wrapper
 from untemplate.schema import Schema
-from untemplate.sources.page_rows import PageColumns
+from untemplate.sources import Skipped
+from untemplate.sources.page_rows import ID_COLUMNS, PageColumns
 
-__all__ = ["extract_on_spark"]
+__all__ = [
+    "combine_rules",
+    "extract_on_spark",
+    "learn_sites",
+]
 
 DEFAULT_PAGE_LIMITS = PageLimits()
 
@@ -201,3 +222,133 @@ def _load_rules(rules: str) -> Rules:
 def _text_row(lines: bytes) -> pa.RecordBatch:
     """Return lines as one row; Spark adds the last line end."""
     return pa.RecordBatch.from_arrays([[lines.decode().removesuffix("\n")]], schema=_TEXT)
+
+
+# Unlabeled pages per site to learn from, and the bytes of one: 60 MB of usual pages. Learning uses 40 pages of a
+# template, clustering all of these.
+MAX_PAGES = 1000
+MAX_BYTES = 2 << 20
+
+_LEARNED = pa.schema(dict.fromkeys(("site", "rules", "report", "problem"), pa.string()))
+
+
+def learn_sites(
+    spark: SparkSession,
+    source: str | os.PathLike[str] | DataFrame,
+    labels: str | os.PathLike[str],
+    schema: Schema,
+    output: str | os.PathLike[str],
+    *,
+    url_column: str = PageColumns.url,
+    html_column: str = PageColumns.html,
+) -> DataFrame:
+    """Learn the rules of every site that has labels.
+
+    The site of a page is the column `site` of its table, else the host of its URL. The site of labels is `"site"` in
+    their line, else the host of their `"url"`.
+
+    Args:
+        spark: The session; see `start_session`.
+        source: Pages, as `extract_on_spark` reads them.
+        labels: A file or folder of labels.
+        schema: What to extract.
+        output: A new folder for Parquet with a row a site.
+        url_column: The column with the URL of a page.
+        html_column: The column with its HTML.
+
+    Returns:
+        A row per site with the columns `site`; `rules`, the content of a rules file; `report`, JSON on how learning
+        went; `problem`, why there are no rules.
+    """
+    columns = PageColumns(url_column, html_column)
+    sources = _with_site(open_page_frame(spark, source, columns, keep=("site",)), spark)
+    lines = _label_lines(spark, os.fspath(labels))
+    pages = _sample_pages(sources.frame, lines).groupBy("site")
+    learn = partial(_learn_task, read=sources.pages, schema=schema)
+    learned = pages.cogroup(lines.groupBy("site")).applyInArrow(learn, from_arrow_schema(_LEARNED))
+    folder = os.fspath(output)
+    write_job(learned, folder, PAGE_ROWS)
+    return spark.read.parquet(folder)
+
+
+def combine_rules(learned: DataFrame) -> Rules:
+    """Combine the rules that `learn_sites` learned, for a crawl of all sites; URL patterns select the site.
+
+    Raises:
+        RulesError: No site was learned.
+    """
+    rows = learned.where("rules is not null").select("site", "rules").orderBy("site").collect()
+    sites = [(row.site, Rules.loads(row.rules, row.site)) for row in rows]
+    if not sites:
+        raise RulesError("no site was learned; the column `problem` says why")
+    wrappers: list[Wrapper] = []
+    for site, rules in sites:
+        wrappers += (replace(wrapper, cluster=f"{site}/{wrapper.cluster}") for wrapper in rules.wrappers)
+    return replace(sites[0][1], wrappers=tuple(wrappers))
+
+
+def _with_site(pages: PageFrame, spark: SparkSession) -> PageFrame:
+    """Return the pages as a table with the column `site`."""
+    if not pages.is_table:
+        rows = pages.frame.mapInArrow(partial(_page_rows, read=pages.pages), from_arrow_schema(PAGE_COLUMNS))
+        pages = open_page_frame(spark, rows, PageColumns())
+    columns = pages.frame.columns
+    if "site" in columns:
+        return pages
+    if "url" not in columns:
+        raise SourceError(f"{pages.name}: needs a column `site`, or one with the URL")
+    return replace(pages, frame=pages.frame.withColumn("site", _url_host("url")))
+
+
+def _page_rows(rows: Iterator[pa.RecordBatch], *, read: PageReader) -> Iterator[pa.RecordBatch]:
+    return batch_pages(read(rows, Skipped()))
+
+
+def _label_lines(spark: SparkSession, labels: str) -> DataFrame:
+    """Read the lines of label files, each with its site and the name of its page."""
+    with explain_missing(labels, LabelError):
+        lines = spark.read.text(labels).withColumnRenamed("value", "line").where("trim(line) <> ''")
+    site, page, url = (F.get_json_object("line", f"$.{name}") for name in ("site", "page", "url"))
+    return lines.select(
+        "line", F.coalesce(site, _url_host(url)).alias("site"), F.coalesce(page, url).alias("name")
+    )
+
+
+def _url_host(url: Column | str) -> Column:
+    return F.lower(F.try_parse_url(url, F.lit("HOST")))
+
+
+def _sample_pages(pages: DataFrame, lines: DataFrame) -> DataFrame:
+    """Select the labeled pages of all sites with labels, and some of their unlabeled ones, the same each time."""
+    labeled = lines.groupBy("site").agg(F.collect_set("name").alias("labeled"))
+    sizes = pages.groupBy("site").agg(F.count("*").alias("size"))
+    names = [F.col(name) for name in ("url", *ID_COLUMNS) if name in pages.columns]
+    drawn = F.pmod(F.xxhash64(*names), F.lit(1 << 20)) < F.lit(MAX_PAGES << 20) / F.col("size")
+    chosen = drawn & (F.octet_length("html") <= MAX_BYTES)
+    for name in names:
+        chosen |= F.coalesce(F.array_contains("labeled", name.cast("string")), F.lit(False))
+    # sent to every worker, so that only the selected pages travel
+    sites = F.broadcast(labeled.join(sizes, "site"))
+    return pages.join(sites, "site").where(chosen).drop("labeled", "size")
+
+
+def _learn_task(
+    key: tuple[pa.Scalar, ...], pages: pa.Table, lines: pa.Table, *, read: PageReader, schema: Schema
+) -> pa.Table:
+    """Learn one site on a worker; return its row."""
+    site = key[0].as_py()
+    row: dict[str, str | None] = {"site": site, "rules": None, "report": None, "problem": None}
+    try:
+        skipped = Skipped()
+        site_pages = sorted(read(iter(pages.to_batches()), skipped), key=lambda page: (page.url, page.id))
+        labels = parse_labels(sorted(lines["line"].to_pylist()), f"labels of {site}")
+        learned = learn_site(site_pages, labels, schema)
+        report = learned.to_dict()
+        if skipped:
+            report["problems"].append(f"{skipped.total} pages skipped: {skipped}")
+        row |= {"rules": learned.rules.dumps(), "report": json.dumps(report, ensure_ascii=False)}
+    except UntemplateError as error:
+        row["problem"] = str(error)
+    except Exception as error:  # one site must not end the job, and its row says what happened
+        row["problem"] = f"{type(error).__name__}: {error}"
+    return pa.Table.from_pylist([row], _LEARNED)
