@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 from untemplate.errors import SourceError
 from untemplate.page import DEFAULT_LIMITS, Limits, Page
-from untemplate.sources.archive import TarReader, ZipReader, is_tar
 from untemplate.sources.fetch import DEFAULT_POLITENESS, Politeness, UrlReader, read_url_list
-from untemplate.sources.folder import FileReader, FolderReader
+from untemplate.sources.html_files import FileReader, FolderReader, TarReader, ZipReader, is_tar
 from untemplate.sources.html_sniffing import SNIFF, is_html
 from untemplate.sources.page_source import InMemory, Pages, Reader
 from untemplate.sources.stream import COMPRESSED_SUFFIXES, open_file, open_stream

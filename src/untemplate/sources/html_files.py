@@ -1,4 +1,4 @@
-"""HTML files: a folder of them, one of them, and what folders and archives have in common.
+"""HTML files: a folder of them, a zip or tar archive of them, or one of them.
 
 Folders and archives are streams of `Member` files. `read_members` selects the pages among them and gives each its id
 and its URL.
@@ -10,28 +10,32 @@ import csv
 import io
 import os
 import re
+import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO, BinaryIO, NamedTuple
+from typing import IO, BinaryIO, NamedTuple, cast
 
 from untemplate.errors import SourceError
 from untemplate.page import Limits, Page
 from untemplate.sources.html_sniffing import SNIFF, has_html_suffix, is_html, page_url
-from untemplate.sources.page_source import Skipped, SourcePart
-from untemplate.sources.stream import CUT_SHORT, open_stream, read_up_to
+from untemplate.sources.page_source import Skipped, SourcePart, StreamReader
+from untemplate.sources.stream import CUT_SHORT, Stream, open_file, open_stream, read_up_to
 
 __all__ = [
     "FileReader",
     "FolderReader",
     "Member",
+    "TarReader",
+    "ZipReader",
     "is_system_file",
+    "is_tar",
     "is_url_table",
     "read_members",
     "swde_site",
@@ -272,3 +276,110 @@ class FileReader:
                 skipped.add(CUT_SHORT, f"{self.path}: {stream.damage}")
         id = self.path.name
         yield Page(url=page_url(html) or id, html=html, id=id, limits=self.limits)
+
+
+_BLOCK_BYTES = tarfile.BLOCKSIZE
+# A hostile header may be damaged in ways for which tarfile has no error of its own.
+_BAD_TAR = (tarfile.TarError, ValueError, RecursionError)
+
+
+@dataclass(frozen=True)
+class ZipReader:
+    """Reads a zip archive; pages in the order of its directory."""
+
+    path: Path
+    limits: Limits
+
+    @cached_property
+    def total(self) -> int:
+        with self._open() as archive:
+            return sum(not is_url_table(name) for name, _ in _zip_files(archive))
+
+    def check(self) -> None:
+        """Raise SourceError if it is not a complete zip archive."""
+        with self._open():
+            pass
+
+    def read(self, skipped: Skipped) -> Iterator[Page]:
+        with self._open() as archive:
+            files = sorted(_zip_files(archive), key=lambda file: not is_url_table(file[0]))
+            members = (Member(name, partial(archive.open, info)) for name, info in files)
+            site = swde_site(name for name, _ in files)
+            yield from read_members(members, str(self.path), site, self.limits, skipped)
+
+    @contextmanager
+    def _open(self) -> Iterator[zipfile.ZipFile]:
+        with open_file(self.path) as file:
+            try:
+                archive = zipfile.ZipFile(file)
+            except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
+                message = f"{self.path}: not a whole zip archive ({error}); fetch it again"
+                raise SourceError(message) from error
+            with archive:
+                yield archive
+
+
+def _zip_files(archive: zipfile.ZipFile) -> list[tuple[str, zipfile.ZipInfo]]:
+    """List the files of an archive, without folders and system files, by clean path."""
+    files = [(_clean_path(info.filename), info) for info in archive.infolist() if not info.is_dir()]
+    return [(name, info) for name, info in files if not is_system_file(name)]
+
+
+@dataclass(frozen=True)
+class TarReader(StreamReader):
+    """Reads a tar archive, compressed or not; pages in the order of the archive."""
+
+    path: Path
+    limits: Limits
+
+    def read_stream(self, stream: Stream, skipped: Skipped) -> Iterator[Page]:
+        try:
+            with tarfile.open(fileobj=stream, mode="r|") as tar:
+                yield from read_members(_tar_members(tar), str(self.path), self._site, self.limits, skipped)
+        except _BAD_TAR as error:
+            skipped.add(CUT_SHORT, f"{self.path}: {stream.damage or error}")
+
+    @cached_property
+    def _site(self) -> str:
+        """The folder of the SWDE site, if it is one; reads no further than the first file that is no SWDE page."""
+        with open_stream(self.path) as stream:
+            try:
+                with tarfile.open(fileobj=stream, mode="r|") as tar:
+                    return swde_site(member.name for member in _tar_members(tar))
+            except _BAD_TAR:
+                return ""
+
+
+def is_tar(head: bytes) -> bool:
+    """Return True if the first block of a file is the header of a tar archive; its checksum decides."""
+    try:
+        tarfile.TarInfo.frombuf(head[:_BLOCK_BYTES], "utf-8", "surrogateescape")
+    except tarfile.TarError:
+        return False
+    return True
+
+
+def _tar_members(tar: tarfile.TarFile) -> Iterator[Member]:
+    """Yield the regular files of an archive.
+
+    Raises:
+        tarfile.ReadError: The archive is cut short. tarfile accepts any end; a complete archive ends with two empty
+            blocks, of which tarfile reads one.
+    """
+    while info := tar.next():
+        # forgotten at once, or memory would grow with the archive
+        tar.members.clear()  # type: ignore[attr-defined]
+        name = _clean_path(info.name)
+        if info.isreg() and not is_system_file(name):
+            yield Member(name, partial(_open_tar_file, tar, info))
+    if cast("IO[bytes]", tar.fileobj).read(_BLOCK_BYTES) != bytes(_BLOCK_BYTES):
+        raise tarfile.ReadError("unexpected end of archive")
+
+
+def _open_tar_file(tar: tarfile.TarFile, info: tarfile.TarInfo) -> IO[bytes]:
+    return cast("IO[bytes]", tar.extractfile(info))
+
+
+def _clean_path(name: str) -> str:
+    """Return a path with slashes only and without empty steps."""
+    return "/".join(part for part in name.replace("\\", "/").split("/") if part not in ("", "."))
