@@ -12,7 +12,7 @@ from untemplate.extraction import Rules
 from untemplate.page import Page
 from untemplate.schema import Schema
 from untemplate.web.assets import FolderAssets, NoAssets, WarcAssets, find_assets
-from untemplate.web.frame_server import make_frame_app
+from untemplate.web.server import make_frame_app
 from untemplate.web.workspace import Workspace
 
 PNG = b"\x89PNG"

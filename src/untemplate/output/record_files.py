@@ -154,6 +154,8 @@ class OutputFormat(ABC):
 
     ending: ClassVar[str]
     """The ending of file names, such as `.csv`."""
+    media_type: ClassVar[str]
+    """The content type of HTTP answers with such a file."""
     is_text: ClassVar[bool]
     """True if what is appended is the result itself, in lines of text, so that it can be written to a pipe."""
 
@@ -225,6 +227,7 @@ class TextFormat(OutputFormat):
 
 class _JsonLines(TextFormat):
     ending = ".jsonl"
+    media_type = "application/jsonl"
 
     def encode_record(self, record: Record, schema: Schema) -> str:
         return encode_json(record_row(record, schema)) + "\n"
@@ -241,6 +244,7 @@ class _Csv(TextFormat):
     """Lists of values, and reasons, are JSON inside a cell."""
 
     ending = ".csv"
+    media_type = "text/csv"
 
     def header(self, schema: Schema) -> bytes:
         return _csv_text([column_names(schema)]).encode()
@@ -281,6 +285,7 @@ class _Parquet(OutputFormat):
     """What is appended are Arrow messages, which `finish` turns into Parquet."""
 
     ending = ".parquet"
+    media_type = "application/vnd.apache.parquet"
     is_text = False
 
     @contextmanager

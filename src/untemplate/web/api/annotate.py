@@ -24,8 +24,9 @@ from untemplate.web.api.common import (
     Text,
     WorkspaceParam,
 )
-from untemplate.web.cluster_session import ClusterSession
-from untemplate.web.labeling_progress import (
+from untemplate.web.cluster_session import (
+    ClusterSession,
+    DoubtfulValue,
     LabelingProgress,
     PageState,
     find_doubtful_values,
@@ -133,37 +134,19 @@ class PageView(BaseModel):
     items: list[Item]
 
 
-class LabelChangeView(BaseModel):
-    """The ids of labels that were added or restored, and of labels that were removed."""
-
-    added: list[int]
-    removed: list[int]
-
-
 class LabeledView(BaseModel):
     """The effect of a change of labels."""
 
-    change: LabelChangeView
+    change: LabelChange
     session: SessionView
     marks: MarksView
-
-
-class DoubtView(BaseModel):
-    """A value, or a missing value, that a person should review."""
-
-    page: str
-    attribute: str
-    texts: list[str]
-    confidence: float
-    reason: str
-    others: list[str] = Field(description="What members of the committee find instead")
 
 
 class ReviewView(BaseModel):
     """The doubtful values on the stored pages of a cluster."""
 
     pages: int = Field(description="The number of pages that were checked")
-    doubts: list[DoubtView]
+    doubts: list[DoubtfulValue]
 
 
 class ClickBody(RequestBody):
@@ -252,14 +235,13 @@ def post_change(workspace: WorkspaceParam, body: LabelChangeBody) -> LabeledView
 def get_review(site: SiteParam, cluster: NameParam) -> ReviewView:
     """Return values with low confidence, disagreement or the wrong type, and missing mandatory values."""
     session = site.session(cluster)
-    doubts = []
+    doubts: list[DoubtfulValue] = []
     for id in site.pages[cluster]:
         page = session.pages.get(id) or site.catalog.page(site.name, id)
         with session.lock:
             doubts += find_doubtful_values(session, page)
     doubts.sort(key=lambda doubt: doubt.confidence)
-    views = [DoubtView(**asdict(doubt)) for doubt in doubts[:MAX_DOUBTS]]
-    return ReviewView(pages=len(site.pages[cluster]), doubts=views)
+    return ReviewView(pages=len(site.pages[cluster]), doubts=doubts[:MAX_DOUBTS])
 
 
 def _labeled_view(site: OpenSite, page: str, change: LabelChange) -> LabeledView:
@@ -267,7 +249,7 @@ def _labeled_view(site: OpenSite, page: str, change: LabelChange) -> LabeledView
     changes = site.workspace.changes.count(site.name)
     session = site.session(site.cluster_of(page))
     return LabeledView(
-        change=LabelChangeView(**asdict(change)),
+        change=change,
         session=_session_view(site, session, changes),
         marks=_marks_view(site, session, page),
     )

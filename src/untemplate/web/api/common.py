@@ -22,6 +22,7 @@ __all__ = [
     "Text",
     "WorkspaceParam",
     "answer_errors",
+    "file_response",
     "job_view",
 ]
 
@@ -50,6 +51,11 @@ ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
     403: {"model": ErrorView, "description": "The request came from another site"},
     404: {"model": ErrorView, "description": "There is no such site, cluster, page or version"},
 }
+
+
+def file_response(media: str) -> dict[int | str, dict[str, Any]]:
+    """Return the OpenAPI description of a response that is a file."""
+    return {200: {"description": "The file", "content": {media: {}}}}
 
 
 def _get_workspace(request: Request) -> Workspace:

@@ -7,16 +7,17 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from fastapi.responses import FileResponse
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field
 
 from untemplate.catalog import Run
 from untemplate.errors import CatalogError
 from untemplate.labeling import write_labels
 from untemplate.output import write_records
+from untemplate.output.record_files import FORMATS
 from untemplate.page import Page
 from untemplate.rules import Wrapper
 from untemplate.rules.applying import apply_rule
@@ -30,6 +31,7 @@ from untemplate.web.api.common import (
     SiteParam,
     Text,
     WorkspaceParam,
+    file_response,
     job_view,
 )
 from untemplate.web.background import Job
@@ -43,14 +45,19 @@ router = APIRouter(prefix="/api", responses=ERROR_RESPONSES)
 
 JobId = Annotated[int, Query(ge=1, le=2**31 - 1)]
 
-_MEDIA_TYPES = {
-    "csv": "text/csv",
-    "jsonl": "application/jsonl",
-    "parquet": "application/vnd.apache.parquet",
-}
-_FILE_RESPONSE: dict[int | str, dict[str, Any]] = {
-    200: {"description": "The file", "content": {"application/octet-stream": {}}}
-}
+EXPORT_FORMATS = (*(ending.removeprefix(".") for ending in FORMATS), "labels")
+"""What an export can write: the formats of records, or the labels."""
+
+
+def _check_export_format(name: str) -> str:
+    if name not in EXPORT_FORMATS:
+        raise ValueError(f"unknown format; give {', '.join(EXPORT_FORMATS)}")
+    return name
+
+
+ExportFormat = Annotated[
+    str, AfterValidator(_check_export_format), Field(json_schema_extra={"enum": list(EXPORT_FORMATS)})
+]
 
 
 class ClusterFiguresView(BaseModel):
@@ -131,7 +138,7 @@ class ExportBody(RequestBody):
     """What to write: the records of all pages, or the labels."""
 
     site: Text
-    format: Literal["csv", "jsonl", "parquet", "labels"]
+    format: ExportFormat
 
 
 class SourceView(BaseModel):
@@ -210,15 +217,20 @@ def get_job(workspace: WorkspaceParam, id: JobId) -> JobView:
     return job_view(workspace.jobs.get(id))
 
 
-@router.get("/job/file", tags=["export"], response_class=FileResponse, responses=_FILE_RESPONSE)
+@router.get(
+    "/job/file",
+    tags=["export"],
+    response_class=FileResponse,
+    responses=file_response("application/octet-stream"),
+)
 def get_file(workspace: WorkspaceParam, id: JobId) -> FileResponse:
     """Return the file that a job has written."""
     job = workspace.jobs.get(id)
     if job.file is None or job.state != "done":
         raise CatalogError(f"job {id} has no file")
     name = re.sub(r"[^\w.-]+", "-", f"{job.site}-{'labels' if 'labels' in job.kind else 'records'}")
-    ending = job.file.suffix.removeprefix(".")
-    return FileResponse(job.file, media_type=_MEDIA_TYPES[ending], filename=f"{name}.{ending}")
+    ending = job.file.suffix
+    return FileResponse(job.file, media_type=FORMATS[ending].media_type, filename=f"{name}{ending}")
 
 
 def _watch_runs(runs: list[Run]) -> Iterator[WatchRunView]:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from untemplate.rules import Wrapper
 from untemplate.web.api.common import ERROR_RESPONSES, RequestBody, SiteParam, WorkspaceParam
-from untemplate.web.labeling_progress import measure_progress
+from untemplate.web.cluster_session import measure_progress
 from untemplate.web.workspace import OpenSite, Workspace
 
 __all__ = ["router"]

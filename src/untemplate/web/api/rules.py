@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import asdict
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
@@ -13,7 +13,13 @@ from pydantic import BaseModel, Field
 from untemplate.errors import RulesError
 from untemplate.extraction import Rules
 from untemplate.rules import Selector, Wrapper
-from untemplate.rules.in_words import compare_rules, explain_records, explain_rule, explain_selector
+from untemplate.rules.in_words import (
+    RuleChange,
+    compare_rules,
+    explain_records,
+    explain_rule,
+    explain_selector,
+)
 from untemplate.rules.xslt import OF_LISTS, not_exportable, wrapper_xslt
 from untemplate.schema import Attribute
 from untemplate.web.api.common import (
@@ -23,6 +29,7 @@ from untemplate.web.api.common import (
     SiteParam,
     Text,
     WorkspaceParam,
+    file_response,
 )
 from untemplate.web.site_updates import draft_rules, is_draft_saved, save_draft
 
@@ -98,18 +105,6 @@ class RulesView(BaseModel):
     history: list[VersionView]
 
 
-class RuleChangeView(BaseModel):
-    """A difference between two versions in words; `before` or `after` is empty if there is nothing on that side.
-
-    Without an attribute, the cluster itself has changed; without a cluster, the schema has.
-    """
-
-    cluster: str | None
-    attribute: str | None
-    before: str
-    after: str
-
-
 class SaveBody(RequestBody):
     """The site whose labels are saved as rules, and a note for the history."""
 
@@ -144,11 +139,11 @@ def get_rules(site: SiteParam, version: VersionParam | None = None) -> RulesView
 
 
 @router.get("/rules/diff")
-def get_diff(site: SiteParam, old: VersionParam, new: VersionParam | None = None) -> list[RuleChangeView]:
+def get_diff(site: SiteParam, old: VersionParam, new: VersionParam | None = None) -> list[RuleChange]:
     """Return the differences from one version to another, or to the rules that the labels teach now."""
     before = site.catalog.rules(site.name, old)
     after = draft_rules(site) if new is None else site.catalog.rules(site.name, new)
-    return [RuleChangeView(**asdict(change)) for change in compare_rules(before, after)]
+    return compare_rules(before, after)
 
 
 @router.post("/rules/save")
@@ -167,12 +162,7 @@ def post_rollback(workspace: WorkspaceParam, body: RollbackBody) -> SavedView:
     return SavedView(version=version)
 
 
-def _file_response(media: str) -> dict[int | str, dict[str, Any]]:
-    """Return the OpenAPI description of a response that is a file."""
-    return {200: {"description": "The file", "content": {media: {}}}}
-
-
-@router.get("/rules/file", response_class=Response, responses=_file_response("application/json"))
+@router.get("/rules/file", response_class=Response, responses=file_response("application/json"))
 def get_rules_file(site: SiteParam, version: VersionParam | None = None) -> Response:
     """Return the rules as a rules file."""
     return _download(
@@ -180,7 +170,7 @@ def get_rules_file(site: SiteParam, version: VersionParam | None = None) -> Resp
     )
 
 
-@router.get("/rules/xslt", response_class=Response, responses=_file_response("application/xslt+xml"))
+@router.get("/rules/xslt", response_class=Response, responses=file_response("application/xslt+xml"))
 def get_xslt(site: SiteParam, cluster: NameParam, version: VersionParam | None = None) -> Response:
     """Return the rules of a cluster as an XSLT 1.0 style sheet."""
     rules = site.catalog.rules(site.name, version)
