@@ -18,11 +18,12 @@ from scipy.optimize import minimize
 
 from benchmarks.data.swde import Score
 from benchmarks.measure.lists import Floats, Sheet, choose, folds, hits, score_rows, sheets
-from untemplate.labeling.list_labels import LetterIndex, letters_of
+from untemplate.labeling.list_labels import LetterIndex
 from untemplate.lists import Row
 from untemplate.lists.cells import SEAM_FEATURES, find_seams
 from untemplate.lists.groups import drop_hidden_members
 from untemplate.lists.list_page import build_table
+from untemplate.page.locating import letters_and_digits
 
 # Of the weights: the strength of the prior. Of 0.3, 3 and 30 the best, five folds over sites.
 PRIOR = 3.0
@@ -43,7 +44,7 @@ def evidence(sheet: Sheet) -> Evidence:
     seams = find_seams(sheet.found.profile, group.runs)
     numbers = {(one, other): number for number, (one, other) in enumerate(seams.texts.tolist())}
     verdict = np.full(len(seams.kind), -1)
-    texts = [letters_of(item) if isinstance(item, str) else "" for item in tree.items]
+    texts = [letters_and_digits(item) if isinstance(item, str) else "" for item in tree.items]
     inside = [
         [row for top in run for row in range(top, int(tree.end[top])) if texts[row]] for run in group.runs
     ]
@@ -88,7 +89,11 @@ def choose_joins(known: Iterable[Evidence]) -> Floats:
 
 def reachable(sheet: Sheet) -> float:
     """The share of a page's true cells that are the letters of whole texts on it, side by side."""
-    texts = [text for item in sheet.found.tree.items if isinstance(item, str) and (text := letters_of(item))]
+    texts = [
+        text
+        for item in sheet.found.tree.items
+        if isinstance(item, str) and (text := letters_and_digits(item))
+    ]
     index = LetterIndex(texts)
     cells = {cell for record in sheet.records for cell in record}
     return sum(index.find_complete(cell) is not None for cell in cells) / len(cells)
@@ -97,8 +102,8 @@ def reachable(sheet: Sheet) -> float:
 def excuse(rows: Sequence[Row], sheet: Sheet) -> Score:
     """Cells of right rows, were each true one that is nowhere on the page, as it is written, one of ours too many."""
     hit = got = want = 0
-    for number, true in hits([letters_of(row.text) for row in rows], sheet.records).items():
-        own = {text for cell in rows[number].cells if cell and (text := letters_of(cell))}
+    for number, true in hits([letters_and_digits(row.text) for row in rows], sheet.records).items():
+        own = {text for cell in rows[number].cells if cell and (text := letters_and_digits(cell))}
         known = set(sheet.records[true])
         excused = min(sheet.otherwise[true], len(own - known))
         hit += len(own & known) + excused

@@ -22,12 +22,12 @@ from benchmarks.measure.cells import choose_joins, evidence
 from benchmarks.measure.kinds import KINDS, Lesson, lesson, lesson_classes
 from benchmarks.measure.lists import FOLDS, Floats, Sheet, choose, folds, hits, sheets
 from untemplate.labeling.hcrf.lessons import choose_classes, train_names
-from untemplate.labeling.list_labels import letters_of
 from untemplate.lists.column_names import ColumnNamer
 from untemplate.lists.groups import Group
 from untemplate.lists.hcrf import train_hcrf
 from untemplate.lists.hcrf_blocks import NOTE, RECORD, BlockClasses, ObservedBlocks, true_classes
 from untemplate.lists.page_tree import Run
+from untemplate.page.locating import letters_and_digits
 
 # BlockClasses of blocks when records are detected without a look at what is in them.
 DETECTION = BlockClasses(())
@@ -71,7 +71,7 @@ def score(one: Lesson, runs: Sequence[Run]) -> Score:
     """How many of these records are right."""
     tree = one.sheet.found.tree
     texts = [
-        letters_of(
+        letters_and_digits(
             "".join(item for row in run for item in tree.items[row : tree.end[row]] if isinstance(item, str))
         )
         for run in runs

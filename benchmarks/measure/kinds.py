@@ -14,7 +14,6 @@ import numpy as np
 
 from benchmarks.measure.lists import Sheet, hits
 from untemplate.labeling.hcrf.lessons import ListLesson, locate_cells
-from untemplate.labeling.list_labels import letters_of
 from untemplate.lists.alignment import align_records
 from untemplate.lists.block_features import BlockFeatures, observe_page
 from untemplate.lists.cells import CellFinder, Line, find_joined_rows
@@ -22,6 +21,7 @@ from untemplate.lists.groups import Group
 from untemplate.lists.hcrf_blocks import BlockClasses, ObservedBlocks, true_classes
 from untemplate.lists.scene import MIN_MOST, Scene, build_scene
 from untemplate.page.arrays import Doubles, Longs
+from untemplate.page.locating import letters_and_digits
 
 KINDS = ("title", "link", "image", "price", "date", "text")
 # A page whose best group has a lower score than this teaches nothing: what its records are is not clear.
@@ -84,7 +84,7 @@ def lesson(sheet: Sheet, weights: Doubles, join_weights: Doubles) -> Lesson:
 def _values(sheet: Sheet, scene: Scene, group: Group, join_weights: Doubles) -> dict[int, str]:
     """The kinds of the leaves of a group's records."""
     tree = sheet.found.tree
-    texts = [letters_of(item) if isinstance(item, str) else "" for item in tree.items]
+    texts = [letters_and_digits(item) if isinstance(item, str) else "" for item in tree.items]
     inside = ["".join("".join(texts[row : tree.end[row]]) for row in run) for run in group.runs]
     right = hits(inside, sheet.records)
     known: set[int] = set()

@@ -21,8 +21,8 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 import untemplate as ut
 from benchmarks.data.swde import Score
 from benchmarks.measure.lists import Sheet, hits, sheets
-from untemplate.labeling.list_labels import letters_of
 from untemplate.page import visible_text
+from untemplate.page.locating import letters_and_digits
 from untemplate.rules.record_pages import RecordPage, split_records
 
 
@@ -30,7 +30,7 @@ def labels(sheet: Sheet, every: int = 1) -> Iterator[ut.Label]:
     """The true records of a page, or some of them, as a person would label them; columns have no names."""
     for number, cells in enumerate(sheet.given[::every]):
         for column, cell in enumerate(cells):
-            if letters_of(cell):
+            if letters_and_digits(cell):
                 yield ut.Label(sheet.page.id, f"column_{column}", cell, record=str(number))
 
 
@@ -42,7 +42,7 @@ def rows(rules: ut.Rules, page: ut.Page) -> list[RecordPage]:
 
 
 def text_of(row: RecordPage) -> str:
-    return letters_of(" ".join(map(visible_text, row.elements)))
+    return letters_and_digits(" ".join(map(visible_text, row.elements)))
 
 
 def matched(found: Sequence[str], records: Sequence[Sequence[str]]) -> int:

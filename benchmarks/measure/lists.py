@@ -25,7 +25,6 @@ from scipy.optimize import minimize
 
 from benchmarks.data.swde import Score, unpacked
 from untemplate import Page, find_records, list_model
-from untemplate.labeling.list_labels import letters_of
 from untemplate.layout import EstimatedLayout
 from untemplate.lists import Row
 from untemplate.lists.group_scores import GROUP_FEATURES, score_groups, shipped_group_weights
@@ -33,6 +32,7 @@ from untemplate.lists.groups import Group, drop_hidden_members
 from untemplate.lists.list_page import MIN_LIST_CONFIDENCE, ListPage
 from untemplate.lists.vision_tree import build_vision_tree
 from untemplate.page import element_xpath, visible_text
+from untemplate.page.locating import letters_and_digits
 
 Floats = npt.NDArray[np.float64]
 FOLDS = 5
@@ -79,7 +79,7 @@ class Sheet:
     @cached_property
     def f1(self) -> Floats:
         """The score of each group of the page, were it chosen."""
-        texts = [letters_of(item) if isinstance(item, str) else "" for item in self.found.tree.items]
+        texts = [letters_and_digits(item) if isinstance(item, str) else "" for item in self.found.tree.items]
         return np.array([self._score(group, texts).f1 for group in self.found.groups])
 
     @cached_property
@@ -121,10 +121,10 @@ def sheets(sites: Sequence[str] = ()) -> Iterator[Sheet]:
         if sites and site not in sites:
             continue
         page = Page(html=path.read_bytes(), id=f"{site}/{path.name}")
-        text = letters_of(visible_text(page.tree))
+        text = letters_and_digits(visible_text(page.tree))
         with path.with_suffix(".csv").open(encoding="utf-8", errors="replace", newline="") as file:
             given = list(csv.reader(file))
-        cells = [[cell for raw in row if (cell := letters_of(raw))] for row in given]
+        cells = [[cell for raw in row if (cell := letters_and_digits(raw))] for row in given]
         rows = [([cell for cell in row if cell in text], len(row)) for row in cells]
         known = [(row, count - len(row)) for row, count in rows if row]
         yield Sheet(site, page, [row for row, _ in known], given, [missing for _, missing in known])
@@ -142,8 +142,10 @@ def hits(found: Sequence[str], records: Sequence[Sequence[str]]) -> dict[int, in
 
 def score_rows(rows: Sequence[Row], records: Sequence[Sequence[str]]) -> tuple[Score, Score, Score]:
     """Records; (row, text) pairs of all rows; those of the rows that are right."""
-    right = hits([letters_of(row.text) for row in rows], records)
-    got = [{letters_of(cell) for cell in row.cells if cell and letters_of(cell)} for row in rows]
+    right = hits([letters_and_digits(row.text) for row in rows], records)
+    got = [
+        {letters_and_digits(cell) for cell in row.cells if cell and letters_and_digits(cell)} for row in rows
+    ]
     want = [set(cells) for cells in records]
     common = sum(len(got[number] & want[true]) for number, true in right.items())
     return (
@@ -255,9 +257,9 @@ def show_site(console: Console, every: Sequence[Sheet]) -> None:
             f"F1 {records.f1:.3f}, best group {sheet.f1.max(initial=0):.3f}, "
             f"cells {cells.f1:.3f}, in right rows {right.f1:.3f}"
         )
-        pairs = hits([letters_of(row.text) for row in rows], sheet.records)
+        pairs = hits([letters_and_digits(row.text) for row in rows], sheet.records)
         for number, row in enumerate(rows):
-            got = {letters_of(cell) for cell in row.cells if cell} - {""}
+            got = {letters_and_digits(cell) for cell in row.cells if cell} - {""}
             want = set(sheet.records[pairs[number]]) if number in pairs else None
             if want is None:
                 console.print(f"  wrong: {row.xpath} {row.text[:80]}", markup=False)

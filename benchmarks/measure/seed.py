@@ -26,16 +26,16 @@ from benchmarks.train.rankers import held_out
 from untemplate import Knowledge, Label, Page, learn, train
 from untemplate.labeling.label import Finding
 from untemplate.labeling.seed.field_ranking import Rankers
-from untemplate.labeling.seed.paper import (
+from untemplate.labeling.seed.paper_model import (
     Adapted,
-    PaperSite,
-    SeedSite,
+    PaperModel,
     adapt_fields,
     adapt_jointly,
     adapt_pages,
+    make_paper_findings,
     merge_solutions,
 )
-from untemplate.labeling.seed.paper_model import PaperModel, make_paper_findings
+from untemplate.labeling.seed.paper_site import PaperSite, SeedSite
 from untemplate.labeling.seed.seed_model import SeedModel
 from untemplate.labeling.site_templates import pages_of_labeled_templates
 from untemplate.schema import Schema

@@ -8,9 +8,9 @@ sighting is believed if the values of enough other pages are in similar places.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from urllib.parse import urljoin
 
 from untemplate.errors import PageError
@@ -56,6 +56,11 @@ class Sighting:
     def kind(self) -> _PlaceKind:
         """What similar places of a template have in common."""
         return self.node.path, self.is_complete
+
+    @property
+    def fills_node(self) -> bool:
+        """Whether the value is all the text of one node."""
+        return self.is_complete and self.nodes == 1
 
 
 class ValueFinder:
@@ -177,63 +182,71 @@ def _signs_around(value: str) -> tuple[str, str]:
 
 @dataclass
 class _Reading:
-    """One way to read the remembered values of an attribute: on each page, for each value, its sightings.
+    """One way to read the remembered values of an attribute, and where they are found on the pages.
 
-    `decoys` counts pages on which a value of another page is in a kind of place. This happens by chance.
+    Attributes:
+        sightings: By page, for each value its sightings.
+        decoys: How many pages have a value of another page in a kind of place. This happens by chance.
     """
 
     sightings: dict[str, list[list[Sighting]]] = field(default_factory=dict)
     decoys: Counter[_PlaceKind] = field(default_factory=Counter)
 
-    def add_decoys(self, finder: ValueFinder, texts: Sequence[str], type: Type) -> None:
+    def add_page(self, page: str, finder: ValueFinder, texts: Sequence[str], type: Type) -> None:
+        """Search the remembered values of a page."""
+        self.sightings[page] = [finder.find(text, type) for text in texts]
+
+    def add_decoys(self, finder: ValueFinder, texts: Iterable[str], type: Type) -> None:
         """Count the kinds of places in which any of these values of another page is found."""
-        kinds: set[_PlaceKind] = set()
-        for text in texts:
-            kinds.update(sighting.kind for sighting in finder.find(text, type))
-        self.decoys.update(kinds)
+        self.decoys.update(_kinds_of_places(finder.find(text, type) for text in texts))
 
     def vote(self, name: str) -> tuple[int, list[Label]]:
-        """Return the labels of pages on which all values are in believed places, and what the labels are worth.
+        """Return what the labels are worth, and the labels of pages on which all values are in believed places.
 
         A page counts twice if each of its values is all the text of one node.
         """
         votes = self._count_votes()
-        min_votes = min(MIN_VOTES, len(self.sightings))
-        believed = {
-            kind for kind, count in votes.items() if count >= max(min_votes, 2 * self.decoys[kind] + 1)
-        }
         labels: list[Label] = []
         worth = 0
         for page, values in self.sightings.items():
-            chosen = [_choose_sighting(value, believed, votes) for value in values]
-            complete = [sighting for sighting in chosen if sighting is not None]
-            if not _are_different_places(complete, len(values)):
+            chosen = _choose_sightings(values, votes)
+            if chosen is None:
                 continue
-            labels += [Label(page, name, sighting.text, source=SOURCE) for sighting in complete]
-            worth += 2 if all(sighting.is_complete and sighting.nodes == 1 for sighting in complete) else 1
+            labels += [Label(page, name, sighting.text, source=SOURCE) for sighting in chosen]
+            worth += 2 if all(sighting.fills_node for sighting in chosen) else 1
         return worth, labels
 
-    def _count_votes(self) -> Counter[_PlaceKind]:
-        """Count the pages with a sighting in each kind of place."""
+    def _count_votes(self) -> dict[_PlaceKind, int]:
+        """Return the believed kinds of places, each with the number of pages that have a sighting there."""
         votes: Counter[_PlaceKind] = Counter()
         for values in self.sightings.values():
-            kinds: set[_PlaceKind] = set()
-            for value in values:
-                kinds.update(sighting.kind for sighting in value)
-            votes.update(kinds)
-        return votes
+            votes.update(_kinds_of_places(values))
+        min_votes = min(MIN_VOTES, len(self.sightings))
+        needed = {kind: max(min_votes, 2 * self.decoys[kind] + 1) for kind in votes}
+        return {kind: count for kind, count in votes.items() if count >= needed[kind]}
 
 
-def _choose_sighting(
-    sightings: Sequence[Sighting], believed: set[_PlaceKind], votes: Counter[_PlaceKind]
-) -> Sighting | None:
-    """Return the sighting in the believed kind of place with most votes."""
-    candidates = [sighting for sighting in sightings if sighting.kind in believed]
-    return max(candidates, key=lambda one: (votes[one.kind], one.is_complete)) if candidates else None
+def _kinds_of_places(values: Iterable[Iterable[Sighting]]) -> set[_PlaceKind]:
+    """Return the kinds of places of all sightings of some values."""
+    return {sighting.kind for sighting in chain.from_iterable(values)}
 
 
-def _are_different_places(sightings: Sequence[Sighting], count: int) -> bool:
-    return len({(sighting.node.element, sighting.node.kind) for sighting in sightings}) == count
+def _choose_sightings(
+    values: Sequence[Sequence[Sighting]], votes: Mapping[_PlaceKind, int]
+) -> list[Sighting] | None:
+    """Return the best sighting of each value: the one in the believed kind of place with most votes.
+
+    Returns:
+        None if a value is in no believed place, or if two values are in the same place.
+    """
+    chosen: list[Sighting] = []
+    for sightings in values:
+        believed = [sighting for sighting in sightings if sighting.kind in votes]
+        if not believed:
+            return None
+        chosen.append(max(believed, key=lambda sighting: (votes[sighting.kind], sighting.is_complete)))
+    places = {(sighting.node.element, sighting.node.kind) for sighting in chosen}
+    return chosen if len(places) == len(chosen) else None
 
 
 class GoldenLabeler:
@@ -262,24 +275,28 @@ class GoldenLabeler:
         Attributes that a page never had are labeled as missing there, if the attribute is found on other pages.
         """
         goldens = [page.entry_in(self.goldens) or {} for page in pages]
+        goldens_before = goldens[-1:] + goldens[:-1]
         readings: defaultdict[tuple[str, str], _Reading] = defaultdict(_Reading)
         gaps: defaultdict[str, list[str]] = defaultdict(list)
-        for number, page in enumerate(pages):
+        for page, golden, other_golden in zip(pages, goldens, goldens_before, strict=True):
             try:
                 finder = ValueFinder(page)
             except PageError:
                 continue
-            golden, other_golden = goldens[number], goldens[number - 1]
             for name, attribute in self.schema.attributes.items():
                 if name not in golden:
                     gaps[name].append(page.id)
                     continue
-                decoys = [text for text in other_golden.get(name, ()) if text not in golden[name]]
+                decoys = _decoys_of(golden[name], other_golden.get(name, ()))
                 for way, texts in _readings_of(golden[name], attribute):
-                    reading = readings[name, way]
-                    reading.sightings[page.id] = [finder.find(text, attribute.type) for text in texts]
-                    reading.add_decoys(finder, decoys, attribute.type)
+                    readings[name, way].add_page(page.id, finder, texts, attribute.type)
+                    readings[name, way].add_decoys(finder, decoys, attribute.type)
         return _best_labels(readings, gaps)
+
+
+def _decoys_of(texts: Sequence[str], other_texts: Iterable[str]) -> list[str]:
+    """Return the values of another page that this page does not have."""
+    return [text for text in other_texts if text not in texts]
 
 
 def _readings_of(texts: Sequence[str], attribute: Attribute) -> Iterator[tuple[str, Sequence[str]]]:
@@ -300,9 +317,9 @@ def _best_labels(
         worth, labels = reading.vote(name)
         if worth > best.get(name, (0,))[0]:
             best[name] = worth, labels
-    found: list[Label] = []
+    present: list[Label] = []
     missing: list[Label] = []
     for name, (_, labels) in best.items():
-        found += labels
+        present += labels
         missing += [Label(page, name, None, source=SOURCE) for page in gaps.get(name, ())]
-    return found + missing
+    return present + missing

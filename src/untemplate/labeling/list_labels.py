@@ -7,7 +7,6 @@ records of a page.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -23,8 +22,9 @@ from untemplate.lists.list_page import ListPage
 from untemplate.lists.page_tree import Run
 from untemplate.lists.rows import Row, cell_names
 from untemplate.page import Page
+from untemplate.page.locating import letters_and_digits
 
-__all__ = ["LetterIndex", "LocatedRecord", "labels_of_rows", "letters_of", "locate_records", "locate_runs"]
+__all__ = ["LetterIndex", "LocatedRecord", "labels_of_rows", "locate_records", "locate_runs"]
 
 SOURCE = "find_records"
 
@@ -33,24 +33,12 @@ MAX_OCCURRENCES = 100
 # Records that are located to compare groups. More would only take longer.
 MAX_COMPARED_RECORDS = 100
 
-_NOT_LETTERS = re.compile(r"[\W_]+")
-
-
-def letters_of(text: str) -> str:
-    """Return the letters and digits of a text in lower case: how texts are compared.
-
-    Example:
-        >>> letters_of("Chimichurri Grill, $4.50")
-        'chimichurrigrill450'
-    """
-    return _NOT_LETTERS.sub("", text.lower())
-
 
 class LetterIndex:
     """Finds values in the letters of adjacent texts, as if these were one text.
 
     Args:
-        texts: the letters of each text, as from `letters_of`.
+        texts: the letters of each text, as from `letters_and_digits`.
     """
 
     def __init__(self, texts: Sequence[str]) -> None:
@@ -145,7 +133,9 @@ class _RecordLocator:
         self._page, self._list, self._tree = page, list_page, list_page.tree
         items = self._tree.items
         self._row_of = {item: row for row, item in enumerate(items) if not isinstance(item, str)}
-        self._index = LetterIndex([letters_of(item) if isinstance(item, str) else "" for item in items])
+        self._index = LetterIndex(
+            [letters_and_digits(item) if isinstance(item, str) else "" for item in items]
+        )
 
     def locate(self, by_record: dict[str, list[Label]]) -> list[tuple[Run, list[Label]]]:
         """Return the members of the best group with the labels of each."""
@@ -181,7 +171,7 @@ class _RecordLocator:
 
     def _value_spans(self, label: Label) -> list[_Span]:
         if label.xpath is None:
-            occurrences = self._index.find_all(letters_of(label.value or ""))
+            occurrences = self._index.find_all(letters_and_digits(label.value or ""))
             return list(islice(occurrences, MAX_OCCURRENCES + 1))
         row = self._row_of.get(self._element_at(label.xpath), -1)
         return [(row, row)] if row >= 0 else []

@@ -21,7 +21,7 @@ import re2
 from untemplate.labeling.nodes import Fields, NodeTable
 from untemplate.labeling.nodes.fields import kinds_of
 from untemplate.labeling.seed.attribute_model import AttributeModel
-from untemplate.labeling.seed.site_fields import SiteFields, hash_of
+from untemplate.labeling.seed.site_fields import SiteFields, hash_words
 from untemplate.page.arrays import Bools, Floats, Ints, group_rows
 from untemplate.schema import Attribute, Hints, Like, Schema, Type
 from untemplate.value_types import find_typed
@@ -116,7 +116,7 @@ class WordListAnnotator:
     """Marks texts that equal one of some words, ignoring case and punctuation."""
 
     def __init__(self, words: Iterable[str]) -> None:
-        self._hashes = np.array(sorted({hash_of(word) for word in words} - {0}), np.uint64)
+        self._hashes = np.array(sorted({hash_words(word) for word in words} - {0}), np.uint64)
 
     def marks(self, site: SiteFields) -> Bools:
         marked: Bools = np.isin(site.value_hashes, self._hashes)[site.fields.value]

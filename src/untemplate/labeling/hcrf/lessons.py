@@ -6,7 +6,6 @@ have a true class.
 
 from __future__ import annotations
 
-import html
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from itertools import chain
 from untemplate.errors import PageError
 from untemplate.labeling.hcrf.detail_pages import DetailPage, SlotKey, read_detail_pages
 from untemplate.labeling.label import Label
-from untemplate.labeling.list_labels import LetterIndex, letters_of, locate_runs
+from untemplate.labeling.list_labels import LetterIndex, locate_runs
 from untemplate.layout import EstimatedLayout
 from untemplate.lists.alignment import AlignedLines
 from untemplate.lists.block_features import observe_records
@@ -28,8 +27,9 @@ from untemplate.lists.list_page import ListPage, build_table
 from untemplate.lists.page_tree import Run
 from untemplate.lists.scene import Scene, build_scene
 from untemplate.lists.vision_tree import VisionTree
-from untemplate.page import Page, nodes_at, squeeze
+from untemplate.page import Page, nodes_at
 from untemplate.page.arrays import Longs
+from untemplate.page.locating import clean_value, letters_and_digits, match_texts, nodes_by_xpath
 from untemplate.schema import Schema
 
 __all__ = [
@@ -119,8 +119,8 @@ def _choose_pages(pages: Sequence[Page], by_page: Mapping[str, Sequence[Label]])
     """Return labeled pages spread over the site, and unlabeled ones if there are few."""
     labeled = [page for page in pages if _labels_of(page, by_page)]
     unlabeled = [page for page in pages if not _labels_of(page, by_page)]
-    chosen = _spread_pages(labeled, MAX_PAGES_READ)
-    return chosen + _spread_pages(unlabeled, MAX_PAGES_READ - len(chosen))
+    chosen = _sample_evenly(labeled, MAX_PAGES_READ)
+    return chosen + _sample_evenly(unlabeled, MAX_PAGES_READ - len(chosen))
 
 
 def _labels_of(page: Page, by_page: Mapping[str, Sequence[Label]]) -> list[Label]:
@@ -139,7 +139,7 @@ def _group_labels(labels: Iterable[Label], schema: Schema) -> dict[str, list[Lab
     return by_page
 
 
-def _spread_pages(pages: Sequence[Page], count: int) -> list[Page]:
+def _sample_evenly(pages: Sequence[Page], count: int) -> list[Page]:
     """Return at most this many pages, evenly spread."""
     if len(pages) <= count:
         return list(pages)
@@ -153,7 +153,7 @@ def _locate_values(detail: DetailPage, by_page: Mapping[str, Sequence[Label]]) -
         if label.xpath is not None:
             leaves = _leaves_at(detail, label.xpath)
         else:
-            leaves = _leaves_with_text(detail, squeeze(html.unescape(label.value or "")))
+            leaves = _leaves_with_text(detail, clean_value(label.value or ""))
         for leaf in leaves:
             values.setdefault(leaf, label.attribute)
     return values
@@ -161,26 +161,15 @@ def _locate_values(detail: DetailPage, by_page: Mapping[str, Sequence[Label]]) -
 
 def _leaves_with_text(detail: DetailPage, value: str) -> list[int]:
     """Return all leaves with this text; if there are none, the shortest leaf that contains it and little more."""
-    texts = detail.scene.texts
-    containing = [leaf for leaf in detail.slots.values() if value in texts[leaf]]
-    equal = [leaf for leaf in containing if texts[leaf] == value]
-    if equal or not containing:
-        return equal
-    shortest = min(containing, key=lambda leaf: (len(texts[leaf]), leaf))
-    is_most = len(value) >= MIN_VALUE_SHARE * len(texts[shortest])
-    return [shortest] if is_most else []
+    texts = {leaf: detail.scene.texts[leaf] for leaf in detail.slots.values()}
+    return [leaf for leaf in match_texts(texts, value) if len(value) >= MIN_VALUE_SHARE * len(texts[leaf])]
 
 
 def _leaves_at(detail: DetailPage, xpath: str) -> list[int]:
     """Return the leaves of the nodes that an XPath selects; of an element, the leaf of its first text."""
     leaves: list[int] = []
-    for element, kind in nodes_at(detail.page.tree, xpath):
-        if kind == "element":
-            inside = set(element.iter())
-            leaves += [leaf for leaf, node in detail.nodes.items() if node.parent in inside][:1]
-        else:
-            selected = (element, kind)
-            leaves += [leaf for leaf, node in detail.nodes.items() if (node.element, node.kind) == selected]
+    for kind, selected in nodes_by_xpath(detail.nodes, detail.page.tree, xpath):
+        leaves += selected[:1] if kind == "element" else selected
     return leaves
 
 
@@ -207,18 +196,29 @@ def train_details(sites: Sequence[Sequence[DetailLesson]], schema: Schema) -> Hc
 
     Every page is one record, so its smallest block with all values has the class of records.
     """
-    taught_sites = [site for site in sites if site]
-    if not taught_sites:
+    lessons = _select_lessons(sites)
+    if not lessons:
         return None
-    count = max(MIN_SITE_PAGES, MAX_TRAINING_PAGES // len(taught_sites))
-    lessons = [*chain.from_iterable(site[:count] for site in taught_sites)]
-    taught = frozenset[str]().union(*(lesson.attributes[0] for lesson in lessons))
-    seen: list[frozenset[str]] = []
-    for lesson in lessons:
-        seen += _inner_combinations(lesson.page.scene.vision, [lesson.record], lesson.attributes)
-    classes = BlockClasses.choose([name for name in schema.attributes if name in taught], seen)
+    classes = _choose_detail_classes(lessons, schema)
     truth = [_page_classes(classes, lesson.page.scene, [lesson.record], lesson.values) for lesson in lessons]
     return train_hcrf(classes, [lesson.page.observed for lesson in lessons], truth, ONE_VERTICAL)
+
+
+def _select_lessons(sites: Sequence[Sequence[DetailLesson]]) -> list[DetailLesson]:
+    """Return the first lessons of each site: MAX_TRAINING_PAGES in total, but at least MIN_SITE_PAGES per site."""
+    taught_sites = [site for site in sites if site]
+    count = max(MIN_SITE_PAGES, MAX_TRAINING_PAGES // max(1, len(taught_sites)))
+    return [*chain.from_iterable(site[:count] for site in taught_sites)]
+
+
+def _choose_detail_classes(lessons: Sequence[DetailLesson], schema: Schema) -> BlockClasses:
+    """Return the classes for the taught attributes, with the combinations that occur together in parts of pages."""
+    taught: set[str] = set()
+    combinations: list[frozenset[str]] = []
+    for lesson in lessons:
+        taught |= lesson.attributes[0]
+        combinations += _inner_combinations(lesson.page.scene.vision, [lesson.record], lesson.attributes)
+    return BlockClasses.choose([name for name in schema.attributes if name in taught], combinations)
 
 
 def _inner_combinations(
@@ -307,7 +307,7 @@ class _LabeledLeaves:
             return self._find_at(leaves, label.xpath)
         value = (label.value or "").strip()
         images = [leaf for leaf in leaves if value and self._scene.image_address(leaf) == value]
-        return images or sorted(locate_cells(self._scene, leaves, [letters_of(value)]))
+        return images or sorted(locate_cells(self._scene, leaves, [letters_and_digits(value)]))
 
     def _find_at(self, leaves: Sequence[int], xpath: str) -> list[int]:
         """Return the leaves of a record that show what an XPath selects."""
@@ -315,7 +315,7 @@ class _LabeledLeaves:
         for element, kind in nodes_at(self._page.tree, xpath):
             if kind in ("text", "tail"):
                 text = element.tail if kind == "tail" else element.text
-                selected |= locate_cells(self._scene, leaves, [letters_of(text or "")])
+                selected |= locate_cells(self._scene, leaves, [letters_and_digits(text or "")])
             else:
                 rows = tuple(
                     row for row, item in enumerate(self._scene.profile.tree.items) if item is element
@@ -330,9 +330,9 @@ def locate_cells(scene: Scene, leaves: Sequence[int], cells: Iterable[str]) -> s
     Args:
         scene: the page.
         leaves: the leaves of the record, in page order.
-        cells: the letters of the cells, as from `letters_of`. A cell may span several leaves, or be most of one.
+        cells: the cells, as from `letters_and_digits`. A cell may span several leaves, or be most of one.
     """
-    letters = {leaf: letters_of(scene.texts[leaf]) for leaf in leaves}
+    letters = {leaf: letters_and_digits(scene.texts[leaf]) for leaf in leaves}
     with_letters = {leaf: text for leaf, text in letters.items() if text}
     order, index = list(with_letters), LetterIndex(list(with_letters.values()))
     located: set[int] = set()

@@ -110,7 +110,7 @@ class HeaderFinder:
         if cell not in self._position:
             self._position.update((c, i) for i, c in enumerate(row.iterchildren("td", "th")))
         position = self._position[cell]
-        return _caption_text(headers[position]) if position < len(headers) else ""
+        return _header_text(headers[position]) if position < len(headers) else ""
 
     def _first_row_of(self, row: etree._Element | None) -> list[etree._Element]:
         """Return the cells of the first row of the table around a row."""
@@ -130,13 +130,13 @@ class HeaderFinder:
             term = ""
             for child in cell.getparent().iterchildren("dt", "dd"):
                 if child.tag == "dt":
-                    term = _caption_text(child)
+                    term = _header_text(child)
                 else:
                     self._term[child] = term
         return self._term[cell]
 
 
-def _caption_text(element: etree._Element) -> str:
+def _header_text(element: etree._Element) -> str:
     """Return the text of a caption; empty if it is too long to be one."""
     length, parts = 0, []
     for part in element.itertext(etree.Element):

@@ -165,7 +165,7 @@ class Fields:
         texts = {int(number): self.table.texts[number] for number in self.table.text[rows]}
         if len(texts) < 3:
             return {}
-        prefix = _common_words([text[:MAX_PREFIX_LENGTH].split(" ") for text in texts.values()])
+        prefix = _shared_words_of([text[:MAX_PREFIX_LENGTH].split(" ") for text in texts.values()])
         if not prefix:
             return {}
         with_prefix = {number for number, text in texts.items() if text.startswith(f"{prefix} ")}
@@ -251,7 +251,7 @@ class Fields:
         return np.flatnonzero(self.is_candidate & has_kind).astype(np.int32)
 
 
-def _common_words(texts: Sequence[list[str]]) -> str:
+def _shared_words_of(texts: Sequence[list[str]]) -> str:
     """Return the words without digits that most texts begin with; the last word of a text is never among them."""
     min_count = MIN_PREFIX_SHARE * len(texts)
     prefix: list[str] = []

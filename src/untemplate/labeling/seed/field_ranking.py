@@ -45,8 +45,14 @@ FILE = "rankers.json"
 
 @dataclass(frozen=True)
 class Rankers:
-    """Weights that know no vertical: of evidence for a field, of attributes together, and of the best field's chance
-    to be right. They come with the package, trained on the made-up web by `python -m benchmarks.train.rankers`.
+    """Weights of evidence that are the same for all verticals.
+
+    They come with the package, trained on the made-up web by `python -m benchmarks.train.rankers`.
+
+    Attributes:
+        evidence: Weights of the evidence for a field by itself.
+        joint: Weights of the evidence from the other attributes.
+        judge: Weights, and the intercept, for the probability that the best field is right.
     """
 
     evidence: dict[str, float]
@@ -54,20 +60,20 @@ class Rankers:
     judge: dict[str, float]
 
     def score(self, columns: Floats, names: Iterable[str]) -> Doubles:
-        """The score of each candidate field by its own evidence."""
-        return _weighed(columns, [self.evidence[name] for name in names])
+        """Return the score of each candidate field by its own evidence."""
+        return _weighted_sum(columns, [self.evidence[name] for name in names])
 
     def score_jointly(self, columns: Floats, names: Iterable[str]) -> Doubles:
-        """The score of each candidate field in view of the other attributes."""
-        return _weighed(columns, [self.joint[name] for name in names])
+        """Return the score of each candidate field, given the other attributes."""
+        return _weighted_sum(columns, [self.joint[name] for name in names])
 
     def confidence(self, columns: Floats, names: Sequence[str]) -> float:
-        """The chance that the best field is right."""
-        score = float(_weighed(columns, [self.judge[name] for name in names])) + self.judge["intercept"]
+        """Return the probability that the best field is right."""
+        score = float(_weighted_sum(columns, [self.judge[name] for name in names])) + self.judge["intercept"]
         return float(1 / (1 + np.exp(-score)))
 
 
-def _weighed(columns: Floats, weights: Sequence[float]) -> Doubles:
+def _weighted_sum(columns: Floats, weights: Sequence[float]) -> Doubles:
     scores: Doubles = columns.astype(np.float64) @ np.array(weights)
     return scores
 
@@ -96,7 +102,13 @@ def softmax(scores: Doubles) -> Doubles:
 
 
 def fit_chooser(choices: Sequence[RankingExample], signs: dict[str, int], penalty: float) -> dict[str, float]:
-    """The weights under which the right fields are most likely to be chosen, less a penalty on their squares."""
+    """Return the weights under which the right fields are most likely to be chosen.
+
+    Args:
+        choices: Fields among which one is chosen, and which of them are right.
+        signs: The sign of each weight, by the name of its column.
+        penalty: Strength of the penalty on the squares of the weights.
+    """
     right = np.concatenate([choice.right for choice in choices])
     sizes = np.array([len(choice.right) for choice in choices])
     starts, owner = np.concatenate([[0], np.cumsum(sizes)[:-1]]), np.repeat(np.arange(len(sizes)), sizes)
@@ -110,11 +122,17 @@ def fit_chooser(choices: Sequence[RankingExample], signs: dict[str, int], penalt
         gradient = scaled.T @ (raised / total[owner] - raised * right / hit[owner]) + penalty * weights
         return float(np.log(total / hit).sum() + penalty / 2 * (weights @ weights)), gradient
 
-    return dict(zip(signs, (_minimum(loss, list(signs.values())) / scale).tolist(), strict=True))
+    return dict(zip(signs, (_minimize_loss(loss, list(signs.values())) / scale).tolist(), strict=True))
 
 
 def fit_judge(choices: Sequence[RankingExample], signs: dict[str, int], penalty: float) -> dict[str, float]:
-    """The weights and the intercept under which right fields are told from wrong ones, each by itself."""
+    """Return the weights and the intercept that separate right fields from wrong ones, each by itself.
+
+    Args:
+        choices: Fields, and which of them are right.
+        signs: The sign of each weight, by the name of its column.
+        penalty: Strength of the penalty on the squares of the weights; the intercept has none.
+    """
     right = np.concatenate([choice.right for choice in choices]).astype(np.float64)
     weight = np.concatenate([np.full(len(choice.right), choice.weight) for choice in choices])
     scaled, scale, middle = _scaled(np.concatenate([choice.evidence for choice in choices]))
@@ -127,30 +145,35 @@ def fit_judge(choices: Sequence[RankingExample], signs: dict[str, int], penalty:
         value = weight @ (np.logaddexp(0, scores) - right * scores) + (free * weights * weights).sum() / 2
         return float(value), gradient
 
-    found = _minimum(loss, [*signs.values(), 0])
-    weights = found[:-1] / scale
-    return {
-        **dict(zip(signs, weights.tolist(), strict=True)),
-        "intercept": float(found[-1] - weights @ middle),
-    }
+    fitted = _minimize_loss(loss, [*signs.values(), 0])
+    weights = fitted[:-1] / scale
+    intercept = float(fitted[-1] - weights @ middle)
+    return {**dict(zip(signs, weights.tolist(), strict=True)), "intercept": intercept}
 
 
 def _scaled(evidence: Floats) -> tuple[Doubles, Doubles, Doubles]:
+    """Return the columns with mean 0 and deviation 1, their deviations and their means."""
     doubles = evidence.astype(np.float64)
     middle, scale = doubles.mean(axis=0), doubles.std(axis=0) + 1e-3
     return (doubles - middle) / scale, scale, middle
 
 
-def _minimum(loss: Callable[[Doubles], tuple[float, Doubles]], signs: Sequence[int]) -> Doubles:
-    """Where a loss is least, each weight having its sign: + or −, 0 may have either."""
+# The bounds of a weight by its sign; 0 allows both.
+_BOUNDS = {+1: (0, None), -1: (None, 0), 0: (None, None)}
+
+
+def _minimize_loss(loss: Callable[[Doubles], tuple[float, Doubles]], signs: Sequence[int]) -> Doubles:
+    """Return the weights with these signs for which a loss is least; the loss returns its gradient too."""
     from scipy.optimize import minimize
 
-    bounds = [(0, None) if sign > 0 else (None, 0) if sign < 0 else (None, None) for sign in signs]
+    bounds = [_BOUNDS[sign] for sign in signs]
     start = np.zeros(len(signs))
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 300})
-    weights: Doubles = found.x
+    result = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": 300})
+    weights: Doubles = result.x
     return weights
 
+
+# Choosing fields
 
 JOINT_SIGNS: dict[str, int] = {
     "score": +1,
@@ -168,19 +191,9 @@ MAX_NEIGHBORS, MIN_NEIGHBOR_PROBABILITY = 5, 0.02
 # If a typed value, such as a date, is this share of its text, then it is among other words.
 AMONG_WORDS = (0.1, 0.8)
 
-# Evidence that the judge of the best field uses besides its probability: what means something without comparison.
+# Evidence that the judge of the best field uses besides its probability: numbers that need no comparison.
 _ABSOLUTE = (
-    *(
-        "words",
-        "caption",
-        "names",
-        "topic",
-        "best clue",
-        "parts",
-        "values",
-        "named",
-        "named mark",
-    ),
+    *("words", "caption", "names", "topic", "best clue", "parts", "values", "named", "named mark"),
     *("typed", "untyped", "coverage", "unlike coverage", "unlike distinct", "unlike title", "unlike length"),
 )
 JUDGE_SIGNS: dict[str, int] = {
@@ -188,13 +201,13 @@ JUDGE_SIGNS: dict[str, int] = {
     **{name: -1 if name.startswith("un") else +1 for name in _ABSOLUTE},
 }
 JUDGED = tuple(JUDGE_SIGNS)
-_PICKED = [EVIDENCE.index(name) for name in _ABSOLUTE]
-_NAMED = [EVIDENCE.index("named"), EVIDENCE.index("named mark")]
+_ABSOLUTE_COLUMNS = [EVIDENCE.index(name) for name in _ABSOLUTE]
+_NAME_COLUMNS = [EVIDENCE.index("named"), EVIDENCE.index("named mark")]
 
 
-# The most fields of one attribute, and the least confidence of those after the first. From 0.05 to 0.3 the F1 of
-# labels is the same within 0.006 on made-up sites of each of three verticals, where these fields are worth 0.1 and
-# more, and within 0.001 on each vertical of SWDE, where they are worth up to 0.01.
+# Fields of one attribute, and the confidence of those after the first. From 0.05 to 0.3 the F1 of labels is the same
+# within 0.006 on made-up sites of each of three verticals, where these fields are worth 0.1 and more, and within
+# 0.001 on each vertical of SWDE, where they are worth up to 0.01.
 MAX_FIELDS, MIN_OTHER_CONFIDENCE = 5, 0.2
 # The share of its pages that a further field may have in common with the fields before it: this happens by chance.
 MAX_SHARED_PAGES = 0.1
@@ -212,7 +225,14 @@ class BestField:
 def find_best_fields(
     site: SiteFields, models: Mapping[str, AttributeModel], schema: Schema, rankers: Rankers
 ) -> dict[str, BestField]:
-    """Return the best field for each attribute that has any candidate."""
+    """Return the best field for each attribute that has any candidate.
+
+    Args:
+        site: The fields of a new site.
+        models: What seed sites taught, by attribute; attributes without a model are searched by their name.
+        schema: The attributes to search.
+        rankers: Weigh the evidence.
+    """
     candidates: dict[str, Ints] = {}
     evidence: dict[str, Floats] = {}
     for name, attribute in schema.attributes.items():
@@ -234,20 +254,21 @@ def _find_candidates_of(
 
     Without a model, only fields with the attribute's name in their captions or class names are candidates.
     """
-    known = model or NAME_ONLY
-    fields = site.candidates(attribute, known.spans_nodes)
+    some_model = model or NAME_ONLY
+    fields = site.candidates(attribute, some_model.spans_nodes)
     if not len(fields):
         return fields, np.zeros((0, len(EVIDENCE)), np.float32)
-    columns = gather_evidence(site, fields, attribute, known)
+    columns = gather_evidence(site, fields, attribute, some_model)
     if model is not None:
         return fields, columns
-    named = columns[:, _NAMED].max(axis=1) > 0
+    named = columns[:, _NAME_COLUMNS].max(axis=1) > 0
     return fields[named], columns[named]
 
 
 def _best_field(
     site: SiteFields, candidates: Ints, evidence: Floats, score: Doubles, rankers: Rankers
 ) -> BestField:
+    """Return the candidate with the best score, joined with fields that contain the attribute on other pages."""
     best = int(np.argmax(score))
     columns = judge_evidence(site, candidates, evidence, score, best)
     field, confidence = int(candidates[best]), rankers.confidence(columns, JUDGED)
@@ -295,7 +316,7 @@ def judge_evidence(site: SiteFields, candidates: Ints, evidence: Floats, score: 
     inside = np.zeros(len(site.table), np.bool_)
     inside[fields.rows_of(int(candidates[best]))] = True
     same = fields.mean(inside)[candidates] > 0.5
-    return np.concatenate([[chance[same].sum()], evidence[best, _PICKED]]).astype(np.float32)
+    return np.concatenate([[chance[same].sum()], evidence[best, _ABSOLUTE_COLUMNS]]).astype(np.float32)
 
 
 # Attributes together
@@ -326,41 +347,56 @@ def gather_joint_evidence(
     scores: dict[str, Doubles],
     current: dict[str, Doubles],
 ) -> dict[str, Floats]:
-    """Return the evidence for each attribute's candidates from other attributes; `JOINT` names the columns."""
+    """Return the evidence for each attribute's candidates from other attributes; `JOINT` names the columns.
+
+    Args:
+        site: The fields of a new site.
+        attributes: The attributes by name.
+        candidates: The candidate fields of each attribute.
+        scores: Their scores by their own evidence.
+        current: Their current scores: alone at first, jointly in later rounds.
+    """
     fields, table = site.fields, site.table
     position = fields.mean(table.first - table.starts[table.page])
-    likely = {name: softmax(values) for name, values in current.items()}
     taken, distances = {}, {}
-    for name, chance in likely.items():
-        of_fields = np.zeros(len(fields))
-        of_fields[candidates[name]] = chance
-        of_rows = np.zeros(len(table))
-        np.maximum.at(of_rows, fields.row, of_fields[fields.field])
-        taken[name] = fields.mean(of_rows)
-        best = np.argsort(-chance, kind="stable")[:MAX_NEIGHBORS]
-        best = best[chance[best] >= min(MIN_NEIGHBOR_PROBABILITY, chance[best[0]])]
-        apart = np.log1p(np.abs(position[:, None] - position[None, candidates[name][best]]))
-        distances[name] = apart @ chance[best] / float(chance[best].sum())
-    found = {}
+    for name, values in current.items():
+        chance = softmax(values)
+        taken[name] = _taken_share(site, candidates[name], chance)
+        distances[name] = _mean_log_distance(position, candidates[name], chance)
+    evidence = {}
     for name, score in scores.items():
-        others = [other for other in scores if other != name]
-        own = candidates[name]
-        if others:
-            away = np.array([distances[other][own] for other in others])
-            alone = ~_among_words(site, attributes[name])[own]
-            columns = [
-                np.max([taken[other][own] for other in others], axis=0) * alone,
-                away.min(axis=0),
-                away.mean(axis=0),
-            ]
-        else:
-            columns = [np.zeros(len(own))] * 3
-        found[name] = np.column_stack([score, *columns]).astype(np.float32)
-    return found
+        columns = np.zeros((3, len(score)))
+        other_names = [other for other in scores if other != name]
+        if other_names:
+            alone = ~_among_words(site, attributes[name])
+            away = np.array([distances[other] for other in other_names])
+            taken_by_others = np.max([taken[other] for other in other_names], axis=0) * alone
+            columns = np.array([taken_by_others, away.min(axis=0), away.mean(axis=0)])[:, candidates[name]]
+        evidence[name] = np.column_stack([score, *columns]).astype(np.float32)
+    return evidence
+
+
+def _taken_share(site: SiteFields, candidates: Ints, chance: Doubles) -> Floats:
+    """Return for each field of a site the mean probability that its rows contain an attribute."""
+    fields = site.fields
+    of_fields = np.zeros(len(fields))
+    of_fields[candidates] = chance
+    of_rows = np.zeros(len(site.table))
+    np.maximum.at(of_rows, fields.row, of_fields[fields.field])
+    return fields.mean(of_rows)
+
+
+def _mean_log_distance(position: Floats, candidates: Ints, chance: Doubles) -> Doubles:
+    """Return for each field the mean distance, as logarithm, to the most probable fields of an attribute."""
+    best = np.argsort(-chance, kind="stable")[:MAX_NEIGHBORS]
+    best = best[chance[best] >= min(MIN_NEIGHBOR_PROBABILITY, chance[best[0]])]
+    apart = np.log1p(np.abs(position[:, None] - position[None, candidates[best]]))
+    mean: Doubles = apart @ chance[best] / float(chance[best].sum())
+    return mean
 
 
 def _among_words(site: SiteFields, attribute: Attribute) -> Bools:
-    """Whether the values of each field are among other words, which may contain another attribute.
+    """Return whether the values of each field are among other words, which may contain another attribute.
 
     An example is the date in `Knopf; first edition (May 25, 2010)`.
     """

@@ -1,10 +1,24 @@
-"""The method "paper": "From One Tree to a Forest" as published; `paper` has its parts."""
+"""The method "paper": "From One Tree to a Forest", knowledge of a seed site adapted to a new one.
+
+Formulas that the text lost are reconstructed: a solution's confidence is the geometric mean of its fields' relevance,
+times the cosine of the two layout matrices; a context is relevant as far as its words are those of a known one.
+Departures:
+- What precedes a value on one site is its prefix on another, so the three kinds of context have one look-up table.
+  It contains only contexts that appear mostly with the attribute on the seed site, and one match is enough.
+- Static text, text that is not shown and mere punctuation are no data.
+- The unigram feature of a seed's own nodes counts the other nodes' words only, as for a new site's.
+- The sigmoid of a classifier's distances is fixed: fitted on the seed site it is too sure of another.
+- A field's mean relevance is multiplied by the share of the pages that have the field.
+- The classifier is trained on some of the nodes; solutions are formed from a few fields an attribute.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from math import prod
 from pathlib import Path
 
 import numpy as np
@@ -21,20 +35,38 @@ from untemplate.labeling.methods import (
 )
 from untemplate.labeling.nodes import Fields
 from untemplate.labeling.nodes.fields import find_examples
-from untemplate.labeling.seed.paper import (
+from untemplate.labeling.seed.paper_site import (
     FEATURES,
-    Adapted,
+    FirstBoxes,
     PaperSite,
     SeedAttribute,
     SeedSite,
-    adapt,
+    first_boxes,
     learn_seed,
+    mean_distance,
 )
 from untemplate.page import Page
+from untemplate.page.arrays import Bools, Doubles, Floats, Ints, count_distinct, group_rows
 from untemplate.schema import Schema
 
-__all__ = ["PaperModel", "make_paper_findings"]
+__all__ = [
+    "Adapted",
+    "PaperModel",
+    "adapt",
+    "adapt_fields",
+    "adapt_jointly",
+    "adapt_pages",
+    "make_paper_findings",
+    "merge_solutions",
+]
 
+# Fields of an attribute among which solutions choose, and solutions that are compared.
+MAX_CANDIDATES = 8
+MAX_SOLUTIONS = 3000
+# A data field has nodes on at least this share of the pages; 0.1 to 0.4 are alike.
+MIN_SUPPORT = 0.2
+# If its best field is less relevant than this, the site lacks an attribute.
+MIN_RELEVANCE = 0.01
 # Findings on unlabeled sites become training data if they are at least this relevant: the classifier then counts them
 # as examples. Relevance is no probability.
 MIN_TRAINING_RELEVANCE = 0.5
@@ -43,22 +75,234 @@ FILE = "paper"
 _ARRAYS = ("mean_types", "high", "support", "dual")
 
 
+@dataclass
+class Adapted:
+    """A solution for a new site.
+
+    Attributes:
+        rows: The rows of each attribute, one per page.
+        relevance: The mean relevance of each attribute's rows.
+        confidence: How well the solution fits the seed site.
+    """
+
+    rows: dict[str, Ints] = field(default_factory=dict)
+    relevance: dict[str, float] = field(default_factory=dict)
+    confidence: float = 0.0
+
+
+def adapt(site: PaperSite, seeds: Sequence[SeedSite]) -> Adapted:
+    """Adapt the knowledge of each seed site to a new site, and return the most confident solution."""
+    return merge_solutions([adapt_jointly(site, seed) for seed in seeds])
+
+
+def merge_solutions(solutions: Sequence[Adapted]) -> Adapted:
+    """Return the most confident solution, as in the paper; attributes that it lacks come from the next ones."""
+    best = Adapted()
+    for solution in sorted(solutions, key=lambda solution: -solution.confidence):
+        for name in solution.rows.keys() - best.rows.keys():
+            best.rows[name], best.relevance[name] = solution.rows[name], solution.relevance[name]
+        best.confidence = max(best.confidence, solution.confidence)
+    return best
+
+
+def adapt_pages(site: PaperSite, seed: SeedSite) -> Adapted:
+    """Choose the most relevant node of each page by itself: the paper's step PL."""
+    if not site.eligible.any():
+        return Adapted()
+    relevance = {name: attribute.relevance(site) for name, attribute in seed.attributes.items()}
+    rows = {name: _best_rows(site, scores, site.eligible) for name, scores in relevance.items()}
+    means = {name: float(relevance[name][chosen].mean()) for name, chosen in rows.items()}
+    return Adapted(rows, means, float(np.mean(list(means.values()))))
+
+
+def adapt_fields(site: PaperSite, seed: SeedSite) -> Adapted:
+    """Choose the most relevant field of the site for each attribute: the paper's steps PL+IP."""
+    return _adapt(site, seed, lambda means: 1)
+
+
+def adapt_jointly(site: PaperSite, seed: SeedSite) -> Adapted:
+    """Choose the fields of all attributes together, by relevance and layout: the paper's steps PL+IP+IA."""
+    return _adapt(site, seed, _count_before_drop)
+
+
+def _count_before_drop(means: Floats) -> int:
+    """Return how many fields come before the largest drop in relevance."""
+    drops = means[:-1] - means[1:]
+    return int(np.argmax(drops)) + 1 if len(drops) else 1
+
+
+def _adapt(site: PaperSite, seed: SeedSite, count_candidates: Callable[[Floats], int]) -> Adapted:
+    """Choose a field for each attribute.
+
+    Args:
+        site: The new site.
+        seed: What a seed site taught.
+        count_candidates: Returns how many fields are candidates, given their relevance in descending order.
+    """
+    if not site.eligible.any():
+        return Adapted()
+    context = site.context
+    kinds = group_rows(site.table.path, context.preceding, context.prefix, context.suffix)
+    fields = np.where(site.eligible, kinds, -1)
+    candidates = []
+    for attribute in seed.attributes.values():
+        candidates.append(_find_candidates(site, fields, attribute.relevance(site), count_candidates))
+    chosen, confidence = _best_solution(seed, candidates)
+    rows, relevance = {}, {}
+    for name, candidate in zip(seed.attributes, chosen, strict=True):
+        if candidate and candidate.relevance >= MIN_RELEVANCE:
+            rows[name], relevance[name] = candidate.rows, candidate.relevance
+    return Adapted(rows, relevance, confidence)
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """A field that may contain an attribute: one row per page, and where they are."""
+
+    rows: Ints
+    relevance: float
+    boxes: FirstBoxes
+
+
+def _find_candidates(
+    site: PaperSite, fields: Ints, scores: Floats, count_candidates: Callable[[Floats], int]
+) -> list[_Candidate]:
+    """Return the candidate fields of an attribute, the most relevant first.
+
+    Args:
+        site: The new site.
+        fields: The field of each row, −1 for none.
+        scores: The attribute's relevance for each row.
+        count_candidates: As in `_adapt`.
+    """
+    means = _field_relevance(site, fields, scores)
+    order = np.argsort(-means, kind="stable")[: MAX_CANDIDATES + 1]
+    candidates = []
+    for number in order[: count_candidates(means[order])]:
+        rows = _best_rows(site, scores, fields == number)
+        if len(rows):
+            candidates.append(_Candidate(rows, float(means[number]), first_boxes(site, rows)))
+    return candidates
+
+
+def _field_relevance(site: PaperSite, fields: Ints, scores: Floats) -> Floats:
+    """Return the mean relevance of each field's rows, times its share of the pages; 0 for fields on few pages."""
+    table, rows = site.table, fields >= 0
+    support = count_distinct(fields[rows], table.page[rows]) / len(table.pages)
+    means = np.bincount(fields[rows], scores[rows]) / np.maximum(1, np.bincount(fields[rows]))
+    relevance: Floats = np.where(support >= MIN_SUPPORT, means * support, 0).astype(np.float32)
+    return relevance
+
+
+def _best_rows(site: PaperSite, scores: Floats, among: Bools) -> Ints:
+    """Return the best of these rows on each page."""
+    rows = np.flatnonzero(among)
+    order = rows[np.lexsort((rows, -scores[rows], site.table.page[rows]))]
+    return order[np.unique(site.table.page[order], return_index=True)[1]].astype(np.int32)
+
+
+def _best_solution(
+    seed: SeedSite, candidates: Sequence[list[_Candidate]]
+) -> tuple[list[_Candidate | None], float]:
+    """Return the combination of fields with the highest confidence: relevance times similarity of the layout.
+
+    Args:
+        seed: What a seed site taught.
+        candidates: For each attribute of the seed site, its candidate fields.
+
+    Returns:
+        The field of each attribute, None if it has no candidates; and the confidence.
+    """
+    limited = _limit_combinations(candidates)
+    present = [number for number, fields in enumerate(limited) if fields]
+    options = [limited[number] for number in present]
+    layout = _LayoutComparison(seed.layout[np.ix_(present, present)], options)
+    best, best_confidence = (0,) * len(options), -1.0
+    for solution in product(*(range(len(fields)) for fields in options)):
+        chosen = [fields[number] for fields, number in zip(options, solution, strict=True)]
+        confidence = _mean_relevance(chosen) * layout.similarity(solution)
+        if confidence > best_confidence:
+            best, best_confidence = solution, confidence
+    by_attribute: list[_Candidate | None] = [None] * len(candidates)
+    for attribute, fields, number in zip(present, options, best, strict=True):
+        by_attribute[attribute] = fields[number]
+    return by_attribute, best_confidence
+
+
+def _limit_combinations(candidates: Sequence[list[_Candidate]]) -> list[list[_Candidate]]:
+    """Drop the least relevant fields of the attributes with the most fields until few enough can be combined."""
+    limited = [list(fields) for fields in candidates]
+    while prod(len(fields) or 1 for fields in limited) > MAX_SOLUTIONS:
+        max(limited, key=len).pop()
+    return limited
+
+
+class _LayoutComparison:
+    """Compares the distances between attributes on the seed site and on a new site.
+
+    Args:
+        seed_layout: The distance of each two attributes on the seed site.
+        options: The candidate fields of each of these attributes on the new site.
+    """
+
+    def __init__(self, seed_layout: Floats, options: Sequence[Sequence[_Candidate]]) -> None:
+        self._seed_distances: list[float] = []
+        self._distances: dict[tuple[int, int], Doubles] = {}
+        for row, fields in enumerate(options):
+            for column in range(row):
+                self._seed_distances.append(seed_layout[row, column])
+                self._distances[row, column] = _field_distances(fields, options[column])
+
+    def similarity(self, solution: Sequence[int]) -> float:
+        """Return the cosine of the distances on both sites if these options are chosen; 1 for one attribute."""
+        if not self._distances:
+            return 1.0
+        seed_distances = np.array(self._seed_distances)
+        pairs = self._distances.items()
+        distances = np.array([matrix[solution[row], solution[column]] for (row, column), matrix in pairs])
+        norms = float(np.linalg.norm(seed_distances) * np.linalg.norm(distances))
+        return float(seed_distances @ distances) / norms if norms else 0.0
+
+
+def _field_distances(fields: Sequence[_Candidate], other_fields: Sequence[_Candidate]) -> Doubles:
+    return np.array([[mean_distance(field.boxes, other.boxes) for other in other_fields] for field in fields])
+
+
+def _mean_relevance(fields: Sequence[_Candidate]) -> float:
+    """Return the geometric mean of the fields' relevance."""
+    return prod(max(1e-6, field.relevance) for field in fields) ** (1 / max(1, len(fields)))
+
+
+# The model
+
+
 @dataclass(frozen=True)
 class PaperModel:
-    """What each seed site taught. The most confident of them labels a new site."""
+    """What each seed site taught. A new site is labeled by the most confident of their solutions.
+
+    Attributes:
+        seeds: The knowledge of each seed site. The sites are not merged, because their layouts differ.
+    """
 
     seeds: Sequence[SeedSite]
 
     @property
     def taught(self) -> Counter[str]:
         """How many sites taught each attribute."""
-        return Counter(name for seed in self.seeds for name in seed.attributes)
+        taught: Counter[str] = Counter()
+        for seed in self.seeds:
+            taught.update(seed.attributes.keys())
+        return taught
 
     @classmethod
     def train(
         cls, sites: Sequence[LabeledSite], schema: Schema, unlabeled: Sequence[Sequence[Page]] = ()
     ) -> PaperModel:
-        """Learn from labeled sites, and from unlabeled sites on which something is surely right."""
+        """Learn from labeled sites, and from unlabeled sites on which something is surely right.
+
+        Raises:
+            LabelError: A labeled site has no label of the schema that is found on its pages.
+        """
         seeds = [_learn_labeled(pages, labels, schema) for pages, labels in sites]
         bootstrapped = [_learn_unlabeled(pages, seeds) for pages in unlabeled]
         return cls([*seeds, *(seed for seed in bootstrapped if seed is not None)])
@@ -74,9 +318,11 @@ class PaperModel:
         content = []
         for number, seed in enumerate(self.seeds):
             arrays[f"{number}/layout"] = seed.layout
-            content.append({"attributes": {name: _content(model) for name, model in seed.attributes.items()}})
+            stored = {}
             for name, model in seed.attributes.items():
+                stored[name] = _seed_attribute_content(model)
                 arrays |= {f"{number}/{name}/{key}": getattr(model, key) for key in _ARRAYS}
+            content.append({"attributes": stored})
         write_model(folder, FILE, {"seeds": content}, arrays)
 
     @classmethod
@@ -98,6 +344,7 @@ def make_paper_findings(site: PaperSite, adapted: Adapted) -> list[Finding]:
 
 
 def _learn_labeled(pages: Sequence[Page], labels: Sequence[Label], schema: Schema) -> SeedSite:
+    """Return what a labeled site teaches."""
     site = PaperSite(pages)
     fields = Fields(site.table)
     positive = {}
@@ -154,7 +401,7 @@ class _PaperFile(StrictFile):
     seeds: list[_SeedSiteFile]
 
 
-def _content(model: SeedAttribute) -> dict[str, object]:
+def _seed_attribute_content(model: SeedAttribute) -> dict[str, object]:
     return {
         "intercept": model.intercept,
         "frequencies": model.frequencies,

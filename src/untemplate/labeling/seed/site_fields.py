@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from copy import copy
 from functools import cached_property
 from hashlib import blake2b
+from operator import attrgetter
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +30,7 @@ from untemplate.page.dom import split_name
 from untemplate.schema import Attribute, Schema, Type
 from untemplate.value_types import find_typed
 
-__all__ = ["PARTS", "PROFILE", "SiteFields"]
+__all__ = ["PARTS", "PROFILE", "SiteFields", "hash_words"]
 
 PARTS = ("words", "shape", "caption", "names", "topic")
 """Groups of features, each with its own model: what separates attributes on one site may be missing on the next."""
@@ -69,6 +70,8 @@ MAX_HEADING_DISTANCE = 2.0
 # A candidate field of a typed attribute has values of that type in at least this share of its texts. On the sites of
 # SWDE all texts of such fields have one.
 MIN_TYPED_SHARE = 0.1
+# Characters of a text that are searched for a typed value.
+MAX_TYPED_LENGTH = 200
 # Heavier fonts are bold.
 MAX_NORMAL_WEIGHT = 500
 
@@ -83,8 +86,8 @@ class SiteFields:
     """
 
     def __init__(self, pages: Iterable[Page], schema: Schema, layout: Layout | None = None) -> None:
-        kinds = {kind for attribute in schema.attributes.values() for kind in kinds_of(attribute)}
-        self.table = NodeTable(pages, {*kinds, ELEMENT})
+        kinds = {ELEMENT}.union(*map(kinds_of, schema.attributes.values()))
+        self.table = NodeTable(pages, kinds)
         self.screen = Screen(self.table, layout or EstimatedLayout())
         self.fields = Fields(self.table)
         self._typed: dict[Type, Floats] = {}
@@ -100,92 +103,109 @@ class SiteFields:
     @cached_property
     def parts(self) -> dict[str, tuple[Bags, Ints]]:
         """For each part its bags, and the number of each row's bag."""
-        table, fields = self.table, self.fields
-        words = Bags(map(word_features, fields.values))
-        shapes = Bags(map(shape_features, fields.values))
-        labels = Bags(map(caption_features, fields.captions))
-        name = group_rows(table.around, table.path, table.following)
-        names = Bags(
-            name_features(
-                table.surroundings[table.around[row]],
-                table.paths[table.path[row]],
-                table.texts[table.following[row]] if table.following[row] >= 0 else "",
-            )
-            for row in np.unique(name, return_index=True)[1].tolist()
-        )
-        topic = group_rows(fields.value, fields.caption)
-        topics = Bags(
-            topic_features(fields.values[fields.value[row]], fields.captions[fields.caption[row]])
-            for row in np.unique(topic, return_index=True)[1].tolist()
-        )
-        return dict(
-            zip(
-                PARTS,
-                (
-                    (words, fields.value),
-                    (shapes, fields.value),
-                    (labels, fields.caption),
-                    (names, name),
-                    (topics, topic),
-                ),
-                strict=True,
-            )
-        )
+        fields = self.fields
+        parts = {
+            "words": (Bags(map(word_features, fields.values)), fields.value),
+            "shape": (Bags(map(shape_features, fields.values)), fields.value),
+            "caption": (Bags(map(caption_features, fields.captions)), fields.caption),
+            "names": self._name_bags(),
+            "topic": self._topic_bags(),
+        }
+        return {part: parts[part] for part in PARTS}
+
+    def _name_bags(self) -> tuple[Bags, Ints]:
+        """Return a bag for each distinct combination of surroundings, tag path and following text."""
+        table = self.table
+        kind = group_rows(table.around, table.path, table.following)
+        features = []
+        for row in np.unique(kind, return_index=True)[1].tolist():
+            around, path = table.surroundings[table.around[row]], table.paths[table.path[row]]
+            following = table.texts[table.following[row]] if table.following[row] >= 0 else ""
+            features.append(name_features(around, path, following))
+        return Bags(features), kind
+
+    def _topic_bags(self) -> tuple[Bags, Ints]:
+        """Return a bag for each distinct combination of value and captions."""
+        fields = self.fields
+        kind = group_rows(fields.value, fields.caption)
+        features = []
+        for row in np.unique(kind, return_index=True)[1].tolist():
+            value, captions = fields.values[fields.value[row]], fields.captions[fields.caption[row]]
+            features.append(topic_features(value, captions))
+        return Bags(features), kind
 
     @cached_property
     def value_hashes(self) -> npt.NDArray[np.uint64]:
         """A hash of the words of each distinct value; 0 if it has none."""
-        return np.array([hash_of(value) for value in self.fields.values], np.uint64)
+        return np.array([hash_words(value) for value in self.fields.values], np.uint64)
 
     @cached_property
     def profile(self) -> Floats:
         """The profile of each field; `PROFILE` names the columns."""
-        table, fields = self.table, self.fields
-        around = table.surroundings
-        flags = {
-            name: np.array([getattr(one, name.replace(" ", "_")) for one in around], np.bool_)[table.around]
-            for name in ("heading", "main heading", "stressed", "link")
+        columns = {
+            **self._position_profile(),
+            **self._emphasis_profile(),
+            **self._value_profile(),
+            "prefixed": self.fields.mean(self._worded[self.fields.prefix]),
+            "suffixed": self._suffixed,
         }
-        values = [value[:100] for value in fields.values]
+        return np.column_stack([columns[name] for name in PROFILE]).astype(np.float32)
+
+    def _position_profile(self) -> dict[str, npt.NDArray[np.floating]]:
+        """Return on how many pages each field is, and where."""
+        table, fields, screen = self.table, self.fields, self.screen
+        from_heading = np.minimum(np.log1p(np.abs(self.offset)), MAX_HEADING_DISTANCE)
+        return {
+            "coverage": fields.size / max(1, len(table.pages)),
+            "order": fields.mean(table.order),
+            "captioned": fields.mean(table.caption_distance <= 2),
+            "from heading": fields.mean(from_heading),
+            "left": fields.mean(screen.boxes[:, 0] / VIEWPORT),
+            "top": fields.mean(np.log1p(screen.boxes[:, 1] / VIEWPORT)),
+            "spans nodes": fields.mean(table.spans_nodes),
+        }
+
+    def _emphasis_profile(self) -> dict[str, npt.NDArray[np.floating]]:
+        """Return the size and weight of each field's font, and the elements that emphasize it."""
+        columns: dict[str, npt.NDArray[np.floating]] = {
+            "size": self.fields.mean(self.screen.size),
+            "bold": self.fields.mean(self.screen.weight > MAX_NORMAL_WEIGHT),
+        }
+        for name in ("heading", "main heading", "stressed", "link"):
+            flag = attrgetter(name.replace(" ", "_"))
+            flags = np.array([flag(around) for around in self.table.surroundings], np.bool_)
+            columns[name] = self.fields.mean(flags[self.table.around])
+        return columns
+
+    def _value_profile(self) -> dict[str, npt.NDArray[np.floating]]:
+        """Return how varied each field's values are, how long, and of which kinds of characters."""
+        table, fields = self.table, self.fields
         length = np.array([len(value) for value in fields.values])
-        shown = np.clip(length, 1, 100)
         of_values = {
             "length": np.log1p(length),
             "tokens": np.log1p([value.count(" ") + 1 for value in fields.values]),
-            "digits": np.array([sum(map(str.isdigit, value)) for value in values]) / shown,
-            "letters": np.array([sum(map(str.isalpha, value)) for value in values]) / shown,
-            "capitals": np.array([sum(map(str.isupper, value)) for value in values]) / shown,
         }
+        starts = [value[:100] for value in fields.values]
+        for name, is_kind in (("digits", str.isdigit), ("letters", str.isalpha), ("capitals", str.isupper)):
+            counts = np.array([sum(map(is_kind, start)) for start in starts])
+            of_values[name] = counts / np.clip(length, 1, 100)
         distinct = count_distinct(fields.field, table.text[fields.row], len(fields))
-        columns: dict[str, npt.NDArray[np.floating]] = {
-            "coverage": fields.size / max(1, len(table.pages)),
+        return {
             "distinct": distinct / np.maximum(1, fields.size),
             "redundancy": fields.mean(table.redundancy[table.text]),
             "title": fields.mean(table.in_title),
-            "order": fields.mean(table.order),
-            "captioned": fields.mean(table.caption_distance <= 2),
-            "from heading": fields.mean(np.minimum(np.log1p(np.abs(self.offset)), MAX_HEADING_DISTANCE)),
-            "prefixed": fields.mean(self._worded[fields.prefix]),
-            "size": fields.mean(self.screen.size),
-            "bold": fields.mean(self.screen.weight > MAX_NORMAL_WEIGHT),
-            "left": fields.mean(self.screen.boxes[:, 0] / VIEWPORT),
-            "top": fields.mean(np.log1p(self.screen.boxes[:, 1] / VIEWPORT)),
-            "suffixed": self._suffixed,
-            "spans nodes": fields.mean(table.spans_nodes),
-            **{name: fields.mean(flag) for name, flag in flags.items()},
             **{name: fields.mean(column[fields.value]) for name, column in of_values.items()},
         }
-        return np.column_stack([columns[name] for name in PROFILE]).astype(np.float32)
 
     @cached_property
     def forms(self) -> dict[str, Floats]:
         """How each field was formed, and how uniform it is."""
         table, fields = self.table, self.fields
-        labelled = np.where(table.caption_distance <= 1, table.caption, -1)
-        own = group_rows(fields.field, labelled[fields.row])
-        counts = np.bincount(own)
+        near_caption = np.where(table.caption_distance <= 1, table.caption, -1)
+        same_caption = group_rows(fields.field, near_caption[fields.row])
+        counts = np.bincount(same_caption)
         most = np.zeros(len(fields), np.float32)
-        np.maximum.at(most, fields.field, counts[own].astype(np.float32))
+        np.maximum.at(most, fields.field, counts[same_caption].astype(np.float32))
         return {
             "pure": most / np.maximum(1, fields.size),
             "by slot": (fields.grouping == 0).astype(np.float32),
@@ -202,17 +222,11 @@ class SiteFields:
     def _suffixed(self) -> Floats:
         """Whether nearly all of a field's distinct values end with the same word, without digits."""
         fields = self.fields
-        found = np.zeros(len(fields), np.float32)
+        suffixed = np.zeros(len(fields), np.float32)
         for field in range(len(fields)):
-            values = {int(number) for number in fields.value[fields.rows_of(field)]}
-            if len(values) < 3:
-                continue
-            last = Counter(
-                fields.values[number].rpartition(" ")[2] for number in values if " " in fields.values[number]
-            )
-            word, count = last.most_common(1)[0] if last else ("", 0)
-            found[field] = count >= MIN_SUFFIX_SHARE * len(values) and not any(map(str.isdigit, word))
-        return found
+            numbers = set(fields.value[fields.rows_of(field)].tolist())
+            suffixed[field] = _have_suffix([fields.values[number] for number in numbers])
+        return suffixed
 
     @cached_property
     def offset(self) -> Ints:
@@ -221,7 +235,9 @@ class SiteFields:
         The heading is the row that agrees best with the title. Tie-break: prefer heading elements.
         """
         table = self.table
-        heading = np.array([one.heading + one.main_heading for one in table.surroundings], np.float32)
+        heading = np.array(
+            [around.heading + around.main_heading for around in table.surroundings], np.float32
+        )
         unlikely = table.is_excluded | table.is_static | table.spans_nodes
         likely = np.where(unlikely, -1, table.in_title + heading[table.around] / 4)
         offset = np.zeros(len(table), np.int32)
@@ -236,14 +252,14 @@ class SiteFields:
         Elements with several texts are candidates only if the attribute is known to span nodes. Otherwise they would
         look as good as the value inside of them.
         """
-        own = self.fields.candidates(kinds_of(attribute))
-        own = own[self.fields.mean(self.screen.is_shown)[own] > 0.5]
+        fields = self.fields.candidates(kinds_of(attribute))
+        fields = fields[self.fields.mean(self.screen.is_shown)[fields] > 0.5]
         if not spans_nodes:
-            own = own[self.fields.mean(self.table.spans_nodes)[own] < 0.5]
+            fields = fields[self.fields.mean(self.table.spans_nodes)[fields] < 0.5]
         if attribute.type in ANY_TEXT:
-            return own
+            return fields
         typed = self.fields.mean(self._typed_shares(attribute.type) > 0)
-        return own[typed[own] >= MIN_TYPED_SHARE]
+        return fields[typed[fields] >= MIN_TYPED_SHARE]
 
     def typed(self, type: Type) -> Floats:
         """Return how much of each field's values looks like a value of a type, from 0 to 1."""
@@ -256,20 +272,32 @@ class SiteFields:
         text count as untyped.
         """
         if type not in self._typed:
-            values, texts = (
-                np.array(
-                    [len(find_typed(one[:200], type) or "") / max(1, min(200, len(one))) for one in many]
-                )
-                for many in (self.fields.values, self.table.texts)
-            )
+            values = np.array([_typed_share(value, type) for value in self.fields.values])
+            texts = np.array([_typed_share(text, type) for text in self.table.texts])
             shares = np.maximum(values[self.fields.value], texts[self.table.text])
-            self._typed[type] = np.where(self.table.drop_spans_around(shares > 0), shares, 0).astype(
-                np.float32
-            )
+            is_used = self.table.drop_spans_around(shares > 0)
+            self._typed[type] = np.where(is_used, shares, 0).astype(np.float32)
         return self._typed[type]
 
 
-def hash_of(text: str) -> int:
+def _have_suffix(values: Sequence[str]) -> bool:
+    """Return True if there are several values and nearly all end with the same word, without digits."""
+    if len(values) < 3:
+        return False
+    last_words = Counter(value.rpartition(" ")[2] for value in values if " " in value)
+    if not last_words:
+        return False
+    word, count = last_words.most_common(1)[0]
+    return count >= MIN_SUFFIX_SHARE * len(values) and not any(map(str.isdigit, word))
+
+
+def _typed_share(text: str, type: Type) -> float:
+    """Return the share of a text's first characters that is a value of a type."""
+    start = text[:MAX_TYPED_LENGTH]
+    return len(find_typed(start, type) or "") / max(1, len(start))
+
+
+def hash_words(text: str) -> int:
     """Return a hash of the words of a text; 0 if it has none."""
     words = " ".join(split_name(text[:300]))
     return int.from_bytes(blake2b(words.encode("utf-8", "replace"), digest_size=8).digest()) if words else 0

@@ -127,12 +127,12 @@ def _share_interval(share: float) -> int:
 
 def leaf_words(site: SegmentedSite, leaf: int) -> WordSequence:
     """Return the words of a leaf, punctuation included, with the features of the leaf."""
-    words = _split_words(site.texts[site.text[leaf]])
-    node = crf_node_features(words, _split_words(site.titles[site.page[leaf]]))
+    words = _first_words(site.texts[site.text[leaf]])
+    node = crf_node_features(words, _first_words(site.titles[site.page[leaf]]))
     return [(word, node) for word in words]
 
 
-def _split_words(text: str) -> list[str]:
+def _first_words(text: str) -> list[str]:
     return text.split()[:MAX_WORDS]
 
 

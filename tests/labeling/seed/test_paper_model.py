@@ -7,17 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from untemplate import Page
-from untemplate.labeling.seed.context import best_match
-from untemplate.labeling.seed.paper import (
-    Adapted,
-    PaperSite,
-    SeedSite,
-    adapt,
-    adapt_fields,
-    adapt_jointly,
-    adapt_pages,
-    learn_seed,
-)
+from untemplate.labeling.seed.paper_model import Adapted, adapt, adapt_fields, adapt_jointly, adapt_pages
+from untemplate.labeling.seed.paper_site import PaperSite, SeedSite, best_match, learn_seed
 from untemplate.page.arrays import Bools
 
 Step = Callable[[PaperSite, SeedSite], Adapted]
