@@ -190,6 +190,7 @@ def cluster(pages: Iterable[Page]) -> Clustering:
 
 
 def _sample_size(pages: int) -> int:
+    """Return how many of a site's pages are used to find its signatures."""
     return min(pages, MAX_SAMPLE, max(MIN_SAMPLE, pages // PAGES_PER_SAMPLED_PAGE))
 
 
@@ -275,6 +276,7 @@ def _group_by_vector(numbers: Iterable[int], site: _Site) -> list[list[int]]:
 
 
 def _exclude_groups(groups: list[list[int]], excluded: list[list[int]]) -> list[list[int]]:
+    """Return the groups that are not among the excluded ones."""
     firsts = {group[0] for group in excluded}
     return [group for group in groups if group[0] not in firsts]
 

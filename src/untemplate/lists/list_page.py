@@ -100,6 +100,13 @@ class ListTable(NamedTuple):
     lines: AlignedLines
     texts: list[list[str | None]]
 
+    @classmethod
+    def from_columns(cls, columns: Sequence[_TextColumn], records: int) -> ListTable:
+        """Return the table that has these columns, and a row for each record even if there are no columns."""
+        lines = [[column.lines[record] for column in columns] for record in range(records)]
+        texts = [[column.texts[record] or None for column in columns] for record in range(records)]
+        return cls(lines, texts)
+
 
 def build_table(profile: PageProfile, group: Group, seam_weights: Doubles) -> ListTable:
     """Return the cells of a group's records in common columns, without columns that mean nothing.
@@ -117,11 +124,7 @@ def build_table(profile: PageProfile, group: Group, seam_weights: Doubles) -> Li
     aligned = align_records(tree, profile.shapes, cells, runs)
     columns = [_TextColumn(column, cells) for column in zip(*aligned, strict=True)]
     kept = [column for column in columns if not column.is_noise(profile, runs)]
-    records = range(len(runs))
-    return ListTable(
-        [[column.lines[record] for column in kept] for record in records],
-        [[column.texts[record] or None for column in kept] for record in records],
-    )
+    return ListTable.from_columns(kept, len(runs))
 
 
 class _TextColumn:

@@ -135,11 +135,13 @@ def _page_links(page: Page) -> Iterator[tuple[etree._Element, str]]:
 
 
 def _is_web_address(href: str) -> bool:
+    """Return True for relative links and http links; False for `mailto:`, `javascript:` and the like."""
     has_scheme = ":" in href.partition("/")[0]
     return not has_scheme or href.lower().startswith(("http:", "https:"))
 
 
 def _is_declared(element: etree._Element) -> bool:
+    """Return True if the page itself declares the link: rel="next"."""
     return "next" in element.get("rel", "").lower().split()
 
 
@@ -165,11 +167,13 @@ def _has_next_name(element: etree._Element) -> bool:
 
 
 def _is_slide_show(element: etree._Element) -> bool:
+    """Return True if a link or an element around it is named like a slide show."""
     ancestors = islice(element.iterancestors(), _MAX_SLIDE_SHOW_DISTANCE)
     return any(_has_name(nearest, _SLIDE_SHOW) for nearest in (element, *ancestors))
 
 
 def _has_name(element: etree._Element, pattern: re.Pattern[str]) -> bool:
+    """Return True if the class or the id of an element contains the pattern."""
     names = (element.get("class", ""), element.get("id", ""))
     return any(map(pattern.search, names))
 
@@ -190,6 +194,7 @@ def _after_current_number(page: Page, urls: dict[etree._Element, str]) -> str | 
 
 
 def _link_around(node: Node, urls: dict[etree._Element, str]) -> str | None:
+    """Return the URL of the link that a text is in; None if it is in no link to another page."""
     elements = (node.parent, *node.parent.iterancestors())
     link = next((element for element in elements if element.tag == "a"), None)
     return None if link is None else urls.get(link)

@@ -104,6 +104,7 @@ class Tally:
     def _add_record(
         self, cluster: str | None, position: int | None, filled: Collection[str], reason: str
     ) -> None:
+        """Count one record: its page if it is the first of it, its values, and why it has none."""
         self.pages += position in (None, 1)
         self.records += 1
         self.filled.update(iter(filled))
@@ -114,6 +115,7 @@ class Tally:
             self.empty += not filled and position is None
 
     def _add_reason(self, reason: str, count: int) -> None:
+        """Count pages that no rules match by reason; together with others if there are too many reasons."""
         has_room = reason in self.unmatched or len(self.unmatched) < MAX_REASONS
         self.unmatched[reason if has_room else OTHER_REASONS] += count
 
@@ -216,10 +218,12 @@ def score_records(
 
 
 def _extracted_texts(records: Iterable[Record], attribute: str) -> Iterator[str]:
+    """Yield the texts of all values of an attribute, record by record."""
     for record in records:
         for value in record.values.get(attribute, []):
             yield value.text
 
 
 def _clean_texts(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return texts as they are compared: entities decoded, white space squeezed."""
     return tuple(squeeze(html.unescape(text)) for text in texts)

@@ -81,6 +81,7 @@ def static_text(pages: Iterable[Page], share: float = 0.8) -> frozenset[tuple[st
 
 
 def _readable_nodes(pages: Iterable[Page]) -> Iterator[list[Node]]:
+    """Yield the nodes of each page that can be parsed."""
     for page in pages:
         try:
             yield page.nodes
@@ -126,21 +127,21 @@ class CaptionFinder:
     def caption(self, node: Node) -> str:
         """Return the nearest static text before the node; empty if there is none."""
         first_slot: _Slot | None = None
-        caption: str | None = None
         for slot in _slots_before(node):
             caption = self._captions.get(slot)
+            if caption is None:
+                first_slot = first_slot or slot
+                element, kind = slot
+                text = element.text if kind == "text" else element.tail
+                if text and not text.isspace():  # checked here, not in a function: most slots are empty
+                    caption = self._as_static(element, kind, squeeze(text))
             if caption is not None:
                 break
-            first_slot = first_slot or slot
-            element, kind = slot
-            text = element.text if kind == "text" else element.tail
-            if text and not text.isspace():  # checked here, not in a function: most slots are empty
-                caption = self._as_static(element, kind, squeeze(text))
-            if caption is not None:
-                break
+        else:
+            caption = ""
         if first_slot is not None:
-            self._captions[first_slot] = caption or ""
-        return caption or ""
+            self._captions[first_slot] = caption
+        return caption
 
     def _as_static(self, element: etree._Element, kind: str, text: str) -> str | None:
         """Return the text if it is static in this slot, else None."""
@@ -180,6 +181,7 @@ def nodes_after(node: Node) -> Iterator[Node]:
 
 
 def _nodes_in_slots(slots: Iterator[_Slot]) -> Iterator[Node]:
+    """Yield the texts in these slots as nodes, without blank ones. Gives up after MAX_STEPS slots."""
     for element, kind in islice(slots, MAX_STEPS):
         text = element.text if kind == "text" else element.tail
         if text and not text.isspace():

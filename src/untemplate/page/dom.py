@@ -183,6 +183,7 @@ def nodes_at(root: etree._Element, xpath: str) -> list[tuple[etree._Element, str
 
 
 def _string_kind(result: etree._ElementUnicodeResult) -> str:
+    """Return the kind of a text or an attribute that an XPath selected."""
     if result.is_attribute:
         return f"@{result.attrname}"
     return "tail" if result.is_tail else "text"
@@ -210,6 +211,7 @@ class NumberedXPaths:
         return path
 
     def _numbered_step(self, element: etree._Element) -> str:
+        """Return the step of an element. The first request for one child numbers all its siblings."""
         parent = element.getparent()
         if parent is None:
             return "html"
@@ -218,6 +220,7 @@ class NumberedXPaths:
         return self._steps[element]
 
     def _number_children(self, parent: etree._Element) -> None:
+        """Remember the step of each child element: its number among those with the same tag."""
         counts: Counter[str] = Counter()
         for number, child in enumerate(parent.iterchildren(etree.Element), 1):
             counts[child.tag] += 1

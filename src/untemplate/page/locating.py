@@ -120,6 +120,10 @@ def _is_link_or_text(text: str, value: str, url: str) -> bool:
 
 
 def _spans_of_nodes(texts: Sequence[tuple[int, str]], value: str) -> Iterator[Occurrence]:
+    """Yield where the texts of consecutive nodes, joined by blanks, are the value.
+
+    A span is extended as long as the value begins with it, so the time is linear for most pages.
+    """
     for index, (row, joined) in enumerate(texts):
         if not value.startswith(joined):
             continue
@@ -157,6 +161,7 @@ def locate_elements(
 
 
 def _elements_at(root: etree._Element, xpath: str) -> set[etree._Element]:
+    """Return the elements that an XPath selects."""
     return {element for element, kind in nodes_at(root, xpath) if kind == "element"}
 
 
@@ -177,6 +182,7 @@ def locate_xpath(
 def _pinned(
     nodes: Sequence[Node], root: etree._Element, xpath: str, value: str | None
 ) -> Iterator[Occurrence]:
+    """Yield the occurrences at each result of an XPath; see `locate_xpath`."""
     wanted = None if value is None else squeeze(value)
     for kind, rows in nodes_by_xpath(dict(enumerate(nodes)), root, xpath):
         texts = [(row, nodes[row].text) for row in rows if nodes[row].is_text]
@@ -201,6 +207,7 @@ def _inside_element(texts: Sequence[tuple[int, str]], value: str | None) -> list
 
 
 def _inside_texts(texts: Sequence[tuple[int, str]], value: str | None) -> list[Occurrence]:
+    """Return the texts that are the value or contain it; all texts if no value is named."""
     occurrences: list[Occurrence] = []
     for row, text in texts:
         if value is None or value == text:

@@ -266,7 +266,11 @@ class Page:
 
 
 def _walk_nodes(root: etree._Element) -> Iterator[Node]:
-    """Yield the nodes of a page. One loop with little in it: this runs for every element of every page."""
+    """Yield the nodes of a page in document order.
+
+    This runs for every element of every page. It stays one function, since a call for each element would take more
+    time than everything else in the loop.
+    """
     paths: list[str] = [""]  # tag paths of the open elements, each with a slash at its end
     walker = etree.iterwalk(root, events=("start", "end", "comment", "pi"))
     for event, element in walker:

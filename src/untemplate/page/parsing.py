@@ -120,11 +120,13 @@ def to_utf8(html: bytes, encoding: str) -> bytes:
 
 
 def _decode_as(html: bytes, encoding: str) -> str:
+    """Return the HTML as text, without byte-order mark; bytes that are invalid become U+FFFD."""
     _, mark = read_bom(html)
     return html[len(mark or b"") :].decode(encoding, "replace")
 
 
 def _is_utf8(html: bytes) -> bool:
+    """Return True if the bytes are valid UTF-8."""
     try:
         html.decode("utf-8")
     except UnicodeDecodeError:
@@ -133,6 +135,7 @@ def _is_utf8(html: bytes) -> bool:
 
 
 def _resolve(charset: str | None) -> str | None:
+    """Return the Python name of a charset from an HTTP header; None if it is unknown."""
     encoding = resolve_encoding(charset) if charset else None
     return "utf-16-le" if encoding == "utf-16" else encoding
 
@@ -159,6 +162,10 @@ def parse_html(html: bytes, limits: Limits) -> etree._Element:
 
 
 def _refuse_big_trees(root: etree._Element, html: bytes, limits: Limits) -> None:
+    """Raise PageError if the tree is over the limits.
+
+    The bytes show that most pages cannot be, which is faster to check than the tree.
+    """
     depth = min(limits.depth, _PARSER_DEPTH - 2)
     if html.count(b"<") > depth and _deeper_than(depth)(root):
         raise PageError(f"page is nested deeper than {limits.depth:,} elements")

@@ -247,4 +247,5 @@ class _RuleRun:
         return [match for match in self._read_values(member, name) if not self._is_static(match.node)]
 
     def _is_static(self, node: Node) -> bool:
+        """Return True if a node's text is part of the template, as captions are."""
         return node.is_text and static_key(node.parent, node.text) in self.captions.static

@@ -95,6 +95,7 @@ class Feature:
 
     @cached_property
     def _type_parts(self) -> dict[str, str]:
+        """The named parts of the type. Raises ValueError if there is no such type."""
         for pattern in _TYPES:
             if match := pattern.fullmatch(self.type):
                 return match.groupdict()
@@ -272,6 +273,7 @@ def _format_step(level: int, node: str, features: Iterable[Feature], tag: Featur
 
 
 def _bracket(predicates: Iterable[str]) -> str:
+    """Return the predicates as XPath writes them, each in brackets."""
     return "".join(f"[{predicate}]" for predicate in predicates)
 
 

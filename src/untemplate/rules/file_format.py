@@ -45,8 +45,8 @@ def format_rules(schema: Schema, wrappers: Iterable[Wrapper]) -> str:
     """Return the text of a rules file. Values that equal their default are left out."""
     content = {
         "untemplate": VERSION,
-        "schema": {"name": schema.name, "attributes": _format_attributes(schema)},
-        "wrappers": [_format_wrapper(wrapper) for wrapper in wrappers],
+        "schema": _format_schema(schema),
+        "wrappers": list(map(_format_wrapper, wrappers)),
     }
     return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
 
@@ -80,28 +80,29 @@ def parse_rules(text: str | bytes, name: str) -> tuple[Schema, tuple[Wrapper, ..
         raise RulesError(f"{name}: {error}") from error
 
 
-def _format_attributes(schema: Schema) -> dict[str, dict[str, Any]]:
-    return {name: _format_attribute(attribute) for name, attribute in schema.attributes.items()}
-
-
-def _format_attribute(attribute: Attribute) -> dict[str, Any]:
-    """Return the fields that differ from their default. The name is the key of the attribute instead."""
-    defaults = asdict(Attribute(attribute.name))
-    return {key: value for key, value in asdict(attribute).items() if value != defaults[key]}
+def _format_schema(schema: Schema) -> dict[str, Any]:
+    """Return the schema section. The name of an attribute is its key, not one of its fields."""
+    attributes = {}
+    for name, attribute in schema.attributes.items():
+        fields = asdict(attribute)
+        del fields["name"]
+        attributes[name] = _without_defaults(_AttributeSection, fields)
+    return {"name": schema.name, "attributes": attributes}
 
 
 def _format_wrapper(wrapper: Wrapper) -> dict[str, Any]:
+    """Return the section of one cluster: how to recognize its pages, its rules, and what is remembered."""
     content = {
         "cluster": wrapper.cluster,
-        "signatures": [str(signature) for signature in wrapper.signatures],
+        "signatures": list(map(str, wrapper.signatures)),
         "importance": wrapper.importance,
         "url_pattern": wrapper.url_pattern,
         "rules": {name: _format_rule(rule) for name, rule in wrapper.rules.items()},
-        "static": list(wrapper.static),
-        "stops": list(wrapper.stops),
-        "bellwethers": [_format_bellwether(bellwether) for bellwether in wrapper.bellwethers],
+        "static": wrapper.static,
+        "stops": wrapper.stops,
+        "bellwethers": list(map(_format_bellwether, wrapper.bellwethers)),
         "profiles": {name: _format_profile(profile) for name, profile in wrapper.profiles.items()},
-        "lost": list(wrapper.lost),
+        "lost": wrapper.lost,
     }
     if wrapper.records:
         content["records"] = _format_record_rule(wrapper.records)
@@ -109,49 +110,53 @@ def _format_wrapper(wrapper: Wrapper) -> dict[str, Any]:
 
 
 def _format_rule(rule: Rule) -> dict[str, Any]:
-    content: dict[str, Any] = {"selectors": [_format_selector(selector) for selector in rule.selectors]}
-    if rule.committee:
-        content["committee"] = [_format_selector(selector) for selector in rule.committee]
-    if rule.classifier:
-        content["classifier"] = _format_classifier(rule.classifier)
-    if rule.range:
-        content["range"] = {key: value for key, value in asdict(rule.range).items() if value is not None}
-    if rule.nodes != 1:
-        content["nodes"] = rule.nodes
-    if rule.typed:
-        content["typed"] = rule.typed
-    return content
+    """Return the section of one attribute's rule. The name of the attribute is the key of the section."""
+    content = {
+        "selectors": list(map(_format_selector, rule.selectors)),
+        "committee": list(map(_format_selector, rule.committee)),
+        "classifier": rule.classifier and _format_classifier(rule.classifier),
+        "range": rule.range and _without_defaults(_RangeSection, asdict(rule.range)),
+        "nodes": rule.nodes,
+        "typed": rule.typed,
+    }
+    return _without_defaults(_RuleSection, content)
 
 
 def _format_selector(selector: Selector) -> dict[str, Any]:
-    content: dict[str, Any] = {"xpath": selector.xpath, "node": selector.node}
-    if selector.position:
-        content["position"] = selector.position
-    content["support"] = selector.support
-    content["features"] = [_format_feature(feature) for feature in selector.features]
-    return content
+    """Return a selector with its XPath first, which is what people read."""
+    content = {
+        "xpath": selector.xpath,
+        "node": selector.node,
+        "position": selector.position,
+        "support": selector.support,
+        "features": list(map(_format_feature, selector.features)),
+    }
+    return _without_defaults(_SelectorSection, content)
 
 
 def _format_classifier(classifier: CandidateClassifier) -> dict[str, Any]:
     return {
         "prior": classifier.prior,
-        "features": [_format_feature(feature) for feature in classifier.features],
-        "present": list(classifier.present),
-        "absent": list(classifier.absent),
+        "features": list(map(_format_feature, classifier.features)),
+        "present": classifier.present,
+        "absent": classifier.absent,
     }
 
 
 def _format_feature(feature: Feature) -> list[Any]:
+    """Return a feature as a short list, since a file contains thousands of them."""
     return [feature.type, feature.level, *feature.values]
 
 
 def _format_record_rule(rule: RecordRule) -> dict[str, Any]:
-    content: dict[str, Any] = {"selectors": [_format_selector(selector) for selector in rule.selectors]}
-    if rule.required_path:
-        content["holds"] = rule.required_path
-    if rule.siblings:
-        content |= {"siblings": rule.siblings, "tags": list(rule.tags)}
-    return content
+    """Return the section that says where the records of list pages are."""
+    content = {
+        "selectors": list(map(_format_selector, rule.selectors)),
+        "holds": rule.required_path,
+        "siblings": rule.siblings,
+        "tags": list(rule.tags),
+    }
+    return _without_defaults(_RecordRuleSection, content)
 
 
 def _format_bellwether(bellwether: Bellwether) -> dict[str, Any]:
@@ -159,13 +164,22 @@ def _format_bellwether(bellwether: Bellwether) -> dict[str, Any]:
         "page": bellwether.page,
         "url": bellwether.url,
         "signature": str(bellwether.signature),
-        "golden": {name: list(texts) for name, texts in bellwether.golden.items()},
-        "unsure": list(bellwether.unsure),
+        "golden": dict(bellwether.golden),
+        "unsure": bellwether.unsure,
     }
 
 
 def _format_profile(profile: Profile) -> dict[str, Any]:
     return {"agreement": profile.agreement, "labels": profile.captions, "names": profile.names}
+
+
+def _without_defaults(section: type[_Section], content: dict[str, Any]) -> dict[str, Any]:
+    """Return the content of a section without the fields that have the default value of the section.
+
+    Most fields of most rules do, so files stay short. Reading the file restores the defaults.
+    """
+    fields = section.model_fields
+    return {key: value for key, value in content.items() if value != fields[key].default}
 
 
 # The classes below are the sections of the file. pydantic checks types and keys; `parse` checks the rest, raises
@@ -188,14 +202,13 @@ class _SelectorSection(_Section):
     features: list[list[str | int]]
 
     def parse(self) -> Selector:
-        features = tuple(_parse_feature(feature) for feature in self.features)
+        """Return the selector. Its XPath is compiled here, which fails if a value contains a control character."""
+        features = tuple(map(_parse_feature, self.features))
         selector = Selector(self.node, features, self.position, self.support)
         if selector.xpath != self.xpath:
             raise ValueError(f"the XPath {self.xpath!r} is not what its features say; change the features")
         try:
-            _ = (
-                selector.find_candidates
-            )  # compiles the XPath, which fails if a value contains a control character
+            _ = selector.find_candidates
         except (etree.XPathError, ValueError) as error:
             raise ValueError(f"the XPath {self.xpath!r} cannot be used: {error}") from error
         return selector
@@ -212,7 +225,7 @@ class _ClassifierSection(_Section):
     def parse(self) -> CandidateClassifier:
         if not len(self.features) == len(self.present) == len(self.absent):
             raise ValueError("a classifier needs as many weights as features")
-        features = tuple(_parse_feature(feature) for feature in self.features)
+        features = tuple(map(_parse_feature, self.features))
         return CandidateClassifier(self.prior, features, tuple(self.present), tuple(self.absent))
 
 
@@ -237,6 +250,7 @@ class _RuleSection(_Section):
     typed: bool = False
 
     def parse(self, attribute: str) -> Rule:
+        """Return the rule of the attribute with this name."""
         return Rule(
             attribute,
             tuple(selector.parse() for selector in self.selectors),
@@ -257,6 +271,7 @@ class _RecordRuleSection(_Section):
     tags: list[str] = []
 
     def parse(self) -> RecordRule:
+        """Return the rule. Its selectors must select elements by structure alone, as the texts of records differ."""
         selectors = tuple(selector.parse() for selector in self.selectors)
         for selector in selectors:
             if selector.node != "element()" or selector.text_features:
@@ -305,11 +320,12 @@ class _WrapperSection(_Section):
     records: _RecordRuleSection | None = None
 
     def parse(self, attributes: Mapping[str, Attribute]) -> Wrapper:
+        """Return the wrapper. All attributes that it names must be among these, which are those of the schema."""
         if unknown := {*self.rules, *self.profiles, *self.lost} - set(attributes):
             raise ValueError(f"a rule for {min(unknown)!r}, which the schema does not have")
         return Wrapper(
             self.cluster,
-            tuple(Signature.parse(text) for text in self.signatures),
+            tuple(map(Signature.parse, self.signatures)),
             self.importance,
             self.url_pattern,
             {name: rule.parse(name) for name, rule in self.rules.items()},
@@ -323,6 +339,8 @@ class _WrapperSection(_Section):
 
 
 class _AttributeSection(_Section):
+    """An attribute of the schema, whose name is the section's key."""
+
     type: Type = "text"
     mandatory: bool = False
     constant: bool = False
@@ -345,6 +363,7 @@ class _RulesFile(_Section):
     wrappers: list[_WrapperSection]
 
     def parse(self) -> tuple[Schema, tuple[Wrapper, ...]]:
+        """Return the schema and the wrappers. The schema has rows if one of the wrappers is for list pages."""
         sections = self.schema_.attributes
         attributes = {name: Attribute(name, **vars(section)) for name, section in sections.items()}
         wrappers = tuple(wrapper.parse(attributes) for wrapper in self.wrappers)

@@ -21,6 +21,8 @@ __all__ = [
 ]
 
 LOST = "no rule: the site changed"
+# Compared with the wrapper of a cluster that only one of two versions has.
+NO_WRAPPER = Wrapper(cluster="", signatures=(), importance=0, url_pattern="", rules={})
 
 _ORDINALS = {1: "first", 2: "second", 3: "third", 4: "fourth", 5: "fifth", -1: "last"}
 # Tags whose spelled name begins with a vowel sound: an h1, an li.
@@ -112,6 +114,7 @@ def _level(feature: Feature) -> int:
 
 
 def _is_own_tag(feature: Feature) -> bool:
+    """Return True if a feature is the tag of the element at its level, not of a sibling."""
     return feature.kind == "tag" and not feature.axis
 
 
@@ -247,6 +250,7 @@ def _join_alternatives(values: Sequence[str], form: str) -> str:
 
 
 def _count_noun(number: int, noun: str) -> str:
+    """Return a number and a noun: "1 word", "2 words"."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
@@ -287,33 +291,31 @@ def compare_rules(old: SiteRules, new: SiteRules) -> list[RuleChange]:
     old_wrappers = {wrapper.cluster: wrapper for wrapper in old.wrappers}
     new_wrappers = {wrapper.cluster: wrapper for wrapper in new.wrappers}
     for cluster in old_wrappers | new_wrappers:
-        changes += _compare_wrappers(cluster, old_wrappers.get(cluster), new_wrappers.get(cluster))
+        old_wrapper = old_wrappers.get(cluster, NO_WRAPPER)
+        new_wrapper = new_wrappers.get(cluster, NO_WRAPPER)
+        changes += _compare_wrappers(cluster, old_wrapper, new_wrapper)
     return [change for change in changes if change.before != change.after]
 
 
-def _compare_wrappers(cluster: str, old: Wrapper | None, new: Wrapper | None) -> Iterator[RuleChange]:
-    """Yield the changes of one cluster; a side that has no such cluster is None."""
+def _compare_wrappers(cluster: str, old: Wrapper, new: Wrapper) -> Iterator[RuleChange]:
+    """Yield the changes of one cluster; NO_WRAPPER means that a version does not have the cluster."""
     after = _describe_wrapper(new)
-    if old and new and set(old.signatures) != set(new.signatures):
+    if NO_WRAPPER not in (old, new) and set(old.signatures) != set(new.signatures):
         after += ", other signatures"
     yield RuleChange(cluster, None, _describe_wrapper(old), after)
     yield RuleChange(cluster, None, _describe_record_rule(old), _describe_record_rule(new))
-    for name in dict.fromkeys([*_attribute_names(old), *_attribute_names(new)]):
+    # Attributes with rules, or that had rules until the site changed.
+    for name in dict.fromkeys([*old.rules, *old.lost, *new.rules, *new.lost]):
         yield _compare_attribute(cluster, name, old, new)
 
 
-def _attribute_names(wrapper: Wrapper | None) -> tuple[str, ...]:
-    """Return the attributes that a wrapper has rules for, or had until the site changed."""
-    if wrapper is None:
-        return ()
-    return (*wrapper.rules, *wrapper.lost)
+def _compare_attribute(cluster: str, name: str, old: Wrapper, new: Wrapper) -> RuleChange:
+    """Return how the rule of one attribute changed; before and after are the same if it did not.
 
-
-def _compare_attribute(cluster: str, name: str, old: Wrapper | None, new: Wrapper | None) -> RuleChange:
-    """Return how the rule of one attribute changed; before and after are the same if it did not."""
+    Rules that read the same may still differ in what words leave out. Then the change names those parts.
+    """
     before, after = _describe_wrapper_rule(name, old), _describe_wrapper_rule(name, new)
-    old_rule = old.rules.get(name) if old else None
-    new_rule = new.rules.get(name) if new else None
+    old_rule, new_rule = old.rules.get(name), new.rules.get(name)
     if old_rule and new_rule and old_rule != new_rule and before == after:
         after += f"; with {_name_unspoken_changes(old_rule, new_rule)}"
     return RuleChange(cluster, name, before, after)
@@ -340,25 +342,24 @@ def _describe_schema_attribute(attribute: Attribute | None) -> str:
     return ", ".join(words)
 
 
-def _describe_wrapper(wrapper: Wrapper | None) -> str:
-    if wrapper is None:
+def _describe_wrapper(wrapper: Wrapper) -> str:
+    """Describe which pages a wrapper is for, and whether they still need labels."""
+    if wrapper == NO_WRAPPER:
         return ""
     if wrapper.rules or wrapper.lost:
         return wrapper.url_pattern
     return f"{wrapper.url_pattern}, needs labels"
 
 
-def _describe_record_rule(wrapper: Wrapper | None) -> str:
+def _describe_record_rule(wrapper: Wrapper) -> str:
     """Describe where a wrapper finds records; empty if it is not for list pages."""
-    if wrapper is None or wrapper.records is None:
+    if wrapper.records is None:
         return ""
     return f"records: {explain_records(wrapper.records)}"
 
 
-def _describe_wrapper_rule(attribute: str, wrapper: Wrapper | None) -> str:
+def _describe_wrapper_rule(attribute: str, wrapper: Wrapper) -> str:
     """Describe a wrapper's rule for an attribute; empty if it never had one."""
-    if wrapper is None:
-        return ""
     if rule := wrapper.rules.get(attribute):
         return explain_rule(rule)
     return LOST if attribute in wrapper.lost else ""

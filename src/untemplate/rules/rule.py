@@ -106,6 +106,7 @@ class Selector:
 
 
 def _is_caption(feature: Feature) -> bool:
+    """Return True for features of captions, which are slow to test and have many candidates."""
     return feature.kind == CAPTION
 
 
@@ -161,6 +162,7 @@ class Range:
         return self._between_delimiters(text)
 
     def _between_delimiters(self, text: str) -> str | None:
+        """Return the text after the first delimiter and before the second; None if one of them is missing."""
         if self.after:
             _, delimiter, text = text.partition(self.after)
             if not delimiter:

@@ -168,6 +168,7 @@ def _values_variable(selector: Selector, number: int, name: str) -> etree._Eleme
 
 
 def _first_value(variable: str) -> str:
+    """Return an expression for the first of the values in a variable."""
     return f"substring-before(${variable}, {xpath_literal(_LINE_END)})"
 
 
@@ -231,6 +232,7 @@ def _text_templates() -> Iterator[etree._Element]:
 
 
 def _squeezed_texts(nodes: str) -> etree._Element:
+    """Return what writes the text of each of these nodes, squeezed, with a blank after it."""
     return _xsl("for-each", _xsl("value-of", select=f"concat({_SQUEEZED}, ' ')"), select=nodes)
 
 
@@ -257,6 +259,7 @@ def _range_variables(range_: Range) -> Iterator[etree._Element]:
 
 
 def _between_delimiters(range_: Range) -> str:
+    """Return an expression for the part of the text between the delimiters; empty if one is missing."""
     part = "$whole"
     if range_.after:
         part = f"substring-after({part}, {xpath_literal(range_.after)})"
@@ -273,6 +276,7 @@ def _token_index(offset: int) -> str:
 
 
 def _find_nth_blank(variable: str) -> etree._Element:
+    """Return the call that finds the position of a blank, whose number is in this variable."""
     return _xsl(
         "call-template",
         _xsl("with-param", name="text", select="$whole"),
