@@ -95,10 +95,14 @@ def fetch_pages(
 
 
 def read_url_list(path: Path) -> list[str]:
-    """Read the URLs in a text file, one a line; lines that begin with # are comments."""
+    """Read the URLs in a text file, one a line; empty lines, and comments that begin with #, are ignored."""
+    urls = []
     with open_stream(path) as stream:
-        lines = [line.decode("utf-8-sig", "replace").strip() for line in stream]
-    return [line for line in lines if line and not line.startswith("#")]
+        for line in stream:
+            url = line.decode("utf-8-sig", "replace").strip()
+            if url and not url.startswith("#"):
+                urls.append(url)
+    return urls
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +160,7 @@ class UrlReader:
             yield Page(url, html, fetched=stored.fetched, charset=stored.charset, limits=self._limits)
 
     def _fetch_and_store(self, url: str) -> _StoredPage | PageError:
+        """Fetch a page into the temporary file; return its position, or why it could not be fetched."""
         try:
             page = self._fetcher.fetch(url)
         except PageError as error:
@@ -240,7 +245,13 @@ class Fetcher:
         return FetchedPage(html, answer.headers.get_content_charset(), datetime.now(UTC))
 
     def _follow_redirects(self, url: str, limit: int, obey_robots: bool) -> _Answer:
-        """Return the first answer that is no redirect; every step is checked like the first URL."""
+        """Return the first answer that is no redirect; every step is checked like the first URL.
+
+        Args:
+            url: Where to start.
+            limit: The maximum number of bytes to read.
+            obey_robots: False only for robots.txt itself.
+        """
         for _ in range(_MAX_REDIRECTS + 1):
             parts = _split_web_url(url)
             delay = self._check_robots(url, parts) if obey_robots else 0.0
@@ -252,7 +263,11 @@ class Fetcher:
         raise PageError(f"more than {_MAX_REDIRECTS} redirects")
 
     def _check_robots(self, url: str, parts: SplitResult) -> float:
-        """Return the delay that robots.txt asks for, in seconds; PageError if it forbids the page."""
+        """Return the delay that robots.txt asks for, in seconds.
+
+        Raises:
+            PageError: It forbids the page, cannot be read, or asks for too long a delay.
+        """
         origin = f"{parts.scheme}://{parts.netloc}"
         if origin not in self._robots:
             self._robots[origin] = self._read_robots(origin)
@@ -294,11 +309,13 @@ class Fetcher:
             retries_left -= 1
 
     def _wait_turn(self, host: str, delay: float) -> None:
+        """Wait until the last request to a host is `delay` seconds ago."""
         if host in self._last_request:
             time.sleep(max(0.0, self._last_request[host] + delay - time.monotonic()))
 
 
 def _split_web_url(url: str) -> SplitResult:
+    """Split a URL into its parts; PageError if it is not one of http or https."""
     try:
         parts = urlsplit(safe_url_string(url))
         valid = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
@@ -344,7 +361,11 @@ def _exchange(connection: HTTPConnection, parts: SplitResult, limit: int) -> _An
 
 
 def _page_error(error: Exception, timeout: float) -> PageError:
-    """Return the reason why a request failed."""
+    """Return the reason why a request failed.
+
+    Returns:
+        A `_TemporaryError` unless a later request would fail for the same reason.
+    """
     if isinstance(error, ssl.SSLCertVerificationError):
         return PageError("certificate is not valid")
     if isinstance(error, gaierror):
@@ -408,7 +429,10 @@ def allowed_addresses(host: str, port: int, private: bool) -> list[str]:
 
 
 def is_public(address: str) -> bool:
-    """Return True if an IP address, or the IPv4 address inside it, belongs to the public internet."""
+    """Return True if an IP address, or the IPv4 address inside it, belongs to the public internet.
+
+    An IPv6 address may contain the IPv4 address of a private machine, which a gateway would connect to.
+    """
     ip = ip_address(address)
     if isinstance(ip, IPv6Address):
         ip = _inner_address(ip) or ip
@@ -416,6 +440,7 @@ def is_public(address: str) -> bool:
 
 
 def _inner_address(ip: IPv6Address) -> IPv4Address | None:
+    """Return the IPv4 address that a translated, tunneled or mapped address leads to."""
     if ip in _NAT64:
         return IPv4Address(int(ip) & 0xFFFFFFFF)
     if ip.teredo:

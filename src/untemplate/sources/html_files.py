@@ -58,7 +58,10 @@ class Member(NamedTuple):
 
 
 def is_system_file(name: str) -> bool:
-    """Return True for files that operating systems leave behind, such as `.DS_Store` or `__MACOSX/…`."""
+    """Return True for files that operating systems leave behind, such as `.DS_Store` or `__MACOSX/…`.
+
+    Other hidden files, and all files in hidden folders such as `.git`, count too.
+    """
     return any(part.startswith(".") or part == "__MACOSX" for part in name.split("/"))
 
 
@@ -69,7 +72,10 @@ def is_url_table(name: str) -> bool:
 
 
 def swde_site(names: Iterable[str]) -> str:
-    """Return the folder of the SWDE site whose pages these files are; empty if they are anything else."""
+    """Return the folder of the SWDE site whose pages these files are; empty if they are anything else.
+
+    Reads no further than the first file that is no SWDE page.
+    """
     site = ""
     for name in names:
         match = _SWDE_PAGE.fullmatch(name)
@@ -134,7 +140,16 @@ def _read_html(member: Member, limits: Limits) -> bytes | None:
 
 
 def _read_url_table(table: Member, source: str, limits: Limits) -> dict[str, str]:
-    """Read `pages.csv`: the URLs of files by their paths."""
+    """Read `pages.csv`: the URLs of files by their paths.
+
+    Args:
+        table: The file; its paths are relative to its folder.
+        source: The folder or archive, for messages.
+        limits: No more than the bytes of a page are read.
+
+    Raises:
+        SourceError: The file is no CSV, or lacks a column.
+    """
     folder = table.name.removesuffix("pages.csv")
     with table.open() as file:
         text = read_up_to(file, limits.bytes).decode("utf-8-sig", "replace")
@@ -156,6 +171,7 @@ class FolderReader:
 
     @property
     def total(self) -> int:
+        """The number of files, which may include some that are no pages."""
         return sum(not is_url_table(name) for name in self._names(Skipped()))
 
     def check(self) -> None:
@@ -175,26 +191,36 @@ class FolderReader:
         return read_members(self._members(skipped), str(self.path), site, self.limits, skipped)
 
     def parts(self, size: int, skipped: Skipped) -> Iterator[SourcePart]:
-        """Split into parts of `size` files."""
+        """Split into parts of `size` files.
+
+        The URLs of `pages.csv` are read here, once, and each part gets those of its files.
+        """
         site = swde_site(self._names(Skipped()))
+        urls = self._read_url_tables(skipped)
+        page_names = (name for name in self._names(skipped) if not is_url_table(name))
+        while names := tuple(islice(page_names, size)):
+            table_urls = {name: urls[name] for name in names if name in urls}
+            yield SourcePart(_FolderPart(self.path, names, site, table_urls, self.limits))
+
+    def _read_url_tables(self, skipped: Skipped) -> dict[str, str]:
+        """Read the URLs of all `pages.csv` by path; a table that cannot be read is counted as skipped."""
         urls: dict[str, str] = {}
         for table in self._url_tables():
             try:
                 urls |= _read_url_table(table, str(self.path), self.limits)
             except OSError as error:
                 skipped.add("cannot be read", f"{table.name}: {error}")
-        page_names = (name for name in self._names(skipped) if not is_url_table(name))
-        while names := tuple(islice(page_names, size)):
-            table_urls = {name: urls[name] for name in names if name in urls}
-            yield SourcePart(_FolderPart(self.path, names, site, table_urls, self.limits))
+        return urls
 
     def _members(self, skipped: Skipped) -> Iterator[Member]:
+        """Yield the URL tables, then the other files: URLs have to be known before the pages come."""
         yield from self._url_tables()
         for name in self._names(skipped):
             if not is_url_table(name):
                 yield _folder_member(self.path, name)
 
     def _url_tables(self) -> list[Member]:
+        """List `pages.csv` at the top and in the folders below it, as `is_url_table` recognizes them."""
         tables = sorted({*self.path.glob("pages.csv"), *self.path.glob("*/pages.csv")})
         names = [path.relative_to(self.path).as_posix() for path in tables]
         return [_folder_member(self.path, name) for name in names if not is_system_file(name)]
@@ -212,7 +238,10 @@ class FolderReader:
                 folders.pop()
 
     def _sorted_names(self, folder: str, skipped: Skipped) -> list[str]:
-        """List the files and, with a slash at the end, the folders in a folder, sorted by their whole paths."""
+        """List the files and, with a slash at the end, the folders in a folder, sorted by their whole paths.
+
+        The slash makes the order that of the paths of all files: `a/z` comes after `a.html`, because `.` is less.
+        """
         try:
             with os.scandir(self.path / folder) as entries:
                 names = [_entry_name(entry) for entry in entries]
@@ -223,7 +252,10 @@ class FolderReader:
 
 
 def _entry_name(entry: os.DirEntry[str]) -> str:
-    """Return the name of a file, or of a folder with a slash; empty for anything else."""
+    """Return the name of a file, or of a folder with a slash; empty for anything else.
+
+    Links to folders are not followed, because they may lead back to where we come from.
+    """
     if is_system_file(entry.name):
         return ""
     if entry.is_dir(follow_symlinks=False):
@@ -270,6 +302,7 @@ class FileReader:
         return 1
 
     def read(self, skipped: Skipped) -> Iterator[Page]:
+        """Yield the page. Of a damaged file, the readable part is the page."""
         with open_stream(self.path) as stream:
             html = read_up_to(stream, self.limits.bytes + 1)
             if stream.damage:
@@ -292,6 +325,7 @@ class ZipReader:
 
     @cached_property
     def total(self) -> int:
+        """The number of files, which may include some that are no pages."""
         with self._open() as archive:
             return sum(not is_url_table(name) for name, _ in _zip_files(archive))
 
@@ -301,6 +335,7 @@ class ZipReader:
             pass
 
     def read(self, skipped: Skipped) -> Iterator[Page]:
+        """Yield the pages of the archive; `pages.csv` is read first, wherever it is."""
         with self._open() as archive:
             files = sorted(_zip_files(archive), key=lambda file: not is_url_table(file[0]))
             members = (Member(name, partial(archive.open, info)) for name, info in files)
@@ -321,8 +356,12 @@ class ZipReader:
 
 def _zip_files(archive: zipfile.ZipFile) -> list[tuple[str, zipfile.ZipInfo]]:
     """List the files of an archive, without folders and system files, by clean path."""
-    files = [(_clean_path(info.filename), info) for info in archive.infolist() if not info.is_dir()]
-    return [(name, info) for name, info in files if not is_system_file(name)]
+    files = []
+    for info in archive.infolist():
+        name = _clean_path(info.filename)
+        if not info.is_dir() and not is_system_file(name):
+            files.append((name, info))
+    return files
 
 
 @dataclass(frozen=True)
@@ -333,6 +372,7 @@ class TarReader(StreamReader):
     limits: Limits
 
     def read_stream(self, stream: Stream, skipped: Skipped) -> Iterator[Page]:
+        """Yield the pages up to the end or the first damage, which counts as skipped."""
         try:
             with tarfile.open(fileobj=stream, mode="r|") as tar:
                 yield from read_members(_tar_members(tar), str(self.path), self._site, self.limits, skipped)
@@ -341,7 +381,7 @@ class TarReader(StreamReader):
 
     @cached_property
     def _site(self) -> str:
-        """The folder of the SWDE site, if it is one; reads no further than the first file that is no SWDE page."""
+        """The folder of the SWDE site, if it is one."""
         with open_stream(self.path) as stream:
             try:
                 with tarfile.open(fileobj=stream, mode="r|") as tar:
@@ -381,5 +421,8 @@ def _open_tar_file(tar: tarfile.TarFile, info: tarfile.TarInfo) -> IO[bytes]:
 
 
 def _clean_path(name: str) -> str:
-    """Return a path with slashes only and without empty steps."""
+    """Return a path with slashes only and without empty steps.
+
+    Archives made on Windows may contain backslashes, and many begin each path with `./`.
+    """
     return "/".join(part for part in name.replace("\\", "/").split("/") if part not in ("", "."))

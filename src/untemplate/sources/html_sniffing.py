@@ -70,7 +70,10 @@ def page_url(page: bytes) -> str | None:
 
 
 def _head_tags(page: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the tags before the body, each with its attributes; no scripts, styles and comments."""
+    """Yield the tags before the body, each with its attributes.
+
+    Scripts, styles and comments are skipped with their content, because it may look like tags.
+    """
     for match in _TAG.finditer(_ascii_compatible(page[:_HEAD_BYTES])):
         tag = (match[1] or b"").lower()
         if tag == b"body":
@@ -80,6 +83,7 @@ def _head_tags(page: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _canonical_url(link: bytes) -> str | None:
+    """Return the URL of a `link` element if it is the canonical one and absolute."""
     attributes = _parse_attributes(link)
     if "canonical" not in attributes.get("rel", "").lower().split():
         return None
@@ -95,6 +99,7 @@ def _parse_attributes(tag: bytes) -> dict[str, str]:
 
 
 def _absolute_href(attributes: dict[str, str]) -> str | None:
+    """Return the `href` if it is a complete web address."""
     url = attributes.get("href", "")
     try:
         parts = urlsplit(url)
@@ -104,6 +109,7 @@ def _absolute_href(attributes: dict[str, str]) -> str | None:
 
 
 def _ascii_compatible(page: bytes) -> bytes:
+    """Return the bytes of a page in an encoding that contains ASCII, without a byte order mark."""
     if page.startswith(_UTF16_MARKS):
         return page.decode("utf-16", "replace").encode()
     return page.removeprefix(_UTF8_MARK)

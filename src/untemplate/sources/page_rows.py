@@ -87,6 +87,7 @@ def row_page(
 
 
 def _row_id(row: Mapping[str, Any]) -> str | None:
+    """Return the id of a row; 0 is an id, an empty text is none."""
     for name in ID_COLUMNS:
         if row.get(name) not in (None, ""):
             return str(row[name])
@@ -102,6 +103,7 @@ class JsonlReader(StreamReader):
     limits: Limits
 
     def read_stream(self, stream: Stream, skipped: Skipped) -> Iterator[Page]:
+        """Yield the page of each line; empty lines are ignored, lines without a page count as skipped."""
         # escapes make text longer; twice is enough for any page near the limit that is really text
         for number, line in enumerate(_limited_lines(stream, 2 * self.limits.bytes), 1):
             if line is not None and not line.strip():
@@ -115,7 +117,10 @@ class JsonlReader(StreamReader):
 
 
 def _limited_lines(stream: Stream, limit: int) -> Iterator[bytes | None]:
-    """Yield the lines; None for a line over the limit. No more than `limit` bytes of it are kept in memory."""
+    """Yield the lines; None for a line over the limit.
+
+    The rest of such a line is read in small pieces, so that no line can fill the memory.
+    """
     while line := stream.readline(limit):
         if len(line) < limit or line.endswith(b"\n"):
             yield line
@@ -126,6 +131,7 @@ def _limited_lines(stream: Stream, limit: int) -> Iterator[bytes | None]:
 
 
 def _parse_json_row(line: bytes | None) -> Mapping[str, Any]:
+    """Parse a line; PageError if it is too long or no JSON object."""
     if line is None:
         raise PageError("line is too long")
     try:
@@ -161,12 +167,16 @@ class ParquetReader:
         self.columns.check(names, self.path)
 
     def parts(self, size: int, skipped: Skipped) -> Iterator[SourcePart] | None:
-        """Split into row groups with at least `size` rows together; None if a group is too big for one process."""
+        """Split into row groups with at least `size` rows together; None if a group is too big for one process.
+
+        A file of one huge row group could not be shared by processes, so it is read as one stream.
+        """
         with self._open() as table:
             rows = [table.metadata.row_group(group).num_rows for group in range(table.num_row_groups)]
         return self._split(rows, size) if max(rows, default=0) <= _MAX_GROUP_ROWS else None
 
     def _split(self, rows: list[int], size: int) -> Iterator[SourcePart]:
+        """Yield parts of consecutive row groups; `rows` are the numbers of rows of all groups."""
         start, rows_before = 0, 0
         for end in range(1, len(rows) + 1):
             count = sum(rows[start:end])
@@ -175,6 +185,7 @@ class ParquetReader:
                 start, rows_before = end, rows_before + count
 
     def read(self, skipped: Skipped) -> Iterator[Page]:
+        """Yield the pages up to the end or the first damage, which counts as skipped."""
         number = self.rows_before
         with self._open() as table:
             html_type = table.schema_arrow.field(self.columns.html).type
@@ -189,6 +200,7 @@ class ParquetReader:
                 skipped.add(CUT_SHORT, f"{self.path}, after row {number}: {error}")
 
     def _rows(self, table: pq.ParquetFile) -> Iterator[dict[str, Any]]:
+        """Yield the rows with the columns that make a page; other columns are not read."""
         wanted = {self.columns.url, self.columns.html, *ID_COLUMNS}
         names = [name for name in table.schema_arrow.names if name in wanted]
         for batch in table.iter_batches(_BATCH_ROWS, self.groups, columns=names, use_threads=False):
@@ -204,13 +216,19 @@ class ParquetReader:
 
 
 def _is_text_type(type: pa.DataType) -> bool:
+    """Return True for text, also if its values are in a dictionary."""
     if pa.types.is_dictionary(type):
         type = type.value_type
     return bool(pa.types.is_string(type) or pa.types.is_large_string(type))
 
 
 def _html_as_bytes(batch: pa.RecordBatch, html: str) -> pa.RecordBatch:
-    """Cast HTML that is text to its bytes: not decoded here, and not lost if it is not valid UTF-8."""
+    """Cast HTML that is text to its bytes: not decoded here, and not lost if it is not valid UTF-8.
+
+    Args:
+        batch: Some rows.
+        html: The name of the column with the HTML.
+    """
     index = batch.schema.get_field_index(html)
     column = batch.column(index)
     if not _is_text_type(column.type):

@@ -89,7 +89,13 @@ class _Recognizer:
         return self._find_stream_reader()
 
     def _find_stream_reader(self) -> Reader:
-        """Return the reader of a file that may be compressed."""
+        """Return the reader of a file that may be compressed.
+
+        The first bytes of archives are certain, so they come first. A line with a URL is the weakest sign.
+
+        Raises:
+            SourceError: The file is empty, or nothing that contains pages.
+        """
         head = self._read_head()
         text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
         suffix = self._inner_suffix()
@@ -117,9 +123,10 @@ class _Recognizer:
 
     def _inner_suffix(self) -> str:
         """Return the last suffix of the name, not counting that of a compression."""
-        suffixes = [suffix.lower() for suffix in self._path.suffixes]
-        inner = [suffix for suffix in suffixes if suffix not in COMPRESSED_SUFFIXES]
-        return inner[-1] if inner else ""
+        for suffix in reversed(self._path.suffixes):
+            if suffix.lower() not in COMPRESSED_SUFFIXES:
+                return suffix.lower()
+        return ""
 
     # pyarrow takes long to import: only sources with rows wait for it
     def _jsonl_reader(self) -> JsonlReader:

@@ -104,6 +104,7 @@ class _RawStream(io.RawIOBase):
 
     @property
     def share(self) -> float:
+        """The share of the compressed bytes that was read; 1 for an empty file."""
         size = os.fstat(self._file.fileno()).st_size
         return self._file.tell() / size if size else 1.0
 

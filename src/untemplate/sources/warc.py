@@ -48,6 +48,7 @@ class WarcReader(StreamReader):
     limits: Limits
 
     def read_stream(self, stream: Stream, skipped: Skipped) -> Iterator[Page]:
+        """Yield the pages up to the end or the first damage; damage and unreadable pages count as skipped."""
         try:
             for url, record in read_responses(stream):
                 try:
@@ -79,6 +80,11 @@ def read_responses(stream: Stream) -> Iterator[tuple[str, WarcRecord]]:
 
 def _record_page(record: WarcRecord, url: str, limits: Limits) -> Page | None:
     """Return the page of a record; None if it is not HTML.
+
+    Args:
+        record: The record of a response.
+        url: Its URL; empty if the record is damaged.
+        limits: The size limits of the page. One byte more is read, to recognize pages that are too big.
 
     Raises:
         PageError: The page cannot be read.
@@ -122,6 +128,7 @@ def parse_http_headers(record: WarcRecord) -> None:
 
 
 def _read_raw_body(record: WarcRecord, limit: int) -> bytes:
+    """Read the body as it was sent, up to the limit; _CutShortError if the file ends before."""
     size = min(record.content_length, limit)
     body = bytes(record.reader.read(size))
     if len(body) < size:
@@ -130,7 +137,16 @@ def _read_raw_body(record: WarcRecord, limit: int) -> bytes:
 
 
 def decode_record_body(record: WarcRecord, body: bytes, limit: int) -> bytes:
-    """Undo the encodings that the HTTP headers of a record name; see `decode_body`."""
+    """Undo the encodings that the HTTP headers of a record name.
+
+    Args:
+        record: The record, after `parse_http_headers`.
+        body: Its body as it was sent.
+        limit: The maximum number of bytes to return; see `decode_body`.
+
+    Raises:
+        PageError: The body cannot be decoded.
+    """
     headers = record.http_headers
     if "chunked" in (headers.get("Transfer-Encoding") or "").lower():
         body = join_chunks(body)

@@ -101,7 +101,10 @@ class FolderAssets:
         return Asset(_media_type(key), path.read_bytes()) if path else None
 
     def _file(self, key: str) -> Path | None:
-        """Return the file of a key if it has a type to show and, with links followed, is inside the folder."""
+        """Return the file of a key, or None if it must not be sent.
+
+        A file is sent if it has a type to show, is small enough and, with links followed, is inside the folder.
+        """
         if "\0" in key or not _media_type(key).startswith(_SHOWN_TYPES):
             return None
         try:
@@ -154,7 +157,11 @@ class WarcAssets:
 
 
 def _asset_of_record(record: WarcRecord) -> Asset | None:
-    """Return the asset in a WARC record; None if it is something else, failed, or is too big."""
+    """Return the asset in a WARC record; None if it is something else, failed, or is too big.
+
+    Raises:
+        PageError: The record is damaged.
+    """
     if not record.is_http:
         return None
     parse_http_headers(record)
@@ -167,7 +174,13 @@ def _asset_of_record(record: WarcRecord) -> Asset | None:
 
 
 def _candidate_paths(page: Page, base: str | None, reference: str) -> Iterator[str]:
-    """Yield the paths where a referenced file may be: beside the page, from the top, or below the host."""
+    """Yield the paths where a referenced file may be: beside the page, from the top, or below the host.
+
+    Args:
+        page: The page that needs the file.
+        base: The path of the style sheet that contains the reference; None if the page itself does.
+        reference: The reference, relative or absolute.
+    """
     parts = urlsplit(reference)
     if parts.scheme not in ("", "http", "https"):
         return

@@ -85,7 +85,10 @@ class Jobs:
         self._folder.cleanup()
 
     def _forget_old_jobs(self) -> None:
-        """Delete all but the newest finished jobs, and their files."""
+        """Delete all but the newest finished jobs, and their files.
+
+        Without this, the files of a server that runs for weeks would fill the disk.
+        """
         finished = [job for job in self._jobs.values() if job.state != "running"]
         for job in finished[:-MAX_FINISHED_JOBS]:
             del self._jobs[job.id]

@@ -125,6 +125,9 @@ class ClusterSession:
     def table_with(self, page: Page) -> tuple[SampleTable, int]:
         """Return a table that contains a page, and the number of the page in it.
 
+        Args:
+            page: A page of the cluster, in the sample or not.
+
         This is the session's table, or a new one if the page is not in the sample.
         """
         if self.pages.get(page.id) is page:
@@ -168,7 +171,9 @@ class ClusterSession:
                     self._learn_attribute(name, attribute_labels, name in changed)
 
     def find(self, page: Page) -> dict[str, list[Match]]:
-        """Return the values that the rules find on a page, which may be outside the sample, by attribute.
+        """Return the values that the rules find on a page, by attribute.
+
+        The page may be outside the sample. The values of sample pages are kept until their rule changes.
 
         The rules of list pages find nothing here, because such a page contains many records.
         """
@@ -184,16 +189,25 @@ class ClusterSession:
             return {name: self._found[name, page.id] for name in wrapper.rules}
 
     def find_unlabeled(self, page: Page) -> dict[str, list[Match]]:
-        """Return the values that the rules find on a page, only for attributes without a label there."""
+        """Return the values that the rules find on a page, only for attributes without a label there.
+
+        The label of a person is always right, so what a rule finds in its place does not matter.
+        """
         labeled = {label.attribute for label in self.labels_of(page.id)}
         return {name: matches for name, matches in self.find(page).items() if name not in labeled}
 
     def coverage(self, attribute: str) -> float:
-        """Return the share of the pages without a label for an attribute on which its rule finds a value."""
+        """Return the share of the pages without a label for an attribute on which its rule finds a value.
+
+        Labeled pages are left out, because a rule always fits the labels it was learned from. If there is no other
+        page, the share is 1.
+        """
         labeled = {label.page for label in self._labels.get(attribute, [])}
-        unlabeled = [page for id, page in self.pages.items() if id not in labeled]
-        filled = [page for page in unlabeled if self.find(page)[attribute]]
-        return len(filled) / len(unlabeled) if unlabeled else 1.0
+        unlabeled = [self.pages[id] for id in self.pages.keys() - labeled]
+        if not unlabeled:
+            return 1.0
+        filled = sum(bool(self.find(page)[attribute]) for page in unlabeled)
+        return filled / len(unlabeled)
 
     def _add_page(self, page: Page) -> bool:
         """Add a copy of a page; return False if it cannot be parsed."""
@@ -204,7 +218,10 @@ class ClusterSession:
         return True
 
     def _group_labels(self, labels: Iterable[Label]) -> dict[str, list[Label]]:
-        """Return the labels of these pages by attribute, without labels of list rows."""
+        """Return the labels of these pages by attribute.
+
+        Ignored are labels of list rows, of attributes outside the schema, and of pages that cannot be parsed.
+        """
         groups: dict[str, list[Label]] = {name: [] for name in self.schema.attributes}
         for label in labels:
             if label.page in self.pages and label.attribute in groups and label.record is None:
@@ -217,7 +234,13 @@ class ClusterSession:
         self._found.clear()
 
     def _learn_attribute(self, attribute: str, labels: Sequence[Label], is_changed: bool) -> None:
-        """Learn the rule of an attribute, or go back to the saved rule if its labels have not changed since."""
+        """Learn the rule of an attribute, or go back to the saved rule if its labels have not changed since.
+
+        Args:
+            attribute: The name of the attribute.
+            labels: All labels of the attribute.
+            is_changed: True if these labels have changed since the rules were saved.
+        """
         self.__dict__.pop("wrapper", None)
         self.reports.pop(attribute, None)
         self._found = {key: values for key, values in self._found.items() if key[0] != attribute}
@@ -281,6 +304,9 @@ def lowest_confidence(matches: Sequence[Match]) -> float:
 def measure_progress(session: ClusterSession) -> LabelingProgress:
     """Return how far the labeling of a cluster is, and which page to label next.
 
+    The next page is the one that the rules are least sure about, among those without labels and those with labels
+    whose other attributes are not extracted successfully.
+
     Labeling is done if every attribute has a rule or is absent, and the rules extract from all sample pages.
     """
     with session.lock:
@@ -298,13 +324,23 @@ def measure_progress(session: ClusterSession) -> LabelingProgress:
 
 
 def _undecided_attributes(session: ClusterSession) -> tuple[str, ...]:
-    """Return the attributes that have no rule, and that too few pages are labeled as not containing."""
-    without_rule = [name for name in session.schema.attributes if name not in session.rules]
-    return tuple(name for name in without_rule if session.count_absent(name) < MIN_ABSENT_PAGES)
+    """Return the attributes that have no rule, and that too few pages are labeled as not containing.
+
+    As long as there is such an attribute, the labeling of the cluster is not done.
+    """
+    decided = session.rules
+    undecided = []
+    for name in session.schema.attributes:
+        if name not in decided and session.count_absent(name) < MIN_ABSENT_PAGES:
+            undecided.append(name)
+    return tuple(undecided)
 
 
 def _page_state(session: ClusterSession, page: str) -> PageState:
-    """Return the labels of a page, and how well the rules extract its other attributes."""
+    """Return the labels of a page, and how well the rules extract its other attributes.
+
+    The uncertainty of the page is the sum over these attributes; a missing value counts as 1.
+    """
     labeled = dict.fromkeys(label.attribute for label in session.labels_of(page))
     unlabeled = session.find_unlabeled(session.pages[page])
     gaps, doubts, uncertainty = [], [], 0.0
@@ -352,7 +388,14 @@ def find_doubtful_values(session: ClusterSession, page: Page) -> list[DoubtfulVa
 def _judge_values(
     session: ClusterSession, page: Page, rule: Rule, matches: Sequence[Match]
 ) -> DoubtfulValue | None:
-    """Return why the values of an attribute are doubtful, or None if they are not."""
+    """Return why the values of an attribute are doubtful, or None if they are not.
+
+    Args:
+        session: The session with the rules.
+        page: A page without a label for the attribute.
+        rule: The rule of the attribute.
+        matches: The values that the rule finds on the page.
+    """
     attribute = session.schema.attributes[rule.attribute]
     texts = tuple(match.text for match in matches)
     confidence = round(lowest_confidence(matches), 3)
@@ -375,7 +418,10 @@ def _judge_values(
 def _minority_texts(
     session: ClusterSession, page: Page, rule: Rule, texts: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Return the texts that single members of the committee find on a page, besides the value."""
+    """Return the texts that single members of the committee find on a page, besides the value.
+
+    Each member is applied as if it were the only selector of the rule.
+    """
     attribute = session.schema.attributes[rule.attribute]
     others: dict[str, None] = {}
     for member in rule.committee:

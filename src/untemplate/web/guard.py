@@ -58,6 +58,7 @@ class Guard:
         }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request with a refusal or a redirect, or pass it on. WebSockets are ignored."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
@@ -69,7 +70,10 @@ class Guard:
         await app(scope, _limit_body(receive), self._with_headers(send))
 
     def _refusal(self, scope: Scope, headers: Headers) -> ASGIApp | None:
-        """Refuse requests to other host names, from other sites, or with too big a body, even with the token."""
+        """Refuse requests to other host names, from other sites, or with too big a body, even with the token.
+
+        A link on another site may open our page: that is a navigation, which sends nothing.
+        """
         if headers.get("host", "") not in self._hosts:
             return PlainTextResponse("This server answers to 127.0.0.1 and localhost only.", 421)
         origin = headers.get("origin")

@@ -93,7 +93,15 @@ def set_labels(site: OpenSite, page: str, attribute: str, clicks: Sequence[Click
 
 
 def confirm_values(site: OpenSite, page: str, attributes: Collection[str] | None = None) -> LabelChange:
-    """Label a page with the values that the rules find: for some attributes, or for all that have no label there."""
+    """Label a page with the values that the rules find: for some attributes, or for all that have no label there.
+
+    An attribute whose rule finds nothing is labeled as not on the page.
+
+    Args:
+        site: The site of the page.
+        page: The id of the page.
+        attributes: The names of the attributes whose values are right; None for all without a label.
+    """
     session = site.session(site.cluster_of(page))
     parsed, _ = site.rendered_page(page)
     found = session.find_unlabeled(parsed) if attributes is None else session.find(parsed)
@@ -107,15 +115,21 @@ def confirm_values(site: OpenSite, page: str, attributes: Collection[str] | None
 def change_labels(site: OpenSite, restore: Iterable[int], remove: Iterable[int]) -> LabelChange:
     """Undo or redo a change: restore some labels of a site and remove others.
 
+    Labels that are restored or removed already are ignored, because another window may have done it.
+
+    Args:
+        site: The site of the labels.
+        restore: The ids of removed labels to restore.
+        remove: The ids of labels to remove.
+
     Raises:
         CatalogError: A label does not belong to the site.
     """
     with site.writing:
         labels = {stored.id: stored for stored in site.catalog.labels(site.name, removed=True)}
         to_restore, to_remove = list(dict.fromkeys(restore)), list(dict.fromkeys(remove))
-        for id in (*to_restore, *to_remove):
-            if id not in labels:
-                raise CatalogError(f"no label {id} of {site.name} in the catalog")
+        if unknown := _without([*to_restore, *to_remove], labels):
+            raise CatalogError(f"no label {unknown[0]} of {site.name} in the catalog")
         restored = [id for id in to_restore if labels[id].removed is not None]
         removed = [id for id in to_remove if labels[id].removed is None]
         for id in restored:
@@ -140,15 +154,29 @@ def _matches_as_labels(
 def _replace_labels(
     site: OpenSite, page: str, attributes: Collection[str], labels: Sequence[Label]
 ) -> LabelChange:
-    """Replace the labels of some attributes on a page, and publish the change."""
+    """Replace the labels of some attributes on a page, and publish the change.
+
+    A label that the same person gave before stays as it is, with its id.
+
+    Args:
+        site: The site of the page.
+        page: The id of the page.
+        attributes: The names of the attributes whose labels are replaced.
+        labels: Their new labels.
+    """
     with site.writing:
         old_ids = [stored.id for stored in site.labels(page) if stored.label.attribute in attributes]
         new_ids = site.catalog.add_labels(site.name, labels, site.workspace.user)
-        removed = [id for id in old_ids if id not in new_ids]
+        removed = _without(old_ids, new_ids)
         for id in removed:
             site.catalog.remove_label(id, site.workspace.user)
     site.workspace.changes.publish(site.name)
-    return LabelChange(tuple(id for id in new_ids if id not in old_ids), tuple(removed))
+    return LabelChange(_without(new_ids, old_ids), removed)
+
+
+def _without(ids: Sequence[int], excluded: Collection[int]) -> tuple[int, ...]:
+    """Return the ids that are not excluded, in their order."""
+    return tuple(id for id in ids if id not in excluded)
 
 
 # From clicks to labels
@@ -176,7 +204,11 @@ def label_from_click(click: Click, page: Page, rendering: Rendering, attribute: 
 
 
 def _text_nodes_between(page: Page, rendering: Rendering, first: int, last: int) -> list[Node]:
-    """Return the text nodes from one item to another, in document order whichever comes first."""
+    """Return the text nodes from one item to another, in document order whichever comes first.
+
+    Raises:
+        LabelError: There are none, or more than a value may span.
+    """
     low, high = sorted((first, last))
     nodes = []
     for node in page.nodes:
@@ -191,7 +223,11 @@ def _text_nodes_between(page: Page, rendering: Rendering, first: int, last: int)
 
 
 def _common_xpath(nodes: Sequence[Node], page: Page) -> str | None:
-    """Return the XPath of the element that contains these text nodes and no others; None if there is none."""
+    """Return the XPath of the element that contains these text nodes and no others.
+
+    Returns:
+        None if there is no such element. Then the text of the value has to identify it.
+    """
     if len(nodes) == 1:
         return nodes[0].xpath
     wanted = {(node.element, node.kind) for node in nodes}
@@ -215,7 +251,15 @@ def _texts_inside(element: etree._Element, page: Page) -> set[tuple[etree._Eleme
 def mark_label(
     label: Label, number: int, table: SampleTable, rendering: Rendering, attribute: Attribute
 ) -> MarkedItems | None:
-    """Return what to mark for a label on page `number` of a table: the first place where its value is, if any."""
+    """Return what to mark for a label: the first place on its page where its value is, if any.
+
+    Args:
+        label: The label.
+        number: The number of its page in the table.
+        table: A table that contains the page.
+        rendering: The page as it is shown.
+        attribute: The attribute of the label.
+    """
     if label.is_gap:
         return None
     occurrence = next(iter(find_occurrences(table, number, label, attribute)), None)
@@ -236,7 +280,10 @@ def mark_match(match: Match, rule: Rule, rendering: Rendering) -> MarkedItems:
 
 
 def _mark_occurrence(occurrence: Occurrence, table: SampleTable, rendering: Rendering) -> MarkedItems:
-    """Return the items of the text nodes, or of the attribute, where a value occurs."""
+    """Return the items of the text nodes, or of the attribute, where a value occurs.
+
+    A value may span several text nodes; attributes between them are not part of it.
+    """
     first = table.rows[occurrence.row]
     texts = (node for node in table.rows[occurrence.row :] if node.is_text or node is first)
     part = occurrence.text if occurrence.mode == "part" else None

@@ -70,6 +70,10 @@ class Rendering:
     def node(self, number: int, attribute: str | None = None) -> Node | None:
         """Return the node that an item shows, or that of an attribute of the item.
 
+        Args:
+            number: The number of the item.
+            attribute: The name of an attribute that may contain a value; None for the text of the item.
+
         Returns:
             None if there is no such item, or if the node cannot be a value, such as an element or white space.
         """
@@ -195,7 +199,10 @@ def _after_comments(head: str) -> str:
 
 
 def _relative_to_base(root: etree._Element, link: LinkResolver) -> LinkResolver:
-    """Return a resolver that follows references like a browser, from the base of the page if there is one."""
+    """Return a resolver that follows references like a browser, from the base of the page if there is one.
+
+    Empty references, references within the page and malformed ones lead nowhere.
+    """
     bases = (element.get("href") for element in root.iter("base"))
     base = next(filter(None, bases), None)
 
@@ -218,21 +225,36 @@ def _is_stylesheet(element: etree._Element) -> bool:
 
 
 def _element_item(element: etree._Element, parent: int, link: LinkResolver) -> Item:
-    """Return the item of an element; an element that must not be shown as such becomes a span."""
-    tag = element.tag
+    """Return the item of an element.
+
+    Style sheets keep their address and medium only. An element that must not be shown as such becomes a span.
+
+    Args:
+        element: The element.
+        parent: The number of the item around it.
+        link: Maps a reference to the address from which the frame may load it.
+    """
     media = element.get("media") or "all"
-    if tag == "style":
+    if element.tag == "style":
         return [parent, "style", {"media": media}]
     if _is_stylesheet(element):
-        address = link(element.get("href") or "")
-        shown = {"rel": "stylesheet", "href": address, "media": media}
-        return [parent, "link", shown] if address else [parent, "span", {}]
-    is_shown = tag in TAGS or _CUSTOM.fullmatch(tag)
-    return [parent, tag if is_shown else "span", _shown_attributes(element, link)]
+        address = link(element.get("href", ""))
+        if not address:
+            return [parent, "span", {}]
+        return [parent, "link", {"rel": "stylesheet", "href": address, "media": media}]
+    return [parent, _shown_tag(element.tag), _shown_attributes(element, link)]
+
+
+def _shown_tag(tag: str) -> str:
+    """Return the tag of an ordinary or custom element, and `span` for all others."""
+    return tag if tag in TAGS or _CUSTOM.fullmatch(tag) else "span"
 
 
 def _shown_attributes(element: etree._Element, link: LinkResolver) -> dict[str, str]:
-    """Return the attributes that the frame gives to an element."""
+    """Return the attributes that the frame gives to an element.
+
+    They are those of the page that are allowed, with harmless values, and for images the address to load.
+    """
     shown = {}
     for name, value in element.attrib.items():
         shown_value = _shown_value(element.tag, name, value, link)
@@ -244,7 +266,14 @@ def _shown_attributes(element: etree._Element, link: LinkResolver) -> dict[str, 
 
 
 def _shown_value(tag: str, name: str, value: str, link: LinkResolver) -> str | None:
-    """Return the value with which an attribute is shown; None if it is left out."""
+    """Return the value with which an attribute is shown; None if it is left out.
+
+    Args:
+        tag: The tag of the element.
+        name: The name of the attribute.
+        value: Its value on the page.
+        link: Maps a reference to the address from which the frame may load it.
+    """
     if name == "style":
         return rewrite_css(value, link)
     if name == "background":
@@ -266,14 +295,17 @@ def _input_type(value: str) -> str:
 
 
 def _image_address(element: etree._Element, link: LinkResolver) -> str | None:
-    """Return the address of an image, even if scripts of the page would load it only when it comes into view."""
+    """Return the address of an image, even if scripts of the page would load it only when it comes into view.
+
+    Such a lazy image often has a placeholder as its `src`, an inline `data:` image, which is skipped.
+    """
     is_lazy = bool(element.get("data-src") or element.get("data-original"))
     for name in _SOURCES:
-        reference: str = element.get(name) or ""
-        if reference.startswith("data:image/"):
-            if is_lazy:
-                continue
+        reference: str = element.get(name, "")
+        is_inline = reference.startswith("data:image/")
+        if is_inline and not is_lazy:
             return reference
-        if address := link(reference):
+        address = None if is_inline else link(reference)
+        if address:
             return address
     return None

@@ -144,7 +144,10 @@ def save_draft(site: OpenSite, note: str = "") -> int:
 
 
 def _is_borrowed(site: OpenSite, wrapper: Wrapper) -> bool:
-    """Return True if the rules of a cluster are those of another cluster, not learned from its own labels."""
+    """Return True if the rules of a cluster are those of another cluster, not learned from its own labels.
+
+    Borrowed rules are chosen anew at each save, because their owner may have learned better ones.
+    """
     if site.labeled_pages(wrapper.cluster):
         return False
     saved_rules = site.wrapper(wrapper.cluster).rules
@@ -153,7 +156,13 @@ def _is_borrowed(site: OpenSite, wrapper: Wrapper) -> bool:
 
 
 def _choose_watched_pages(site: OpenSite, wrapper: Wrapper, cluster: Cluster) -> Wrapper:
-    """Return the wrapper with pages to watch, chosen again if its rules have changed."""
+    """Return the wrapper with pages to watch, chosen again if its rules have changed.
+
+    Args:
+        site: The site of the cluster.
+        wrapper: The wrapper with the rules to save.
+        cluster: The cluster with its stored pages.
+    """
     if wrapper.rules == site.wrapper(wrapper.cluster).rules:
         return wrapper
     labels: dict[str, list[Label]] = {}
@@ -230,7 +239,11 @@ def _bellwethers(rules: Rules) -> Iterator[Bellwether]:
 
 
 def _fresh_pages(site: OpenSite, source: str | None) -> Iterator[Page]:
-    """Yield the pages of a source; without a source, fetch the bellwethers."""
+    """Yield the pages of a source; without a source, fetch the bellwethers.
+
+    Raises:
+        SourceError: There is no source, and no watched page has a URL to fetch.
+    """
     if source:
         yield from read_pages(source, **site.figures.get("columns", {}))
         return
@@ -242,7 +255,10 @@ def _fresh_pages(site: OpenSite, source: str | None) -> Iterator[Page]:
 
 
 def _record_report(site: OpenSite, run: int, rules: Rules, report: Report) -> None:
-    """Record the alarms and figures of a watch run."""
+    """Record the alarms and figures of a watch run.
+
+    Open alarms of clusters that the run could not check stay open.
+    """
     checked = {figures.cluster for figures in report.clusters}
     unchecked = {wrapper.cluster for wrapper in rules.wrappers} - checked
     site.catalog.record_alarms(site.name, run, report.alarms, unchecked)
@@ -252,7 +268,10 @@ def _record_report(site: OpenSite, run: int, rules: Rules, report: Report) -> No
 
 
 def _earlier_reports(site: OpenSite) -> Iterator[Report]:
-    """Yield the alarms of earlier watch runs, the latest last."""
+    """Yield the alarms of earlier watch runs, the latest last.
+
+    Runs that were interrupted, or that recorded only the number of alarms, are skipped.
+    """
     for run in site.catalog.runs(site.name, "watch"):
         if run.finished and isinstance(run.figures.get("alarms"), list):
             yield Report([_alarm_from_figures(figures) for figures in run.figures["alarms"]], [])
@@ -264,7 +283,13 @@ def _alarm_from_figures(figures: Mapping[str, Any]) -> Alarm:
 
 
 def _store_fresh_pages(site: OpenSite, healed: Healed, pages: Sequence[Page]) -> dict[str, Any]:
-    """Store fresh pages of each cluster, and return the size and the stored pages of each, those to label first."""
+    """Store fresh pages of each cluster, and return the size and the stored pages of each, those to label first.
+
+    Args:
+        site: The site of the pages.
+        healed: The repaired rules, which assign the pages to clusters, and the pages that a person has to label.
+        pages: All fresh pages. Pages that belong to no cluster are not stored.
+    """
     stored: dict[str, list[Page]] = {wrapper.cluster: [] for wrapper in healed.rules.wrappers}
     sizes = dict.fromkeys(stored, 0)
     for page in pages:

@@ -119,7 +119,10 @@ class OpenSite:
 
     @cached_property
     def figures(self) -> dict[str, Any]:
-        """The source of the pages, and the number and ids of each cluster's pages, as far as runs recorded them."""
+        """The source of the pages, and the number and ids of each cluster's pages, as far as runs recorded them.
+
+        Adding a site records them, and healing it does so again for fresh pages. The newest run counts.
+        """
         figures: dict[str, Any] = {}
         for run in self.catalog.runs(self.name):
             if run.finished and run.kind in ("annotate", "heal"):
@@ -157,7 +160,10 @@ class OpenSite:
         return {stored.label.page for stored in self.labels()} & set(self.pages[cluster])
 
     def changed_attributes(self) -> dict[str, set[str]]:
-        """Return, for each cluster, the attributes whose labels have changed since the rules were saved."""
+        """Return, for each cluster, the attributes whose labels have changed since the rules were saved.
+
+        Removed labels count, too. The rules of these attributes have to be learned again.
+        """
         changed = [
             stored.label
             for stored in self.catalog.labels(self.name, removed=True)
@@ -223,7 +229,10 @@ class OpenSite:
         return url if self.remote and url.startswith(("http://", "https://")) else None
 
     def _pages_by_cluster(self) -> dict[str, list[str]]:
-        """Return the ids of each cluster's stored pages: those to label, then the sample, then the bellwethers."""
+        """Return the ids of each cluster's stored pages, the best ones to label first.
+
+        These are the pages that healing asks a person to label, then the sample, then the bellwethers.
+        """
         stored = {page.id for page in self.catalog.pages(self.name)}
         to_label = {request.cluster: request.pages for request in self.catalog.pages_to_label(self.name)}
         samples = self.figures.get("clusters", {})

@@ -308,7 +308,10 @@ def _session_rows(session: ClusterSession, progress: LabelingProgress) -> list[P
 
 
 def _record_cells(session: ClusterSession, page: Page, state: PageState) -> dict[str, CellView]:
-    """Return the cells of a page's row by attribute."""
+    """Return the cells of a page's row by attribute.
+
+    Labels come before found values. Without either, a cell is missing if the attribute has a rule, else open.
+    """
     labels = session.labels_of(page.id)
     found = session.find(page)
     cells = {}
@@ -326,7 +329,9 @@ def _record_cells(session: ClusterSession, page: Page, state: PageState) -> dict
 def _labeled_cell(labels: Sequence[Label]) -> CellView:
     """Return the cell of an attribute with labels: its values, or that the page does not contain it."""
     texts = [label.value or "" for label in labels if not label.is_gap]
-    return CellView(state="labeled" if texts else "absent", texts=texts)
+    if not texts:
+        return CellView(state="absent", texts=[])
+    return CellView(state="labeled", texts=texts)
 
 
 def _found_cell(matches: Sequence[Match], is_doubtful: bool) -> CellView:
@@ -351,7 +356,13 @@ def mark_view(match: Match, rule: Rule, rendering: Rendering) -> MarkView:
 
 
 def _marks_view(site: OpenSite, session: ClusterSession, page: str) -> MarksView:
-    """Return the marks of a page: its labels, and found values of attributes without a label."""
+    """Return the marks of a page: its labels, and found values of attributes without a label.
+
+    Args:
+        site: The site of the page.
+        session: The session of its cluster, with the current labels learned.
+        page: The id of the page.
+    """
     parsed, rendering = site.rendered_page(page)
     with session.lock:
         labels = site.labels(page)

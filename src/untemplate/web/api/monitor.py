@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,7 +12,7 @@ from fastapi import APIRouter, Query
 from fastapi.responses import FileResponse
 from pydantic import AfterValidator, BaseModel, Field
 
-from untemplate.catalog import Run
+from untemplate.catalog import Run, StoredAlarm
 from untemplate.errors import CatalogError
 from untemplate.labeling import write_labels
 from untemplate.output import write_records
@@ -79,21 +78,6 @@ class WatchRunView(BaseModel):
     alarms: int
 
 
-class AlarmView(BaseModel):
-    """A test that failed."""
-
-    id: int
-    cluster: str
-    test: str
-    attribute: str | None
-    expected: str
-    seen: str
-    pages: list[str]
-    since: datetime | None
-    raised: datetime
-    cleared: datetime | None
-
-
 class HealRunView(BaseModel):
     """One heal run, and what it repaired."""
 
@@ -109,7 +93,7 @@ class MonitorView(BaseModel):
 
     attributes: list[str]
     runs: list[WatchRunView]
-    alarms: list[AlarmView]
+    alarms: list[StoredAlarm]
     heals: list[HealRunView]
 
 
@@ -156,7 +140,7 @@ def get_monitor(site: SiteParam) -> MonitorView:
     return MonitorView(
         attributes=list(site.schema.attributes),
         runs=list(_watch_runs(runs)),
-        alarms=[AlarmView(**asdict(alarm)) for alarm in site.catalog.alarms(site.name, open_only=False)],
+        alarms=site.catalog.alarms(site.name, open_only=False),
         heals=list(_heal_runs(runs)),
     )
 
@@ -234,7 +218,10 @@ def get_file(workspace: WorkspaceParam, id: JobId) -> FileResponse:
 
 
 def _watch_runs(runs: list[Run]) -> Iterator[WatchRunView]:
-    """Yield the finished watch runs that recorded figures of clusters."""
+    """Yield the finished watch runs that recorded figures of clusters.
+
+    A run may have recorded its alarms, or only their number.
+    """
     for run in runs:
         clusters = run.figures.get("clusters")
         if run.kind != "watch" or run.finished is None or not isinstance(clusters, list):
@@ -263,7 +250,10 @@ def _heal_runs(runs: list[Run]) -> Iterator[HealRunView]:
 
 
 def _side_view(site: OpenSite, wrapper: Wrapper, page: Page) -> SideView:
-    """Return a page in one state, with marks of the values that a wrapper finds on it."""
+    """Return a page in one state, with marks of the values that a wrapper finds on it.
+
+    Nothing is kept in memory, unlike `OpenSite.rendered_page` does for pages that a person labels.
+    """
     rendering = render(page, lambda reference: site.asset_address(page, None, reference))
     view = PageView(
         page=page.id, url=page.url, quirks=rendering.quirks, remote=site.remote, items=rendering.items

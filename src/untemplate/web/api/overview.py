@@ -147,7 +147,10 @@ def _share_with_value(wrapper: Wrapper, attribute: str) -> float | None:
 
 
 def _waiting_views(site: OpenSite, clusters: list[ClusterView]) -> list[WaitingView]:
-    """Return broken clusters, then partly labeled ones, then those without labels, the biggest first."""
+    """Return what waits for a person: broken clusters, partly labeled ones, then those without labels.
+
+    Clusters without labels are sorted by size, because labels for a big one give most records.
+    """
     broken = list(_broken_clusters(site))
     broken_ids = {view.cluster for view in broken}
     started = _started_clusters(site, broken_ids)
@@ -174,7 +177,10 @@ def _broken_clusters(site: OpenSite) -> Iterator[WaitingView]:
 
 
 def _started_clusters(site: OpenSite, broken: set[str]) -> Iterator[WaitingView]:
-    """Yield clusters with labels that the newest rules do not contain yet."""
+    """Yield clusters with labels that the newest rules do not contain yet.
+
+    Broken clusters are skipped, because they are listed already.
+    """
     for cluster, changed in site.changed_attributes().items():
         if changed and cluster not in broken:
             view = _remaining_work(site, cluster)

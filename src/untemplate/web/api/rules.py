@@ -199,7 +199,10 @@ def _wrapper_view(wrapper: Wrapper, rules: Rules) -> WrapperView:
 
 
 def _rule_view(wrapper: Wrapper, attribute: Attribute) -> RuleView:
-    """Return the rule of an attribute, if there is one, and examples of its values."""
+    """Return the rule of an attribute, if there is one, and examples of its values.
+
+    Without a rule, remembered values of watched pages are shown nevertheless, if there are any.
+    """
     name = attribute.name
     examples = _examples(wrapper, name)
     view = RuleView(
@@ -221,7 +224,7 @@ def _rule_view(wrapper: Wrapper, attribute: Attribute) -> RuleView:
 
 
 def _examples(wrapper: Wrapper, attribute: str) -> list[ExampleView]:
-    """Return the golden values of an attribute on the watched pages."""
+    """Return the golden values of an attribute on the watched pages, as examples of what its rule finds."""
     return [
         ExampleView(page=bellwether.page, texts=list(bellwether.golden[attribute]))
         for bellwether in wrapper.bellwethers
