@@ -90,8 +90,12 @@ def locate_records(page: Page, labels: Iterable[Label]) -> list[LocatedRecord]:
         PageError: the page cannot be parsed, shows nothing or too much.
     """
     list_page = ListPage(page, EstimatedLayout())
-    runs = ((_elements_of(list_page, run), own) for run, own in locate_runs(page, list_page, labels))
-    return [LocatedRecord(elements, own) for elements, own in runs if elements]
+    records = []
+    for run, record_labels in locate_runs(page, list_page, labels):
+        elements = _elements_of(list_page, run)
+        if elements:
+            records.append(LocatedRecord(elements, record_labels))
+    return records
 
 
 def _elements_of(list_page: ListPage, run: Run) -> list[etree._Element]:
@@ -139,7 +143,7 @@ class _RecordLocator:
 
     def locate(self, by_record: dict[str, list[Label]]) -> list[tuple[Run, list[Label]]]:
         """Return the members of the best group with the labels of each."""
-        wanted = [_WantedRecord(self._head(name), self._spans(own)) for name, own in by_record.items()]
+        wanted = [_WantedRecord(self._head(name), self._spans(labels)) for name, labels in by_record.items()]
         # Records that are similar to nothing else are the last resort.
         groups = [*(group.runs for group in self._list.groups), self._smallest_elements(wanted)]
         scores = [*self._list.scores.tolist(), -inf]
@@ -148,8 +152,8 @@ class _RecordLocator:
         best = max(range(len(groups)), key=lambda number: (located[number], scores[number]))
         if not located[best]:
             return []
-        labels = list(by_record.values())
-        of_run = {run: labels[record] for record, run in self._pair(groups[best], wanted).items()}
+        labels_of_record = list(by_record.values())
+        of_run = {run: labels_of_record[record] for record, run in self._pair(groups[best], wanted).items()}
         return [(run, of_run.get(number, [])) for number, run in enumerate(groups[best])]
 
     def _head(self, name: str) -> int:
@@ -166,8 +170,9 @@ class _RecordLocator:
         return results[0] if isinstance(results[0], etree._Element) else results[0].getparent()
 
     def _spans(self, labels: Iterable[Label]) -> list[list[_Span]]:
-        spans = [self._value_spans(label) for label in labels]
-        return [found for found in spans if 0 < len(found) <= MAX_OCCURRENCES]
+        """Return the spans of each value, without values that occur nowhere or too often."""
+        by_value = [self._value_spans(label) for label in labels]
+        return [spans for spans in by_value if 0 < len(spans) <= MAX_OCCURRENCES]
 
     def _value_spans(self, label: Label) -> list[_Span]:
         if label.xpath is None:

@@ -46,10 +46,10 @@ def find_on_site(model: Model, pages: Sequence[Page], schema: Schema) -> list[Fi
     The model searches each template by itself. Findings on templates that list many records are dropped.
     """
     templates = split_templates(pages)
-    found = [_complete(model.find(template, schema), schema) for template in templates]
-    kept = drop_list_templates(found, schema)
+    findings_by_template = [_complete(model.find(template, schema), schema) for template in templates]
+    kept = drop_list_templates(findings_by_template, schema)
     page_count = sum(len(templates[number]) for number in kept)
-    by_attribute = zip(*(found[number] for number in kept), strict=True)
+    by_attribute = zip(*(findings_by_template[number] for number in kept), strict=True)
     return _complete([merge_findings(findings, page_count) for findings in by_attribute], schema)
 
 
@@ -61,17 +61,18 @@ def find_in_rounds(
     Clustering by structure can miss a template that differs in details. On the remaining pages the values may be
     elsewhere.
     """
-    found: dict[str, list[Finding]] = {}
-    rest, least = pages, _min_pages(len(pages))
+    by_attribute: dict[str, list[Finding]] = {}
+    rest, min_pages = pages, _min_pages(len(pages))
     while rest:
         findings = list(find(rest, schema))
         done = _finished_pages(findings, schema)
         unfinished = [page for page in rest if id(page) not in done]
-        is_last = not done or len(unfinished) < least
+        is_last = not done or len(unfinished) < min_pages
         for finding in findings:
-            found.setdefault(finding.attribute, []).append(finding if is_last else finding.on_pages(done))
+            part = finding if is_last else finding.on_pages(done)
+            by_attribute.setdefault(finding.attribute, []).append(part)
         rest = [] if is_last else unfinished
-    return [merge_findings(findings, len(pages)) for findings in found.values()]
+    return [merge_findings(findings, len(pages)) for findings in by_attribute.values()]
 
 
 def _finished_pages(findings: Sequence[Finding], schema: Schema) -> set[int]:
@@ -122,7 +123,9 @@ def drop_list_templates(findings: Sequence[Sequence[Finding]], schema: Schema) -
     """
     if len(findings) < 2:
         return list(range(len(findings)))
-    kept = [number for number, found in enumerate(findings) if not is_list_template(found, schema)]
+    kept = [
+        number for number, on_template in enumerate(findings) if not is_list_template(on_template, schema)
+    ]
     return kept or [max(range(len(findings)), key=lambda number: _total_confidence(findings[number]))]
 
 

@@ -116,10 +116,10 @@ def _pair_orders(example: SubSiteOptions) -> Iterator[tuple[tuple[str, str], flo
     for name, options in example.items():
         if options.f1.max() >= MIN_RIGHT_F1:
             leaves[name] = options.leaves[np.argmax(options.f1)]
-    for one, other in permutations(leaves, 2):
-        both = (leaves[one] >= 0) & (leaves[other] >= 0)
+    for first, second in permutations(leaves, 2):
+        both = (leaves[first] >= 0) & (leaves[second] >= 0)
         if both.any():
-            yield (one, other), float((leaves[one] < leaves[other])[both].mean())
+            yield (first, second), float((leaves[first] < leaves[second])[both].mean())
 
 
 def learn_lessons(sites: Sequence[LabeledSite], schema: Schema, rankers: Rankers) -> Lessons:
@@ -228,8 +228,11 @@ class SubSite:
     ) -> SubSiteOptions:
         """Return the candidates of the labeled attributes, with their F1."""
         options = find_options(self.site, schema, models, rankers, thresholds)
-        labeled = {name: own for name, own in options.items() if name in self.examples}
-        return {name: own.with_f1(self._f1(own, self.examples[name])) for name, own in labeled.items()}
+        labeled: dict[str, AttributeOptions] = {}
+        for name, candidates in options.items():
+            if name in self.examples:
+                labeled[name] = candidates.with_f1(self._f1(candidates, self.examples[name]))
+        return labeled
 
     def _f1(self, options: AttributeOptions, examples: Examples) -> Floats:
         """Return how well the rows of each option are those that contain the attribute, on labeled pages."""

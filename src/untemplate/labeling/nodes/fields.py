@@ -64,7 +64,16 @@ _COLON = re.compile(r"([^\d:]{2,40}:)\s+\S")
 
 
 class Fields:
-    """The data fields of a site. Each membership is a (row, field) pair: row `row[i]` belongs to field `field[i]`."""
+    """The data fields of a site.
+
+    A row can belong to several fields, so memberships are pairs: row `row[i]` belongs to field `field[i]`.
+
+    Attributes:
+        table: The nodes of the site's pages.
+        row: The row of each membership.
+        field: The field of each membership.
+        grouping: How each field was formed: 0 by slot, 1 by slot and caption, 2 by caption.
+    """
 
     def __init__(self, table: NodeTable) -> None:
         self.table = table
@@ -97,7 +106,6 @@ class Fields:
             count += int(kept.sum())
         self.row: Ints = np.concatenate(rows)
         self.field: Ints = np.concatenate(fields)
-        #: How each field was formed: 0 by slot, 1 by slot and caption, 2 by caption.
         self.grouping: Ints = np.concatenate(groupings)
 
     def _groupings(self) -> list[tuple[Ints, Bools]]:
@@ -142,6 +150,12 @@ class Fields:
 
     @cached_property
     def _stripped(self) -> tuple[Ints, list[str], Ints, list[str]]:
+        """Split each text into a caption and a value.
+
+        Returns:
+            The number of each row's value, the distinct values, the number of each row's caption (−1 for none), and
+            the distinct captions.
+        """
         table = self.table
         prefix_by_row: dict[int, str] = {}
         for field in np.flatnonzero(self.grouping <= 1).tolist():
@@ -191,6 +205,7 @@ class Fields:
 
     @property
     def values(self) -> list[str]:
+        """The distinct values; `value` numbers them."""
         return self._stripped[1]
 
     @property
@@ -200,6 +215,7 @@ class Fields:
 
     @property
     def prefixes(self) -> list[str]:
+        """The distinct captions inside of texts; `prefix` numbers them."""
         return self._stripped[3]
 
     def strip_caption(self, row: int, type: Type) -> str:
@@ -221,7 +237,7 @@ class Fields:
 
     @cached_property
     def captions(self) -> list[tuple[str, ...]]:
-        """The captions that each such number stands for, the nearest first."""
+        """The captions with each number in `caption`, the nearest first."""
         table = self.table
         sources = (
             (self.prefix, self.prefixes),
@@ -235,6 +251,7 @@ class Fields:
 
     @cached_property
     def _near_caption(self) -> Ints:
+        """The number of the caption right before each row; −1 if it is further away than NEAR rows."""
         table = self.table
         return np.where(table.caption_distance <= NEAR, table.caption, -1).astype(np.int32)
 

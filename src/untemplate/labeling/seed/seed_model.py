@@ -70,6 +70,15 @@ class SeedModel:
         """Learn each attribute from the sites that have it.
 
         Unlabeled sites teach what is surely found on them, as if it were labeled.
+
+        Args:
+            sites: Pages and labels of each seed site.
+            schema: The attributes to learn.
+            unlabeled: Pages of more sites of the vertical.
+            rankers: Weigh the evidence; those of the package if not given.
+
+        Raises:
+            LabelError: No label of the schema is found on the pages.
         """
         rankers = rankers or load_rankers()
         examples = _find_all_examples(sites, schema)
@@ -91,6 +100,7 @@ class SeedModel:
         return find_in_rounds(self._find_once, pages, schema)
 
     def _find_once(self, pages: Sequence[Page], schema: Schema) -> Iterator[Finding]:
+        """Yield a finding for each attribute that has any candidate field on these pages."""
         site = SiteFields(pages, schema)
         for name, best in find_best_fields(site, self.attributes, schema, self.rankers).items():
             yield self.make_finding(site, schema, name, best.rows, best.confidence)
@@ -113,7 +123,10 @@ class SeedModel:
         return Finding(name, confidence, places, table.page_share(rows), confidence >= MIN_CONFIDENCE)
 
     def _strips_captions(self, name: str) -> bool:
-        """Whether the labels of seed sites leave out captions; other attributes decide where its own do not tell."""
+        """Return True if the labels of seed sites leave out captions.
+
+        If no text of the attribute has a caption inside, the other attributes decide.
+        """
         model = self.attributes.get(name, NAME_ONLY)
         models = [model] if model.stripped + model.unstripped else self.attributes.values()
         return sum(model.stripped for model in models) > sum(model.unstripped for model in models)
@@ -140,6 +153,7 @@ _ExamplesByAttribute = dict[str, list[tuple[SiteFields, Examples]]]
 
 
 def _find_all_examples(sites: Sequence[LabeledSite], schema: Schema) -> _ExamplesByAttribute:
+    """Return for each attribute its examples on each seed site that has it."""
     examples: _ExamplesByAttribute = {}
     for pages, labels in sites:
         site = SiteFields(pages, schema)
@@ -170,6 +184,7 @@ class _AttributeModelFile(StrictFile):
     unstripped: int
 
     def build(self, name: str, arrays: CheckedArrays) -> AttributeModel:
+        """Return the stored model of an attribute; a ValueError says what is wrong with the file."""
         if set(self.parts) != set(PARTS):
             raise ValueError(f"{name}: expected the parts {', '.join(PARTS)}")
         parts = {}

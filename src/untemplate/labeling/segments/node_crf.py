@@ -372,7 +372,7 @@ def leaf_classes(site: SegmentedSite, labels: Sequence[Label], schema: Schema) -
         attribute_examples = find_examples(fields, labels, attribute)
         if attribute_examples is not None:
             examples[name] = attribute_examples
-    noise = np.all([one.negative for one in examples.values()], axis=0) & bool(examples)
+    noise = np.all([example.negative for example in examples.values()], axis=0) & bool(examples)
     for row in np.flatnonzero(noise).tolist():
         rows[row] = NOISE
     for name, attribute_examples in examples.items():
