@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
-from untemplate.clustering import Cluster
 from untemplate.extraction import Rules
 from untemplate.labeling import Label
 from untemplate.learning import (
@@ -20,7 +19,6 @@ from untemplate.learning import (
     flatten_rows,
     group_labels,
     labeled_schema,
-    labels_of_page,
     learn_cluster,
 )
 from untemplate.lists import Row
@@ -63,8 +61,9 @@ class Learned:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the rules themselves, as JSON data."""
+        clusters = {name: [report.to_dict() for report in reports] for name, reports in self.reports.items()}
         return {
-            "clusters": {name: [one.to_dict() for one in found] for name, found in self.reports.items()},
+            "clusters": clusters,
             "borrowed": self.borrowed,
             "needs_labels": self.needs_labels,
             "problems": self.problems,
@@ -107,15 +106,12 @@ def learn_site(
     by_page, ignored = group_labels(labels, pages, schema)
     labeled: list[LearnedCluster] = []
     lenders: list[Lender] = []
-    unlabeled: list[Cluster] = []
-    for group in cluster_labeled(pages, by_page):
-        if any(labels_of_page(page, by_page) for page in group.pages):
-            learned = learn_cluster(group, by_page, schema)
-            labeled.append(add_bellwethers(learned, group, by_page, schema))
-            lenders.append((labeled[-1].wrapper, group.pages))
-        else:
-            unlabeled.append(group)
-    borrowed = [borrow_wrapper(group, lenders, schema) for group in unlabeled]
+    labeled_clusters, other_clusters = cluster_labeled(pages, by_page)
+    for cluster in labeled_clusters:
+        learned = learn_cluster(cluster, by_page, schema)
+        labeled.append(add_bellwethers(learned, cluster, by_page, schema))
+        lenders.append((labeled[-1].wrapper, cluster.pages))
+    borrowed = [borrow_wrapper(cluster, lenders, schema) for cluster in other_clusters]
     wrappers = (*(result.wrapper for result in labeled), *(result.wrapper for result in borrowed))
     schema = replace(schema, rows=any(wrapper.records for wrapper in wrappers))
     return Learned(Rules(schema, wrappers), labeled, borrowed, ignored)

@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.learning.lessons import schema_of, site
-from untemplate import Label, LabelError
-from untemplate.learning import group_labels
+from untemplate import Label, LabelError, Page
+from untemplate.learning import group_labels, learn_stops
+from untemplate.rules import Rule, Selector, Wrapper, parsed_page
+from untemplate.rules.feature import Feature
 
 LEARN_SITE = """
 import sys
@@ -51,3 +53,13 @@ def test_labels_that_cannot_be_used_are_explained() -> None:
 def test_labels_of_other_pages_only_are_an_error() -> None:
     with pytest.raises(LabelError, match="none of the labeled pages"):
         group_labels([Label("9", "name", "Bistro")], site(["<h1>Grill</h1>"]), schema_of(name="text"))
+
+
+def test_reading_stops_before_a_tag_that_follows_all_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parsed_page, "MIN_PARTIAL_BYTES", 0)
+    footer = '<div class="footer">'
+    pages = [Page(html=f"<h1>Book {n}</h1>{footer}" + "<i>Imprint</i>" * 30) for n in range(6)]
+    heading = Selector("text()", (Feature("tag", 1, ("h1",)),))
+    wrapper = Wrapper("c1", (), 1, "*", {"name": Rule("name", (heading,))})
+    assert learn_stops(wrapper, pages, schema_of(name="text")) == (footer,)
+    assert learn_stops(wrapper, [], schema_of(name="text")) == ()

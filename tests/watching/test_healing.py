@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.watching.shops import SCHEMA, SHOP, extracted, rules_of
+from tests.watching.teas import TEA_RULES, tea_page, tea_page_with
 from untemplate import Page, Reason, Rules, heal, learn, watch
 from untemplate.demo import VERTICALS, make_site
 from untemplate.watching import heal_site
@@ -107,3 +108,18 @@ def test_made_up_redesigns_heal_without_wrong_values(vertical: str) -> None:
             total += bool(true)
             right += bool(true) and found == [" ".join(text.split()) for text in true]
     assert right >= 0.8 * total
+
+
+def test_list_rules_that_hold_are_kept() -> None:
+    fresh = [tea_page(number, day=9) for number in range(1, 5)]
+    healed = heal_site(TEA_RULES, fresh)
+    assert list(healed.reused.values()) == ["c1"]
+    assert [wrapper.records for wrapper in healed.rules.wrappers] == [TEA_RULES.wrappers[0].records]
+    assert [record["name"] for record in healed.rules.extract_page(fresh[0])] == [
+        f"Tea {910 + n}" for n in range(8)
+    ]
+
+
+def test_list_rules_that_do_not_hold_are_kept_too_for_the_pages_as_they_were() -> None:
+    healed = heal(TEA_RULES, [tea_page_with(number, "<div>Sorry</div>") for number in range(1, 5)])
+    assert TEA_RULES.wrappers[0].records in [wrapper.records for wrapper in healed.wrappers]

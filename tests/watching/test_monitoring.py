@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.watching.shops import COUNT, SCHEMA, SHOP, Shop, rules_of
+from tests.watching.teas import TEA_RULES, tea_page, tea_page_with
 from untemplate import Alarm, Attribute, Page, Report, Rules, Schema, learn, watch
 from untemplate.demo import VERTICALS, make_site
-from untemplate.watching import BELLWETHERS
+from untemplate.watching import BELLWETHERS, ClusterReport
 
 RULES = rules_of()
 
@@ -160,3 +162,27 @@ def test_refreshes_of_made_up_sites_raise_no_alarm(vertical: str) -> None:
     chosen = set(list(site.truth)[:6])
     rules = learn(site.pages, [label for label in site.labels if label.page in chosen], site.schema)
     assert watch(rules, site.redesign(0, 5).pages).alarms == []
+
+
+def test_new_records_of_lists_are_no_alarm() -> None:
+    report = watch(TEA_RULES, [tea_page(number, day=9) for number in range(1, 5)])
+    assert report.alarms == []
+    (figures,) = report.clusters
+    assert figures.pages == 4
+    assert figures.fill == {"name": 1.0, "price": 1.0}
+
+
+def test_list_pages_without_records_are_an_alarm() -> None:
+    report = watch(TEA_RULES, [tea_page_with(number, "<div>Sorry</div>") for number in range(1, 5)])
+    assert [(alarm.test, alarm.attribute) for alarm in report.alarms] == [("records", None)]
+    assert report.alarms[0].pages == ("1", "2", "3", "4")
+
+
+def test_a_report_is_json_data() -> None:
+    since = datetime(2026, 1, 2, tzinfo=UTC)
+    alarm = Alarm("c1", "moved", "name", "'Tea 1'", "nothing on 1 of 2 pages", ("1",), since)
+    figures = ClusterReport("c1", 2, 0.5, {"name": 0.5})
+    data = Report([alarm], [figures]).to_dict()
+    assert data["clusters"] == [{"cluster": "c1", "pages": 2, "coverage": 0.5, "fill": {"name": 0.5}}]
+    assert data["alarms"][0]["since"] == "2026-01-02T00:00:00+00:00"
+    assert json.loads(json.dumps(data))["alarms"][0]["pages"] == ["1"]

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -86,7 +85,7 @@ def command(
             draw_coverage(stored.catalog.runs(stored.site, "watch"), stored.site, plot)
             say(f"The chart is in {plot}.")
     if as_json:
-        show_json(_report_as_json(report))
+        show_json(report.to_dict())
     else:
         show_report(report)
     if report.alarms:
@@ -118,7 +117,7 @@ def _watch_in_catalog(watch_pages: Callable[..., Report], rules: Rules, stored: 
     watched = {figures.cluster for figures in report.clusters}
     not_watched = {wrapper.cluster for wrapper in rules.wrappers} - watched
     catalog.record_alarms(site, run, report.alarms, not_watched)
-    catalog.finish_run(run, _report_as_json(report))
+    catalog.finish_run(run, report.to_dict())
     return report
 
 
@@ -153,8 +152,3 @@ def _alarm_row(alarm: Alarm) -> list[object]:
         pages += f", … {len(alarm.pages)}"
     since = shown(alarm.since) if alarm.since else ""
     return [alarm.cluster, alarm.attribute or "", alarm.test, alarm.expected, alarm.seen, pages, since]
-
-
-def _report_as_json(report: Report) -> dict[str, Any]:
-    alarms = [asdict(alarm) | {"since": alarm.since and alarm.since.isoformat()} for alarm in report.alarms]
-    return {"clusters": [asdict(figures) for figures in report.clusters], "alarms": alarms}

@@ -173,11 +173,18 @@ def flatten_rows(labels: Iterable[Label] | Iterable[Row]) -> Iterator[Label]:
         yield from labels_of_rows([label]) if isinstance(label, Row) else [label]
 
 
-def cluster_labeled(pages: Iterable[Page], labels: LabelsByPage) -> list[Cluster]:
-    """Return the clusters of a site; labeled pages that fit none form their own."""
+def cluster_labeled(pages: Iterable[Page], labels: LabelsByPage) -> tuple[list[Cluster], list[Cluster]]:
+    """Return the clusters of a site that have labels, and the others; labeled pages that fit none form their own."""
     clusters = cluster_pages(pages)
+    labeled: list[Cluster] = []
+    unlabeled: list[Cluster] = []
+    for cluster in clusters:
+        has_labels = any(labels_of_page(page, labels) for page in cluster.pages)
+        (labeled if has_labels else unlabeled).append(cluster)
     strays = [page for page in clusters.unassigned if labels_of_page(page, labels)]
-    return [*clusters, *cluster_pages(strays)] if strays else list(clusters)
+    if strays:
+        labeled += cluster_pages(strays)
+    return labeled, unlabeled
 
 
 def _explain_unknown(attribute: str, schema: Schema) -> str:

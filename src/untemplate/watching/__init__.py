@@ -7,11 +7,10 @@ from untemplate.watching.bellwethers import (
     finish_wrapper,
     watchable_pages,
 )
-from untemplate.watching.healing import Healed, heal, heal_site
+from untemplate.watching.healing import BorrowedWrapper, Healed, Lender, borrow_wrapper, heal, heal_site
 from untemplate.watching.judging import Alarm
 from untemplate.watching.monitoring import ClusterReport, Report, watch
 from untemplate.watching.repairing import Loss, Repair
-from untemplate.watching.reusing import BorrowedWrapper, Lender, borrow_wrapper
 
 __all__ = [
     "BELLWETHERS",

@@ -2,6 +2,7 @@
 
 The paper names 10 to 20 sample URLs per cluster, and what was extracted from them when the rules were made.
 Departure: the surroundings of the values are remembered too, so that rules can be repaired when values move.
+Later, what the rules find on fresh versions of these pages is compared with what is remembered.
 """
 
 from __future__ import annotations
@@ -17,10 +18,12 @@ from statistics import median
 from untemplate.clustering import Cluster
 from untemplate.errors import PageError
 from untemplate.labeling import Label
+from untemplate.labeling.golden import Golden, ValueFinder
 from untemplate.learning import LabelsByPage, LearnedCluster, is_moderate, labels_of_page, learn_stops
 from untemplate.page import Page, signature, squeeze
 from untemplate.page.captions import CaptionFinder, text_before
 from untemplate.page.dom import words_around
+from untemplate.page.sameness import same_values
 from untemplate.rules import Bellwether, Profile, Wrapper
 from untemplate.rules.applying import Match, apply_wrapper
 from untemplate.schema import Schema
@@ -29,10 +32,14 @@ __all__ = [
     "BELLWETHERS",
     "NAMED_LEVELS",
     "Bellwethers",
+    "Comparison",
+    "Evidence",
+    "PagePair",
     "add_bellwethers",
     "choose_bellwethers",
+    "compare_pages",
     "finish_wrapper",
-    "mean_confidence",
+    "pair_bellwethers",
     "watchable_pages",
 ]
 
@@ -69,6 +76,9 @@ _Look = tuple[Page, Mapping[str, _Sighting]]
 
 _Trait = tuple[str, str, float]
 """How an attribute was found on a page: the attribute, the selector, the confidence."""
+
+PagePair = tuple[Bellwether | None, Page]
+"""What is remembered of a page, if anything, and the page as it is now."""
 
 
 @dataclass(frozen=True)
@@ -144,13 +154,17 @@ def choose_bellwethers(
     for _, by_name in looks:
         for name, sighting in by_name.items():
             by_attribute[name].append(sighting)
-    usual = {name: median(one.confidence for one in group) for name, group in by_attribute.items()}
+    usual = {name: _median_confidence(group) for name, group in by_attribute.items()}
     chosen = _choose_diverse(looks, labels, list(usual))
     return Bellwethers(
         [page for page, _ in chosen],
         tuple(_make_bellwether(look, usual, labels) for look in chosen),
         {name: _make_profile(group) for name, group in by_attribute.items()},
     )
+
+
+def _median_confidence(sightings: Iterable[_Sighting]) -> float:
+    return median(sighting.confidence for sighting in sightings)
 
 
 def _look_at_pages(
@@ -174,14 +188,14 @@ def _look_at(wrapper: Wrapper, page: Page, schema: Schema) -> dict[str, _Sightin
             sightings[name] = _Sighting(
                 tuple(value.text for value in values),
                 values[0].rule,
-                mean_confidence(values),
+                _mean_confidence(values),
                 frozenset((finder.caption(node), text_before(node))) - {""},
                 frozenset(words_around(node.parent, NAMED_LEVELS)),
             )
     return sightings
 
 
-def mean_confidence(values: Sequence[Match]) -> float:
+def _mean_confidence(values: Sequence[Match]) -> float:
     """Return the mean confidence of values; 0 if there are none."""
     return sum(value.confidence for value in values) / len(values) if values else 0.0
 
@@ -257,3 +271,162 @@ def _frequent(texts: Counter[str], pages: int) -> tuple[str, ...]:
     """Return the most frequent texts first, in an order that is the same in every process."""
     ranked = sorted(texts.items(), key=lambda item: (-item[1], item[0]))[:MAX_REMEMBERED]
     return tuple(text for text, count in ranked if MAX_PAGES_PER_NAME * count >= pages)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One attribute on one page: what is remembered, and what its rule finds now.
+
+    Attributes:
+        page: the page's id.
+        golden: the remembered values; empty if there were none, None if nothing is remembered of the page.
+        found: the values that the rule finds now.
+        is_same: the values found are the remembered ones.
+        is_elsewhere: the remembered values are still on the page, but the rule does not find them.
+        agreement: the committee's confidence in the values found.
+    """
+
+    page: str
+    golden: tuple[str, ...] | None
+    found: tuple[str, ...] = ()
+    is_same: bool = False
+    is_elsewhere: bool = False
+    agreement: float = 0.0
+
+    @property
+    def is_missing(self) -> bool:
+        """True if there was a value, and now there is none."""
+        return bool(self.golden) and not self.found
+
+    @property
+    def is_other(self) -> bool:
+        """True if another value is found than is remembered, or one where there was none."""
+        return bool(self.found) and self.golden is not None and not self.is_same
+
+    @property
+    def is_confirmed(self) -> bool:
+        """True if a remembered value comes out again."""
+        return self.is_same and bool(self.golden)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What fresh pages show about the rules of one cluster.
+
+    Attributes:
+        wrapper: the rules.
+        pages: ids of all pages compared.
+        watched: ids of the bellwethers among them; of all pages if there are no bellwethers.
+        unlike: ids of watched pages whose structure no signature of the wrapper covers.
+        comparisons: by attribute. An attribute without a rule is compared if values of it are remembered.
+    """
+
+    wrapper: Wrapper
+    pages: tuple[str, ...]
+    watched: tuple[str, ...]
+    unlike: tuple[str, ...]
+    comparisons: dict[str, list[Comparison]]
+
+    @property
+    def coverage(self) -> float:
+        """The share of watched pages that still have the structure of the cluster."""
+        return 1 - len(self.unlike) / len(self.watched) if self.watched else 0.0
+
+    def confirms_a_golden_value(self) -> bool:
+        """Return True if any remembered value comes out again."""
+        return any(
+            comparison.is_confirmed for comparisons in self.comparisons.values() for comparison in comparisons
+        )
+
+
+def pair_bellwethers(wrapper: Wrapper, fresh: Mapping[str, Page]) -> list[PagePair]:
+    """Return the wrapper's bellwethers that have a fresh version in an index of pages."""
+    pairs: list[PagePair] = []
+    for bellwether in wrapper.bellwethers:
+        page = fresh.get(bellwether.url) or fresh.get(bellwether.page)
+        if page is not None:
+            pairs.append((bellwether, page))
+    return pairs
+
+
+def compare_pages(wrapper: Wrapper, pairs: Iterable[PagePair], schema: Schema) -> Evidence:
+    """Apply a wrapper to fresh versions of its bellwethers and to other pages, and compare.
+
+    Args:
+        wrapper: the rules to check.
+        pairs: fresh pages with what is remembered of them; None for pages that are no bellwethers.
+        schema: the attributes of the rules.
+    """
+    pairs = list(pairs)
+    pages = [page for _, page in pairs]
+    watched = [page for bellwether, page in pairs if bellwether] or pages
+    unlike = [page for page in watched if not wrapper.matches_signature(signature(page.html))]
+    comparisons: defaultdict[str, list[Comparison]] = defaultdict(list)
+    for bellwether, page in pairs:
+        for name, comparison in _compare_page(wrapper, bellwether, page, schema).items():
+            comparisons[name].append(comparison)
+    return Evidence(wrapper, _ids(pages), _ids(watched), _ids(unlike), comparisons)
+
+
+def _ids(pages: Iterable[Page]) -> tuple[str, ...]:
+    return tuple(page.id for page in pages)
+
+
+def _compare_page(
+    wrapper: Wrapper, bellwether: Bellwether | None, page: Page, schema: Schema
+) -> dict[str, Comparison]:
+    """Compare all attributes of one page; on a page that cannot be read, nothing is found."""
+    try:
+        comparisons = _compare_values(wrapper, bellwether, page, schema)
+        return _compare_places(comparisons, bellwether, page, schema)
+    except PageError:
+        return {
+            name: Comparison(page.id, bellwether.golden_values(name) if bellwether else None)
+            for name in wrapper.rules
+        }
+
+
+def _compare_values(
+    wrapper: Wrapper, bellwether: Bellwether | None, page: Page, schema: Schema
+) -> dict[str, Comparison]:
+    values_of = apply_wrapper(wrapper, page, schema.attributes)
+    golden = bellwether.golden if bellwether else {}
+    comparisons = {}
+    for name in {**wrapper.rules, **golden}:
+        values = values_of.get(name, [])
+        remembered = bellwether.golden_values(name) if bellwether else None
+        texts = tuple(value.text for value in values)
+        is_same = remembered is not None and same_values(remembered, texts, schema.attributes[name].type)
+        comparisons[name] = Comparison(
+            page.id, remembered, texts, is_same, agreement=_mean_confidence(values)
+        )
+    return comparisons
+
+
+def _compare_places(
+    comparisons: dict[str, Comparison], bellwether: Bellwether | None, page: Page, schema: Schema
+) -> dict[str, Comparison]:
+    """Mark values that are elsewhere on the page. A page without any remembered value is about something else now."""
+    if bellwether is None or not any(map(_has_changed, comparisons.values())):
+        return comparisons
+    present = _still_present(bellwether.golden, page, schema)
+    if not present and not any(comparison.is_confirmed for comparison in comparisons.values()):
+        return {name: replace(comparison, golden=None) for name, comparison in comparisons.items()}
+    marked = {}
+    for name, comparison in comparisons.items():
+        marked[name] = replace(comparison, is_elsewhere=name in present and not comparison.is_same)
+    return marked
+
+
+def _has_changed(comparison: Comparison) -> bool:
+    return not comparison.is_same and comparison.golden is not None
+
+
+def _still_present(golden: Golden, page: Page, schema: Schema) -> set[str]:
+    """Return the attributes all of whose remembered values are somewhere on the page."""
+    finder = ValueFinder(page)
+    present = set()
+    for name, texts in golden.items():
+        if all(finder.find(text, schema.attributes[name].type) for text in texts):
+            present.add(name)
+    return present

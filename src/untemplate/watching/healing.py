@@ -3,6 +3,9 @@
 As in the paper, fresh pages are clustered anew, and old clusters that share URLs with a new one are candidates for
 it. `repairing.py` decides which rules still hold, and learns the others again. The rules of list pages are kept or
 dropped, but not repaired, because no values of lists are remembered.
+
+Rules are reused without a change of the site, too. A cluster that nobody labeled borrows the rules of a labeled one,
+if they work on its pages about as well.
 """
 
 from __future__ import annotations
@@ -12,14 +15,22 @@ from dataclasses import dataclass, field, replace
 
 from untemplate.clustering import Cluster, cluster
 from untemplate.extraction import Rules
-from untemplate.learning import empty_wrapper, fit_wrapper
+from untemplate.learning import empty_wrapper, fit_wrapper, is_moderate, learning_sample
 from untemplate.page import Page, index_pages, signature
+from untemplate.record import Record
 from untemplate.rules import Wrapper
-from untemplate.watching.comparing import pair_bellwethers
+from untemplate.schema import Schema
+from untemplate.watching.bellwethers import finish_wrapper, pair_bellwethers
 from untemplate.watching.repairing import ClusterRepair, Loss, Repair, RepairedCluster
-from untemplate.watching.reusing import find_list_wrapper
 
-__all__ = ["Healed", "heal", "heal_site"]
+__all__ = ["BorrowedWrapper", "Healed", "Lender", "borrow_wrapper", "extract_list", "heal", "heal_site"]
+
+# A wrapper is lent if it fills at least this share of what it fills on its own pages.
+MIN_LENT_FILL = 0.6
+# Wrappers with fewer rules are not lent: every page has a heading.
+MIN_LENT_RULES = 2
+# Pages of a cluster on which foreign rules are tried.
+MAX_TRIED_PAGES = 10
 
 
 @dataclass(frozen=True)
@@ -74,7 +85,9 @@ def heal_site(rules: Rules, fresh_pages: Iterable[Page]) -> Healed:
     wrappers = [outcome.wrapper for outcome in outcomes]
     reused = {outcome.wrapper.cluster: outcome.reused for outcome in outcomes if outcome.reused}
     for old in _unseen_wrappers(rules, pages, set(reused.values())):
-        wrappers.append(replace(old, cluster=_free_name(old.cluster, [one.cluster for one in wrappers])))
+        wrappers.append(
+            replace(old, cluster=_free_name(old.cluster, [wrapper.cluster for wrapper in wrappers]))
+        )
     healed = Healed(Rules(rules.schema, tuple(wrappers)), reused)
     for outcome in outcomes:
         healed.healed.extend(outcome.repairs)
@@ -94,7 +107,7 @@ def _heal_cluster(group: Cluster, rules: Rules, taken: Sequence[str]) -> Repaire
         wrapper = replace(fit_wrapper(old, group), cluster=_free_name(old.cluster, taken))
         return repair.repair(wrapper)
     empty = replace(empty_wrapper(group), cluster=_free_name(group.id, taken))
-    if kept := find_list_wrapper(group, rules):
+    if kept := _find_list_wrapper(group, rules):
         wrapper = replace(empty, rules=kept.rules, static=kept.static, records=kept.records)
         return RepairedCluster(wrapper, reused=kept.cluster)
     return RepairedCluster(empty)
@@ -122,3 +135,86 @@ def _unseen_wrappers(rules: Rules, pages: Sequence[Page], reused: set[str]) -> l
         if wrapper.rules or not any(map(wrapper.matches_signature, signatures)):
             unseen.append(wrapper)
     return unseen
+
+
+# Reuse
+
+Lender = tuple[Wrapper, Sequence[Page]]
+"""A wrapper that was learned from labels, and the pages of its own cluster."""
+
+
+@dataclass(frozen=True)
+class BorrowedWrapper:
+    """The wrapper of a cluster without labels, and the cluster that its rules are from; None if it has no rules."""
+
+    wrapper: Wrapper
+    lender: str | None = None
+
+    @property
+    def needs_labels(self) -> bool:
+        """True if no rules of other clusters work, so that a person has to label pages."""
+        return self.lender is None
+
+
+def borrow_wrapper(cluster: Cluster, lenders: Sequence[Lender], schema: Schema) -> BorrowedWrapper:
+    """Return a wrapper for a cluster without labels, with the rules that work best on its pages.
+
+    Args:
+        cluster: the cluster that needs rules.
+        lenders: the wrappers to choose from. One that works clearly worse than on its own pages is not borrowed.
+        schema: the attributes of the rules.
+    """
+    lender = _find_lender(cluster, lenders, schema)
+    if lender is None:
+        return BorrowedWrapper(empty_wrapper(cluster))
+    wrapper = fit_wrapper(lender, cluster)
+    if not wrapper.records:
+        wrapper = finish_wrapper(wrapper, learning_sample(cluster, ()), schema, {})
+    return BorrowedWrapper(wrapper, lender.cluster)
+
+
+def _find_lender(cluster: Cluster, lenders: Sequence[Lender], schema: Schema) -> Wrapper | None:
+    best, best_fill = None, 0.0
+    for wrapper, own_pages in lenders:
+        if len(wrapper.rules) < MIN_LENT_RULES:
+            continue
+        fill = _fill_rate(wrapper, cluster.pages, schema)
+        if fill > best_fill and fill >= MIN_LENT_FILL * _fill_rate(wrapper, own_pages, schema):
+            best, best_fill = wrapper, fill
+    return best
+
+
+def _fill_rate(wrapper: Wrapper, pages: Sequence[Page], schema: Schema) -> float:
+    """Return the share of rules that find a value on a few pages; pages without a mandatory value count as empty."""
+    rules = Rules(schema, (replace(wrapper, url_pattern="*"),))
+    records = list(rules.extract(_select_few([page for page in pages if is_moderate(page)])))
+    if not records:
+        return 0.0
+    mandatory = [name for name in wrapper.rules if schema.attributes[name].mandatory]
+    complete = [record for record in records if all(record[name] for name in mandatory)]
+    return sum(len(record.values) for record in complete) / (len(wrapper.rules) * len(records))
+
+
+def _select_few(pages: Sequence[Page]) -> Sequence[Page]:
+    """Return a few pages, evenly spread."""
+    return pages[:: max(1, len(pages) // MAX_TRIED_PAGES)][:MAX_TRIED_PAGES]
+
+
+def _find_list_wrapper(cluster: Cluster, rules: Rules) -> Wrapper | None:
+    """Return the wrapper of list pages that still finds records on most pages of a fresh cluster."""
+    pages = _select_few(cluster.pages)
+    for wrapper in rules.wrappers:
+        if not wrapper.records:
+            continue
+        with_records = sum(bool(extract_list(wrapper, page, rules.schema)) for page in pages)
+        if 2 * with_records > len(pages):
+            return wrapper
+    return None
+
+
+def extract_list(wrapper: Wrapper, page: Page, schema: Schema) -> list[Record]:
+    """Return the records that the rules of one list find on a page, whatever the page's URL and signature."""
+    rules = Rules(schema, (replace(wrapper, signatures=(), url_pattern="*"),))
+    records = [record for record in rules.extract_page(page) if record.position]
+    page.release()
+    return records

@@ -12,15 +12,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from math import sqrt
+from typing import Any
 
 from untemplate.page.sameness import folded_words
 from untemplate.rules import Wrapper
 from untemplate.schema import Attribute, Schema, Type
 from untemplate.value_types import find_typed, looks_typed
-from untemplate.watching.comparing import Comparison, Evidence
+from untemplate.watching.bellwethers import Comparison, Evidence
 
 __all__ = ["MAX_ODD_PAGES", "MAX_UNLIKE_PAGES", "Alarm", "ValueShape", "judge_attributes", "judge_structure"]
 
@@ -77,6 +78,10 @@ class Alarm:
     def key(self) -> tuple[str, str, str | None]:
         """What an alarm shares with earlier ones about the same problem."""
         return self.cluster, self.test, self.attribute
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the alarm as JSON data."""
+        return asdict(self) | {"since": self.since and self.since.isoformat()}
 
     def __str__(self) -> str:
         what = f"{self.attribute}: " if self.attribute else ""
@@ -227,34 +232,44 @@ class _AttributeJudge:
         """The field test of a mandatory attribute. Gaps that are remembered do not count."""
         if not self.attribute.mandatory:
             return None
-        missing = [one for one in self.comparisons if not one.found and one.golden != ()]
+        missing = [
+            comparison for comparison in self.comparisons if not comparison.found and comparison.golden != ()
+        ]
         if len(missing) <= self.max_share * len(self.comparisons):
             return None
-        return self._make_alarm("mandatory", _quote(one.golden for one in missing), missing, "nothing")
+        return self._make_alarm(
+            "mandatory", _quote(comparison.golden for comparison in missing), missing, "nothing"
+        )
 
     def _test_constant(self) -> Alarm | None:
         """The field test of a constant attribute."""
         if not self.attribute.constant:
             return None
-        changed = [one for one in self._watched if one.is_other or one.is_missing]
+        changed = [comparison for comparison in self._watched if comparison.is_other or comparison.is_missing]
         if len(changed) <= self.max_share * len(self._watched):
             return None
-        return self._make_alarm("constant", _quote(one.golden for one in changed), changed)
+        return self._make_alarm("constant", _quote(comparison.golden for comparison in changed), changed)
 
     def _test_moved(self) -> Alarm | None:
         """Fail if values are still on the page, where the rule does not find them."""
-        remembered = self._remembered
-        pages_with = Counter(one.golden for one in remembered)
-        moved = [one for one in remembered if self._has_moved(one, pages_with[one.golden])]
-        lost = [one for one in moved if not one.found]
-        is_frequent = len(moved) > MAX_CHANGED_PAGES * len(remembered)
-        if not is_frequent and len(lost) <= self.max_share * len(remembered):
+        moved = self._moved_values()
+        lost = [comparison for comparison in moved if not comparison.found]
+        remembered = len(self._remembered)
+        if len(moved) <= MAX_CHANGED_PAGES * remembered and len(lost) <= self.max_share * remembered:
             return None
         # The old value of a single page, where another is found now, may be there by chance.
-        if len(moved) == 1 and not lost and len(remembered) > 1:
+        if len(moved) == 1 and not lost and remembered > 1:
             return None
-        expected = f"{_quote(one.golden for one in moved)}, still on the page"
+        expected = f"{_quote(comparison.golden for comparison in moved)}, still on the page"
         return self._make_alarm("moved", expected, moved)
+
+    def _moved_values(self) -> list[Comparison]:
+        pages_with = Counter(comparison.golden for comparison in self._remembered)
+        return [
+            comparison
+            for comparison in self._remembered
+            if self._has_moved(comparison, pages_with[comparison.golden])
+        ]
 
     def _has_moved(self, comparison: Comparison, pages_with_value: int) -> bool:
         """Return True if a value is elsewhere on its page, and not by chance."""
@@ -266,15 +281,17 @@ class _AttributeJudge:
 
     def _test_missing(self) -> Alarm | None:
         """Fail if remembered values no longer come out."""
-        missing = [one for one in self._remembered if not one.found]
+        missing = [comparison for comparison in self._remembered if not comparison.found]
         if len(missing) <= MAX_CHANGED_PAGES * len(self._remembered):
             return None
-        return self._make_alarm("fill", _quote(one.golden for one in missing), missing, "nothing")
+        return self._make_alarm(
+            "fill", _quote(comparison.golden for comparison in missing), missing, "nothing"
+        )
 
     def _test_filled(self) -> Alarm | None:
         """Fail if values come out where there were none. On a single page they must also be doubtful."""
-        gaps = [one for one in self.comparisons if one.golden == ()]
-        filled = [one for one in gaps if one.found]
+        gaps = [comparison for comparison in self.comparisons if comparison.golden == ()]
+        filled = [comparison for comparison in gaps if comparison.found]
         if len(filled) <= MAX_CHANGED_PAGES * len(gaps):
             return None
         if len(filled) == 1 and not self._is_unsure(filled):
@@ -283,12 +300,12 @@ class _AttributeJudge:
 
     def _test_fill_of_others(self) -> Alarm | None:
         """Fail if pages that are no bellwethers have a value clearly less often than bellwethers had."""
-        others = [one for one in self.comparisons if one.golden is None]
+        others = [comparison for comparison in self.comparisons if comparison.golden is None]
         bellwethers = self.wrapper.bellwethers
         if not others or not bellwethers:
             return None
-        empty = [one for one in others if not one.found]
-        usual = sum(self.attribute.name in one.golden for one in bellwethers) / len(bellwethers)
+        empty = [comparison for comparison in others if not comparison.found]
+        usual = sum(self.attribute.name in bellwether.golden for bellwether in bellwethers) / len(bellwethers)
         now = 1 - len(empty) / len(others)
         deviation = _deviation(usual, len(bellwethers), now, len(others))
         if usual - now <= max(MAX_CHANGED_PAGES, MIN_SIGMAS * deviation):
@@ -301,8 +318,8 @@ class _AttributeJudge:
         if not golden:
             return None
         shape = ValueShape.of(golden, self.attribute.type)
-        changed = [one for one in self._found if not one.is_same]
-        odd = [one for one in changed if not all(map(shape.fits, one.found))]
+        changed = [comparison for comparison in self._found if not comparison.is_same]
+        odd = [comparison for comparison in changed if not all(map(shape.fits, comparison.found))]
         if not odd or len(odd) <= MAX_CHANGED_PAGES * len(self._found):
             return None
         return self._make_alarm("shape", f"values such as {_quote([golden[:3]])}", odd)
@@ -313,20 +330,20 @@ class _AttributeJudge:
         if len(self._found) < MIN_REPEATED_PAGES or len(set(golden)) < MIN_REPEATED_PAGES:
             return None
         usual_share = Counter(golden).most_common(1)[0][1] / len(golden)
-        texts, count = Counter(one.found for one in self._found).most_common(1)[0]
+        texts, count = Counter(comparison.found for comparison in self._found).most_common(1)[0]
         max_share = max(MIN_REPEATED_SHARE, min(1 - MAX_CHANGED_PAGES, 2 * usual_share))
         if count < MIN_REPEATED_PAGES or count / len(self._found) <= max_share:
             return None
-        repeated = [one for one in self._found if one.found == texts]
+        repeated = [comparison for comparison in self._found if comparison.found == texts]
         return self._make_alarm("repeated", "values that differ", repeated)
 
     def _test_agreement(self) -> Alarm | None:
         """Fail if the committee no longer agrees, and no remembered values confirm the rule."""
-        watched = [one for one in self._found if one.golden is not None]
-        same = sum(one.is_same for one in watched)
+        watched = [comparison for comparison in self._found if comparison.golden is not None]
+        same = sum(comparison.is_same for comparison in watched)
         if not self._is_unsure(self._found) or same > MIN_CONFIRMING_SHARE * len(watched):
             return None
-        changed = [one for one in self._found if not one.is_same]
+        changed = [comparison for comparison in self._found if not comparison.is_same]
         expected = f"a confidence of {self.wrapper.profiles[self.attribute.name].agreement:.2f}"
         return self._make_alarm("agreement", expected, changed, f"{_mean_agreement(self._found):.2f}")
 

@@ -7,23 +7,25 @@ remembered of them; for lists it is only checked whether records still come out 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from itertools import chain
+from typing import Any
 
 from untemplate.extraction import Rules
 from untemplate.page import Page, index_pages
 from untemplate.record import Record
 from untemplate.rules import Wrapper
 from untemplate.schema import Schema
-from untemplate.watching.comparing import (
+from untemplate.watching.bellwethers import (
     Comparison,
     Evidence,
     PagePair,
     compare_pages,
     pair_bellwethers,
 )
+from untemplate.watching.healing import extract_list
 from untemplate.watching.judging import (
     MAX_ODD_PAGES,
     MAX_UNLIKE_PAGES,
@@ -31,7 +33,6 @@ from untemplate.watching.judging import (
     judge_attributes,
     judge_structure,
 )
-from untemplate.watching.reusing import extract_list
 
 __all__ = ["ClusterReport", "Report", "watch"]
 
@@ -69,6 +70,13 @@ class Report:
 
     alarms: list[Alarm] = field(default_factory=list)
     clusters: list[ClusterReport] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures and alarms as JSON data: what `watch --json` prints and the catalog stores."""
+        return {
+            "clusters": [asdict(figures) for figures in self.clusters],
+            "alarms": [alarm.to_dict() for alarm in self.alarms],
+        }
 
 
 _ClusterResult = tuple[ClusterReport, list[Alarm]]
@@ -121,19 +129,7 @@ def watch(
         [('shingle', None), ('moved', 'title')]
     """
     pages = list(fresh_pages)
-    thresholds = _Thresholds.of(broken_share)
-    watched = [wrapper for wrapper in rules.wrappers if wrapper.rules and wrapper.bellwethers]
-    fresh = index_pages(pages)
-    pairs_of = {wrapper.cluster: pair_bellwethers(wrapper, fresh) for wrapper in watched}
-    others_of = _assign_others(rules, _without_bellwethers(pages, pairs_of.values()))
-    results: list[_ClusterResult] = []
-    for wrapper in watched:
-        others: list[PagePair] = [(None, page) for page in others_of[wrapper.cluster]]
-        pairs = [*pairs_of[wrapper.cluster], *others]
-        results.append(_watch_cluster(wrapper, pairs, rules.schema, thresholds))
-    for wrapper in rules.wrappers:
-        if wrapper.records and others_of[wrapper.cluster]:
-            results.append(_watch_list(wrapper, others_of[wrapper.cluster], rules.schema))
+    results = _watch_clusters(rules, pages, _Thresholds.of(broken_share))
     now = max((page.fetched for page in pages if page.fetched), default=None)
     alarms = chain.from_iterable(alarms for _, alarms in results)
     return Report(
@@ -142,23 +138,48 @@ def watch(
     )
 
 
-def _without_bellwethers(pages: Iterable[Page], pairs: Iterable[Sequence[PagePair]]) -> list[Page]:
-    bellwethers = {page for cluster_pairs in pairs for _, page in cluster_pairs}
-    return [page for page in pages if page not in bellwethers]
+def _watch_clusters(rules: Rules, pages: Sequence[Page], thresholds: _Thresholds) -> list[_ClusterResult]:
+    """Return the figures and alarms of each cluster with bellwethers, then those of each list with fresh pages."""
+    pairs_of = _pair_pages(rules, pages)
+    watched = [wrapper for wrapper in rules.wrappers if wrapper.rules and wrapper.bellwethers]
+    results = [
+        _watch_cluster(wrapper, pairs_of[wrapper.cluster], rules.schema, thresholds) for wrapper in watched
+    ]
+    for wrapper in rules.wrappers:
+        others = [page for bellwether, page in pairs_of[wrapper.cluster] if bellwether is None]
+        if wrapper.records and others:
+            results.append(_watch_list(wrapper, others, rules.schema))
+    return results
 
 
-def _assign_others(rules: Rules, pages: Iterable[Page]) -> Mapping[str, list[Page]]:
-    """Return the pages of each cluster: those that its wrapper matches, and those that match none but its URLs."""
-    pages_of: defaultdict[str, list[Page]] = defaultdict(list)
+def _pair_pages(rules: Rules, pages: Sequence[Page]) -> defaultdict[str, list[PagePair]]:
+    """Return the fresh pages of each cluster with what is remembered of them, bellwethers first."""
+    fresh = index_pages(pages)
+    pairs_of: defaultdict[str, list[PagePair]] = defaultdict(list)
+    for wrapper in rules.wrappers:
+        if wrapper.rules:
+            pairs_of[wrapper.cluster] += pair_bellwethers(wrapper, fresh)
+    bellwethers = {page for _, page in chain.from_iterable(pairs_of.values())}
     for page in pages:
-        cluster = rules.extract_one(page).cluster
-        page.release()
-        by_url = [wrapper.cluster for wrapper in rules.wrappers if wrapper.matches_url(page.url)]
-        if cluster in by_url:
-            pages_of[cluster].append(page)
-        elif cluster is None and len(by_url) == 1:
-            pages_of[by_url[0]].append(page)
-    return pages_of
+        if page in bellwethers:
+            continue
+        if cluster := _cluster_of(rules, page):
+            pairs_of[cluster].append((None, page))
+    return pairs_of
+
+
+def _cluster_of(rules: Rules, page: Page) -> str | None:
+    """Return the cluster of a page that is no bellwether.
+
+    Its wrapper must match the page's URL. A page whose structure fits no wrapper belongs to the only one that
+    matches its URL, because a change of the site may be the reason.
+    """
+    cluster = rules.extract_one(page).cluster
+    page.release()
+    by_url = [wrapper.cluster for wrapper in rules.wrappers if wrapper.matches_url(page.url)]
+    if cluster in by_url:
+        return cluster
+    return by_url[0] if cluster is None and len(by_url) == 1 else None
 
 
 def _watch_cluster(
@@ -192,7 +213,7 @@ def _share_filled(comparisons: Sequence[Comparison]) -> float:
     return round(sum(bool(comparison.found) for comparison in comparisons) / len(comparisons), 4)
 
 
-def _watch_list(wrapper: Wrapper, pages: Sequence[Page], schema: Schema) -> tuple[ClusterReport, list[Alarm]]:
+def _watch_list(wrapper: Wrapper, pages: Sequence[Page], schema: Schema) -> _ClusterResult:
     """Return the figures of list pages, and an alarm if most of them have no records."""
     records_of = {page.id: extract_list(wrapper, page, schema) for page in pages}
     empty = tuple(page for page, records in records_of.items() if not records)

@@ -29,8 +29,13 @@ from untemplate.rules import Bellwether, Profile, Wrapper
 from untemplate.sampling import sample
 from untemplate.schema import Attribute, Schema
 from untemplate.value_types import find_typed
-from untemplate.watching.bellwethers import NAMED_LEVELS, finish_wrapper
-from untemplate.watching.comparing import PagePair, compare_pages, pair_bellwethers
+from untemplate.watching.bellwethers import (
+    NAMED_LEVELS,
+    PagePair,
+    compare_pages,
+    finish_wrapper,
+    pair_bellwethers,
+)
 from untemplate.watching.judging import Alarm, ValueShape, judge_attributes
 
 __all__ = ["ClusterRepair", "Loss", "Repair", "RepairedCluster", "find_alike"]
@@ -208,20 +213,31 @@ class ClusterRepair:
             return _Attempt(None, "its remembered values are not on the fresh pages")
         labeled = list(dict.fromkeys(label.page for label in labels))
         held_back = labeled[::HELD_BACK_STEP] if len(labeled) >= HELD_BACK_STEP else []
-        why_not = ""
+        attempt = _Attempt(None, "")
         for _ in range(MAX_ROUNDS):
-            used = [label for label in labels if label.page not in held_back]
-            repaired = self._learn_rule(wrapper, name, used)
-            if repaired is None:
-                return _Attempt(None, "no rule tells its remembered values from other texts")
-            alarm = self._test_rule(repaired, name, held_back)
-            if alarm is None:
-                return self._accept(repaired, name, len(labeled) - len(held_back))
-            why_not = f"a rule learned from its remembered values fails: {alarm.test} test, {alarm.seen}"
-            held_back = [page for page in held_back if page not in alarm.pages]
-            if not held_back:
+            attempt, failed = self._learn_without(wrapper, name, labels, held_back)
+            held_back = [page for page in held_back if page not in failed]
+            if not failed or not held_back:
                 break
-        return _Attempt(None, why_not)
+        return attempt
+
+    def _learn_without(
+        self, wrapper: Wrapper, name: str, labels: Sequence[Label], held_back: Sequence[str]
+    ) -> tuple[_Attempt, Sequence[str]]:
+        """Learn a rule without the labels of some pages, and test it on these.
+
+        Returns:
+            The attempt, and the pages on which the rule fails. No pages if there is no rule to test.
+        """
+        used = [label for label in labels if label.page not in held_back]
+        repaired = self._learn_rule(wrapper, name, used)
+        if repaired is None:
+            return _Attempt(None, "no rule tells its remembered values from other texts"), ()
+        alarm = self._test_rule(repaired, name, held_back)
+        if alarm is None:
+            return self._accept(repaired, name, len({label.page for label in used})), ()
+        why_not = f"a rule learned from its remembered values fails: {alarm.test} test, {alarm.seen}"
+        return _Attempt(None, why_not), alarm.pages
 
     def _learn_rule(self, wrapper: Wrapper, name: str, labels: Sequence[Label]) -> Wrapper | None:
         """Return the wrapper with a new rule for one attribute; None if none is found."""
@@ -244,7 +260,7 @@ class ClusterRepair:
         """Accept a rule that passed the tests, unless it is constant and finds another value than is on the page."""
         if self.schema.attributes[name].constant:
             comparisons = compare_pages(wrapper, self._pairs, self.schema).comparisons[name]
-            if any(one.is_elsewhere and one.found for one in comparisons):
+            if any(comparison.is_elsewhere and comparison.found for comparison in comparisons):
                 why_not = "a rule learned from its remembered values finds others while these are on the page"
                 return _Attempt(None, why_not)
         return _Attempt(wrapper, f"learned from remembered values on {pages} pages")

@@ -262,9 +262,7 @@ def _record_report(site: OpenSite, run: int, rules: Rules, report: Report) -> No
     checked = {figures.cluster for figures in report.clusters}
     unchecked = {wrapper.cluster for wrapper in rules.wrappers} - checked
     site.catalog.record_alarms(site.name, run, report.alarms, unchecked)
-    clusters = [asdict(figures) for figures in report.clusters]
-    alarms = [asdict(alarm) | {"since": alarm.since and alarm.since.isoformat()} for alarm in report.alarms]
-    site.catalog.finish_run(run, {"clusters": clusters, "alarms": alarms})
+    site.catalog.finish_run(run, report.to_dict())
 
 
 def _earlier_reports(site: OpenSite) -> Iterator[Report]:
