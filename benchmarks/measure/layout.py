@@ -182,7 +182,7 @@ def _spread(pages: list[Page], count: int) -> list[Page]:
 
 
 def show_costs(console: Console, milliseconds: Floats, chromium: float) -> None:
-    title = "Milliseconds a page: CPU time, over sites; Chromium by the clock, over pages, two tabs, start included"
+    title = "Milliseconds a page: CPU time, over sites; Chromium by the clock, over pages, start included"
     table = Table("", "lxml parse", "Page.nodes", "estimate", "estimate / parse", "Chromium", title=title)
     for name, over in (("mean", np.mean), ("median", np.median)):
         parse, nodes, spent = over(milliseconds, axis=0)

@@ -90,7 +90,7 @@ def _parent(page: Page, text: str) -> etree._Element:
 def test_a_page_that_takes_too_long_costs_a_reason_only() -> None:
     slow = Page(html="<div style='column-count: 50'>" * 8 + "<p>x</p>" * 20_000)
     quick = Page(html="<p>x</p>")
-    boxes = ChromiumLayout(tabs=1, timeout=0.05).boxes([slow, quick, slow])
+    boxes = ChromiumLayout(timeout=0.05).boxes([slow, quick, slow])
     assert boxes[0].reason == boxes[2].reason == "Chromium took too long: a page may take 0.05 seconds"
     assert len(boxes[0].nodes) == 20_000
 

@@ -78,9 +78,15 @@ def test_cells_floats_and_items_are_beside_each_other(html: str) -> None:
 
 
 def test_what_has_no_room_beside_something_goes_below_it() -> None:
-    found = texts(f"<table><tr><td>{'long ' * 1000}</td><td>next</td></tr></table>")
+    found = texts(f"<div style='float: left'>{'long ' * 1000}</div><div style='float: left'>next</div>")
     assert found["next"].y > 10 * 18
     assert found["next"].x == 8
+
+
+def test_cells_of_a_row_share_its_width() -> None:
+    found = texts(f"<table><tr><td>{'long ' * 1000}</td><td>next</td></tr></table>")
+    assert found["next"].y == 8
+    assert found["next"].x == pytest.approx(1280 / 2, abs=20)
 
 
 def test_a_row_is_as_high_as_its_highest_cell() -> None:

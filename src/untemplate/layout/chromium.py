@@ -7,11 +7,11 @@ import json
 import os
 import shutil
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +22,7 @@ from untemplate.layout.boxes import IMAGE, VIEWPORT, Boxes
 from untemplate.page import Page, squeeze
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, BrowserContext, Playwright
-    from playwright.async_api import Page as Tab
+    from playwright.async_api import Browser, Playwright
 
 __all__ = ["ChromiumLayout", "find_chromium"]
 
@@ -31,7 +30,7 @@ __all__ = ["ChromiumLayout", "find_chromium"]
 MARK = "data-ut"
 # Chromium would need gigabytes for more.
 MAX_ELEMENTS = 100_000
-# Seconds that a tab or the browser may take to open, and to close before we abandon it.
+# Seconds that the browser may take to open, and to close before we abandon it.
 MAX_OPENING_SECONDS = 60.0
 MAX_CLOSING_SECONDS = 5.0
 
@@ -57,19 +56,17 @@ def find_chromium() -> str | None:
 
 @dataclass(frozen=True)
 class ChromiumLayout:
-    """Measures boxes in the system's Chromium: exact, but some twenty times slower than the estimate.
+    """Measures boxes in the system's Chromium: exact, but some thirty times slower than the estimate.
 
     Nothing is loaded: style sheets inside the page count, remote ones do not, and images have the size that the page
     gives. Needs the extra `render`.
 
     Args:
         executable: path of Chromium; by default the system's.
-        tabs: number of pages that are laid out at the same time.
         timeout: seconds that a page may take.
     """
 
     executable: str | None = None
-    tabs: int = 2
     timeout: float = 30.0
 
     def boxes(self, pages: Sequence[Page]) -> list[Boxes]:
@@ -86,128 +83,82 @@ class ChromiumLayout:
         executable = self.executable or find_chromium()
         if executable is None:
             raise InputError("Chromium not found. Install it (apt-get install chromium) or pass executable=")
-        return _run(lambda: _Session(executable, self.tabs, self.timeout).boxes(pages)) if pages else []
+        if not pages:
+            return []
+        # A thread of its own: an event loop may be running in this one already.
+        with ThreadPoolExecutor(1) as thread:
+            work = _measure_pages(executable, pages, self.timeout)
+            return thread.submit(asyncio.run, work).result()
 
 
-def _run(work: Callable[[], Any]) -> Any:
-    """Run a coroutine to its end, in a thread of its own if an event loop is running already."""
+async def _measure_pages(executable: str, pages: Sequence[Page], timeout: float) -> list[Boxes]:
+    """Lay out pages one after the other, in a browser that is replaced if it fails or hangs."""
+    from playwright.async_api import Error, async_playwright
 
-    def run() -> Any:
-        return asyncio.run(work())
-
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return run()
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(run).result()
-
-
-class _Session:
-    """One run of Chromium. Tabs share a queue of pages, and a tab that fails is replaced."""
-
-    def __init__(self, executable: str, tabs: int, timeout: float) -> None:
-        self._executable = executable
-        self._tabs = tabs
-        self._timeout = timeout
-        self._browser: Browser | None = None
-        self._starting = asyncio.Lock()
-
-    async def boxes(self, pages: Sequence[Page]) -> list[Boxes]:
-        """Lay out all pages."""
-        from playwright.async_api import async_playwright
-
-        results: dict[int, Boxes] = {}
-        async with async_playwright() as playwright:
-            queue = iter(enumerate(pages))
-            tabs = min(self._tabs, len(pages))
-            try:
-                await asyncio.gather(*(self._work(playwright, queue, results) for _ in range(tabs)))
-            finally:
-                await _leave(self._browser)
-        return [results[number] for number in range(len(pages))]
-
-    async def _work(
-        self, playwright: Playwright, queue: Iterator[tuple[int, Page]], results: dict[int, Boxes]
-    ) -> None:
-        """Lay out pages from the queue in one tab, until none is left."""
-        from playwright.async_api import Error
-
-        context: BrowserContext | None = None
-        for number, page in queue:
+    results: list[Boxes] = []
+    browser: Browser | None = None
+    async with async_playwright() as playwright:
+        for page in pages:
             try:
                 html = marked_html(page)
-                if context is None:
-                    context = await asyncio.wait_for(self._open(playwright), MAX_OPENING_SECONDS)
-                tab = context.pages[0]
-                measured = await asyncio.wait_for(_measure(tab, html), self._timeout)
-                results[number] = read_boxes(page, measured)
+                if browser is None:
+                    browser = await asyncio.wait_for(_start(playwright, executable), MAX_OPENING_SECONDS)
+                measured = await asyncio.wait_for(_measure(browser, html), timeout)
+                results.append(read_boxes(page, measured))
                 continue
             except PageError as error:
-                results[number] = Boxes.blank(page, str(error))
+                results.append(Boxes.blank(page, str(error)))
                 continue
             except TimeoutError:
-                if context is None:
-                    self._browser = None  # it hangs; the next page gets another
-                reason = f"Chromium took too long: a page may take {self._timeout:g} seconds"
+                reason = f"Chromium took too long: a page may take {timeout:g} seconds"
             except Error as error:
                 reason = f"Chromium failed: {squeeze(error.message)[:200]}"
-            results[number] = Boxes.blank(page, reason)
-            await _leave(context)
-            context = None
-        await _leave(context)
-
-    async def _open(self, playwright: Playwright) -> BrowserContext:
-        """Return a context with one empty tab, in which no script runs and nothing is loaded."""
-        async with self._starting:
-            if self._browser is None or not self._browser.is_connected():
-                self._browser = await self._start(playwright)
-        context = await self._browser.new_context(
-            viewport={"width": VIEWPORT, "height": 1024},
-            java_script_enabled=False,
-            offline=True,
-            service_workers="block",
-            accept_downloads=False,
-        )
-        await context.route("**/*", lambda route: route.abort())
-        await context.new_page()
-        return context
-
-    async def _start(self, playwright: Playwright) -> Browser:
-        """Start the browser; raises InputError if it does not start."""
-        from playwright.async_api import Error
-
-        try:
-            return await playwright.chromium.launch(
-                executable_path=self._executable,
-                chromium_sandbox=os.geteuid() != 0,  # Chromium refuses to use it as root
-                args=list(_ARGUMENTS),
-            )
-        except Error as error:
-            raise InputError(f"{self._executable} does not start: {squeeze(error.message)[:200]}") from error
+            results.append(Boxes.blank(page, reason))
+            await _leave(browser)
+            browser = None
+        await _leave(browser)
+    return results
 
 
-async def _measure(tab: Tab, html: str) -> Any:
-    """Return what measure.js reports about a page."""
-    await tab.set_content(html, timeout=0)
-    return json.loads(await tab.evaluate(_script(), MARK))
-
-
-async def _leave(opened: Browser | BrowserContext | None) -> None:
-    """Close a tab or the browser; abandon it if it hangs."""
+async def _start(playwright: Playwright, executable: str) -> Browser:
+    """Start the browser with one tab, in which no script runs and nothing is loaded."""
     from playwright.async_api import Error
 
-    if opened is not None:
-        try:
-            await asyncio.wait_for(opened.close(), MAX_CLOSING_SECONDS)
-        except (TimeoutError, Error):
-            return
+    try:
+        browser = await playwright.chromium.launch(
+            executable_path=executable,
+            chromium_sandbox=os.geteuid() != 0,  # Chromium refuses to use it as root
+            args=list(_ARGUMENTS),
+        )
+    except Error as error:
+        raise InputError(f"{executable} does not start: {squeeze(error.message)[:200]}") from error
+    context = await browser.new_context(
+        viewport={"width": VIEWPORT, "height": 1024},
+        java_script_enabled=False,
+        offline=True,
+        service_workers="block",
+        accept_downloads=False,
+    )
+    await context.route("**/*", lambda route: route.abort())
+    await context.new_page()
+    return browser
 
 
-@cache
-def _script() -> str:
-    """Return measure.js, which runs in the page."""
-    return (files("untemplate.layout") / "measure.js").read_text("utf-8")
+async def _measure(browser: Browser, html: str) -> Any:
+    """Return what measure.js reports about a page."""
+    tab = browser.contexts[0].pages[0]
+    await tab.set_content(html, timeout=0)
+    script = (files("untemplate.layout") / "measure.js").read_text("utf-8")
+    return json.loads(await tab.evaluate(script, MARK))
+
+
+async def _leave(browser: Browser | None) -> None:
+    """Close the browser; abandon it if it hangs."""
+    from playwright.async_api import Error
+
+    if browser is not None:
+        with suppress(TimeoutError, Error):
+            await asyncio.wait_for(browser.close(), MAX_CLOSING_SECONDS)
 
 
 def marked_html(page: Page) -> str:

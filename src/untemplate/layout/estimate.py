@@ -1,8 +1,8 @@
 """EstimatedLayout: boxes estimated from the page alone; the default.
 
 One walk places everything in reading order: blocks below each other, texts along lines, and table cells, floats and
-inline blocks beside each other as long as there is room. Widths, heights and alignment that style sheets declare are
-ignored, and columns of a table are not aligned. `docs/layout.md` says what that costs.
+inline blocks beside each other as long as there is room. The cells of a table row share its width. Declared widths,
+heights and alignment are ignored, and columns of a table are not aligned. `docs/layout.md` says what that costs.
 """
 
 from __future__ import annotations
@@ -94,6 +94,8 @@ class _OpenElement:
     line: float = 0.0
     #: blank pixels above the line, left by margins; the next margin shares them
     space: float = 0.0
+    #: of a table row: its cells that are not placed yet
+    cells_left: int = 0
 
     @property
     def block(self) -> _OpenElement:
@@ -158,6 +160,8 @@ class _Flow:
             self._place_replaced(inner, *_replaced_size(element))
         else:
             inner = self._add(parent, style, context, style.is_visible)
+            if element.tag == "tr":
+                inner.cells_left = len(element)
             self._start(inner, parent.block)
 
     def _add(
@@ -218,9 +222,13 @@ class _Flow:
             block.leave_margin(inner.style.margin_top)
             inner.start_block(block.pen, block.right, block.y, block.space)
         elif display == BESIDE:
-            if block.right - block.pen < MIN_BESIDE_ROOM:
+            right = block.right
+            if block.cells_left > 0:  # the cells of a row share its width, so none of them is below another
+                right = block.pen + max(MIN_TEXT_ROOM, (right - block.pen) / block.cells_left)
+                block.cells_left -= 1
+            elif right - block.pen < MIN_BESIDE_ROOM:
                 block.end_line()
-            inner.start_block(block.pen, block.right, block.y, 0.0)
+            inner.start_block(block.pen, right, block.y, 0.0)
 
     def _end_block(self, inner: _OpenElement, block: _OpenElement) -> None:
         """End a block, and go on below it or beside it."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 from importlib.resources import files
 from operator import itemgetter
 from typing import Any
@@ -42,15 +42,7 @@ _BROWSER, _PAGE, _ATTRIBUTE = range(3)  # where declarations come from; later on
 _NESTING_RULES = frozenset({"layer", "media", "supports"})
 _PSEUDO_CLASSES = frozenset(
     {
-        "active",
-        "any-link",
-        "focus",
-        "focus-visible",
-        "focus-within",
-        "hover",
-        "link",
-        "root",
-        "target",
+        *("active", "any-link", "focus", "focus-visible", "focus-within", "hover", "link", "root", "target"),
         "visited",
     }
 )
@@ -229,17 +221,12 @@ def _medium_applies(medium: str) -> bool:
 # Pages of a site mostly have the same style sheets, and the same contexts in them.
 @lru_cache(maxsize=16)
 def _style_sheet(sheets: tuple[str, ...]) -> StyleSheet:
-    """Return the rules of several style sheets; later ones win."""
-    rules = list(_parse_rules(_browser_css(), _BROWSER))
+    """Return the rules of browsers and of several style sheets; later ones win."""
+    browser_css = (files("untemplate.layout") / "browser.css").read_text("utf-8")
+    rules = list(_parse_rules(browser_css, _BROWSER))
     for css in sheets:
         rules += _parse_rules(css)
     return StyleSheet(rules[:MAX_RULES])
-
-
-@cache
-def _browser_css() -> str:
-    """Return the style sheet that stands for the defaults of browsers."""
-    return (files("untemplate.layout") / "browser.css").read_text("utf-8")
 
 
 @lru_cache(maxsize=64)
@@ -258,12 +245,12 @@ def _read_rules(css: str, origin: int) -> Iterator[StyleRule]:
     """Yield a rule for each selector, and another one for its important declarations."""
     for rule in _qualified_rules(css):
         nodes = tinycss2.parse_blocks_contents(rule.content, skip_comments=True, skip_whitespace=True)
-        both = [
-            (declared, bool(number)) for number, declared in enumerate(read_declarations(nodes)) if declared
-        ]
-        for selector in _supported_selectors(rule.prelude) if both else ():
-            for declared, is_important in both:
-                yield StyleRule(selector, declared, is_important, origin)
+        normal, important = read_declarations(nodes)
+        for selector in _supported_selectors(rule.prelude):
+            if normal:
+                yield StyleRule(selector, normal, False, origin)
+            if important:
+                yield StyleRule(selector, important, True, origin)
 
 
 def _qualified_rules(css: str) -> Iterator[ast.QualifiedRule]:
@@ -300,11 +287,7 @@ def _supported_selectors(prelude: list[ast.Node]) -> list[Any]:
     """Return the selectors of a rule that we support; none if one of them is malformed, as in browsers."""
     try:
         return [selector for selector in parser.parse(prelude) if _is_supported(selector)]
-    except (
-        SelectorError,
-        AttributeError,
-        RecursionError,
-    ):  # cssselect2 raises AttributeError at the end of "a|"
+    except (SelectorError, AttributeError, RecursionError):  # AttributeError: cssselect2 at the end of "a|"
         return []
 
 

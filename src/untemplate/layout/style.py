@@ -59,10 +59,8 @@ _SIZE_NAMES = ("xx-small", "x-small", "small", "medium", "large", "x-large", "xx
 _FONT_SIZES = dict(zip(_SIZE_NAMES, (9.0, 10.0, 13.0, 16.0, 18.0, 24.0, 32.0), strict=True))
 _BOLD = frozenset({"bold", "bolder", "600", "700", "800", "900"})
 _LENGTH = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))(px|pt|pc|em|rem|ex|in|cm|mm|vw|%|)")
-_UNITS = ("", "px", "pt", "pc", "rem", "in", "cm", "mm", "vw")
-_PIXELS = dict(
-    zip(_UNITS, (1.0, 1.0, 4 / 3, 16.0, 16.0, 96.0, 96 / 2.54, 96 / 25.4, VIEWPORT / 100), strict=True)
-)
+_PIXELS = {"": 1.0, "px": 1.0, "pt": 4 / 3, "pc": 16.0, "rem": 16.0, "in": 96.0, "vw": VIEWPORT / 100}
+_PIXELS |= {"cm": 96 / 2.54, "mm": 96 / 25.4}
 # Pixels. Pages may declare any number; lengths and font sizes stay below these.
 MAX_LENGTH = 20_000.0
 MAX_FONT_SIZE = 200.0
