@@ -92,6 +92,8 @@ class _OpenElement:
     pen: float = 0.0
     #: height of the open line; 0 if it is empty
     line: float = 0.0
+    #: height of the images in the open line; texts after them are at their bottom
+    images: float = 0.0
     #: blank pixels above the line, left by margins; the next margin shares them
     space: float = 0.0
     #: of a table row: its cells that are not placed yet
@@ -113,7 +115,7 @@ class _OpenElement:
         """Go on below the open line."""
         if self.line:
             self.y += self.line
-            self.line = self.space = 0.0
+            self.line = self.images = self.space = 0.0
         self.pen = self.left
 
     def leave_margin(self, margin: float) -> None:
@@ -198,7 +200,8 @@ class _Flow:
         if block.right - block.pen < min(width, MIN_TEXT_ROOM):
             block.end_line()
         block.line = max(block.line, height)
-        edges = (block.pen, block.y, block.pen + width, block.y + height)
+        top = block.y + max(0.0, block.images - height)
+        edges = (block.pen, top, block.pen + width, top + height)
         room = max(block.right - block.left, MIN_TEXT_ROOM)
         end = block.pen + width - block.left
         if end > room:
@@ -253,6 +256,7 @@ class _Flow:
         inner.include((block.pen, block.y, block.pen + width, block.y + height))
         block.pen += width
         block.line = max(block.line, height)
+        block.images = max(block.images, height)
         if inner.style.display == BLOCK:
             block.end_line()
 
