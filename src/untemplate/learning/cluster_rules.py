@@ -229,7 +229,9 @@ def is_moderate(page: Page) -> bool:
 
 def empty_wrapper(cluster: Cluster) -> Wrapper:
     """Return a wrapper without rules, which recognizes the pages of a cluster."""
-    return Wrapper(cluster.id, cluster.signatures, cluster.importance, cluster.url_pattern, {})
+    return Wrapper(
+        cluster.id, cluster.signatures, cluster.importance, cluster.url_pattern, {}, core=cluster.core
+    )
 
 
 def fit_wrapper(wrapper: Wrapper, cluster: Cluster) -> Wrapper:
@@ -240,6 +242,7 @@ def fit_wrapper(wrapper: Wrapper, cluster: Cluster) -> Wrapper:
         signatures=cluster.signatures,
         importance=cluster.importance,
         url_pattern=cluster.url_pattern,
+        core=cluster.core,
     )
 
 

@@ -186,7 +186,7 @@ def _find_lender(cluster: Cluster, lenders: Sequence[Lender], schema: Schema) ->
 
 def _fill_rate(wrapper: Wrapper, pages: Sequence[Page], schema: Schema) -> float:
     """Return the share of rules that find a value on a few pages; pages without a mandatory value count as empty."""
-    rules = Rules(schema, (replace(wrapper, url_pattern="*"),))
+    rules = Rules(schema, (wrapper.for_any_page(),))
     records = list(rules.extract(_select_few([page for page in pages if is_moderate(page)])))
     if not records:
         return 0.0
@@ -214,7 +214,7 @@ def _find_list_wrapper(cluster: Cluster, rules: Rules) -> Wrapper | None:
 
 def extract_list(wrapper: Wrapper, page: Page, schema: Schema) -> list[Record]:
     """Return the records that the rules of one list find on a page, whatever the page's URL and signature."""
-    rules = Rules(schema, (replace(wrapper, signatures=(), url_pattern="*"),))
+    rules = Rules(schema, (wrapper.for_any_page(),))
     records = [record for record in rules.extract_page(page) if record.position]
     page.release()
     return records
