@@ -7,7 +7,7 @@ best-ranked hypothesis that yields a rule wins; places that show the same value 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
@@ -34,14 +34,13 @@ from untemplate.learning.selectors import (
     learn_selectors,
     pick_rows,
 )
-from untemplate.page import Page
 from untemplate.page.locating import MatchMode, Occurrence
 from untemplate.rules.in_words import explain_rule
 from untemplate.rules.rule import Range, RecordRule, Rule, Selector
 from untemplate.schema import Attribute, Schema
 from untemplate.value_types import looks_typed
 
-__all__ = ["AttributeReport", "LearnedRules", "learn_pages", "learn_rules"]
+__all__ = ["AttributeReport", "LearnedRules", "learn_rules"]
 
 # Committee members that select other places.
 MAX_ELSEWHERE = 2
@@ -138,21 +137,6 @@ def learn_rules(
     labeled = [attribute for attribute in schema.attributes.values() if attribute.name in labels_of]
     reports = [_learn_attribute(table, labels_of[attribute.name], attribute) for attribute in labeled]
     return {report.attribute: report.rule for report in reports if report.rule}, reports
-
-
-def learn_pages(
-    labeled: Mapping[Page, Sequence[Label]], unlabeled: Sequence[Page], schema: Schema
-) -> LearnedRules:
-    """Learn the rules of pages that each show one record.
-
-    Args:
-        labeled: readable pages with their labels.
-        unlabeled: other pages of the same template, to generalize over.
-        schema: the attributes to learn.
-    """
-    table = SampleTable([*labeled, *unlabeled])
-    rules, reports = learn_rules(table, dict(enumerate(labeled.values())), schema)
-    return LearnedRules(rules, tuple(sorted(table.static)), reports)
 
 
 def _group_by_attribute(labels: PageLabels) -> dict[str, dict[int, list[Label]]]:

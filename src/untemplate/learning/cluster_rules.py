@@ -1,8 +1,9 @@
 """The wrapper of one cluster, learned from the labels of some of its pages (Vertex III-C).
 
-`learn_cluster` is the one place where a cluster is learned. It chooses the pages to learn from, decides whether they
-show one record each or lists, and reports what a person should know. `learn_stops` finds tags before which reading a
-page may stop.
+This is the one place where a cluster is learned. `learn_cluster` chooses the pages to learn from, decides whether
+they show one record each or lists, and reports what a person should know. Its last step, `learn_sample`, learns from
+pages that are chosen already: `heal` and the web server call it with pages that they keep parsed. `learn_stops` finds
+tags before which reading a page may stop.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ from untemplate.clustering import cluster as cluster_pages
 from untemplate.errors import LabelError, PageError
 from untemplate.labeling import Label
 from untemplate.labeling.list_labels import labels_of_rows
-from untemplate.learning.attributes import AttributeReport, learn_pages
+from untemplate.learning.attributes import AttributeReport, LearnedRules, learn_rules
 from untemplate.learning.list_rules import learn_list
+from untemplate.learning.sample_table import SampleTable
 from untemplate.lists import Row
 from untemplate.page import Page, names_of_pages
 from untemplate.rules import Wrapper
@@ -42,6 +44,7 @@ __all__ = [
     "labeled_schema",
     "labels_of_page",
     "learn_cluster",
+    "learn_sample",
     "learn_stops",
     "learning_sample",
 ]
@@ -113,7 +116,10 @@ def learn_cluster(cluster: Cluster, labels: LabelsByPage, schema: Schema) -> Lea
     page_labels = {page: labels_of_page(page, labels) for page in readable}
     is_list = any(map(_has_records, page_labels.values()))
     unlabeled = learning_sample(cluster, readable if is_list else labeled)
-    learned = (learn_list if is_list else learn_pages)(page_labels, unlabeled, schema)
+    if is_list:
+        learned = learn_list(page_labels, unlabeled, schema)
+    else:
+        learned = learn_sample(SampleTable([*readable, *unlabeled]), page_labels, schema)
     wrapper = replace(
         empty_wrapper(cluster), rules=learned.rules, static=learned.static, records=learned.records
     )
@@ -125,6 +131,25 @@ def learn_cluster(cluster: Cluster, labels: LabelsByPage, schema: Schema) -> Lea
         readable,
         unlabeled,
     )
+
+
+def learn_sample(table: SampleTable, labels: Mapping[Page, Sequence[Label]], schema: Schema) -> LearnedRules:
+    """Learn the rules of pages that each show one record, from a sample that is chosen already.
+
+    Learning again after a label changed is cheap: the table is reused, and only labeled attributes are learned.
+
+    Args:
+        table: readable pages of one cluster, with labels or without.
+        labels: the labels of some pages of the table.
+        schema: the attributes to learn; labels of others are ignored.
+
+    Returns:
+        The rules of all labeled attributes, and the static text of the table.
+    """
+    numbers = {page: number for number, page in enumerate(table.pages)}
+    labels_by_number = {numbers[page]: page_labels for page, page_labels in labels.items()}
+    rules, reports = learn_rules(table, labels_by_number, schema)
+    return LearnedRules(rules, tuple(sorted(table.static)), reports)
 
 
 def _select_readable(pages: Iterable[Page]) -> tuple[list[Page], list[str]]:
