@@ -27,15 +27,20 @@ MAX_CORE_RUNS = 256
 CORE_SHARE = 0.9
 """A tag run on this share of a template's pages is in its core; if on this share of all others, too, in the frame."""
 
+# The constants below are chosen by `python -m benchmarks.measure.whole_sites --choose`.
+
+ALWAYS_SHARE = 0.97
+"""Own runs that decide are on this share of the pages, so that pages without an optional part are not rejected."""
+
 MIN_OWN_SHARE = 0.65
-"""The share of the template's own runs that a page must have."""
+"""The share of the own runs that a page must have."""
 
 ENOUGH_OWN_RUNS = 10
-"""With so many own runs, these decide, and pages need not have more of the whole core than MAX_SHARE_WITH_OWN."""
+"""With this many own runs, less of the whole core is enough."""
 
 # All but the lowest 2 % of a template's pages have more of the whole core than the limit, and new pages may have 3
 # points less. The limit is never lower than the first of these values, against templates with one odd page, and never
-# higher than the others. All are chosen by `python -m benchmarks.measure.whole_sites --choose`.
+# higher than the second, or than the third if the template has enough own runs.
 LOWEST_SHARE_OF_PAGES = 0.02
 SHARE_MARGIN = 0.03
 MIN_SHARE, MAX_SHARE, MAX_SHARE_WITH_OWN = 0.65, 0.93, 0.85
@@ -80,11 +85,13 @@ def _tabulate(groups: Sequence[Sequence[KeptPage]]) -> tuple[list[Bools], Runs]:
 
 def _make_core(table: Bools, in_frame: Bools, names: Runs) -> Core:
     in_core = table.sum(axis=0) >= CORE_SHARE * len(table)
-    own = names[in_core & ~in_frame]
+    own = names[(table.sum(axis=0) >= ALWAYS_SHARE * len(table)) & ~in_frame]
+    if len(own) < ENOUGH_OWN_RUNS:
+        own = names[in_core & ~in_frame]
     frame = names[in_core & in_frame]
-    most = MAX_SHARE if len(own) < ENOUGH_OWN_RUNS else MAX_SHARE_WITH_OWN
+    highest = MAX_SHARE if len(own) < ENOUGH_OWN_RUNS else MAX_SHARE_WITH_OWN
     usual = float(np.quantile(_shares_of_others_core(table), LOWEST_SHARE_OF_PAGES)) - SHARE_MARGIN
-    min_share = round(min(most, max(MIN_SHARE, usual)), 3)
+    min_share = round(min(highest, max(MIN_SHARE, usual)), 3)
     return Core(_select_runs(own), _select_runs(frame), MIN_OWN_SHARE, min_share)
 
 
