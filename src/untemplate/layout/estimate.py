@@ -282,11 +282,12 @@ class _Flow:
 
 
 def _replaced_size(element: etree._Element) -> tuple[float, float]:
-    """Return the size of an image or a control: what the page gives, else what is usual."""
-    width, height = REPLACED_SIZES[element.tag]
-    return _side(element.get("width"), width), _side(element.get("height"), height)
-
-
-def _side(declared: str | None, usual: float) -> float:
-    length = parse_length(declared or "")
-    return usual if length is None else max(0.0, length)
+    """Return the size of an image or a control; an image keeps its shape if only one side is given."""
+    usual_width, usual_height = REPLACED_SIZES[element.tag]
+    width, height = (parse_length(element.get(side, "")) for side in ("width", "height"))
+    if element.tag == "img" and width is None and height is not None:
+        width = height * usual_width / usual_height
+    elif element.tag == "img" and height is None and width is not None:
+        height = width * usual_height / usual_width
+    width, height = usual_width if width is None else width, usual_height if height is None else height
+    return max(0.0, width), max(0.0, height)
