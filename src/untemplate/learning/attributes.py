@@ -34,6 +34,7 @@ from untemplate.learning.selectors import (
     learn_selectors,
     pick_rows,
 )
+from untemplate.learning.value_lists import find_list_places, learn_value_list
 from untemplate.page import Page
 from untemplate.page.locating import MatchMode, Occurrence
 from untemplate.rules.in_words import explain_rule
@@ -182,6 +183,8 @@ def _learn_from_all(table: SampleTable, labels: PageLabels, attribute: Attribute
     present = {
         page: [label for label in page_labels if not label.is_gap] for page, page_labels in labels.items()
     }
+    if attribute.many and (report := _learn_list(table.with_elements, present, attribute)):
+        return report
     in_nodes = occurrences_in_nodes(table, present, attribute)
     hypotheses = _make_hypotheses(table, in_nodes, attribute)
     in_elements: LabeledOccurrences = {}
@@ -195,6 +198,18 @@ def _learn_from_all(table: SampleTable, labels: PageLabels, attribute: Attribute
     if hypotheses:
         problems.append("no rule tells the labeled values from other texts")
     return AttributeReport(attribute.name, problems=problems)
+
+
+def _learn_list(table: SampleTable, labels: PageLabels, attribute: Attribute) -> AttributeReport | None:
+    """Learn a list of values by what its members share; None if nothing structural distinguishes them."""
+    values_of = {page: [label.value or "" for label in given] for page, given in labels.items()}
+    places = {page: find_list_places(table, page, values) for page, values in values_of.items() if values}
+    learned = learn_value_list(table, {page: found for page, found in places.items() if found})
+    if learned is None:
+        return None
+    rule = Rule(attribute.name, learned.selectors, learned.committee)
+    target = LearningTarget(table, learned.selectors[0].node, {page: [] for page in labels}, many=True)
+    return _report_rule(rule, target, [])
 
 
 def _per_label(occurrences: LabeledOccurrences) -> Iterator[Sequence[Occurrence]]:

@@ -96,6 +96,14 @@ class LearningTarget:
         """Return the rows that have all these features."""
         return self.table.bits(features) & self.universe
 
+    def selected(self, selector: Selector) -> int:
+        """Return the rows that match the features of a selector, inside its region."""
+        bits = self.bits(selector.features)
+        if selector.region is None:
+            return bits
+        top = max((f.level for f in selector.features if f.is_structural), default=0)
+        return bits & self.table.rows_inside(selector.region, selector.node, top)
+
     def select(self, bits: int, page: int, position: int) -> list[int]:
         """Return the rows that a selector with this position selects on a page; position 0 selects all."""
         rows = self.table.on_page(bits, page)
@@ -419,7 +427,7 @@ def _shows_same_row_texts(
 def pick_rows(target: LearningTarget, selectors: Sequence[Selector], page: int) -> list[int]:
     """Return the rows that a rule selects on a page: those of its first selector that selects anything."""
     for selector in selectors:
-        if rows := target.select(target.bits(selector.features), page, selector.position):
+        if rows := target.select(target.selected(selector), page, selector.position):
             return rows if target.many else rows[:1]
     return []
 

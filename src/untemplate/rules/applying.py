@@ -19,10 +19,10 @@ from untemplate.page import Node, Page
 from untemplate.page.captions import CaptionFinder, nodes_after, static_key
 from untemplate.rules.node_selection import (
     Candidates,
-    all_features_match,
     feature_matches_at_or_above,
     is_context_read,
     select_candidates,
+    selector_matches,
 )
 from untemplate.rules.parsed_page import (
     NeedsCompletePage,
@@ -97,7 +97,7 @@ def apply_rule(rule: Rule, tree: etree._Element, wrapper: Wrapper, attribute: At
 
 @dataclass(slots=True)
 class _Vote:
-    """The committee members whose first value is the same text."""
+    """The committee members with the same values; if one value is wanted, with the same first value."""
 
     matches: list[Match]
     weight: float = 0.0
@@ -120,28 +120,40 @@ class _RuleRun:
             raise NeedsCompletePage
         first, *fallbacks = self.rule.selectors
         if matches := self._read_values(first, f"{self.attribute.name}#1"):
-            return matches
+            return self._with_confidence(matches)
         for number, selector in enumerate(fallbacks, 2):
             if self.page.rules_out(selector):
                 continue
             if matches := self._read_values(selector, f"{self.attribute.name}#{number}"):
-                return matches
+                return self._with_confidence(matches)
         return self._find_by_committee()
 
     def _read_values(self, selector: Selector, name: str) -> list[Match]:
-        """Return the values at the selected nodes, each with the committee's confidence in it."""
+        """Return the values at the selected nodes."""
         nodes = select_candidates(selector, self.candidates, self.captions)
         if self.rule.classifier is not None:
             nodes = self._pick_likeliest(self.rule.classifier, nodes)
         matches = []
         for node in nodes:
             if text := self._value_text(node):
-                matches.append(Match(node, text, name, self._confidence(node)))
+                matches.append(Match(node, text, name, 1.0))
                 if not self.attribute.many:
                     break
         if not self.page.is_complete and not self._is_final(selector, matches):
             raise NeedsCompletePage
         return matches
+
+    def _with_confidence(self, matches: list[Match]) -> list[Match]:
+        """Return the matches, each with the committee's confidence in it; several values are judged as a whole."""
+        if not self.attribute.many:
+            return [replace(match, confidence=self._confidence(match.node)) for match in matches]
+        texts = [match.text for match in matches]
+        agreeing = voting = 1
+        for member in self.rule.committee:
+            member_texts = [match.text for match in self._member_matches(member, "")]
+            voting += bool(member_texts)
+            agreeing += member_texts == texts
+        return [replace(match, confidence=agreeing / voting) for match in matches]
 
     def _pick_likeliest(self, classifier: CandidateClassifier, nodes: Iterable[Node]) -> Iterator[Node]:
         """Yield the candidate with the highest probability, if it is more likely the value than not."""
@@ -178,7 +190,7 @@ class _RuleRun:
             if member.node != kind:
                 continue
             voting += 1
-            agreeing += all_features_match(member.features, node, self.captions)
+            agreeing += selector_matches(member, node, self.candidates, self.captions)
             if not self.page.is_complete:
                 self._require_context(member, node)
         return agreeing / voting
@@ -224,18 +236,23 @@ class _RuleRun:
         total = sum(vote.weight for vote in votes.values())
         if not total:
             return []
-        for text, vote in votes.items():
+        for texts, vote in votes.items():
             share = vote.weight / total
-            if text and (share > 0.5 or len(vote.nodes) > 1):
+            if texts and (share > 0.5 or len(vote.nodes) > 1):
                 return [replace(match, confidence=share / 2) for match in vote.matches]
         return []
 
-    def _collect_votes(self) -> dict[str, _Vote]:
-        """Return the votes of the committee by first text; the empty text is for members that find nothing."""
-        votes: dict[str, _Vote] = {}
+    def _collect_votes(self) -> dict[tuple[str, ...], _Vote]:
+        """Return the votes of the committee by texts. No text is what members say that find nothing.
+
+        Such members have no say in lists, which a description may miss as a whole.
+        """
+        votes: dict[tuple[str, ...], _Vote] = {}
         for number, member in enumerate(self.rule.committee, 1):
             matches = self._member_matches(member, f"{self.attribute.name}#committee-{number}")
-            vote = votes.setdefault(matches[0].text if matches else "", _Vote(matches))
+            if self.attribute.many and not matches:
+                continue
+            vote = votes.setdefault(tuple(match.text for match in matches), _Vote(matches))
             vote.weight += member.vote_weight
             vote.nodes.add(member.node)
         return votes

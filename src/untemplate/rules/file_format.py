@@ -24,6 +24,7 @@ from untemplate.rules.rule import (
     Profile,
     Range,
     RecordRule,
+    Region,
     Rule,
     Selector,
     Wrapper,
@@ -130,8 +131,14 @@ def _format_selector(selector: Selector) -> dict[str, Any]:
         "position": selector.position,
         "support": selector.support,
         "features": list(map(_format_feature, selector.features)),
+        "region": selector.region and _format_region(selector.region),
     }
     return _without_defaults(_SelectorSection, content)
+
+
+def _format_region(region: Region) -> dict[str, Any]:
+    content = {"position": region.position, "features": list(map(_format_feature, region.features))}
+    return _without_defaults(_RegionSection, content)
 
 
 def _format_classifier(classifier: CandidateClassifier) -> dict[str, Any]:
@@ -192,6 +199,20 @@ class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
+class _RegionSection(_Section):
+    """The part of a page in which a selector selects."""
+
+    position: int = 0
+    features: list[list[str | int]]
+
+    def parse(self) -> Region:
+        """Return the region. Its elements are known by structure alone."""
+        features = tuple(map(_parse_feature, self.features))
+        if not all(feature.is_structural for feature in features):
+            raise ValueError("a region is known by its elements, not by texts")
+        return Region(features, self.position)
+
+
 class _SelectorSection(_Section):
     """A selector. Its XPath is for people, and must agree with its features."""
 
@@ -200,15 +221,18 @@ class _SelectorSection(_Section):
     position: int = 0
     support: float
     features: list[list[str | int]]
+    region: _RegionSection | None = None
 
     def parse(self) -> Selector:
         """Return the selector. Its XPath is compiled here, which fails if a value contains a control character."""
         features = tuple(map(_parse_feature, self.features))
-        selector = Selector(self.node, features, self.position, self.support)
+        region = self.region.parse() if self.region else None
+        selector = Selector(self.node, features, self.position, self.support, region)
         if selector.xpath != self.xpath:
             raise ValueError(f"the XPath {self.xpath!r} is not what its features say; change the features")
         try:
             _ = selector.find_candidates
+            _ = region and region.find_elements
         except (etree.XPathError, ValueError) as error:
             raise ValueError(f"the XPath {self.xpath!r} cannot be used: {error}") from error
         return selector

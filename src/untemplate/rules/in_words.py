@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Protocol
 
 from untemplate.rules.feature import CAPTION, Feature
-from untemplate.rules.rule import Range, RecordRule, Rule, Selector, Wrapper
+from untemplate.rules.rule import Range, RecordRule, Region, Rule, Selector, Wrapper
 from untemplate.schema import Attribute, Schema
 
 __all__ = [
@@ -79,11 +79,23 @@ def explain_selector(selector: Selector, with_path: bool = True) -> str:
     conditions = [*_describe_elements(features, bool(tags)), *_describe_texts(features)]
     if "/" in tags and (with_path or len(conditions) < 2):
         conditions.append(f"on the path `{tags}`")
+    if selector.region:
+        conditions.append(_describe_region(selector.region))
     text = f"{_describe_node(selector.node)} {', '.join(conditions)}".rstrip()
     if selector.position:
         ordinal = _ORDINALS.get(selector.position, f"{selector.position}th")
         text = f"the {ordinal} of: {text}"
     return text
+
+
+def _describe_region(region: Region) -> str:
+    """Describe the part of the page in which nodes are selected: "within the second `div` of class `x`"."""
+    conditions = list(_describe_elements(region.features, bool(_tag_path(region.features))))
+    words = ", ".join(conditions).removeprefix("in ")
+    if region.position:
+        ordinal = _ORDINALS.get(region.position, f"{region.position}th")
+        words = f"the {ordinal} of: {words}"
+    return f"within {words}"
 
 
 def _describe_node(node: str) -> str:
@@ -147,6 +159,9 @@ def _describe_attribute(feature: Feature) -> str:
     """Describe an attribute of an element: "of class `x`", "with itemprop `price`"."""
     values = _join_alternatives(feature.values, "`{}`")
     words = _ATTRIBUTE_WORDS.get(feature.kind)
+    if feature.kind == "class" and "" in feature.values:
+        named = [value for value in feature.values if value]
+        return f"of class {_join_alternatives(named, '`{}`')} or none" if named else "without class"
     if words is None:
         return f"with {feature.kind[1:]} {values}"
     return words.format(values)

@@ -14,7 +14,14 @@ from functools import cached_property
 from lxml import etree
 
 from untemplate.page import Signature, url_matches
-from untemplate.rules.feature import CAPTION, Feature, anchor_xpath, full_xpath, structure_xpath
+from untemplate.rules.feature import (
+    CAPTION,
+    Feature,
+    anchor_xpath,
+    full_xpath,
+    region_xpath,
+    structure_xpath,
+)
 from untemplate.schema import Type
 from untemplate.value_types import find_typed
 
@@ -24,10 +31,45 @@ __all__ = [
     "Profile",
     "Range",
     "RecordRule",
+    "Region",
     "Rule",
     "Selector",
     "Wrapper",
 ]
+
+
+@dataclass(frozen=True)
+class Region:
+    """A part of a page: one element, or several alike. What is outside cannot be selected by mistake.
+
+    Attributes:
+        features: structural conditions; level 1 is the element itself.
+        position: which of the matching elements, counted from 1; −1 for the last, 0 for all of them.
+    """
+
+    features: tuple[Feature, ...]
+    position: int = 0
+
+    @cached_property
+    def xpath(self) -> str:
+        """The elements as XPath."""
+        return region_xpath(self.features, self.position)
+
+    @cached_property
+    def find_elements(self) -> etree.XPath:
+        """The compiled XPath.
+
+        Raises:
+            lxml.etree.XPathError: a value contains a character that XPath does not allow.
+        """
+        return etree.XPath(self.xpath, regexp=False)
+
+    @cached_property
+    def lookahead_level(self) -> float:
+        """The highest level whose following siblings are inspected; infinite if the last element is meant."""
+        if self.position < 0:
+            return math.inf
+        return max((feature.level for feature in self.features if feature.looks_ahead), default=-1)
 
 
 @dataclass(frozen=True)
@@ -39,17 +81,20 @@ class Selector:
         features: the conditions.
         position: which of the matching nodes to keep, counted from 1; −1 keeps the last, 0 keeps all.
         support: the share of the unlabeled sample pages on which the selector selects something.
+        region: the part of the page in which the nodes are; None for the whole page.
     """
 
     node: str
     features: tuple[Feature, ...]
     position: int = 0
     support: float = 0.0
+    region: Region | None = None
 
     @cached_property
     def xpath(self) -> str:
         """The complete condition as XPath, for people and for XSLT."""
-        return full_xpath(self.node, self.features, self.position)
+        region = self.region.xpath if self.region else ""
+        return full_xpath(self.node, self.features, self.position, region)
 
     @cached_property
     def anchor(self) -> Feature | None:
@@ -57,7 +102,7 @@ class Selector:
 
         Captions come last because their candidates are many: all nodes up to the next caption.
         """
-        if self.node != "text()" or any(feature.is_structural for feature in self.features):
+        if self.node != "text()" or self.region or any(feature.is_structural for feature in self.features):
             return None
         searchable = [feature for feature in self.features if all(map(str.strip, feature.values))]
         return min(searchable, key=_is_caption, default=None)
@@ -66,10 +111,15 @@ class Selector:
     def find_candidates(self) -> etree.XPath:
         """The compiled XPath of the structural features; without any, of the texts that may be the anchor.
 
+        With a region, the path starts at one of the region's elements.
+
         Raises:
             lxml.etree.XPathError: a value contains a character that XPath does not allow.
         """
-        path = anchor_xpath(self.anchor) if self.anchor else structure_xpath(self.node, self.features)
+        if self.region:
+            path = "." + structure_xpath(self.node, self.features, in_region=True)
+        else:
+            path = anchor_xpath(self.anchor) if self.anchor else structure_xpath(self.node, self.features)
         return etree.XPath(path, regexp=False)
 
     @cached_property
@@ -86,15 +136,20 @@ class Selector:
         with_words = [feature for feature in self.features if feature.words]
         if self.node == "element()":
             with_words = [feature for feature in with_words if not feature.kind.startswith("inside")]
+        if self.region:
+            with_words += [feature for feature in self.region.features if feature.words]
         return tuple(with_words)
 
     @cached_property
     def lookahead_level(self) -> float:
         """The highest ancestor level whose following siblings are inspected; infinite for texts, −1 for none.
 
-        The text of an element lies inside level 0, so `element()` always looks ahead.
+        The text of an element lies inside level 0, so `element()` always looks ahead. With a region, whose levels are
+        others, any look at siblings counts as infinite.
         """
         ahead = [feature for feature in self.features if feature.looks_ahead]
+        if self.region and (ahead or self.region.lookahead_level >= 0):
+            return math.inf
         levels = [math.inf if feature.side else feature.level for feature in ahead]
         return max(levels, default=0 if self.node == "element()" else -1)
 
