@@ -21,6 +21,7 @@ from untemplate.learning.occurrences import (
     occurrences_in_elements,
     occurrences_in_nodes,
 )
+from untemplate.learning.record_places import FAR_WEIGHT, AttributePlaces, weigh_places
 from untemplate.learning.refining import learn_classifier, learn_range
 from untemplate.learning.sample_table import SampleTable
 from untemplate.learning.search import ScoredFeatures, Search, shared_features
@@ -34,7 +35,7 @@ from untemplate.learning.selectors import (
     learn_selectors,
     pick_rows,
 )
-from untemplate.learning.value_lists import find_list_places, learn_value_list
+from untemplate.learning.value_lists import ListPlace, element_around, find_list_places, learn_value_list
 from untemplate.page import Page
 from untemplate.page.locating import MatchMode, Occurrence
 from untemplate.rules.in_words import explain_rule
@@ -137,7 +138,11 @@ def learn_rules(
     """
     labels_of = _group_by_attribute(labels)
     labeled = [attribute for attribute in schema.attributes.values() if attribute.name in labels_of]
-    reports = [_learn_attribute(table, labels_of[attribute.name], attribute) for attribute in labeled]
+    weights = _weigh_rows(table, labels_of, schema)
+    reports = [
+        _learn_attribute(table, labels_of[attribute.name], attribute, weights.get(attribute.name, {}))
+        for attribute in labeled
+    ]
     return {report.attribute: report.rule for report in reports if report.rule}, reports
 
 
@@ -165,13 +170,54 @@ def _group_by_attribute(labels: PageLabels) -> dict[str, dict[int, list[Label]]]
     return labels_of
 
 
-def _learn_attribute(table: SampleTable, labels: PageLabels, attribute: Attribute) -> AttributeReport:
+def _weigh_rows(
+    table: SampleTable, labels_of: Mapping[str, PageLabels], schema: Schema
+) -> dict[str, dict[int, float]]:
+    """Return for each attribute the weight of each element around a labeled value, over all labeled pages."""
+    weights: dict[str, dict[int, float]] = {name: {} for name in labels_of}
+    for page in sorted({page for labels in labels_of.values() for page in labels}):
+        places: dict[str, AttributePlaces] = {}
+        for name, labels in labels_of.items():
+            present = [label for label in labels.get(page, ()) if not label.is_gap]
+            attribute = schema.attributes.get(name, Attribute(name))
+            if present:
+                places[name] = _find_places(table, page, present, attribute)
+        if len(places) > 1:
+            for name, of_page in weigh_places(table, places).items():
+                weights[name].update(of_page)
+    return weights
+
+
+def _find_places(
+    table: SampleTable, page: int, labels: Sequence[Label], attribute: Attribute
+) -> AttributePlaces:
+    """Return where an attribute may be on a labeled page: at spans that equal its values, else inside texts."""
+    with_elements = table.with_elements
+    if len(labels) > 1:
+        lists = find_list_places(with_elements, page, [label.value or "" for label in labels])
+        around = ((element_around(with_elements, place),) for place in lists)
+        return AttributePlaces(tuple(around), is_list=True)
+    (occurrences,) = occurrences_in_nodes(table, {page: labels}, attribute)[page]
+    inside = dict.fromkeys((int(table.ancestor(1)[o.row]),) for o in occurrences if o.mode != "part")
+    if labels[0].xpath is None:
+        spans = with_elements.spans(page)
+        for span in spans.find(labels[0].value or ""):
+            elements = (int(with_elements.ancestor(1)[row]) for row in reversed(spans.rows_at[span]))
+            inside.setdefault(tuple(dict.fromkeys(elements)))
+    if not inside:
+        inside = dict.fromkeys((int(table.ancestor(1)[o.row]),) for o in occurrences)
+    return AttributePlaces(tuple(inside))
+
+
+def _learn_attribute(
+    table: SampleTable, labels: PageLabels, attribute: Attribute, weights: Mapping[int, float]
+) -> AttributeReport:
     """Learn from all labels; if no rule fits them, from the largest group of pages with the value at one place."""
-    report = _learn_from_all(table, labels, attribute)
+    report = _learn_from_all(table, labels, attribute, weights)
     alike = {} if report.rule else most_alike_pages(table, labels, attribute)
     if not alike:
         return report
-    second = _learn_from_all(table, alike, attribute)
+    second = _learn_from_all(table, alike, attribute, weights)
     if not second.rule:
         return report
     odd = [table.pages[page].id for page in labels if page not in alike]
@@ -179,18 +225,20 @@ def _learn_attribute(table: SampleTable, labels: PageLabels, attribute: Attribut
     return replace(second, problems=[*second.problems, problem])
 
 
-def _learn_from_all(table: SampleTable, labels: PageLabels, attribute: Attribute) -> AttributeReport:
+def _learn_from_all(
+    table: SampleTable, labels: PageLabels, attribute: Attribute, weights: Mapping[int, float]
+) -> AttributeReport:
     present = {
         page: [label for label in page_labels if not label.is_gap] for page, page_labels in labels.items()
     }
-    if attribute.many and (report := _learn_list(table.with_elements, present, attribute)):
+    if attribute.many and (report := _learn_list(table.with_elements, present, attribute, weights)):
         return report
     in_nodes = occurrences_in_nodes(table, present, attribute)
-    hypotheses = _make_hypotheses(table, in_nodes, attribute)
+    hypotheses = _make_hypotheses(table, in_nodes, attribute, weights)
     in_elements: LabeledOccurrences = {}
     if not all(_is_complete(occurrences) for occurrences in _per_label(in_nodes)):
         in_elements = occurrences_in_elements(table.with_elements, present)
-        hypotheses += _make_hypotheses(table.with_elements, in_elements, attribute)
+        hypotheses += _make_hypotheses(table.with_elements, in_elements, attribute, weights)
     problems = list(explain_missing_labels(table, present, in_nodes, in_elements))
     learned = _best_rule(hypotheses, attribute)
     if learned:
@@ -200,16 +248,34 @@ def _learn_from_all(table: SampleTable, labels: PageLabels, attribute: Attribute
     return AttributeReport(attribute.name, problems=problems)
 
 
-def _learn_list(table: SampleTable, labels: PageLabels, attribute: Attribute) -> AttributeReport | None:
+def _learn_list(
+    table: SampleTable, labels: PageLabels, attribute: Attribute, weights: Mapping[int, float]
+) -> AttributeReport | None:
     """Learn a list of values by what its members share; None if nothing structural distinguishes them."""
-    values_of = {page: [label.value or "" for label in given] for page, given in labels.items()}
-    places = {page: find_list_places(table, page, values) for page, values in values_of.items() if values}
+    places: dict[int, list[ListPlace]] = {}
+    for page, page_labels in labels.items():
+        if page_labels:
+            found = find_list_places(table, page, [label.value or "" for label in page_labels])
+            places[page] = _best_weighted(table, found, weights)
     learned = learn_value_list(table, {page: found for page, found in places.items() if found})
     if learned is None:
         return None
     rule = Rule(attribute.name, learned.selectors, learned.committee)
     target = LearningTarget(table, learned.selectors[0].node, {page: [] for page in labels}, many=True)
     return _report_rule(rule, target, [])
+
+
+def _best_weighted(
+    table: SampleTable, places: Sequence[ListPlace], weights: Mapping[int, float]
+) -> list[ListPlace]:
+    """Return the places of a list that fit the page's other attributes best."""
+
+    def weight(place: ListPlace) -> float:
+        element = int(table.ancestor(1)[place.rows[0][-1]]) if len(place.rows) == 1 else element_around(table, place)
+        return weights.get(element, 0.0)
+
+    best = max(map(weight, places), default=0.0)
+    return [place for place in places if weight(place) == best]
 
 
 def _per_label(occurrences: LabeledOccurrences) -> Iterator[Sequence[Occurrence]]:
@@ -235,17 +301,24 @@ def _best_rule(hypotheses: Sequence[_Hypothesis], attribute: Attribute) -> tuple
 
 
 def _make_hypotheses(
-    table: SampleTable, occurrences: LabeledOccurrences, attribute: Attribute
+    table: SampleTable, occurrences: LabeledOccurrences, attribute: Attribute, weights: Mapping[int, float]
 ) -> list[_Hypothesis]:
     """Return one hypothesis for each mode and kind of node in which values occur."""
     kinds: set[tuple[MatchMode, str]] = set()
     for label_occurrences in _per_label(occurrences):
         kinds |= {(occurrence.mode, _kind_of(table, occurrence)) for occurrence in label_occurrences}
-    return [_make_hypothesis(table, occurrences, mode, kind, attribute) for mode, kind in sorted(kinds)]
+    return [
+        _make_hypothesis(table, occurrences, mode, kind, attribute, weights) for mode, kind in sorted(kinds)
+    ]
 
 
 def _make_hypothesis(
-    table: SampleTable, occurrences: LabeledOccurrences, mode: MatchMode, kind: str, attribute: Attribute
+    table: SampleTable,
+    occurrences: LabeledOccurrences,
+    mode: MatchMode,
+    kind: str,
+    attribute: Attribute,
+    weights: Mapping[int, float],
 ) -> _Hypothesis:
     """Return the hypothesis that all values occur in this mode, in nodes of this kind.
 
@@ -258,7 +331,10 @@ def _make_hypothesis(
         values = list(filter(None, page_occurrences))
         if values or not occurrences[page]:
             rows[page] = [[occurrence.row for occurrence in value] for value in values]
-    target = LearningTarget(table, kind, rows, attribute.many, _texts_before(table, by_row.values()))
+    elsewhere = FAR_WEIGHT if weights else 1.0
+    row_weights = {row: weights.get(int(table.ancestor(1)[row]), elsewhere) for row in by_row}
+    before = _texts_before(table, by_row.values())
+    target = LearningTarget(table, kind, rows, attribute.many, before, row_weights)
     return _Hypothesis(target, mode, by_row, choose_variants(target, find_variants(target)))
 
 

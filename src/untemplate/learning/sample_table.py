@@ -205,6 +205,31 @@ class SampleTable:
                 ends[parent] = ends[number]
         return np.array(ends, np.int32)
 
+    @cached_property
+    def depth(self) -> list[int]:
+        """How many elements are around each element."""
+        depths = [0] * len(self._parent)
+        for number in range(1, len(depths)):
+            parent = self._parent[number]
+            depths[number] = depths[parent] + 1 if parent else 0
+        return depths
+
+    def shared_depth(self, first: int, second: int) -> int:
+        """Return the depth of the smallest element that contains two elements of a page."""
+        while first != second:
+            if first > second:
+                first = self._parent[first]
+            else:
+                second = self._parent[second]
+        return self.depth[first]
+
+    def children(self, number: int) -> Iterator[int]:
+        """Yield the child elements of an element."""
+        child, last = number + 1, int(self.subtree_end[number])
+        while child <= last:
+            yield child
+            child = int(self.subtree_end[child]) + 1
+
     def elements_of(self, region: Region) -> Ints:
         """Return the elements of a region on all pages."""
         mask = np.ones(len(self._parent), np.bool_)

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
+from statistics import mean
 
 from untemplate.learning.sample_table import SampleTable
 from untemplate.learning.search import (
@@ -54,6 +55,8 @@ WORTH_REFINED, WORTH_UNCAPTIONED, WORTH_FIRST, WORTH_COUNTED, WORTH_GENERAL = 0.
 WORTH_UNANCHORED = 0.5
 # A place with this share of different texts has its full worth; one that shows the same text on all pages, half.
 FULL_VARIETY_SHARE = 0.5
+# Added to the number of pages that a variant fits, so that its worth counts where there are no unlabeled pages.
+UNSEEN_PAGES = 0.01
 HEADINGS = {"h1": 3, "h2": 2, "h3": 1}
 
 # Variants of one template that a rule distinguishes.
@@ -74,6 +77,7 @@ class LearningTarget:
         rows: for each labeled page, for each value on it, the rows where it may be. A page without values has a gap.
         many: whether a page may have several values.
         before: for rows where the value is a part of the text, the text in front of it.
+        weights: how well a row fits the places of the page's other attributes, from 0 to 1; 1 if it has no entry.
     """
 
     table: SampleTable
@@ -81,6 +85,7 @@ class LearningTarget:
     rows: dict[int, list[list[int]]]
     many: bool = False
     before: Mapping[int, str] = field(default_factory=dict)
+    weights: Mapping[int, float] = field(default_factory=dict)
 
     @property
     def universe(self) -> int:
@@ -349,7 +354,10 @@ def _make_variant(
     texts = {target.table.rows[rows[0]].text for rows in selected if rows}
     fitting = sum(len(rows) == 1 or (target.many and len(rows) > 0) for rows in selected)
     variety = min(1.0, len(texts) / (FULL_VARIETY_SHARE * fitting)) if fitting else 1.0
-    return Variant(tuple(sets), position, covered, worth * fitting * (1 + variety) / 2, len(texts), counted)
+    labeled = [target.select(bits, page, position)[0] for page in covered]
+    weight = mean(target.weights.get(row, 1.0) for row in labeled) if labeled else 0.0
+    score = worth * weight * (fitting + UNSEEN_PAGES) * (1 + variety) / 2
+    return Variant(tuple(sets), position, covered, score, len(texts), counted)
 
 
 def choose_variants(target: LearningTarget, variants: Sequence[Variant]) -> list[Variant]:

@@ -24,7 +24,7 @@ from untemplate.page.locating import letters_and_digits
 from untemplate.rules.feature import Feature, element_values
 from untemplate.rules.rule import Region, Selector
 
-__all__ = ["ListPlace", "LearnedList", "find_list_places", "learn_value_list"]
+__all__ = ["ListPlace", "LearnedList", "element_around", "find_list_places", "learn_value_list"]
 
 # Elements around a list that are tried as regions.
 MAX_REGIONS = 8
@@ -104,6 +104,20 @@ def _make_place(
     rows = tuple(tuple(spans.rows_at[span]) for span in place.values())
     expected = tuple(letters_and_digits(values[number]) for number in place)
     return ListPlace(page, rows, expected, len(values) - len(place))
+
+
+def element_around(table: SampleTable, place: ListPlace) -> int:
+    """Return the smallest element around all members of a list."""
+    numbers = [int(table.ancestor(1)[rows[0]]) for rows in place.rows]
+    if len(numbers) == 1:
+        return int(table.parent[numbers[0]])
+    return _common_element(table, numbers[0], numbers[-1])
+
+
+def _common_element(table: SampleTable, number: int, last: int) -> int:
+    while number and not number <= last <= int(table.subtree_end[number]):
+        number = int(table.parent[number])
+    return number
 
 
 def learn_value_list(table: SampleTable, places: Mapping[int, Sequence[ListPlace]]) -> LearnedList | None:
@@ -210,9 +224,6 @@ class _Describer:
 
     def _member_rows(self) -> Iterator[tuple[str, tuple[str, ...], list[int]]]:
         """Yield the ways to see all members as nodes of one kind: as text nodes, or as elements of the same tags."""
-        texts = [[row for row in rows if self.table.rows[row].is_text] for rows in self.place.rows]
-        if all(texts):
-            yield "text()", (), [rows[0] for rows in texts]
         by_tag = [self._elements_by_tag(rows) for rows in self.place.rows]
         counts = Counter(tag for tags in by_tag for tag in tags)
         common = [tag for tag, count in counts.items() if count == len(by_tag)]
@@ -224,6 +235,10 @@ class _Describer:
             used = tuple(sorted({tag for tag, _ in chosen}))
             if len(used) <= MAX_SINGLE_NAMES:
                 yield "element()", used, [row for _, row in chosen]
+        # Elsewhere a member may have several text nodes, so texts are members only if no element equals them all.
+        texts = [[row for row in rows if self.table.rows[row].is_text] for rows in self.place.rows]
+        if not common and all(texts):
+            yield "text()", (), [rows[0] for rows in texts]
 
     def _elements_by_tag(self, rows: Iterable[int]) -> dict[str, int]:
         """Return the innermost element row of each tag."""
@@ -289,10 +304,7 @@ class _Describer:
         """Return the smallest element around all members."""
         level = 2 if self.table.rows[rows[0]].kind == "element" else 1
         number = int(self.table.ancestor(level)[rows[0]])
-        last = int(self.table.ancestor(1)[rows[-1]])
-        while number and not number <= last <= int(self.table.subtree_end[number]):
-            number = int(self.table.parent[number])
-        return number
+        return _common_element(self.table, number, int(self.table.ancestor(1)[rows[-1]]))
 
     def _positioned(
         self, number: int, climbed: int, name: str, features: tuple[Feature, ...]
