@@ -51,7 +51,7 @@ MAX_ELSEWHERE = 2
 MAX_TAG_LEVEL = 2
 
 # Worth of an occurrence by its mode: a part must be cut out, and readers do not see attributes.
-_WORTH: dict[MatchMode, float] = {"node": 1.0, "element": 0.9, "span": 0.8, "part": 0.5, "attribute": 0.4}
+_WORTH: dict[MatchMode, float] = {"node": 1.0, "element": 0.99, "span": 0.6, "part": 0.5, "attribute": 0.4}
 # Modes in which a node shows the value and nothing else.
 _COMPLETE_MODES: tuple[MatchMode, ...] = ("node", "attribute")
 
@@ -235,9 +235,8 @@ def _learn_from_all(
         return report
     in_nodes = occurrences_in_nodes(table, present, attribute)
     hypotheses = _make_hypotheses(table, in_nodes, attribute, weights)
-    in_elements: LabeledOccurrences = {}
-    if not all(_is_complete(occurrences) for occurrences in _per_label(in_nodes)):
-        in_elements = occurrences_in_elements(table.with_elements, present)
+    in_elements = occurrences_in_elements(table.with_elements, present)
+    if any(_per_label(in_elements)):
         hypotheses += _make_hypotheses(table.with_elements, in_elements, attribute, weights)
     problems = list(explain_missing_labels(table, present, in_nodes, in_elements))
     learned = _best_rule(hypotheses, attribute)
@@ -280,11 +279,6 @@ def _best_weighted(
 
 def _per_label(occurrences: LabeledOccurrences) -> Iterator[Sequence[Occurrence]]:
     return chain.from_iterable(occurrences.values())
-
-
-def _is_complete(occurrences: Sequence[Occurrence]) -> bool:
-    """Return True if a value fills a node at one of its occurrences."""
-    return any(occurrence.mode in _COMPLETE_MODES for occurrence in occurrences)
 
 
 def _best_rule(hypotheses: Sequence[_Hypothesis], attribute: Attribute) -> tuple[Rule, LearningTarget] | None:

@@ -46,7 +46,10 @@ class AttributePlaces:
 
 
 def weigh_places(table: SampleTable, places: Mapping[str, AttributePlaces]) -> dict[str, dict[int, float]]:
-    """Return for each attribute the weight of each element of its places: 1 for the best place, less for others.
+    """Return for each attribute the weight of each element of its places: 1 for the best places, less for others.
+
+    The best places share the deepest element with a list. On pages without lists they share the deepest element with all
+    other attributes: any place inside the record is good enough then, as breadcrumbs and titles are often close together.
 
     Args:
         table: the sample.
@@ -55,15 +58,30 @@ def weigh_places(table: SampleTable, places: Mapping[str, AttributePlaces]) -> d
     chosen = _choose_together(table, places)
     weights: dict[str, dict[int, float]] = {}
     for name, of_attribute in places.items():
-        others = {other: element for other, element in chosen.items() if other != name}
-        nearness = [_nearness(table, elements[0], others, places) for elements in of_attribute.places]
-        nearest = max(nearness, default=0.0)
+        others = _without(chosen, name)
+        lists = [element for other, element in others.items() if places[other].is_list]
+        targets = lists or _shared_element(table, list(others.values()))
+        depths = [
+            max((table.shared_depth(elements[0], target) for target in targets), default=0)
+            for elements in of_attribute.places
+        ]
+        deepest = max(depths, default=0)
         weights[name] = {}
-        for elements, near in zip(of_attribute.places, nearness, strict=True):
-            weight = 1.0 if near >= nearest else FAR_WEIGHT
+        for elements, depth in zip(of_attribute.places, depths, strict=True):
+            weight = 1.0 if depth >= deepest else FAR_WEIGHT
             weight *= _repetition_weight(table, elements[0], of_attribute)
             weights[name].update(dict.fromkeys(elements, weight))
     return weights
+
+
+def _shared_element(table: SampleTable, elements: Sequence[int]) -> list[int]:
+    """Return the smallest element around all elements, or nothing if there are none."""
+    if not elements:
+        return []
+    shared = elements[0]
+    for element in elements[1:]:
+        shared = table.shared_element(shared, element)
+    return [shared]
 
 
 def _choose_together(table: SampleTable, places: Mapping[str, AttributePlaces]) -> dict[str, int]:

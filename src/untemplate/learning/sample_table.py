@@ -7,7 +7,7 @@ the fastest representation to intersect and count.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
@@ -60,6 +60,7 @@ class SampleTable:
         self._holders: dict[tuple[str, str], list[int]] = {}
         self._bits: dict[Feature, int] = {}
         self._spans: dict[int, PageSpans] = {}
+        self._inside: dict[tuple[Region, str, int], int] = {}
         for page in pages:
             self._add(page)
 
@@ -214,14 +215,18 @@ class SampleTable:
             depths[number] = depths[parent] + 1 if parent else 0
         return depths
 
-    def shared_depth(self, first: int, second: int) -> int:
-        """Return the depth of the smallest element that contains two elements of a page."""
+    def shared_element(self, first: int, second: int) -> int:
+        """Return the smallest element that contains two elements of a page."""
         while first != second:
             if first > second:
                 first = self._parent[first]
             else:
                 second = self._parent[second]
-        return self.depth[first]
+        return first
+
+    def shared_depth(self, first: int, second: int) -> int:
+        """Return the depth of the smallest element that contains two elements of a page."""
+        return self.depth[self.shared_element(first, second)]
 
     def children(self, number: int) -> Iterator[int]:
         """Yield the child elements of an element."""
@@ -263,14 +268,21 @@ class SampleTable:
             node: the kind of node that is selected.
             top: the highest level that has a feature; the element there may be that of the region.
         """
+        level = max(top, 1)
+        if node == "element()" and level == 1:
+            level = 2  # a selected element is inside the region, not the region itself
+        key = (region, node, level)
+        if key not in self._inside:
+            self._inside[key] = self._rows_with_ancestor_inside(region, level)
+        return self._inside[key]
+
+    def _rows_with_ancestor_inside(self, region: Region, level: int) -> int:
+        """Return the rows whose ancestor at a level is an element of a region, or inside one."""
         elements = self.elements_of(region)
         changes = np.zeros(len(self._parent) + 1, np.int32)
         np.add.at(changes, elements, 1)
         np.add.at(changes, self.subtree_end[elements] + 1, -1)
         inside = np.cumsum(changes[:-1]) > 0
-        level = max(top, 1)
-        if node == "element()" and level == 1:
-            level = 2  # a selected element is inside the region, not the region itself
         return _pack(inside[self.ancestor(level)])
 
     def neighbor_text(self, row: int, side: str) -> str:
@@ -322,6 +334,12 @@ class SampleTable:
     def count_elements(self, kind: str, value: str) -> int:
         """Count the elements with this value."""
         return len(self._holders.get((kind, value), ()))
+
+    def count_on_page(self, kind: str, value: str, page: int) -> int:
+        """Count the elements of a page with this value."""
+        numbers = self._holders.get((kind, value), [])
+        first, after = self._first_elements[page], [*self._first_elements, len(self._parent)][page + 1]
+        return bisect_left(numbers, after) - bisect_left(numbers, first)
 
     def page_of_element(self, number: int) -> int:
         """Return the page of an element."""

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from untemplate.learning.sample_table import SampleTable, bits_of
 from untemplate.page.captions import MAX_CAPTION_LENGTH
 from untemplate.rules.feature import CAPTION, Feature, element_values
+from untemplate.rules.rule import Region
 
 __all__ = [
     "ScoredFeatures",
@@ -28,7 +29,9 @@ __all__ = [
     "disjunctions",
     "features_of_row",
     "is_stable",
+    "named_regions",
     "nearby_names",
+    "own_names",
     "prefix_feature",
     "shared_features",
     "tag_path",
@@ -89,6 +92,28 @@ def nearby_names(table: SampleTable, row: int) -> tuple[Feature, ...]:
         named_ancestors += bool(element_names)
         level += 1
     return tuple(names)
+
+
+def own_names(table: SampleTable, row: int) -> tuple[Feature, ...]:
+    """Return the tag and the stable names of the element that contains a node, or that is the node."""
+    element = int(table.ancestor(1)[row])
+    tag = Feature("tag", 1, (table.element(element).tag,))
+    return (tag, *_without_redundant(_stable_names(table, element, 1)))
+
+
+def named_regions(table: SampleTable, row: int) -> Iterator[Region]:
+    """Yield the nearest elements around a node that have a stable name which no other element of the page has."""
+    page = int(table.row_page[row])
+    element, found = int(table.parent[table.ancestor(1)[row]]), 0
+    while element and found < MAX_NAMED_ANCESTORS:
+        names = [
+            name for name in _stable_names(table, element, 1) if table.count_on_page(name.kind, name.values[0], page) == 1
+        ]
+        if names:
+            found += 1
+            tag = Feature("tag", 1, (table.element(element).tag,))
+            yield Region((tag, min(names, key=lambda name: (name.kind == "class", len(name.values[0]), name.values))))
+        element = int(table.parent[element])
 
 
 def _stable_names(table: SampleTable, element: int, level: int) -> list[Feature]:

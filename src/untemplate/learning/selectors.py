@@ -18,13 +18,15 @@ from untemplate.learning.sample_table import SampleTable
 from untemplate.learning.search import (
     Search,
     caption_feature,
+    named_regions,
     nearby_names,
+    own_names,
     prefix_feature,
     shared_features,
     tag_path,
 )
 from untemplate.rules.feature import Feature
-from untemplate.rules.rule import Selector
+from untemplate.rules.rule import Region, Selector
 
 __all__ = [
     "MAX_COMMITTEE",
@@ -51,6 +53,10 @@ MEANINGFUL_TYPES = frozenset({"inside-word", "out-left-text", "out-left-word"})
 # Worth of a variant with features added, without its caption, that takes the first or last of several nodes, that
 # counts nodes, or that only says what all of several values share; 1 for a plain description.
 WORTH_REFINED, WORTH_UNCAPTIONED, WORTH_FIRST, WORTH_COUNTED, WORTH_GENERAL = 0.75, 0.5, 0.5, 0.2, 0.25
+# Worth of a variant that only says what names a value has, and in which part of the page it is.
+WORTH_IN_REGION = 0.4
+# Nodes that are counted inside a region.
+MAX_REGION_POSITION = 3
 # Worth of a part of a text, if no other text begins with the words in front of it.
 WORTH_UNANCHORED = 0.5
 # A place with this share of different texts has its full worth; one that shows the same text on all pages, half.
@@ -97,17 +103,13 @@ class LearningTarget:
         """The sample pages without a label."""
         return [page for page in range(len(self.table.pages)) if page not in self.rows]
 
-    def bits(self, features: Iterable[Feature]) -> int:
-        """Return the rows that have all these features."""
-        return self.table.bits(features) & self.universe
-
-    def selected(self, selector: Selector) -> int:
-        """Return the rows that match the features of a selector, inside its region."""
-        bits = self.bits(selector.features)
-        if selector.region is None:
+    def bits(self, features: Sequence[Feature], region: Region | None = None) -> int:
+        """Return the rows that have all these features, inside a region if there is one."""
+        bits = self.table.bits(features) & self.universe
+        if region is None:
             return bits
-        top = max((f.level for f in selector.features if f.is_structural), default=0)
-        return bits & self.table.rows_inside(selector.region, selector.node, top)
+        top = max((feature.level for feature in features if feature.is_structural), default=0)
+        return bits & self.table.rows_inside(region, self.node, top)
 
     def select(self, bits: int, page: int, position: int) -> list[int]:
         """Return the rows that a selector with this position selects on a page; position 0 selects all."""
@@ -130,9 +132,11 @@ class LearningTarget:
             return False
         return not self.many or all(set(rows) & set(selected) for rows in self.rows[page])
 
-    def accepts_everywhere(self, features: Iterable[Feature], position: int) -> bool:
+    def accepts_everywhere(
+        self, features: Sequence[Feature], position: int, region: Region | None = None
+    ) -> bool:
         """Return True if a selector selects nothing wrong on any labeled page."""
-        bits = self.bits(features)
+        bits = self.bits(features, region)
         return all(self.accepts(bits, page, position) for page in self.rows)
 
     def is_precise(self, bits: int) -> bool:
@@ -204,6 +208,7 @@ class Variant:
         score: the number of unlabeled pages on which the first set selects one node, weighted by its worth.
         texts: the number of different texts selected there.
         counted: an alternative that uses a position instead of the features added for precision.
+        region: the part of the page that the feature sets are limited to.
     """
 
     sets: tuple[tuple[Feature, ...], ...]
@@ -212,6 +217,7 @@ class Variant:
     score: float
     texts: int
     counted: Variant | None = None
+    region: Region | None = None
 
     @property
     def rank(self) -> tuple[int, float, int, int]:
@@ -235,6 +241,8 @@ def find_variants(target: LearningTarget) -> list[Variant]:
     variants = [_make_precise(target, description, rows) for description, rows in rows_of.items()]
     if target.many:
         variants.append(_general_variant(target))
+    else:
+        variants += _variants_in_regions(target)
     useful = [variant for variant in variants if variant and variant.covered]
     return sorted(useful, key=lambda variant: variant.rank, reverse=True)
 
@@ -327,6 +335,26 @@ def _positions(target: LearningTarget, bits: int, rows: Iterable[int]) -> list[i
     return list(positions)
 
 
+def _variants_in_regions(target: LearningTarget) -> Iterator[Variant]:
+    """Yield variants by a value's own names, within the nearest elements whose names occur once on the page.
+
+    They do not depend on what is between: a price may be inside a mark for reduced prices on some pages only.
+    """
+    table = target.table
+    best = max((target.weights.get(row, 1.0) for row in target.labeled_rows()), default=0.0)
+    for row in dict.fromkeys(target.labeled_rows()):
+        if target.weights.get(row, 1.0) < best or row in target.before:
+            continue
+        own = own_names(table, row)
+        for region in named_regions(table, row):
+            bits = target.bits(own, region)
+            for position in _positions(target, bits, [row]):
+                if abs(position) <= MAX_REGION_POSITION and target.accepts_everywhere(own, position, region):
+                    is_only = target.is_precise(bits)
+                    worth = WORTH_IN_REGION if is_only or position in (1, -1) else WORTH_COUNTED
+                    yield _make_variant(target, [own], 0 if is_only else position, worth, region=region)
+
+
 def _general_variant(target: LearningTarget) -> Variant | None:
     """Return what all values of a `many` attribute share, by the paper's search.
 
@@ -346,9 +374,10 @@ def _make_variant(
     position: int,
     worth: float,
     counted: Variant | None = None,
+    region: Region | None = None,
 ) -> Variant:
     """Return a variant with its measures on the sample. Places whose text varies from page to page score higher."""
-    bits = target.bits(sets[0])
+    bits = target.bits(sets[0], region)
     covered = frozenset(page for page in target.rows if target.covers(bits, page, position))
     selected = [target.select(bits, page, position) for page in target.unlabeled_pages]
     texts = {target.table.rows[rows[0]].text for rows in selected if rows}
@@ -357,7 +386,7 @@ def _make_variant(
     labeled = [target.select(bits, page, position)[0] for page in covered]
     weight = mean(target.weights.get(row, 1.0) for row in labeled) if labeled else 0.0
     score = worth * weight * (fitting + UNSEEN_PAGES) * (1 + variety) / 2
-    return Variant(tuple(sets), position, covered, score, len(texts), counted)
+    return Variant(tuple(sets), position, covered, score, len(texts), counted, region)
 
 
 def choose_variants(target: LearningTarget, variants: Sequence[Variant]) -> list[Variant]:
@@ -373,7 +402,9 @@ def choose_variants(target: LearningTarget, variants: Sequence[Variant]) -> list
 
 def learn_selectors(target: LearningTarget, variants: Sequence[Variant]) -> list[Selector]:
     """Return selectors in the order to try them: the specific ones of all variants, then coarser ones that agree."""
-    specific = [_measured_selector(target, variant.sets[0], variant.position) for variant in variants]
+    specific = [
+        _measured_selector(target, variant.sets[0], variant.position, variant.region) for variant in variants
+    ]
     selectors = list(specific)
     for variant in variants:
         coarser = _coarser_selectors(target, variant)
@@ -383,7 +414,7 @@ def learn_selectors(target: LearningTarget, variants: Sequence[Variant]) -> list
 
 def _coarser_selectors(target: LearningTarget, variant: Variant) -> Iterator[Selector]:
     for features in variant.sets[1:]:
-        yield _measured_selector(target, features, variant.position)
+        yield _measured_selector(target, features, variant.position, variant.region)
     if variant.counted:
         yield _measured_selector(target, variant.counted.sets[0], variant.counted.position)
 
@@ -419,7 +450,7 @@ def learn_elsewhere(
     members = []
     for variant in variants:
         coarse = variant.sets[1] if len(variant.sets) > 1 else variant.sets[0]
-        members.append(_measured_selector(target, coarse, variant.position))
+        members.append(_measured_selector(target, coarse, variant.position, variant.region))
     return [member for member in members if _shows_same_row_texts(target, member, main, selectors)]
 
 
@@ -435,14 +466,14 @@ def _shows_same_row_texts(
 def pick_rows(target: LearningTarget, selectors: Sequence[Selector], page: int) -> list[int]:
     """Return the rows that a rule selects on a page: those of its first selector that selects anything."""
     for selector in selectors:
-        if rows := target.select(target.selected(selector), page, selector.position):
+        if rows := target.select(target.bits(selector.features, selector.region), page, selector.position):
             return rows if target.many else rows[:1]
     return []
 
 
 def _agrees(target: LearningTarget, selector: Selector, specific: Sequence[Selector]) -> bool:
     """Return True if a selector is right on labeled pages and finds the same texts as others on the rest."""
-    if not target.accepts_everywhere(selector.features, selector.position):
+    if not target.accepts_everywhere(selector.features, selector.position, selector.region):
         return False
     pages = target.unlabeled_pages
     pairs = [(pick_rows(target, [selector], page), pick_rows(target, specific, page)) for page in pages]
@@ -463,9 +494,11 @@ def _row_texts(target: LearningTarget, rows: Iterable[int]) -> list[str]:
     return [target.table.rows[row].text for row in rows]
 
 
-def _measured_selector(target: LearningTarget, features: tuple[Feature, ...], position: int) -> Selector:
+def _measured_selector(
+    target: LearningTarget, features: tuple[Feature, ...], position: int, region: Region | None = None
+) -> Selector:
     """Return a selector with its support: the share of unlabeled pages on which it selects something."""
-    selector = Selector(target.node, features, position)
+    selector = Selector(target.node, features, position, region=region)
     pages = target.unlabeled_pages
     if not pages:
         return replace(selector, support=1.0)

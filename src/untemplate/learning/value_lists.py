@@ -166,7 +166,6 @@ class _Describer:
         self.table = table
         self.place = place
         self.page_bits = table.page_bits[place.page]
-        self._regions: dict[tuple[Region, str, int], int] = {}
 
     def candidates(self) -> Iterator[_Candidate]:
         """Yield everything that selects exactly the members, on the whole page or in a region."""
@@ -192,15 +191,9 @@ class _Describer:
     ) -> Iterator[_Candidate]:
         top = max((feature.level for feature in features), default=0)
         for climbed, region_name, region in regions:
-            inside = bits & self._inside(region, node, top)
+            inside = bits & self.table.rows_inside(region, node, top)
             if inside & wanted == wanted and (judged := self._is_right(inside, wanted)):
                 yield self._candidate(node, features, region, inside, (name, region_name), climbed, judged)
-
-    def _inside(self, region: Region, node: str, top: int) -> int:
-        key = (region, node, top)
-        if key not in self._regions:
-            self._regions[key] = self.table.rows_inside(region, node, top)
-        return self._regions[key]
 
     def _is_right(self, bits: int, wanted: int) -> str:
         """Return "exact" if only the members are selected, "close" if what is more may be the members not found."""
