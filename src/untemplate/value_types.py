@@ -30,6 +30,7 @@ __all__ = [
     "ValueType",
     "find_all_typed",
     "find_typed",
+    "is_one_typed",
     "looks_typed",
     "parse_typed",
 ]
@@ -179,6 +180,23 @@ def looks_typed(text: str, type: Type) -> bool:
     if required is None:
         return True
     return any(map(str.isdigit, text)) if required == "digit" else required in text
+
+
+def is_one_typed(text: str, type: Type) -> bool:
+    """Return True if the text is one value of the type: it has no digits or signs of another.
+
+    Text around the value is fine, a second value is not. Types without a pattern allow any text.
+
+    >>> is_one_typed("Now $199.99", "price"), is_one_typed("$215.00 now $199.99", "price")
+    (True, False)
+    >>> is_one_typed("Sold out, back in 3 weeks", "price")
+    False
+    """
+    value_type = TYPES[type]
+    if value_type.pattern is None or value_type.required is None:
+        return True
+    part = find_typed(text, type) if len(text) <= MAX_VALUE_LENGTH else None
+    return part is not None and not looks_typed(text.replace(part, "", 1), type)
 
 
 def parse_typed(text: str, type: Type, base: str = "") -> Any:

@@ -17,8 +17,8 @@ from untemplate.learning.occurrences import (
     LabeledOccurrences,
     PageLabels,
     explain_missing_labels,
+    locate_labels,
     most_alike_pages,
-    occurrences_in_elements,
     occurrences_in_nodes,
 )
 from untemplate.learning.record_places import FAR_WEIGHT, AttributePlaces, weigh_places
@@ -41,7 +41,7 @@ from untemplate.page.locating import MatchMode, Occurrence
 from untemplate.rules.in_words import explain_rule
 from untemplate.rules.rule import Range, RecordRule, Rule, Selector
 from untemplate.schema import Attribute, Schema
-from untemplate.value_types import looks_typed
+from untemplate.value_types import Type, is_one_typed, looks_typed
 
 __all__ = ["AttributeReport", "LearnedRules", "learn_pages", "learn_rules"]
 
@@ -106,12 +106,16 @@ class LearnedRules:
 
 @dataclass(frozen=True)
 class _Hypothesis:
-    """One reading of the labels: the occurrences of one mode and node kind, and the variants that describe them."""
+    """One reading of the labels: the occurrences of one mode and node kind, and the variants that describe them.
+
+    The alternatives are all variants, of which some were chosen.
+    """
 
     target: LearningTarget
     mode: MatchMode
     occurrences: dict[int, Occurrence]  # by row
     variants: list[Variant]
+    alternatives: list[Variant]
 
     @property
     def rank(self) -> tuple[int, int, float, float, int]:
@@ -204,9 +208,10 @@ def _find_places(
         for span in spans.find(labels[0].value or ""):
             elements = (int(with_elements.ancestor(1)[row]) for row in reversed(spans.rows_at[span]))
             inside.setdefault(tuple(dict.fromkeys(elements)))
+    parts = dict.fromkeys((int(table.ancestor(1)[o.row]),) for o in occurrences if o.mode == "part")
     if not inside:
-        inside = dict.fromkeys((int(table.ancestor(1)[o.row]),) for o in occurrences)
-    return AttributePlaces(tuple(inside))
+        return AttributePlaces(tuple(parts))
+    return AttributePlaces(tuple(inside), parts=tuple(place for place in parts if place not in inside))
 
 
 def _learn_attribute(
@@ -233,12 +238,12 @@ def _learn_from_all(
     }
     if attribute.many and (report := _learn_list(table.with_elements, present, attribute, weights)):
         return report
-    in_nodes = occurrences_in_nodes(table, present, attribute)
-    hypotheses = _make_hypotheses(table, in_nodes, attribute, weights)
-    in_elements = occurrences_in_elements(table.with_elements, present)
-    if any(_per_label(in_elements)):
-        hypotheses += _make_hypotheses(table.with_elements, in_elements, attribute, weights)
-    problems = list(explain_missing_labels(table, present, in_nodes, in_elements))
+    located = locate_labels(table, present, attribute)
+    hypotheses = _make_hypotheses(table, located.in_nodes, attribute, weights)
+    if any(_per_label(located.in_elements)):
+        hypotheses += _make_hypotheses(table.with_elements, located.in_elements, attribute, weights)
+    problems = list(explain_missing_labels(table, present, located.in_nodes, located.in_elements))
+    problems += located.remarks
     learned = _best_rule(hypotheses, attribute)
     if learned:
         return _report_rule(*learned, problems)
@@ -328,8 +333,16 @@ def _make_hypothesis(
     elsewhere = FAR_WEIGHT if weights else 1.0
     row_weights = {row: weights.get(int(table.ancestor(1)[row]), elsewhere) for row in by_row}
     before = _texts_before(table, by_row.values())
-    target = LearningTarget(table, kind, rows, attribute.many, before, row_weights)
-    return _Hypothesis(target, mode, by_row, choose_variants(target, find_variants(target)))
+    type_ = None if mode == "part" else _strict_type(by_row.values(), attribute)
+    target = LearningTarget(table, kind, rows, attribute.many, before, row_weights, type_)
+    variants = find_variants(target)
+    return _Hypothesis(target, mode, by_row, choose_variants(target, variants), variants)
+
+
+def _strict_type(occurrences: Iterable[Occurrence], attribute: Attribute) -> Type | None:
+    """Return the attribute's type if each labeled value is one value of it and nothing else; None for texts."""
+    is_strict = all(is_one_typed(occurrence.text, attribute.type) for occurrence in occurrences)
+    return attribute.type if is_strict and attribute.type != "text" else None
 
 
 def _fitting_occurrences(
@@ -370,7 +383,7 @@ def _kind_of(table: SampleTable, occurrence: Occurrence) -> str:
 def _selecting_rule(hypothesis: _Hypothesis, attribute: Attribute) -> Rule | None:
     """Return a hypothesis as a rule; None if its values are parts of texts that no range cuts out."""
     target = hypothesis.target
-    selectors = learn_selectors(target, hypothesis.variants)
+    selectors = learn_selectors(target, hypothesis.variants, hypothesis.alternatives)
     rows = [row for page in target.rows for row in pick_rows(target, selectors, page)]
     chosen = [hypothesis.occurrences[row] for row in rows if row in hypothesis.occurrences]
     if not chosen:

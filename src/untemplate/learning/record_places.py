@@ -39,10 +39,12 @@ class AttributePlaces:
     Attributes:
         places: for each candidate place its elements, the innermost first; for a list, the element around all members.
         is_list: whether each place has several values.
+        parts: places where the value is only a part of the text. They are weighed, but say nothing about others.
     """
 
     places: tuple[tuple[int, ...], ...]
     is_list: bool = False
+    parts: tuple[tuple[int, ...], ...] = ()
 
 
 def weigh_places(table: SampleTable, places: Mapping[str, AttributePlaces]) -> dict[str, dict[int, float]]:
@@ -61,13 +63,14 @@ def weigh_places(table: SampleTable, places: Mapping[str, AttributePlaces]) -> d
         others = _without(chosen, name)
         lists = [element for other, element in others.items() if places[other].is_list]
         targets = lists or _shared_element(table, list(others.values()))
+        all_places = (*of_attribute.places, *of_attribute.parts)
         depths = [
             max((table.shared_depth(elements[0], target) for target in targets), default=0)
-            for elements in of_attribute.places
+            for elements in all_places
         ]
-        deepest = max(depths, default=0)
+        deepest = max(depths[: len(of_attribute.places)], default=0)
         weights[name] = {}
-        for elements, depth in zip(of_attribute.places, depths, strict=True):
+        for elements, depth in zip(all_places, depths, strict=True):
             weight = 1.0 if depth >= deepest else FAR_WEIGHT
             weight *= _repetition_weight(table, elements[0], of_attribute)
             weights[name].update(dict.fromkeys(elements, weight))

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
+from itertools import groupby, islice
 from statistics import mean
 
 from untemplate.learning.sample_table import SampleTable
@@ -27,6 +27,7 @@ from untemplate.learning.search import (
 )
 from untemplate.rules.feature import Feature
 from untemplate.rules.rule import Region, Selector
+from untemplate.value_types import Type, is_one_typed
 
 __all__ = [
     "MAX_COMMITTEE",
@@ -84,6 +85,7 @@ class LearningTarget:
         many: whether a page may have several values.
         before: for rows where the value is a part of the text, the text in front of it.
         weights: how well a row fits the places of the page's other attributes, from 0 to 1; 1 if it has no entry.
+        type: the type that each labeled value is one value of, so that other texts do not count; None for any text.
     """
 
     table: SampleTable
@@ -92,6 +94,7 @@ class LearningTarget:
     many: bool = False
     before: Mapping[int, str] = field(default_factory=dict)
     weights: Mapping[int, float] = field(default_factory=dict)
+    type: Type | None = None
 
     @property
     def universe(self) -> int:
@@ -346,12 +349,14 @@ def _variants_in_regions(target: LearningTarget) -> Iterator[Variant]:
         if target.weights.get(row, 1.0) < best or row in target.before:
             continue
         own = own_names(table, row)
-        for region in named_regions(table, row):
+        is_named = len(own) > 1 or own[0].values[0] in HEADINGS
+        for region in islice(named_regions(table, row), None if is_named else 1):
             bits = target.bits(own, region)
             for position in _positions(target, bits, [row]):
                 if abs(position) <= MAX_REGION_POSITION and target.accepts_everywhere(own, position, region):
                     is_only = target.is_precise(bits)
-                    worth = WORTH_IN_REGION if is_only or position in (1, -1) else WORTH_COUNTED
+                    is_sure = is_only or (is_named and position in (1, -1))
+                    worth = WORTH_IN_REGION if is_sure else WORTH_COUNTED
                     yield _make_variant(target, [own], 0 if is_only else position, worth, region=region)
 
 
@@ -381,12 +386,19 @@ def _make_variant(
     covered = frozenset(page for page in target.rows if target.covers(bits, page, position))
     selected = [target.select(bits, page, position) for page in target.unlabeled_pages]
     texts = {target.table.rows[rows[0]].text for rows in selected if rows}
-    fitting = sum(len(rows) == 1 or (target.many and len(rows) > 0) for rows in selected)
+    fitting = sum(_fits(target, rows) for rows in selected)
     variety = min(1.0, len(texts) / (FULL_VARIETY_SHARE * fitting)) if fitting else 1.0
     labeled = [target.select(bits, page, position)[0] for page in covered]
     weight = mean(target.weights.get(row, 1.0) for row in labeled) if labeled else 0.0
     score = worth * weight * (fitting + UNSEEN_PAGES) * (1 + variety) / 2
     return Variant(tuple(sets), position, covered, score, len(texts), counted, region)
+
+
+def _fits(target: LearningTarget, rows: Sequence[int]) -> bool:
+    """Return True if what a selector selects on an unlabeled page can be right: one value, or several if there are many."""
+    if not rows or (len(rows) > 1 and not target.many):
+        return False
+    return target.type is None or is_one_typed(target.table.rows[rows[0]].text, target.type)
 
 
 def choose_variants(target: LearningTarget, variants: Sequence[Variant]) -> list[Variant]:
@@ -400,8 +412,13 @@ def choose_variants(target: LearningTarget, variants: Sequence[Variant]) -> list
     return chosen
 
 
-def learn_selectors(target: LearningTarget, variants: Sequence[Variant]) -> list[Selector]:
-    """Return selectors in the order to try them: the specific ones of all variants, then coarser ones that agree."""
+def learn_selectors(
+    target: LearningTarget, variants: Sequence[Variant], alternatives: Sequence[Variant] = ()
+) -> list[Selector]:
+    """Return selectors in the order to try them: the specific ones of all variants, then coarser ones that agree.
+
+    If these find nothing on some unlabeled pages, the best alternative follows that agrees with them and does.
+    """
     specific = [
         _measured_selector(target, variant.sets[0], variant.position, variant.region) for variant in variants
     ]
@@ -409,7 +426,25 @@ def learn_selectors(target: LearningTarget, variants: Sequence[Variant]) -> list
     for variant in variants:
         coarser = _coarser_selectors(target, variant)
         selectors += [selector for selector in coarser if _agrees(target, selector, specific)]
+    selectors += _find_alternative(target, selectors, alternatives)
     return list(dict.fromkeys(selectors))
+
+
+def _find_alternative(
+    target: LearningTarget, selectors: Sequence[Selector], alternatives: Sequence[Variant]
+) -> list[Selector]:
+    """Return the first alternative in a region that finds a value where the selectors find nothing, if any does."""
+    missed = [page for page in target.unlabeled_pages if not pick_rows(target, selectors, page)]
+    if not missed:
+        return []
+    for variant in alternatives:
+        if variant.region is None:
+            continue
+        selector = _measured_selector(target, variant.sets[0], variant.position, variant.region)
+        finds_more = any(_fits(target, pick_rows(target, [selector], page)) for page in missed)
+        if finds_more and _agrees(target, selector, selectors):
+            return [selector]
+    return []
 
 
 def _coarser_selectors(target: LearningTarget, variant: Variant) -> Iterator[Selector]:
