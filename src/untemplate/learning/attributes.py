@@ -45,6 +45,9 @@ from untemplate.value_types import Type, is_one_typed, looks_typed
 
 __all__ = ["AttributeReport", "LearnedRules", "learn_pages", "learn_rules"]
 
+# A description of a whole list may find something on fewer pages than one of single values, by this share of them: it
+# finds complete lists.
+MAX_LOST_COVERAGE = 0.05
 # Committee members that select other places.
 MAX_ELSEWHERE = 2
 # Ancestors whose tags select the candidates of a classifier if nothing better does.
@@ -202,7 +205,9 @@ def _find_places(
         around = ((element_around(with_elements, place),) for place in lists)
         return AttributePlaces(tuple(around), is_list=True)
     (occurrences,) = occurrences_in_nodes(table, {page: labels}, attribute)[page]
-    inside = dict.fromkeys((int(table.ancestor(1)[o.row]),) for o in occurrences if o.mode != "part")
+    is_link = attribute.type in ("url", "image")
+    visible = [o for o in occurrences if o.mode in ("node", "span") or (is_link and o.mode == "attribute")]
+    inside = dict.fromkeys((int(table.ancestor(1)[o.row]),) for o in visible)
     if labels[0].xpath is None:
         spans = with_elements.spans(page)
         for span in spans.find(labels[0].value or ""):
@@ -210,7 +215,8 @@ def _find_places(
             inside.setdefault(tuple(dict.fromkeys(elements)))
     parts = dict.fromkeys((int(table.ancestor(1)[o.row]),) for o in occurrences if o.mode == "part")
     if not inside:
-        return AttributePlaces(tuple(parts))
+        hidden = ((int(table.ancestor(1)[o.row]),) for o in occurrences if o.mode == "attribute")
+        return AttributePlaces(tuple(dict.fromkeys((*parts, *hidden))))
     return AttributePlaces(tuple(inside), parts=tuple(place for place in parts if place not in inside))
 
 
@@ -236,8 +242,17 @@ def _learn_from_all(
     present = {
         page: [label for label in page_labels if not label.is_gap] for page, page_labels in labels.items()
     }
-    if attribute.many and (report := _learn_list(table.with_elements, present, attribute, weights)):
+    list_report = _learn_list(table.with_elements, present, attribute, weights) if attribute.many else None
+    report = _learn_values(table, present, attribute, weights)
+    if list_report is None or list_report.coverage < report.coverage - MAX_LOST_COVERAGE:
         return report
+    return list_report
+
+
+def _learn_values(
+    table: SampleTable, present: PageLabels, attribute: Attribute, weights: Mapping[int, float]
+) -> AttributeReport:
+    """Learn each value by itself, from its place and what is around it."""
     located = locate_labels(table, present, attribute)
     hypotheses = _make_hypotheses(table, located.in_nodes, attribute, weights)
     if any(_per_label(located.in_elements)):
@@ -266,7 +281,7 @@ def _learn_list(
         return None
     rule = Rule(attribute.name, learned.selectors, learned.committee)
     target = LearningTarget(table, learned.selectors[0].node, {page: [] for page in labels}, many=True)
-    return _report_rule(rule, target, [])
+    return replace(_report_rule(rule, target, []), coverage=learned.coverage)
 
 
 def _best_weighted(
@@ -401,6 +416,7 @@ def _selecting_rule(hypothesis: _Hypothesis, attribute: Attribute) -> Rule | Non
         range_,
         chosen[0].nodes,
         typed=all(looks_typed(occurrence.text, attribute.type) for occurrence in chosen),
+        single=target.type is not None,
     )
 
 

@@ -25,7 +25,7 @@ from untemplate.learning.search import (
     shared_features,
     tag_path,
 )
-from untemplate.rules.feature import Feature
+from untemplate.rules.feature import CAPTION, Feature
 from untemplate.rules.rule import Region, Selector
 from untemplate.value_types import Type, is_one_typed
 
@@ -300,7 +300,8 @@ def _excluding_features(
     search = Search(target.table, rows, target.rows.keys(), bits, target.many)
     # A description that selects something on a page without a value has to lose pages.
     min_support = 0.0 if target.selects_on_gap(bits) else MIN_KEPT_SUPPORT * search.judge((), bits).support
-    near = {feature for feature in shared_features(target.table, rows) if feature.distance <= MAX_DISTANCE}
+    shared = _allowed_features(target, shared_features(target.table, rows))
+    near = {feature for feature in shared if feature.distance <= MAX_DISTANCE}
     meaningful = {feature for feature in near if feature.type in MEANINGFUL_TYPES}
     for candidates in (meaningful, near):
         best = search.best_by_support(candidates)
@@ -367,10 +368,17 @@ def _general_variant(target: LearningTarget) -> Variant | None:
     """
     positives = [rows[0] for values in target.rows.values() for rows in values]
     search = Search(target.table, positives, target.rows.keys(), target.universe, many=True)
-    best = search.best_by_distance(shared_features(target.table, positives))
+    best = search.best_by_distance(_allowed_features(target, shared_features(target.table, positives)))
     if best is None or not best.is_precise:
         return None
     return _make_variant(target, [best.features], 0, WORTH_GENERAL)
+
+
+def _allowed_features(target: LearningTarget, features: Iterable[Feature]) -> set[Feature]:
+    """Return the features without content: words of several values, or of their neighbors, are no description."""
+    if not target.many:
+        return set(features)
+    return {feature for feature in features if feature.is_structural or feature.kind == CAPTION}
 
 
 def _make_variant(
@@ -457,7 +465,7 @@ def _coarser_selectors(target: LearningTarget, variant: Variant) -> Iterator[Sel
 def learn_committee(target: LearningTarget, selectors: Sequence[Selector]) -> list[Selector]:
     """Return the paper's choices: most general precise feature sets, each in other contexts than those before."""
     positives = [row for page in target.rows for row in pick_rows(target, selectors, page)]
-    features = shared_features(target.table, positives)
+    features = _allowed_features(target, shared_features(target.table, positives))
     search = Search(target.table, positives, target.rows.keys(), target.universe, target.many)
     members: list[Selector] = []
     while features and len(members) < MAX_COMMITTEE:
@@ -501,7 +509,10 @@ def _shows_same_row_texts(
 def pick_rows(target: LearningTarget, selectors: Sequence[Selector], page: int) -> list[int]:
     """Return the rows that a rule selects on a page: those of its first selector that selects anything."""
     for selector in selectors:
-        if rows := target.select(target.bits(selector.features, selector.region), page, selector.position):
+        rows = target.select(target.bits(selector.features, selector.region), page, selector.position)
+        if target.type is not None:
+            rows = [row for row in rows if is_one_typed(target.table.rows[row].text, target.type)]
+        if rows:
             return rows if target.many else rows[:1]
     return []
 

@@ -36,6 +36,10 @@ MAX_REGION_POSITION = 3
 MAX_FALLBACKS = 2
 MAX_LIST_COMMITTEE = 4
 
+# Texts on this share of at least so many unlabeled pages are not values.
+MIN_PAGES_FOR_TEMPLATE = 4
+MIN_TEMPLATE_SHARE = 0.8
+
 _Names = frozenset[tuple[str, str]]
 
 
@@ -83,12 +87,14 @@ class LearnedList:
         selectors: in the order to try them.
         committee: other descriptions, which say how sure a list is.
         agreement: how unanimous the descriptions were on the unlabeled pages, from 0 to 1.
+        coverage: the share of unlabeled pages on which the first selector selects values, and no text of the template.
         rows: the rows of the labeled members that the first selector selects.
     """
 
     selectors: tuple[Selector, ...]
     committee: tuple[Selector, ...]
     agreement: float
+    coverage: float
     rows: tuple[int, ...] = field(default=(), repr=False)
 
 
@@ -387,6 +393,19 @@ class _Election:
                 shares[members] += weight * count / len(voting)  # type: ignore[assignment]
         return max(shares, key=lambda members: (shares[members], members), default=())
 
+    def template_texts(self, places: Mapping[int, Sequence[ListPlace]]) -> set[str]:
+        """Return texts that candidates select on most pages, such as "more": they belong to the template."""
+        if len(self.pages) < MIN_PAGES_FOR_TEMPLATE:
+            return set()
+        pages_with: Counter[str] = Counter()
+        for of_page in self.lists:
+            pages_with.update(set().union(*of_page))
+        labeled: set[str] = set()
+        for page_places in places.values():
+            labeled.update(*(place.expected for place in page_places))
+        least = MIN_TEMPLATE_SHARE * len(self.pages)
+        return {text for text, count in pages_with.items() if count >= least} - labeled
+
     def _electorates(self) -> Iterator[tuple[float, list[int]]]:
         """Yield groups of candidates with the weight of the group: all, and those of the kinds that are right most.
 
@@ -406,10 +425,11 @@ def _elect(
     pages = [page for page in range(len(table.pages)) if page not in places]
     election = _Election(table, candidates, pages)
     winners = election.winners()
+    template = election.template_texts(places)
     right = [0] * len(candidates)
     for of_page, winner in zip(election.lists, winners, strict=True):
         for index, members in enumerate(of_page):
-            right[index] += bool(members) and members == winner
+            right[index] += bool(members) and members == winner and template.isdisjoint(members)
     ranked = sorted(range(len(candidates)), key=lambda index: _preference(candidates[index], right[index]))
     found = sum(map(bool, winners))
     best = candidates[ranked[0]]
@@ -421,8 +441,17 @@ def _elect(
         tuple(measured[: 1 + MAX_FALLBACKS]),
         tuple(measured[1 : 1 + MAX_LIST_COMMITTEE]),
         agreement,
+        _coverage(table, best, pages, template),
         rows,
     )
+
+
+def _coverage(table: SampleTable, candidate: _Candidate, pages: Sequence[int], template: set[str]) -> float:
+    """Return the share of pages on which a candidate selects something, and no text of the template."""
+    if not pages:
+        return 1.0
+    lists = [_keys_on(table, candidate, page) for page in pages]
+    return sum(bool(members) and template.isdisjoint(members) for members in lists) / len(pages)
 
 
 def _preference(candidate: _Candidate, right: int) -> tuple[object, ...]:

@@ -32,7 +32,7 @@ from untemplate.rules.parsed_page import (
 )
 from untemplate.rules.rule import CandidateClassifier, Rule, Selector, Wrapper
 from untemplate.schema import Attribute
-from untemplate.value_types import looks_typed
+from untemplate.value_types import is_one_typed, looks_typed
 
 __all__ = ["Match", "apply_rule", "apply_rules", "apply_wrapper"]
 
@@ -179,6 +179,8 @@ class _RuleRun:
     def _is_allowed(self, text: str) -> bool:
         """Return True if a text has the attribute's type and pattern, where the rule requires them."""
         if self.rule.typed and not looks_typed(text, self.attribute.type):
+            return False
+        if self.rule.single and not is_one_typed(text, self.attribute.type):
             return False
         return not self.attribute.pattern or bool(re2.search(self.attribute.pattern, text))
 

@@ -119,6 +119,7 @@ def _format_rule(rule: Rule) -> dict[str, Any]:
         "range": rule.range and _without_defaults(_RangeSection, asdict(rule.range)),
         "nodes": rule.nodes,
         "typed": rule.typed,
+        "single": rule.single,
     }
     return _without_defaults(_RuleSection, content)
 
@@ -272,6 +273,7 @@ class _RuleSection(_Section):
     range: _RangeSection | None = None
     nodes: int = Field(1, ge=1, le=MAX_NODES)
     typed: bool = False
+    single: bool = False
 
     def parse(self, attribute: str) -> Rule:
         """Return the rule of the attribute with this name."""
@@ -283,6 +285,7 @@ class _RuleSection(_Section):
             Range(**vars(self.range)) if self.range else None,
             self.nodes,
             self.typed,
+            self.single,
         )
 
 

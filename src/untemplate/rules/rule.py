@@ -242,6 +242,7 @@ class Rule:
         range: which part of the node's text is the value; None for all of it.
         nodes: how many consecutive text nodes make up the value.
         typed: True if all labeled values look like the attribute's type, so that other texts are not values.
+        single: True if each labeled value is one value of its type, so that a text with none or several is not a value.
     """
 
     attribute: str
@@ -251,6 +252,7 @@ class Rule:
     range: Range | None = None
     nodes: int = 1
     typed: bool = False
+    single: bool = False
 
 
 @dataclass(frozen=True)
