@@ -18,7 +18,7 @@ from untemplate.learning.page_spans import PageSpans
 from untemplate.page import Node, Page
 from untemplate.page.arrays import Bools, Ints
 from untemplate.page.captions import count_pages_with_texts, may_be_caption, min_static_pages, static_key_at
-from untemplate.page.dom import element_texts
+from untemplate.page.dom import CROSSED_OUT_TAGS, element_texts
 from untemplate.rules.feature import Feature, element_values
 from untemplate.rules.rule import Region
 
@@ -152,6 +152,14 @@ class SampleTable:
             rows.append(start + low.bit_length() - 1)
             rest ^= low
         return rows
+
+    @cached_property
+    def crossed_out(self) -> int:
+        """The rows that readers see crossed out, as a bit set."""
+        bits = 0
+        for tag in sorted(CROSSED_OUT_TAGS):
+            bits |= self._rows_with_ancestor_inside(Region((Feature("tag", 1, (tag,)),)), 1)
+        return bits
 
     def spans(self, page: int) -> PageSpans:
         """Return the rows of a page as spans of its letters and digits."""

@@ -122,6 +122,12 @@ class LearningTarget:
             return rows[index : index + 1 or None]
         return rows
 
+    def valid_rows(self, rows: list[int]) -> list[int]:
+        """Return the rows without those crossed out, unless all are or several values are wanted."""
+        if self.many or len(rows) < 2:
+            return rows
+        return [row for row in rows if not self.table.crossed_out >> row & 1] or rows
+
     def accepts(self, bits: int, page: int, position: int) -> bool:
         """Return True if a selector selects nothing wrong on a labeled page; it may select nothing."""
         selected = self.select(bits, page, position)
@@ -392,7 +398,7 @@ def _make_variant(
     """Return a variant with its measures on the sample. Places whose text varies from page to page score higher."""
     bits = target.bits(sets[0], region)
     covered = frozenset(page for page in target.rows if target.covers(bits, page, position))
-    selected = [target.select(bits, page, position) for page in target.unlabeled_pages]
+    selected = [target.valid_rows(target.select(bits, page, position)) for page in target.unlabeled_pages]
     texts = {target.table.rows[rows[0]].text for rows in selected if rows}
     fitting = sum(_fits(target, rows) for rows in selected)
     variety = min(1.0, len(texts) / (FULL_VARIETY_SHARE * fitting)) if fitting else 1.0
@@ -513,7 +519,7 @@ def pick_rows(target: LearningTarget, selectors: Sequence[Selector], page: int) 
         if target.type is not None:
             rows = [row for row in rows if is_one_typed(target.table.rows[row].text, target.type)]
         if rows:
-            return rows if target.many else rows[:1]
+            return rows if target.many else target.valid_rows(rows)[:1]
     return []
 
 

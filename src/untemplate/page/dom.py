@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from lxml import etree
 
 __all__ = [
+    "CROSSED_OUT_TAGS",
     "HIDDEN_TAGS",
     "INLINE_TAGS",
     "NAMING_ATTRIBUTES",
@@ -35,6 +36,9 @@ __all__ = [
 
 # Browsers show nothing of what these elements contain.
 HIDDEN_TAGS = frozenset({"script", "style", "template", "iframe", "noframes", "noembed"})
+
+CROSSED_OUT_TAGS = frozenset({"del", "s", "strike"})
+"""Readers see what these elements contain crossed out: a former price, not the price."""
 
 # Elements that do not separate the words around them.
 INLINE_TAGS = frozenset(

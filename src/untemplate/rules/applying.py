@@ -21,6 +21,7 @@ from untemplate.rules.node_selection import (
     Candidates,
     feature_matches_at_or_above,
     is_context_read,
+    is_crossed_out,
     select_candidates,
     selector_matches,
 )
@@ -129,19 +130,20 @@ class _RuleRun:
         return self._find_by_committee()
 
     def _read_values(self, selector: Selector, name: str) -> list[Match]:
-        """Return the values at the selected nodes."""
+        """Return the values at the selected nodes. A single value is the first that is not crossed out, if any is not."""
         nodes = select_candidates(selector, self.candidates, self.captions)
         if self.rule.classifier is not None:
             nodes = self._pick_likeliest(self.rule.classifier, nodes)
-        matches = []
+        matches: list[Match] = []
         for node in nodes:
             if text := self._value_text(node):
                 matches.append(Match(node, text, name, 1.0))
-                if not self.attribute.many:
+                if not self.attribute.many and not is_crossed_out(node):
+                    matches = matches[-1:]
                     break
         if not self.page.is_complete and not self._is_final(selector, matches):
             raise NeedsCompletePage
-        return matches
+        return matches if self.attribute.many else matches[:1]
 
     def _with_confidence(self, matches: list[Match]) -> list[Match]:
         """Return the matches, each with the committee's confidence in it; several values are judged as a whole."""
@@ -213,6 +215,8 @@ class _RuleRun:
         if any(self.page.may_truncate(match.node) for match in matches):
             return False
         keeps_first = bool(matches) and not self.attribute.many and selector.position >= 0
+        if keeps_first and is_crossed_out(matches[0].node):
+            keeps_first = False  # a value that is not crossed out may follow
         if keeps_first and selector.lookahead_level < 0:
             return True
         if self.page.contains_all_matches(selector, self.captions):

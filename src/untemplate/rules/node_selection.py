@@ -24,6 +24,7 @@ from untemplate.page.captions import (
     text_after,
     text_before,
 )
+from untemplate.page.dom import CROSSED_OUT_TAGS
 from untemplate.rules.feature import CAPTION, Feature
 from untemplate.rules.parsed_page import ParsedPage
 from untemplate.rules.rule import Region, Selector
@@ -34,6 +35,7 @@ __all__ = [
     "feature_matches",
     "feature_matches_at_or_above",
     "is_context_read",
+    "is_crossed_out",
     "select",
     "select_candidates",
     "selector_matches",
@@ -146,6 +148,16 @@ def _is_visible(node: Node) -> bool:
             return False
         element = element.getparent()
     return True
+
+
+def is_crossed_out(node: Node) -> bool:
+    """Return True if readers see a node crossed out, as a former price."""
+    element = node.parent
+    while element is not None:
+        if element.tag in CROSSED_OUT_TAGS:
+            return True
+        element = element.getparent()
+    return False
 
 
 def selector_matches(
