@@ -183,9 +183,7 @@ def looks_typed(text: str, type: Type) -> bool:
 
 
 def is_one_typed(text: str, type: Type) -> bool:
-    """Return True if the text is one value of the type: it has no digits or signs of another.
-
-    Text around the value is fine, a second value is not. Types without a pattern allow any text.
+    """Return True if the text contains exactly one value of the type. Types without a pattern allow any text.
 
     >>> is_one_typed("Now $199.99", "price"), is_one_typed("$215.00 now $199.99", "price")
     (True, False)
@@ -196,7 +194,7 @@ def is_one_typed(text: str, type: Type) -> bool:
     if value_type.pattern is None or value_type.required is None:
         return True
     part = find_typed(text, type) if len(text) <= MAX_VALUE_LENGTH else None
-    return part is not None and not looks_typed(text.replace(part, "", 1), type)
+    return part is not None and find_typed(text.replace(part, " ", 1), type) is None
 
 
 def parse_typed(text: str, type: Type, base: str = "") -> Any:

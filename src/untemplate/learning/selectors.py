@@ -447,7 +447,13 @@ def learn_selectors(
 def _find_alternative(
     target: LearningTarget, selectors: Sequence[Selector], alternatives: Sequence[Variant]
 ) -> list[Selector]:
-    """Return the first alternative in a region that finds a value where the selectors find nothing, if any does."""
+    """Return the first alternative in a region that finds a value where the selectors find nothing, if any does.
+
+    Only values with a type are looked for like this, and only if they have no caption of their own: without the caption
+    there is no value, and other texts may be inside the same region.
+    """
+    if target.type is None or any(Description.of(target, row).has_own_caption for row in target.labeled_rows()):
+        return []
     missed = [page for page in target.unlabeled_pages if not pick_rows(target, selectors, page)]
     if not missed:
         return []
