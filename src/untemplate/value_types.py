@@ -157,6 +157,10 @@ TYPES: dict[Type, ValueType] = {
 """Each type by its name."""
 
 
+# Addresses of style sheets, scripts, fonts and pages, which stand where images may stand.
+_NOT_AN_IMAGE = re.compile(r"\.(?:css|js|json|xml|html?|php|woff2?|ttf)(?:[?#]|$)", re.IGNORECASE)
+
+
 def find_typed(text: str, type: Type) -> str | None:
     """Return the first part of the text that looks like a value of the type; None if there is none.
 
@@ -177,6 +181,8 @@ def find_all_typed(text: str, type: Type) -> Iterator[str]:
 def looks_typed(text: str, type: Type) -> bool:
     """Return True if the text could be a value of the type: a loose test that no true value should fail."""
     required = TYPES[type].required
+    if type == "image" and _NOT_AN_IMAGE.search(text):
+        return False
     if required is None:
         return True
     return any(map(str.isdigit, text)) if required == "digit" else required in text

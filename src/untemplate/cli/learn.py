@@ -100,7 +100,7 @@ def command(
     the rule, the share of unlabeled sample pages on which it finds something, and the page to label next if
     that is not enough.
 
-    Exit code 1: an attribute that was labeled got no rule.
+    Exit code 1: an attribute that was labeled got no rule, or its rule does not return the labeled values.
     """
     from untemplate.labeling import Knowledge
 
@@ -211,17 +211,17 @@ def _report_row(report: AttributeReport) -> tuple[str, str, str, str]:
     if report.rule is None:
         reason = f"no rule: {report.problems[-1]}" if report.problems else "not on the labeled pages"
         return report.attribute, "", "", reason
-    label_next = report.label_next or "enough"
+    label_next = f"check {report.unfit}" if report.unfit else report.label_next or "enough"
     return report.attribute, f"{report.coverage:.0%}", label_next, explain_rule(report.rule)
 
 
 def has_failed(learned: Learned) -> bool:
-    """Return True if an attribute that was labeled got no rule.
+    """Return True if an attribute that was labeled got no rule, or one that does not return its labels.
 
     An attribute whose labels all say "not on this page" needs none.
     """
     for reports in learned.reports.values():
-        if any(report.rule is None and report.problems for report in reports):
+        if any(report.unfit or (report.rule is None and report.problems) for report in reports):
             return True
     return False
 

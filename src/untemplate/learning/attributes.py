@@ -13,6 +13,7 @@ from itertools import chain
 from typing import Any
 
 from untemplate.labeling import Label
+from untemplate.learning.label_check import LabelFit, check_labels
 from untemplate.learning.occurrences import (
     LabeledOccurrences,
     PageLabels,
@@ -39,7 +40,7 @@ from untemplate.learning.value_lists import ListPlace, element_around, find_list
 from untemplate.page import Page
 from untemplate.page.locating import MatchMode, Occurrence
 from untemplate.rules.in_words import explain_rule
-from untemplate.rules.rule import Range, RecordRule, Rule, Selector
+from untemplate.rules.rule import Range, RecordRule, Rule, Selector, Wrapper
 from untemplate.schema import Attribute, Schema
 from untemplate.value_types import Type, is_one_typed, looks_typed
 
@@ -69,6 +70,7 @@ class AttributeReport:
         coverage: share of the unlabeled sample pages on which the rule finds something.
         problems: what was wrong with labels or rule, as sentences.
         label_next: a page on which the rule finds nothing, so that a label there helps most.
+        unfit: a labeled page on which the rule does not return the labeled values; None if it returns them all.
     """
 
     attribute: str
@@ -76,6 +78,7 @@ class AttributeReport:
     coverage: float = 0.0
     problems: list[str] = field(default_factory=list)
     label_next: str | None = None
+    unfit: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as JSON data, with the rule in words."""
@@ -84,6 +87,7 @@ class AttributeReport:
             "rule": explain_rule(self.rule) if self.rule else None,
             "coverage": round(self.coverage, 3),
             "label_next": self.label_next,
+            "unfit": self.unfit,
             "problems": self.problems,
         }
 
@@ -165,7 +169,17 @@ def learn_pages(
     """
     table = SampleTable([*labeled, *unlabeled])
     rules, reports = learn_rules(table, dict(enumerate(labeled.values())), schema)
-    return LearnedRules(rules, tuple(sorted(table.static)), reports)
+    static = tuple(sorted(table.static))
+    fits = check_labels(Wrapper("", (), 0, "*", rules, static), labeled, schema)
+    return LearnedRules(rules, static, [_add_fit(report, fits) for report in reports])
+
+
+def _add_fit(report: AttributeReport, fits: Mapping[str, LabelFit]) -> AttributeReport:
+    """Return a report that says so if the rule does not return its own labels."""
+    fit = fits.get(report.attribute)
+    if fit is None or fit.problem is None:
+        return report
+    return replace(report, problems=[*report.problems, fit.problem], unfit=fit.page)
 
 
 def _group_by_attribute(labels: PageLabels) -> dict[str, dict[int, list[Label]]]:
@@ -254,11 +268,13 @@ def _learn_values(
 ) -> AttributeReport:
     """Learn each value by itself, from its place and what is around it."""
     located = locate_labels(table, present, attribute)
+    missing = list(explain_missing_labels(table, present, located.in_nodes, located.in_elements))
+    if 2 * len(missing) > sum(map(len, present.values())):
+        return AttributeReport(attribute.name, problems=[*missing, "most labeled values are not on their pages"])
     hypotheses = _make_hypotheses(table, located.in_nodes, attribute, weights)
     if any(_per_label(located.in_elements)):
         hypotheses += _make_hypotheses(table.with_elements, located.in_elements, attribute, weights)
-    problems = list(explain_missing_labels(table, present, located.in_nodes, located.in_elements))
-    problems += located.remarks
+    problems = [*missing, *located.remarks]
     learned = _best_rule(hypotheses, attribute)
     if learned:
         return _report_rule(*learned, problems)
@@ -281,7 +297,12 @@ def _learn_list(
         return None
     rule = Rule(attribute.name, learned.selectors, learned.committee)
     target = LearningTarget(table, learned.selectors[0].node, {page: [] for page in labels}, many=True)
-    return replace(_report_rule(rule, target, []), coverage=learned.coverage)
+    lost = {page: found[0].lost for page, found in places.items() if found and found[0].lost}
+    problems = [
+        f"{table.pages[page].id}: {count} of {len(labels[page])} labeled values are no text of their own on the page"
+        for page, count in lost.items()
+    ]
+    return replace(_report_rule(rule, target, problems), coverage=learned.coverage)
 
 
 def _best_weighted(
