@@ -1,6 +1,7 @@
 """Rules from one labeled page of today's recipe sites and shops, judged on the sites' other pages.
 
-python -m benchmarks.measure.todays_pages                       both sets, all sites
+python -m benchmarks.measure.todays_pages                       both sets, all sites, peers included
+python -m benchmarks.measure.todays_pages --by untemplate       ours alone
 python -m benchmarks.measure.todays_pages --set recipes --half even --sites 30
 python -m benchmarks.measure.todays_pages --without-scripts     pages without their scripts, so without JSON-LD
 python -m benchmarks.measure.todays_pages --one-cluster         learning apart from clustering
@@ -16,12 +17,14 @@ import argparse
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
+from pathlib import Path
 from statistics import mean, median
+from tempfile import TemporaryDirectory
 from time import process_time
 
 import lxml.html
@@ -31,11 +34,13 @@ from rich.table import Table
 
 from benchmarks.data import recipes, shops
 from benchmarks.data.labeled_site import LabeledSite, choose_half, keys
-from untemplate import Cluster, LabelError, Page, Record, Rules, Schema, learn
+from benchmarks.peers import DETAIL_PEERS, PeerFailed, Uninstallable, install, run_detail_peer
+from untemplate import Cluster, LabelError, Page, Record, Rules, Schema, Value, learn
 from untemplate.learning import learn_cluster
 from untemplate.page import signature
 from untemplate.page.url_patterns import learn_url_pattern
 
+OURS = "untemplate"
 SETS = {"recipes": recipes, "shops": shops}
 BINS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99, 1.01)
 """Bounds of the confidence bins; the last bin is for values that everything agrees on."""
@@ -97,6 +102,7 @@ class Job:
     name: str
     scripts: bool = True
     one_cluster: bool = False
+    by: str = OURS
 
     def read(self) -> LabeledSite | None:
         site: LabeledSite | None = SETS[self.set].read_site(self.name, self.scripts)
@@ -108,14 +114,53 @@ def evaluate(job: Job) -> Outcome | None:
     site = job.read()
     if site is None:
         return None
+    return evaluate_ours(site, job.one_cluster) if job.by == OURS else evaluate_peer(site, job.by)
+
+
+def evaluate_ours(site: LabeledSite, one_cluster: bool) -> Outcome:
+    """Learn with untemplate, and extract from all pages."""
     started = process_time()
     failure = ""
     try:
-        rules = learn_one_cluster(site) if job.one_cluster else learn(site.pages, site.labels(), site.schema)
+        rules = learn_one_cluster(site) if one_cluster else learn(site.pages, site.labels(), site.schema)
     except LabelError as error:
         rules, failure = Rules(site.schema, ()), str(error)
     learning = process_time() - started
     records = {page.id: rules.extract_one(page) for page in released(site.pages)}
+    timed = [page for page in site.pages if page.id in site.truth][:TIMED_PAGES]
+    return make_outcome(site, records, learning, measure_times(rules, timed), failure)
+
+
+def evaluate_peer(site: LabeledSite, peer: str) -> Outcome:
+    """Let a peer learn from the labeled page, and extract from all pages; one that fails finds nothing."""
+    many = [name for name, attribute in site.schema.attributes.items() if attribute.many]
+    tested = {page.id: site.judged(page.id) for page in site.pages}
+    failure = ""
+    with TemporaryDirectory() as folder:
+        for page in site.pages:
+            (Path(folder) / page.id).write_bytes(page.html)
+        try:
+            found, times = run_detail_peer(peer, Path(folder), {site.labeled: site.given}, tested, many)
+        except PeerFailed as error:
+            found, times, failure = {page.id: {} for page in site.pages}, [], str(error)
+    records = {page: as_record(page, texts) for page, texts in found.items()}
+    return make_outcome(site, records, 0.0, times, failure)
+
+
+def as_record(page: str, texts: Mapping[str, Sequence[str]]) -> Record:
+    """Return what a peer found as a record."""
+    values = {name: [Value(text, None, "", "") for text in found] for name, found in texts.items() if found}
+    return Record("", page, None, values)
+
+
+def make_outcome(
+    site: LabeledSite,
+    records: Mapping[str, Record],
+    learning: float,
+    times: list[tuple[float, float]],
+    failure: str,
+) -> Outcome:
+    """Judge the records of a site."""
     answers: list[Answer] = []
     for page in site.truth:
         answers += judge(site, records[page])
@@ -126,7 +171,7 @@ def evaluate(job: Job) -> Outcome | None:
         len(site.others),
         sum(records[page]["title"] is not None for page in site.others),
         learning,
-        measure_times(rules, [page for page in site.pages if page.id in site.truth][:TIMED_PAGES]),
+        times,
         failure,
     )
 
@@ -219,7 +264,6 @@ def show(console: Console, title: str, schema: Schema, outcomes: Sequence[Outcom
         )
     console.print(table)
     show_costs(console, outcomes)
-    show_calibration(console, answers)
 
 
 def collect_answers(outcomes: Iterable[Outcome]) -> tuple[list[Answer], list[Answer]]:
@@ -239,10 +283,13 @@ def show_costs(console: Console, outcomes: Sequence[Outcome]) -> None:
         titled = sum(outcome.titled_pages for outcome in outcomes)
         console.print(f"pages of other kinds that get a title: {_share(titled, others)} of {others}")
     learning = [outcome.learning for outcome in outcomes]
-    if learning:
+    if any(learning):
         console.print(
             f"learning a site: {mean(learning):.2f} s of CPU, median {median(learning):.2f}, most {max(learning):.2f}"
         )
+    failed = sum(bool(outcome.failure) for outcome in outcomes)
+    if failed:
+        console.print(f"failed on {failed} of {len(outcomes)} sites")
     times: list[tuple[float, float]] = []
     for outcome in outcomes:
         times += outcome.times
@@ -252,9 +299,9 @@ def show_costs(console: Console, outcomes: Sequence[Outcome]) -> None:
         console.print(f"extraction: {ratio:.2f} × the lxml parse of the same pages, median {middle:.2f}")
 
 
-def show_calibration(console: Console, answers: Sequence[Answer]) -> None:
+def show_calibration(console: Console, outcomes: Sequence[Outcome]) -> None:
     """Print the share of right values by confidence."""
-    extracted = [answer for answer in answers if answer.found]
+    extracted = [answer for answer in collect_answers(outcomes)[0] if answer.found]
     table = Table("confidence", "values", "right", title="calibration")
     for low, high in pairwise(BINS):
         within = [answer for answer in extracted if low <= answer.confidence < high]
@@ -326,10 +373,13 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--one-cluster", action="store_true", help="treat a site's detail pages as one cluster"
     )
+    known = (OURS, *DETAIL_PEERS)
+    parser.add_argument("--by", nargs="+", choices=known, default=known, help="only these")
     parser.add_argument("--processes", type=int, default=1, metavar="N", help="processes to use")
     parser.add_argument("-v", "--verbose", action="store_true", help="list every value that is not right")
     options = parser.parse_args(arguments)
     console = Console(width=None if sys.stdout.isatty() else 140)
+    methods = install_peers(console, options.by)
     for chosen in options.set:
         try:
             names = SETS[chosen].site_names()
@@ -338,13 +388,29 @@ def main(arguments: Sequence[str]) -> int:
             continue
         names = choose_half(names, options.half, options.sites)
         names = [name for name in names if not options.only or name in options.only]
-        jobs = [Job(chosen, name, not options.without_scripts, options.one_cluster) for name in names]
-        outcomes = run(jobs, options.processes)
-        scripts = ", without scripts" if options.without_scripts else ""
-        title = f"{chosen}: one labeled page, {len(outcomes)} sites{scripts}"
-        show(console, title, SETS[chosen].SCHEMA, outcomes)
-        show_worst(console, outcomes, None if options.verbose else WORST_SITES)
+        for by in methods:
+            jobs = [Job(chosen, name, not options.without_scripts, options.one_cluster, by) for name in names]
+            outcomes = run(jobs, options.processes)
+            scripts = ", without scripts" if options.without_scripts else ""
+            title = f"{by} on {chosen}: one labeled page, {len(outcomes)} sites{scripts}"
+            show(console, title, SETS[chosen].SCHEMA, outcomes)
+            if by == OURS:
+                show_calibration(console, outcomes)
+                show_worst(console, outcomes, None if options.verbose else WORST_SITES)
     return 0
+
+
+def install_peers(console: Console, methods: Sequence[str]) -> list[str]:
+    """Install the peers among these, and return the methods that can be run."""
+    usable = []
+    for method in methods:
+        try:
+            if method != OURS:
+                install(method)
+            usable.append(method)
+        except Uninstallable as error:
+            console.print(f"{method}: does not install: {error}")
+    return usable
 
 
 if __name__ == "__main__":
