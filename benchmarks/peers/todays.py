@@ -73,16 +73,23 @@ def learn_scrapling(example: Example, tested: Sequence[Example], many: Sequence[
 
 
 def learn_autoscraper(example: Example, tested: Sequence[Example], many: Sequence[str]) -> ExtractLists:
-    """Build rules from the labeled texts; for each attribute, keep the rule that is right on most tested pages."""
-    from autoscraper import AutoScraper
+    """Build rules from the labeled texts; for each attribute, use what is right on most tested pages.
 
-    scraper = AutoScraper()
+    That is one of its rules, or all of them together, as the library does by default.
+    """
+    import autoscraper.auto_scraper as library
+
+    # The library writes ½ as 1⁄2, which would count as another text.
+    library.normalize = lambda item: item.strip() if isinstance(item, str) else item
+    scraper = library.AutoScraper()
     scraper.build(html=example.html, wanted_dict=own_texts(example))
     attributes = {stack["stack_id"]: stack["alias"] for stack in scraper.stack_list}
+    attributes |= {name: name for name in attributes.values() if name in many}
 
     def results(html: str) -> dict[str, list[str]]:
         exact = scraper.get_result_exact(html=html, grouped=True)
         similar = scraper.get_result_similar(html=html, grouped=True, unique=False, keep_order=True)
+        similar |= scraper.get_result_similar(html=html, group_by_alias=True, keep_order=True)
         chosen = {rule: (similar if name in many else exact).get(rule) for rule, name in attributes.items()}
         return {rule: [clean(str(text)) for text in texts] for rule, texts in chosen.items() if texts}
 
@@ -95,7 +102,8 @@ def learn_autoscraper(example: Example, tested: Sequence[Example], many: Sequenc
     for rule, name in attributes.items():
         if name not in best or hits[rule] > hits[best[name]]:
             best[name] = rule
-    scraper.keep_rules(list(best.values()))
+    kept = set(best.values())
+    scraper.keep_rules([rule for rule, name in attributes.items() if {rule, name} & kept])
 
     def extract(html: str) -> dict[str, list[str]]:
         found = results(html)
