@@ -201,8 +201,8 @@ def test_limits(server: Server, listing: Path, monkeypatch: pytest.MonkeyPatch) 
         "/slow": html_page("<script src=/drip></script><script>out.textContent = 'done'</script>"),
     }
     urls = write(listing, server, "/grow", "/many", "/slow")
-    monkeypatch.setattr(tab, "LOADING_SECONDS", 1.0)
-    grown, *others = read_pages(urls, politeness=SHORT, render=True, limits=Limits(bytes=50_000))
+    monkeypatch.setattr(tab, "LOADING_SECONDS", 3.0)
+    grown, *others = read_pages(urls, politeness=PATIENT, render=True, limits=Limits(bytes=50_000))
     assert len(grown.html) == 50_001
     assert [page.tree.findtext(".//p") for page in others] == [
         "fulfilled,fulfilled,fulfilled,rejected,rejected",

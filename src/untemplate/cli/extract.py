@@ -94,6 +94,7 @@ def command(
     source: str,
     url_column: str,
     html_column: str,
+    render: bool,
     rules_file: Path | None,
     catalog_name: str | None,
     site: str | None,
@@ -122,6 +123,8 @@ def command(
 
     if master and engine != "spark":
         raise click.UsageError("--master needs --engine spark.")
+    if render and engine == "spark":
+        raise click.UsageError("--render needs --engine local.")
     with open_rules(rules_file, catalog_name, site) as (rules, stored):
         run = stored.catalog.start_run(stored.site, "extract") if stored else 0
     limits = PageLimits(page_seconds, page_memory << 20)
@@ -134,7 +137,7 @@ def command(
             session, source, rules, output, url_column=url_column, html_column=html_column, limits=limits
         )
     else:
-        pages = read_pages(source, url_column=url_column, html_column=html_column)
+        pages = read_pages(source, url_column=url_column, html_column=html_column, render=render)
         done = _extract_locally(pages, rules, output, workers, not unordered, limits)
     if stored:
         with stored.catalog as catalog:

@@ -85,6 +85,7 @@ def command(
     source: str,
     url_column: str,
     html_column: str,
+    render: bool,
     schema_name: str | None,
     label_files: tuple[Path, ...],
     examples_given: tuple[str, ...],
@@ -112,7 +113,7 @@ def command(
         labels += _parse_example(example, schema)
     if not labels and not knowledge:
         raise click.UsageError("Needs labels: give --labels, --example or --knowledge.")
-    with open_pages(source, url_column, html_column) as pages:
+    with open_pages(source, url_column, html_column, render) as pages:
         if knowledge:
             labels += label_pages(knowledge, pages, labels)
         if catalog_name:

@@ -94,6 +94,10 @@ class UrlReader:
     def total(self) -> int:
         return len(self._urls)
 
+    @property
+    def is_rendered(self) -> bool:
+        return self._renderer is not None
+
     def read(self, skipped: Skipped) -> Iterator[Page]:
         return self.read_urls(self._urls, skipped)
 

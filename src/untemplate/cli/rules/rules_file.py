@@ -111,6 +111,7 @@ def test_command(
     source: str,
     url_column: str,
     html_column: str,
+    render: bool,
     label_files: tuple[Path, ...],
     verbose: bool,
     as_json: bool,
@@ -130,7 +131,7 @@ def test_command(
     truth = true_values(read_label_files(label_files))
     if not truth:
         raise click.UsageError("Needs labels that give values: give --labels.")
-    with open_pages(source, url_column, html_column) as pages:
+    with open_pages(source, url_column, html_column, render) as pages:
         reading = progress(pages, "Reading pages", pages.total)
         labeled_pages = (page for page in reading if page.is_named_in(truth))
         scores = score_records(rules.extract(labeled_pages), truth, rules.schema)
