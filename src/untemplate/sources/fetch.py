@@ -9,11 +9,12 @@ from __future__ import annotations
 import ssl
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.message import Message
+from functools import partial
 from http.client import HTTPException, IncompleteRead
 from importlib.metadata import version
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
@@ -54,7 +55,6 @@ USER_AGENT = f"{AGENT}/{version('untemplate')} (structured records from web page
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _MAX_REDIRECTS = 5  # the number that RFC 9309 requires for robots.txt
-_TOO_MANY_REDIRECTS = f"more than {_MAX_REDIRECTS} redirects"
 _MAX_ROBOTS_BYTES = 500 << 10  # the size that RFC 9309 requires
 _TEMPORARY_STATUS = frozenset({429, 500, 502, 503, 504})
 # A host that asks for a longer wait, in seconds, does not want to be crawled now.
@@ -129,6 +129,9 @@ class Answer:
 
 _PAGE_CALL = Call()
 
+_Request = Callable[[SplitResult, float, Call], Answer]
+"""Makes one request: its URL, the delay that robots.txt asks for in seconds, and what to ask."""
+
 
 class _TemporaryError(PageError):
     """A failure that may pass; `wait` is the number of seconds that the server asks to wait, if it does."""
@@ -160,7 +163,7 @@ class Fetcher:
         Raises:
             PageError: The page cannot or must not be fetched; the message is the reason.
         """
-        answer = self._follow_redirects(url, self._limit + 1)
+        answer = self._follow_redirects(url, partial(self._request_politely, self._limit + 1))
         if answer.status != 200:
             raise PageError(f"HTTP status {answer.status}")
         if "Content-Type" in answer.headers and answer.headers.get_content_type() not in HTML_TYPES:
@@ -188,33 +191,32 @@ class Fetcher:
             PageError: It cannot or must not be loaded; the message is the reason.
         """
         politeness = replace(self._politeness, timeout=min(timeout, self._politeness.timeout))
-        for _ in range(_MAX_REDIRECTS + 1):
-            parts = _split_web_url(url)
-            self._check_robots(url, parts)
-            answer = _request(parts, politeness, limit, call)
-            location = answer.headers.get("Location")
-            if answer.status not in _REDIRECTS or not location:
-                return answer
-            url, call = urljoin(url, location), call.redirected(answer.status)
-        raise PageError(_TOO_MANY_REDIRECTS)
 
-    def _follow_redirects(self, url: str, limit: int, obey_robots: bool = True) -> Answer:
+        def request(parts: SplitResult, delay: float, call: Call) -> Answer:
+            return _request(parts, politeness, limit, call)
+
+        return self._follow_redirects(url, request, call)
+
+    def _follow_redirects(
+        self, url: str, request: _Request, call: Call = _PAGE_CALL, obey_robots: bool = True
+    ) -> Answer:
         """Return the first answer that is no redirect; every step is checked like the first URL.
 
         Args:
             url: Where to start.
-            limit: The maximum number of bytes to read.
+            request: Makes one request.
+            call: What to ask.
             obey_robots: False only for robots.txt itself.
         """
         for _ in range(_MAX_REDIRECTS + 1):
             parts = _split_web_url(url)
             delay = self._check_robots(url, parts) if obey_robots else 0.0
-            answer = self._request_with_retries(parts, max(delay, self._politeness.delay), limit)
+            answer = request(parts, delay, call)
             location = answer.headers.get("Location")
             if answer.status not in _REDIRECTS or not location:
                 return answer
-            url = urljoin(url, location)
-        raise PageError(_TOO_MANY_REDIRECTS)
+            url, call = urljoin(url, location), call.redirected(answer.status)
+        raise PageError(f"more than {_MAX_REDIRECTS} redirects")
 
     def _check_robots(self, url: str, parts: SplitResult) -> float:
         """Return the delay that robots.txt asks for, in seconds.
@@ -239,20 +241,22 @@ class Fetcher:
     def _read_robots(self, origin: str) -> Protego | str:
         """Read robots.txt as RFC 9309 says: no file allows everything, a server that fails allows nothing."""
         try:
-            answer = self._follow_redirects(f"{origin}/robots.txt", _MAX_ROBOTS_BYTES, obey_robots=False)
+            request = partial(self._request_politely, _MAX_ROBOTS_BYTES)
+            answer = self._follow_redirects(f"{origin}/robots.txt", request, obey_robots=False)
             text = answer.decode(_MAX_ROBOTS_BYTES) if answer.status == 200 else b""
         except PageError as error:
             return f"robots.txt cannot be read: {error}"
         return Protego.parse(text.decode("utf-8", "replace"))
 
-    def _request_with_retries(self, parts: SplitResult, delay: float, limit: int) -> Answer:
-        """Make one request, and repeat it with growing pauses while it fails for a temporary reason."""
+    def _request_politely(self, limit: int, parts: SplitResult, delay: float, call: Call) -> Answer:
+        """Make one request after the delay, and repeat it with growing pauses if it fails for a temporary reason."""
         pause = self._politeness.delay
+        delay = max(delay, pause)
         retries_left = self._politeness.retries
         while True:
             self._wait_turn(parts.netloc, delay)
             try:
-                return _request(parts, self._politeness, limit)
+                return _request(parts, self._politeness, limit, call)
             except _TemporaryError as error:
                 wait = max(error.wait or 0.0, pause)
                 if not retries_left or wait > _MAX_WAIT:
@@ -281,7 +285,7 @@ def _split_web_url(url: str) -> SplitResult:
     return parts
 
 
-def _request(parts: SplitResult, politeness: Politeness, limit: int, call: Call = _PAGE_CALL) -> Answer:
+def _request(parts: SplitResult, politeness: Politeness, limit: int, call: Call) -> Answer:
     """Make one request and read at most `limit` bytes of the answer.
 
     Raises:
