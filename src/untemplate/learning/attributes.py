@@ -165,7 +165,9 @@ def _with_embedded(report: AttributeReport, embedded: tuple[EmbeddedSelector, ..
         return report
     rule = replace(report.rule or Rule(report.attribute, ()), embedded=embedded)
     coverage = max(report.coverage, embedded[0].support)
-    return replace(report, rule=rule, coverage=coverage, label_next=None if coverage == 1 else report.label_next)
+    return replace(
+        report, rule=rule, coverage=coverage, label_next=None if coverage == 1 else report.label_next
+    )
 
 
 def _group_by_attribute(labels: PageLabels) -> dict[str, dict[int, list[Label]]]:

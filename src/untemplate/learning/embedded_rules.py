@@ -62,6 +62,17 @@ class _Candidate:
     values: list[tuple[str, ...]] = field(default_factory=list)
     is_constant: bool = False
 
+    @property
+    def is_named(self) -> bool:
+        """True if a name on the path is one of those that the schema gives the attribute."""
+        names = set(map(letters_and_digits, (self.attribute.name, *self.attribute.same_as)))
+        return any(letters_and_digits(key) in names for key in self.selector.path.keys)
+
+    @property
+    def length(self) -> int:
+        """How much text it selects on unlabeled pages."""
+        return sum(len("".join(keys)) for keys in self.values)
+
 
 def learn_embedded(
     labeled: Mapping[Page, Sequence[Label]], unlabeled: Sequence[Page], schema: Schema
@@ -139,13 +150,14 @@ def _choose(
             -roots[path.source, path.type],
             _source_rank(path.source),
             not path.type,
+            not candidate.is_named,
             len(path.keys),
             candidate.is_constant,
             selector.position,
+            len(path.ends) > 1,
+            -candidate.length if candidate.attribute.many else 0,
             selector.lines,
             selector.skips_repeats,
-            -len(path.ends),
-            str(path),
         )
 
     chosen: dict[tuple[tuple[str, ...], ...], EmbeddedSelector] = {}
@@ -174,7 +186,9 @@ def _selectors_on_page(wanted: _Wanted) -> Iterator[EmbeddedSelector]:
             if seen[data_object.type] > 2:
                 continue
             values = _ObjectValues(source, data_object)
-            yield from values.find_list(wanted.keys) if wanted.attribute.many else values.find_one(wanted.keys[0])
+            yield from (
+                values.find_list(wanted.keys) if wanted.attribute.many else values.find_one(wanted.keys[0])
+            )
 
 
 class _ObjectValues:
@@ -190,7 +204,7 @@ class _ObjectValues:
         """The keys of each value, and its letters and digits."""
         return [
             (keys, letters_and_digits(html_to_text(text)) if len(text) <= MAX_EMBEDDED_TEXT else "")
-            for keys, text in self._values
+            for keys, text, _ in self._values
         ]
 
     def find_one(self, wanted: str) -> Iterator[EmbeddedSelector]:
@@ -227,6 +241,11 @@ class _ObjectValues:
             if not above:
                 return
             yield DataPath(self.source, self.type, above, keys[-1:])
-            others = {other[-1] for other, _ in self.keyed if len(other) > len(above) and other[: len(above)] == above}
+            others = {
+                other[-1]
+                for other, _ in self.keyed
+                if len(other) > len(above) and other[: len(above)] == above
+            }
             for other in sorted(others - {keys[-1]})[:MAX_ENDS]:
-                yield DataPath(self.source, self.type, above, tuple(sorted((keys[-1], other))))
+                yield DataPath(self.source, self.type, above, (keys[-1], other), only_first_end=True)
+                yield DataPath(self.source, self.type, above, (keys[-1], other))

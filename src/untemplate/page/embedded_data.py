@@ -1,7 +1,8 @@
 """What a page tells programs: JSON-LD, microdata, RDFa, Open Graph and other meta tags, and application state.
 
-All of it is read into the same form: objects with a type, whose values have paths of names. Lists are transparent, so
-a path such as `ld+json Recipe.recipeIngredient` has several values. Nothing is read until someone asks for its source.
+All of it is read into the same form: objects with a type, whose values have paths of names. Lists are transparent,
+so a path such as `ld+json Recipe.recipeIngredient` has several values. Nothing is read until a rule or a learner asks
+for its source.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from lxml import etree
 
@@ -28,6 +29,7 @@ __all__ = [
     "TYPED_SOURCES",
     "DataObject",
     "DataPath",
+    "DataValue",
     "EmbeddedData",
     "html_lines",
     "html_to_text",
@@ -46,20 +48,40 @@ _NUXT = "__NUXT_DATA__"
 MAX_DEPTH = 20
 MAX_VALUES = 20_000
 MAX_OBJECTS = 2_000
+# Longer keys are cut off.
+MAX_KEY_LENGTH = 200
 # Objects and lists that are visited to find those with a type.
 MAX_VISITED = 200_000
 
 _IGNORED_KEYS = frozenset({"@context", "@id", "@type", "__typename"})
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)\b[^<>]*>|<!--|-->")
-_BLOCK_TAGS = frozenset("br p li ul ol div h1 h2 h3 h4 h5 h6 tr td dd dt section article blockquote".split())
+_BLOCK_TAGS = frozenset(
+    {
+        *(
+            "article",
+            "blockquote",
+            "br",
+            "dd",
+            "div",
+            "dt",
+            "h1",
+            "h2",
+            "h3",
+            "h4",
+            "h5",
+            "h6",
+            "li",
+            "ol",
+            "p",
+        ),
+        *("section", "td", "tr", "ul"),
+    }
+)
 _LINE_BREAK = re.compile(r"[\r\n\u2028]+")
 _ARGUMENTS = re.compile(r"\(.*\)$", re.DOTALL)
 # Parts of a key that are different on each page: numbers, hashes, the ids of a database.
 _ID_PART = re.compile(r"(?=[0-9A-Fa-f-]*\d)[0-9A-Fa-f]{8}(?:-?[0-9A-Fa-f]{4,})*|\d{2,}")
 _PLAIN_KEY = re.compile(r"[^\s.\[\]\"]+")
-
-_Values = Iterator[tuple[tuple[str, ...], str]]
-"""Texts, each with its keys."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +93,8 @@ class DataPath:
         type: the type of the object that the path begins at; empty for the top of the data.
         keys: the names on the way, one for each level. `*` is any name, as for keys that are ids.
         ends: if given, also all values below that have one of these as last name, at any level.
+        only_first_end: True if of an object with several of these names only the first counts: steps may have a
+            text and a name, sections only a name.
 
     Example:
         >>> str(DataPath("ld+json", "Recipe", ("recipeInstructions",), ("text",)))
@@ -81,12 +105,14 @@ class DataPath:
     type: str
     keys: tuple[str, ...]
     ends: tuple[str, ...] = ()
+    only_first_end: bool = False
 
     def __str__(self) -> str:
         names = filter(None, (self.type, *self.keys))
         path = ".".join(map(_quote_key, names))
         if self.ends:
-            path += f"..{'|'.join(map(_quote_key, self.ends))}"
+            separator = "/" if self.only_first_end else "|"
+            path += f"..{separator.join(map(_quote_key, self.ends))}"
         return f"{self.source} {path}"
 
     def matches(self, keys: tuple[str, ...]) -> bool:
@@ -95,6 +121,18 @@ class DataPath:
         if len(keys) < length or keys[:length] != self.keys:
             return False
         return len(keys) == length or keys[-1] in self.ends
+
+    def end_rank(self, keys: tuple[str, ...]) -> int:
+        """Return the number of the end that such a value has, from 0."""
+        return 0 if len(keys) == len(self.keys) else self.ends.index(keys[-1])
+
+
+class DataValue(NamedTuple):
+    """A text or number of an object: its keys from there, the text, and the innermost object that has it."""
+
+    keys: tuple[str, ...]
+    text: str
+    owner: int
 
 
 def _quote_key(key: str) -> str:
@@ -114,33 +152,41 @@ class DataObject:
         self._references = references
 
     @cached_property
-    def values(self) -> list[tuple[tuple[str, ...], str]]:
-        """All texts and numbers in the object with their keys, in the order of the data, names first."""
-        return list(islice(self._walk(self._content, (), 0, frozenset()), MAX_VALUES))
+    def values(self) -> list[DataValue]:
+        """All texts and numbers in the object, in the order of the data, names first."""
+        return list(islice(self._walk(self._content, (), 0, 0, frozenset()), MAX_VALUES))
 
     def read(self, path: DataPath) -> list[str]:
         """Return the values at a path, as they are written in the data."""
-        return [text for keys, text in self.values if path.matches(keys)]
+        matching = [value for value in self.values if path.matches(value.keys)]
+        if path.only_first_end:
+            ranks: dict[int, int] = {}
+            for value in matching:
+                ranks[value.owner] = min(path.end_rank(value.keys), ranks.get(value.owner, len(path.ends)))
+            matching = [value for value in matching if path.end_rank(value.keys) == ranks[value.owner]]
+        return [value.text for value in matching]
 
-    def _walk(self, content: Any, keys: tuple[str, ...], depth: int, seen: frozenset[str]) -> _Values:
+    def _walk(
+        self, content: Any, keys: tuple[str, ...], owner: int, depth: int, seen: frozenset[str]
+    ) -> Iterator[DataValue]:
         """Yield the values inside a part of the data, which is that many levels below the object."""
         if isinstance(content, str):
-            yield keys, content
+            yield DataValue(keys, content, owner)
         elif isinstance(content, bool) or content is None:
             return
         elif isinstance(content, int | float):
-            yield keys, str(content)
+            yield DataValue(keys, str(content), owner)
         elif depth >= MAX_DEPTH:
             return
         elif isinstance(content, dict):
             yield from self._walk_object(content, keys, depth, seen)
         else:
             for member in content:
-                yield from self._walk(member, keys, depth + 1, seen)
+                yield from self._walk(member, keys, owner, depth + 1, seen)
 
     def _walk_object(
         self, content: dict[str, Any], keys: tuple[str, ...], depth: int, seen: frozenset[str]
-    ) -> _Values:
+    ) -> Iterator[DataValue]:
         """Yield the values of an object; of a mere reference, those of the object that it refers to."""
         id_ = content.get("@id")
         if isinstance(id_, str) and content.keys() <= {"@id", "@type"}:
@@ -149,7 +195,9 @@ class DataObject:
             return
         for key in sorted(content, key=_is_not_name):
             if key not in _IGNORED_KEYS:
-                yield from self._walk(content[key], (*keys, generalize_key(key)), depth + 1, seen)
+                yield from self._walk(
+                    content[key], (*keys, generalize_key(key)), id(content), depth + 1, seen
+                )
 
 
 def _is_not_name(key: str) -> bool:
@@ -165,7 +213,7 @@ def generalize_key(key: str) -> str:
     """
     if key.isalpha():
         return key
-    return _ID_PART.sub("*", _ARGUMENTS.sub("(*)", key))
+    return _ID_PART.sub("*", _ARGUMENTS.sub("(*)", key[:MAX_KEY_LENGTH]))
 
 
 class EmbeddedData:
@@ -230,7 +278,9 @@ class EmbeddedData:
     def _read_state(self, name: str) -> Iterator[Any]:
         """Yield the application state of this name."""
         if name == "__next_f":
-            yield from parse_flight([text for kind, _, text in self._scripts if kind == "js" and name in text])
+            yield from parse_flight(
+                [text for kind, _, text in self._scripts if kind == "js" and name in text]
+            )
             return
         for kind, script_name, text in self._scripts:
             if kind == "json" and script_name == name:
@@ -312,7 +362,9 @@ def _resolve_nuxt(content: Any) -> Any:
     """Return the state of Nuxt 3 as data: its objects and lists name their parts by the index in one long list."""
     if not isinstance(content, list):
         return content
-    resolved: list[Any] = [[] if isinstance(part, list) else {} if isinstance(part, dict) else part for part in content]
+    resolved: list[Any] = [
+        [] if isinstance(part, list) else {} if isinstance(part, dict) else part for part in content
+    ]
 
     def part_at(index: Any) -> Any:
         is_index = isinstance(index, int) and 0 <= index < len(resolved)

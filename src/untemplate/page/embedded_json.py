@@ -1,7 +1,7 @@
 """JSON in the scripts of a page, read as leniently as it is written.
 
-Pages put JSON into scripts by template, so it comes with comments, trailing commas, raw line breaks, HTML entities, or
-several objects in a row. What cannot be repaired is skipped: it costs nothing but its own values.
+Pages put JSON into scripts by template, so it comes with comments, trailing commas, raw line breaks, HTML entities,
+or several objects in a row. What cannot be repaired is skipped: it costs nothing but its own values.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ MAX_ASSIGNMENTS = 40
 # Characters that may be scanned in vain for assigned values, so that hostile scripts take linear time.
 MAX_SCANNED = 2 * MAX_SCRIPT_LENGTH
 
-_WRAPPING = re.compile(r"^\s*(?:<!--|(?://|/\*)?\s*<!\[CDATA\[(?:\s*\*/)?)|(?:-->|(?://|/\*)?\s*\]\]>(?:\s*\*/)?)\s*$")
+_WRAPPING = re.compile(
+    r"^\s*(?:<!--|(?://|/\*)?\s*<!\[CDATA\[(?:\s*\*/)?)|(?:-->|(?://|/\*)?\s*\]\]>(?:\s*\*/)?)\s*$"
+)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]+")
 # These run on texts of strangers, some of which are made to be slow: RE2 takes linear time.
 _COMMENTS = re2.compile(r"(?s)/\*.*?\*/|(?m:^\s*//.*$)")
@@ -105,7 +107,7 @@ def parse_assignments(script: str) -> Iterator[tuple[str, Any]]:
 
 
 def _decode_at(script: str, start: int) -> tuple[Any, int]:
-    """Return the object, list, or JSON inside a string that begins there, and where it ends; None if there is none."""
+    """Return the object, the list, or the JSON in a string that begins there, and where it ends; None without one."""
     if script[start] == "'":
         literal = _SINGLE_QUOTED.match(script, start)
         if literal is None:

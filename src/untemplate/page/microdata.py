@@ -38,11 +38,7 @@ class _Syntax:
 
     scope: str
     type: str
-    property: str
-
-    @property
-    def xpath(self) -> str:
-        return f".//*[@{self.scope} or @{self.property}]"
+    property_: str
 
 
 _MICRODATA = _Syntax("itemscope", "itemtype", "itemprop")
@@ -69,7 +65,8 @@ def _read_items(tree: etree._Element, syntax: _Syntax) -> list[dict[str, Any]]:
     """Return the items that are not inside another one, in document order."""
     items: dict[etree._Element, dict[str, Any]] = {}
     tops: list[dict[str, Any]] = []
-    for element in tree.xpath(syntax.xpath)[:MAX_MARKED]:
+    marked = tree.xpath(f".//*[@{syntax.scope} or @{syntax.property_}]")
+    for element in marked[:MAX_MARKED]:
         owner = next((items[above] for above in element.iterancestors() if above in items), None)
         if element.get(syntax.scope) is not None:
             item: dict[str, Any] = {"@type": (element.get(syntax.type) or "").split()}
@@ -85,7 +82,7 @@ def _read_items(tree: etree._Element, syntax: _Syntax) -> list[dict[str, Any]]:
 
 def _names_of(element: etree._Element, syntax: _Syntax) -> Iterator[str]:
     """Yield the properties that an element has, without the address or the prefix of the vocabulary."""
-    for name in (element.get(syntax.property) or "").split():
+    for name in (element.get(syntax.property_) or "").split():
         short = name.rstrip("/#").rpartition("/")[2].rpartition("#")[2].rpartition(":")[2]
         if short and not short.startswith("@"):
             yield short

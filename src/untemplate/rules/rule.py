@@ -1,7 +1,7 @@
 """Rules as data: how to extract one attribute (Rule), and everything known about one cluster (Wrapper).
 
-A rule selects nodes (Selector) or embedded values (EmbeddedSelector), may choose among them (CandidateClassifier), and cuts the value out of the node's
-text (Range). Nothing here reads a page: `node_selection` and `applying` do.
+A rule selects nodes (Selector) or embedded values (EmbeddedSelector), may choose among nodes (CandidateClassifier),
+and cuts the value out of a node's text (Range). Nothing here reads a page: `node_selection` and `applying` do.
 """
 
 from __future__ import annotations
