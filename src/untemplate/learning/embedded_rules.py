@@ -14,7 +14,7 @@ from functools import cached_property
 
 from untemplate.labeling import Label
 from untemplate.page import Page
-from untemplate.page.embedded_data import META, TYPED_SOURCES, DataObject, DataPath, html_to_text
+from untemplate.page.embedded_data import META, NAMING_KEYS, TYPED_SOURCES, DataObject, DataPath, html_to_text
 from untemplate.page.locating import clean_value, letters_and_digits
 from untemplate.rules.embedded_selection import MAX_EMBEDDED_TEXT, embedded_texts
 from untemplate.rules.rule import EmbeddedSelector
@@ -29,11 +29,6 @@ MAX_CANDIDATES = 200
 MAX_COMPARED_OBJECTS = 200
 # Levels above a value at which a list may begin: `recipeInstructions`, `itemListElement`, `text`.
 MAX_LIST_LEVELS = 3
-# Last names below the beginning of a list that are tried as a second kind of members, such as titles of sections.
-MAX_ENDS = 12
-
-# An object that is a value is named by these: `author.name` is what `author` is on other pages.
-_NAMING_KEYS = ("name", "text", "@value")
 
 
 @dataclass(frozen=True)
@@ -154,7 +149,8 @@ def _choose(
             len(path.keys),
             candidate.is_constant,
             selector.position,
-            len(path.ends) > 1,
+            len(path.ends) <= 1,
+            path.only_first_end,
             -candidate.length if candidate.attribute.many else 0,
             selector.lines,
             selector.skips_repeats,
@@ -220,7 +216,7 @@ class _ObjectValues:
 
     def _path(self, keys: tuple[str, ...]) -> DataPath:
         """Return the path to a value; `author.name` also means `author`, since both are used."""
-        if self.source in TYPED_SOURCES and len(keys) > 1 and keys[-1] in _NAMING_KEYS:
+        if self.source in TYPED_SOURCES and len(keys) > 1 and keys[-1] in NAMING_KEYS:
             return DataPath(self.source, self.type, keys[:-1], keys[-1:])
         return DataPath(self.source, self.type, keys)
 
@@ -241,11 +237,6 @@ class _ObjectValues:
             if not above:
                 return
             yield DataPath(self.source, self.type, above, keys[-1:])
-            others = {
-                other[-1]
-                for other, _ in self.keyed
-                if len(other) > len(above) and other[: len(above)] == above
-            }
-            for other in sorted(others - {keys[-1]})[:MAX_ENDS]:
-                yield DataPath(self.source, self.type, above, (keys[-1], other), only_first_end=True)
-                yield DataPath(self.source, self.type, above, (keys[-1], other))
+            if keys[-1] in NAMING_KEYS:
+                yield DataPath(self.source, self.type, above, NAMING_KEYS)
+                yield DataPath(self.source, self.type, above, ("text", "name"), only_first_end=True)

@@ -25,6 +25,7 @@ __all__ = [
     "JSON_LD",
     "META",
     "MICRODATA",
+    "NAMING_KEYS",
     "RDFA",
     "TYPED_SOURCES",
     "DataObject",
@@ -38,6 +39,9 @@ __all__ = [
 JSON_LD, MICRODATA, RDFA, META = "ld+json", "microdata", "rdfa", "meta"
 TYPED_SOURCES = (JSON_LD, MICRODATA, RDFA)
 """Sources whose names are those of a public vocabulary, mostly schema.org."""
+
+NAMING_KEYS = ("name", "text", "@value")
+"""What an object that is a value is called by: `author.name` on one page is `author` on another."""
 
 # Application state: `script:` and the name of the script or of the variable.
 _SCRIPT = "script:"

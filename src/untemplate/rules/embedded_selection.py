@@ -14,7 +14,7 @@ from untemplate.page.embedded_data import EmbeddedData, html_lines, html_to_text
 from untemplate.page.locating import letters_and_digits
 from untemplate.rules.rule import EmbeddedSelector
 
-__all__ = ["embedded_nodes", "embedded_texts", "same_texts"]
+__all__ = ["MAX_EMBEDDED_TEXT", "embedded_nodes", "embedded_texts", "same_texts"]
 
 # Longer texts are not values.
 MAX_EMBEDDED_TEXT = 20_000
