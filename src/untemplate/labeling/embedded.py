@@ -62,7 +62,7 @@ class EmbeddedLabeler:
         objects of one type. Attributes that it does not name may be in meta tags.
         """
         named_pages = list(self._read_pages(pages))
-        root = _choose_root(named_pages)
+        root = _choose_root(named_pages, self.schema)
         labels: list[Label] = []
         for named in named_pages:
             for attribute in self.schema.attributes.values():
@@ -146,7 +146,9 @@ def _find_path(source: str, data_object: DataObject, attribute: Attribute) -> Da
 
     The name may be of a property of the object or of one inside it, such as `offers.price`.
     """
-    for name in (attribute.name, *attribute.same_as):
+    # Meta tags are not about one record: only names such as `og:title` that the schema gives count.
+    names = attribute.same_as if source == META else (attribute.name, *attribute.same_as)
+    for name in names:
         wanted = letters_and_digits(name)
         paths = {path for value in data_object.values if (path := _path_to(value.keys, wanted))}
         if paths:
@@ -165,28 +167,37 @@ def _path_to(keys: tuple[str, ...], wanted: str) -> tuple[str, ...]:
 def _ways_to_read(path: DataPath, attribute: Attribute) -> Iterator[EmbeddedSelector]:
     """Yield the ways to read the values at a path, the one that says most first.
 
-    A list may be one text with a line for each member. Its members may have names that the page does not show.
+    The members of a list may have names that the page does not show.
     """
     if not attribute.many:
         yield EmbeddedSelector(path)
         return
-    for lines in (True, False):
-        yield EmbeddedSelector(path, lines=lines, skips_repeats=True)
-        yield EmbeddedSelector(replace(path, ends=("text",)), lines=lines)
+    yield EmbeddedSelector(path, skips_repeats=True)
+    yield EmbeddedSelector(replace(path, ends=("text",)))
 
 
-def _choose_root(pages: Sequence[_NamedValues]) -> _Key | None:
+def _read_texts(selector: EmbeddedSelector, page: Page, attribute: Attribute) -> list[str]:
+    """Return the values that a selector selects; a list that is one text is read line by line."""
+    texts = embedded_texts(selector, page.embedded)
+    if attribute.many and len(texts) == 1:
+        return embedded_texts(replace(selector, lines=True), page.embedded)
+    return texts
+
+
+def _choose_root(pages: Sequence[_NamedValues], schema: Schema) -> _Key | None:
     """Return the source and type of the objects that name most attributes, all pages together.
 
-    Objects that are the same on all pages, such as the publisher, describe the site.
+    Objects that are the same on all pages, or whose mandatory values are, describe the site, not a record.
     """
     counts: Counter[_Key] = Counter()
     contents: dict[_Key, set[str]] = {}
+    mandatory = [attribute.name for attribute in schema.attributes.values() if attribute.mandatory]
     for named in pages:
         for key, values in named.values.items():
             if key[0] != META:
                 counts[key] += len(values)
-                contents.setdefault(key, set()).add(repr(values))
+                identifying = [values.get(name) for name in mandatory] if mandatory else values
+                contents.setdefault(key, set()).add(repr(identifying))
     differing = {key: count for key, count in counts.items() if len(contents[key]) > 1 or len(pages) == 1}
     return max(differing, key=differing.__getitem__, default=None)
 
