@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import lxml.html
 from lxml import etree
@@ -15,6 +15,15 @@ __all__ = ["Fields", "LabeledSite", "choose_half", "key", "keys", "visible_key",
 
 Fields = Mapping[str, Sequence[str]]
 """Attribute → true values in page order; an attribute that is not `many` has one."""
+
+# What embedded data call the attributes of the benchmarks, where their names differ.
+EMBEDDED_NAMES = {
+    "title": ("name", "headline", "og:title"),
+    "description": ("og:description",),
+    "ingredients": ("recipeIngredient",),
+    "instructions_list": ("recipeInstructions",),
+    "categories": ("category",),
+}
 
 _NOT_COMPARED = re.compile(r"[\W_]+")
 _SCRIPT = re.compile(rb"(?is)<script\b.*?</script\s*>")
@@ -40,6 +49,15 @@ class LabeledSite:
     truth: dict[str, Fields] = field(repr=False)
     labeled: str
     others: frozenset[str] = frozenset()
+
+    @property
+    def named_schema(self) -> Schema:
+        """The schema with the names that schema.org and Open Graph have for its attributes."""
+        named = {
+            name: replace(attribute, same_as=EMBEDDED_NAMES.get(name, ()))
+            for name, attribute in self.schema.attributes.items()
+        }
+        return replace(self.schema, attributes=named)
 
     @property
     def given(self) -> Fields:

@@ -5,6 +5,7 @@ python -m benchmarks.measure.todays_pages --by untemplate       ours alone
 python -m benchmarks.measure.todays_pages --set recipes --half even --sites 30
 python -m benchmarks.measure.todays_pages --without-scripts     pages without their scripts, so without JSON-LD
 python -m benchmarks.measure.todays_pages --one-cluster         learning apart from clustering
+python -m benchmarks.measure.todays_pages --no-labels           the embedded data of the pages teach
 python -m benchmarks.measure.todays_pages --only jwhisky -v     these sites, with every value that is not right
 
 A value is right if its letters and digits are those of the true one, a list if all its members are, in order.
@@ -41,6 +42,8 @@ from untemplate.page import signature
 from untemplate.page.url_patterns import learn_url_pattern
 
 OURS = "untemplate"
+LABELED, ONE_CLUSTER, NO_LABELS = "one labeled page", "one labeled page, one cluster", "no labels"
+"""How untemplate learns."""
 SETS = {"recipes": recipes, "shops": shops}
 BINS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99, 1.01)
 """Bounds of the confidence bins; the last bin is for values that everything agrees on."""
@@ -101,8 +104,8 @@ class Job:
     set: str
     name: str
     scripts: bool = True
-    one_cluster: bool = False
     by: str = OURS
+    learning: str = LABELED
 
     def read(self) -> LabeledSite | None:
         site: LabeledSite | None = SETS[self.set].read_site(self.name, self.scripts)
@@ -114,21 +117,21 @@ def evaluate(job: Job) -> Outcome | None:
     site = job.read()
     if site is None:
         return None
-    return evaluate_ours(site, job.one_cluster) if job.by == OURS else evaluate_peer(site, job.by)
+    return evaluate_ours(site, job.learning) if job.by == OURS else evaluate_peer(site, job.by)
 
 
-def evaluate_ours(site: LabeledSite, one_cluster: bool) -> Outcome:
+def evaluate_ours(site: LabeledSite, learning: str) -> Outcome:
     """Learn with untemplate, and extract from all pages."""
     started = process_time()
     failure = ""
     try:
-        rules = learn_one_cluster(site) if one_cluster else learn(site.pages, site.labels(), site.schema)
+        rules = LEARNERS[learning](site)
     except LabelError as error:
         rules, failure = Rules(site.schema, ()), str(error)
-    learning = process_time() - started
+    seconds = process_time() - started
     records = {page.id: rules.extract_one(page) for page in released(site.pages)}
     timed = [page for page in site.pages if page.id in site.truth][:TIMED_PAGES]
-    return make_outcome(site, records, learning, measure_times(rules, timed), failure)
+    return make_outcome(site, records, seconds, measure_times(rules, timed), failure)
 
 
 def evaluate_peer(site: LabeledSite, peer: str) -> Outcome:
@@ -176,6 +179,16 @@ def make_outcome(
     )
 
 
+def learn_labeled(site: LabeledSite) -> Rules:
+    """Learn from the labeled page and all others."""
+    return learn(site.pages, site.labels(), site.schema)
+
+
+def learn_unlabeled(site: LabeledSite) -> Rules:
+    """Learn from what the pages' embedded data say."""
+    return learn(site.pages, schema=site.named_schema)
+
+
 def learn_one_cluster(site: LabeledSite) -> Rules:
     """Learn from all detail pages of a site as if clustering had put exactly them together."""
     pages = [page for page in site.pages if page.id in site.truth]
@@ -183,6 +196,9 @@ def learn_one_cluster(site: LabeledSite) -> Rules:
     cluster = Cluster("c1", pages, signatures, len(pages), learn_url_pattern(page.url for page in pages))
     learned = learn_cluster(cluster, {site.labeled: site.labels()}, site.schema)
     return Rules(site.schema, (learned.wrapper,))
+
+
+LEARNERS = {LABELED: learn_labeled, ONE_CLUSTER: learn_one_cluster, NO_LABELS: learn_unlabeled}
 
 
 def released(pages: Iterable[Page]) -> Iterator[Page]:
@@ -370,8 +386,21 @@ def main(arguments: Sequence[str]) -> int:
         "--only", nargs="+", default=(), metavar="SITE", help="only the sites with these names"
     )
     parser.add_argument("--without-scripts", action="store_true", help="remove scripts from all pages first")
-    parser.add_argument(
-        "--one-cluster", action="store_true", help="treat a site's detail pages as one cluster"
+    ways = parser.add_mutually_exclusive_group()
+    ways.add_argument(
+        "--one-cluster",
+        dest="learning",
+        action="store_const",
+        const=ONE_CLUSTER,
+        default=LABELED,
+        help="treat a site's detail pages as one cluster",
+    )
+    ways.add_argument(
+        "--no-labels",
+        dest="learning",
+        action="store_const",
+        const=NO_LABELS,
+        help="learn from the embedded data of the pages",
     )
     known = (OURS, *DETAIL_PEERS)
     parser.add_argument("--by", nargs="+", choices=known, default=known, help="only these")
@@ -389,10 +418,11 @@ def main(arguments: Sequence[str]) -> int:
         names = choose_half(names, options.half, options.sites)
         names = [name for name in names if not options.only or name in options.only]
         for by in methods:
-            jobs = [Job(chosen, name, not options.without_scripts, options.one_cluster, by) for name in names]
+            jobs = [Job(chosen, name, not options.without_scripts, by, options.learning) for name in names]
             outcomes = run(jobs, options.processes)
             scripts = ", without scripts" if options.without_scripts else ""
-            title = f"{by} on {chosen}: one labeled page, {len(outcomes)} sites{scripts}"
+            learning = options.learning if by == OURS else LABELED
+            title = f"{by} on {chosen}: {learning}, {len(outcomes)} sites{scripts}"
             show(console, title, SETS[chosen].SCHEMA, outcomes)
             if by == OURS:
                 show_calibration(console, outcomes)
