@@ -160,7 +160,8 @@ def test_private_addresses_are_refused(
         packets.setblocking(False)
         host = f"127.0.0.2:{private.server_port}"
         ways = f"""
-            const tries = [fetch("http://{host}/a"), fetch("/away"), import("http://{host}/b.js")];
+            const tries = [fetch("http://{host}/a"), fetch("/away"), import("http://{host}/b.js"),
+              fetch("file:///etc/hostname")];
             new WebSocket("ws://{host}/c").onerror = () => 0;
             new EventSource("http://{host}/d");
             navigator.sendBeacon("http://{host}/e", "x");
@@ -183,7 +184,7 @@ def test_private_addresses_are_refused(
         }
         politeness = Politeness(delay=0.01, retries=0, timeout=5)
         pages = rendered(listing, server, "/ways", "/away", "/move", politeness=politeness)
-        assert texts(pages) == ["rejected,rejected,rejected"]
+        assert texts(pages) == ["rejected,rejected,rejected,rejected"]
         assert pages.skipped.counts == {"robots.txt cannot be read: host is at a private address": 2}
         assert not private.asked
         with pytest.raises(BlockingIOError):

@@ -23,6 +23,7 @@ from untemplate.sources.tab import ResourceLoader, Tab
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext, Playwright
+    from playwright.async_api import Page as BrowserPage
 
 __all__ = ["Renderer"]
 
@@ -178,7 +179,7 @@ class _Worker:
             tab = Tab(page, self._loader)
             await context.route("**/*", tab.answer)
             await context.route_web_socket("**/*", lambda socket: socket.close())
-            context.on("page", lambda popup: asyncio.ensure_future(popup.close()))
+            context.on("page", _close_popup)
             for _ in range(MAX_MOVES + 1):
                 next_url = await tab.show(document, self._seconds)
                 if next_url is None:
@@ -198,3 +199,10 @@ class _Worker:
         except (TimeoutError, Error):
             browser, self._browser = self._browser, None
             await close_browser(browser)
+
+
+async def _close_popup(popup: BrowserPage) -> None:
+    from playwright.async_api import Error
+
+    with suppress(Error):
+        await popup.close()
