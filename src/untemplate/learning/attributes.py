@@ -13,6 +13,7 @@ from itertools import chain
 from typing import Any
 
 from untemplate.labeling import Label
+from untemplate.learning.embedded_rules import learn_embedded
 from untemplate.learning.label_check import LabelFit, check_labels
 from untemplate.learning.occurrences import (
     LabeledOccurrences,
@@ -40,7 +41,7 @@ from untemplate.learning.value_lists import ListPlace, element_around, find_list
 from untemplate.page import Page
 from untemplate.page.locating import MatchMode, Occurrence
 from untemplate.rules.in_words import explain_rule
-from untemplate.rules.rule import Range, RecordRule, Rule, Selector, Wrapper
+from untemplate.rules.rule import EmbeddedSelector, Range, RecordRule, Rule, Selector, Wrapper
 from untemplate.schema import Attribute, Schema
 from untemplate.value_types import Type, is_one_typed, looks_typed
 
@@ -168,7 +169,10 @@ def learn_pages(
         schema: the attributes to learn.
     """
     table = SampleTable([*labeled, *unlabeled])
-    rules, reports = learn_rules(table, dict(enumerate(labeled.values())), schema)
+    _, reports = learn_rules(table, dict(enumerate(labeled.values())), schema)
+    embedded = learn_embedded(labeled, unlabeled, schema)
+    reports = [_with_embedded(report, embedded.get(report.attribute, ())) for report in reports]
+    rules = {report.attribute: report.rule for report in reports if report.rule}
     static = tuple(sorted(table.static))
     fits = check_labels(Wrapper("", (), 0, "*", rules, static), labeled, schema)
     return LearnedRules(rules, static, [_add_fit(report, fits) for report in reports])
@@ -180,6 +184,17 @@ def _add_fit(report: AttributeReport, fits: Mapping[str, LabelFit]) -> Attribute
     if fit is None or fit.problem is None:
         return report
     return replace(report, problems=[*report.problems, fit.problem], unfit=fit.page)
+
+
+def _with_embedded(report: AttributeReport, embedded: tuple[EmbeddedSelector, ...]) -> AttributeReport:
+    """Add to a rule where its values are in the embedded data; they can be a rule on their own."""
+    if not embedded:
+        return report
+    rule = replace(report.rule or Rule(report.attribute, ()), embedded=embedded)
+    coverage = max(report.coverage, embedded[0].support)
+    return replace(
+        report, rule=rule, coverage=coverage, label_next=None if coverage == 1 else report.label_next
+    )
 
 
 def _group_by_attribute(labels: PageLabels) -> dict[str, dict[int, list[Label]]]:

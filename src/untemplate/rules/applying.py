@@ -17,6 +17,7 @@ from lxml import etree
 
 from untemplate.page import Node, Page
 from untemplate.page.captions import CaptionFinder, nodes_after, static_key
+from untemplate.rules.embedded_selection import embedded_nodes, same_texts
 from untemplate.rules.node_selection import (
     Candidates,
     feature_matches_at_or_above,
@@ -31,11 +32,13 @@ from untemplate.rules.parsed_page import (
     read_complete_page,
     read_page_beginning,
 )
-from untemplate.rules.rule import CandidateClassifier, Rule, Selector, Wrapper
+from untemplate.rules.rule import CandidateClassifier, EmbeddedSelector, Rule, Selector, Wrapper
 from untemplate.schema import Attribute
 from untemplate.value_types import is_one_typed, looks_typed
 
 __all__ = ["Match", "apply_rule", "apply_rules", "apply_wrapper"]
+
+AGREED, SHOWN, CONTRADICTED, NOT_SHOWN = 0.99, 0.9, 0.5, 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,17 +119,47 @@ class _RuleRun:
     captions: CaptionFinder
 
     def find_matches(self) -> list[Match]:
+        """Return the matches on the page and in its embedded data, whichever are more likely right."""
+        visible = self._find_visible() if self.rule.selectors else []
+        return self._choose(visible) if self.rule.embedded else visible
+
+    def _choose(self, visible: list[Match]) -> list[Match]:
+        """Return what the embedded data say if the page shows it; else what was found on the page, if anything."""
+        embedded = [matches for matches in map(self._read_embedded, self.rule.embedded) if matches]
+        for matches in embedded:
+            if _are_same(matches, visible):
+                return _with_confidence(visible, AGREED)
+            if all(self.page.shows(match.text) for match in matches):
+                return _with_confidence(matches, SHOWN)
+        if visible:
+            return _with_confidence(visible, CONTRADICTED) if embedded else visible
+        return _with_confidence(embedded[0], NOT_SHOWN) if embedded else []
+
+    def _read_embedded(self, selector: EmbeddedSelector) -> list[Match]:
+        """Return the values that a selector finds in the embedded data."""
+        embedded = self.page.embedded_with(selector.path.source)
+        number = self.rule.embedded.index(selector) + 1
+        name = f"{self.attribute.name}#embedded-{number}"
+        matches = []
+        for node in embedded_nodes(selector, embedded, self.page.tree):
+            if self._is_allowed(node.text):
+                matches.append(Match(node, node.text, name, 0.0))
+                if not self.attribute.many:
+                    break
+        return matches
+
+    def _find_visible(self) -> list[Match]:
         """Return the matches of the first selector that has any, or else those of the committee."""
         if not self.page.is_complete and (self.rule.nodes > 1 or self.rule.classifier is not None):
             raise NeedsCompletePage
         first, *fallbacks = self.rule.selectors
         if matches := self._read_values(first, f"{self.attribute.name}#1"):
-            return self._with_confidence(matches)
+            return self._judge_matches(matches)
         for number, selector in enumerate(fallbacks, 2):
             if self.page.rules_out(selector):
                 continue
             if matches := self._read_values(selector, f"{self.attribute.name}#{number}"):
-                return self._with_confidence(matches)
+                return self._judge_matches(matches)
         return self._find_by_committee()
 
     def _read_values(self, selector: Selector, name: str) -> list[Match]:
@@ -145,7 +178,7 @@ class _RuleRun:
             raise NeedsCompletePage
         return matches if self.attribute.many else matches[:1]
 
-    def _with_confidence(self, matches: list[Match]) -> list[Match]:
+    def _judge_matches(self, matches: list[Match]) -> list[Match]:
         """Return the matches, each with the committee's confidence in it; several values are judged as a whole."""
         if not self.attribute.many:
             return [replace(match, confidence=self._confidence(match.node)) for match in matches]
@@ -272,3 +305,12 @@ class _RuleRun:
     def _is_static(self, node: Node) -> bool:
         """Return True if a node's text is part of the template, as captions are."""
         return node.is_text and static_key(node.parent, node.text) in self.captions.static
+
+
+def _are_same(matches: Sequence[Match], others: Sequence[Match]) -> bool:
+    """Return True if the values of two kinds of places are the same, in this order."""
+    return same_texts([match.text for match in matches], [match.text for match in others])
+
+
+def _with_confidence(matches: Sequence[Match], confidence: float) -> list[Match]:
+    return [replace(match, confidence=confidence) for match in matches]

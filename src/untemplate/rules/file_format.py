@@ -17,10 +17,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from untemplate.errors import RulesError
 from untemplate.page import Limits, Signature
+from untemplate.page.embedded_data import DataPath
 from untemplate.rules.feature import Feature
 from untemplate.rules.rule import (
     Bellwether,
     CandidateClassifier,
+    EmbeddedSelector,
     Profile,
     Range,
     RecordRule,
@@ -33,8 +35,8 @@ from untemplate.schema import Attribute, Pattern, Schema, Type
 
 __all__ = ["VERSION", "format_rules", "parse_rules"]
 
-VERSION = 1
-"""The format that is written. Files of newer formats are refused."""
+VERSION = 2
+"""The format that is written. Format 1 had no embedded data. Files of newer formats are refused."""
 
 # No page is deeper than this, so no feature needs a higher level.
 MAX_LEVEL = Limits().depth
@@ -120,6 +122,7 @@ def _format_rule(rule: Rule) -> dict[str, Any]:
         "nodes": rule.nodes,
         "typed": rule.typed,
         "single": rule.single,
+        "embedded": list(map(_format_embedded, rule.embedded)),
     }
     return _without_defaults(_RuleSection, content)
 
@@ -140,6 +143,12 @@ def _format_selector(selector: Selector) -> dict[str, Any]:
 def _format_region(region: Region) -> dict[str, Any]:
     content = {"position": region.position, "features": list(map(_format_feature, region.features))}
     return _without_defaults(_RegionSection, content)
+
+
+def _format_embedded(selector: EmbeddedSelector) -> dict[str, Any]:
+    """Return a selector of embedded data with its path first, which is what people read."""
+    content = asdict(selector) | asdict(selector.path) | {"path": str(selector.path)}
+    return _without_defaults(_EmbeddedSection, content)
 
 
 def _format_classifier(classifier: CandidateClassifier) -> dict[str, Any]:
@@ -239,6 +248,28 @@ class _SelectorSection(_Section):
         return selector
 
 
+class _EmbeddedSection(_Section):
+    """A selector of embedded data. Its path is for people, and must agree with its parts."""
+
+    path: str
+    source: str = Field(min_length=1)
+    type: str = ""
+    keys: list[str] | tuple[str, ...] = ()
+    ends: list[str] | tuple[str, ...] = ()
+    only_first_end: bool = False
+    position: int = Field(0, ge=0)
+    lines: bool = False
+    skips_repeats: bool = False
+    support: float
+
+    def parse(self) -> EmbeddedSelector:
+        """Return the selector."""
+        path = DataPath(self.source, self.type, tuple(self.keys), tuple(self.ends), self.only_first_end)
+        if str(path) != self.path:
+            raise ValueError(f"the path {self.path!r} is not what its parts say; change the parts")
+        return EmbeddedSelector(path, self.position, self.lines, self.skips_repeats, self.support)
+
+
 class _ClassifierSection(_Section):
     """A classifier: log odds for each of its features."""
 
@@ -267,16 +298,19 @@ class _RangeSection(_Section):
 class _RuleSection(_Section):
     """The rule of one attribute, whose name is the section's key."""
 
-    selectors: list[_SelectorSection] = Field(min_length=1)
+    selectors: list[_SelectorSection] = []
     committee: list[_SelectorSection] = []
     classifier: _ClassifierSection | None = None
     range: _RangeSection | None = None
     nodes: int = Field(1, ge=1, le=MAX_NODES)
     typed: bool = False
     single: bool = False
+    embedded: list[_EmbeddedSection] = []
 
     def parse(self, attribute: str) -> Rule:
         """Return the rule of the attribute with this name."""
+        if not self.selectors and not self.embedded:
+            raise ValueError(f"the rule for {attribute!r} has no selectors")
         return Rule(
             attribute,
             tuple(selector.parse() for selector in self.selectors),
@@ -286,6 +320,7 @@ class _RuleSection(_Section):
             self.nodes,
             self.typed,
             self.single,
+            tuple(selector.parse() for selector in self.embedded),
         )
 
 
@@ -373,6 +408,7 @@ class _AttributeSection(_Section):
     constant: bool = False
     many: bool = False
     pattern: Pattern | None = None
+    same_as: tuple[str, ...] = Field((), strict=False)
 
 
 class _SchemaSection(_Section):
@@ -385,7 +421,7 @@ class _SchemaSection(_Section):
 class _RulesFile(_Section):
     """The complete file."""
 
-    untemplate: Literal[1]
+    untemplate: Literal[1, 2]
     schema_: _SchemaSection = Field(alias="schema")
     wrappers: list[_WrapperSection]
 

@@ -1,7 +1,7 @@
 """Rules as data: how to extract one attribute (Rule), and everything known about one cluster (Wrapper).
 
-A rule selects nodes (Selector), may choose among them (CandidateClassifier), and cuts the value out of the node's
-text (Range). Nothing here reads a page: `node_selection` and `applying` do.
+A rule selects nodes (Selector) or embedded values (EmbeddedSelector), may choose among nodes (CandidateClassifier),
+and cuts the value out of a node's text (Range). Nothing here reads a page: `node_selection` and `applying` do.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from functools import cached_property
 from lxml import etree
 
 from untemplate.page import Signature, url_matches
+from untemplate.page.embedded_data import DataPath
 from untemplate.rules.feature import (
     CAPTION,
     Feature,
@@ -28,6 +29,7 @@ from untemplate.value_types import find_typed
 __all__ = [
     "Bellwether",
     "CandidateClassifier",
+    "EmbeddedSelector",
     "Profile",
     "Range",
     "RecordRule",
@@ -166,6 +168,26 @@ def _is_caption(feature: Feature) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
+class EmbeddedSelector:
+    """Selects values of the embedded data of a page.
+
+    Attributes:
+        path: where they are.
+        position: which of the values to keep, counted from 1; 0 keeps all.
+        lines: True if each line of a text is a value of its own.
+        skips_repeats: True to drop a text that the text before or after it repeats and continues, such as the
+            title of a step.
+        support: the share of the unlabeled sample pages on which the selector selects something.
+    """
+
+    path: DataPath
+    position: int = 0
+    lines: bool = False
+    skips_repeats: bool = False
+    support: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class CandidateClassifier:
     """Naive Bayes that picks one of a selector's candidates, for when no XPath is precise (Vertex III-C.3).
 
@@ -243,6 +265,7 @@ class Rule:
         nodes: how many consecutive text nodes make up the value.
         typed: True if all labeled values look like the attribute's type, so that other texts are not values.
         single: True if each labeled value is one value of its type, so that a text with none or several is not a value.
+        embedded: where the value is in the embedded data, the best place first. A rule has these, selectors, or both.
     """
 
     attribute: str
@@ -253,6 +276,7 @@ class Rule:
     nodes: int = 1
     typed: bool = False
     single: bool = False
+    embedded: tuple[EmbeddedSelector, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,9 @@
 same text as `Rules.extract`. Selectors are tried in order and the committee votes as in `applying`.
 
 What XSLT 1.0 cannot express is left out and named in a comment: rules with a classifier, ranges that search for a
-type by regular expression, and all rules of list pages, which apply to records as pages of their own. Choosing
-the wrapper of a page, typed data and confidences remain in Python.
+type by regular expression, embedded data, and all rules of list pages, which apply to records as pages of their own.
+Of a rule that also selects nodes, that part is exported. Choosing the wrapper of a page, typed data and confidences
+remain in Python.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ _no_namespace = ElementMaker()
 
 OF_LISTS = "the rule is one of list pages: extract them with untemplate"
 """Why the rules of a wrapper with a record rule cannot be exported."""
+
+WITHOUT_EMBEDDED = "its embedded data is not read: only what the page shows"
+"""What the stylesheet says of a rule that also reads embedded data."""
 
 # Characters that XML, and so a stylesheet, cannot contain.
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -91,6 +95,9 @@ def wrapper_xslt(wrapper: Wrapper, schema: Schema) -> str:
             record.append(_xsl.comment(_comment_text(f"{name}: not exported, {reason}")))
             record.append(_xsl.text(_LINE_END))
             continue
+        if rule.embedded:
+            record.append(_xsl.comment(_comment_text(f"{name}: {WITHOUT_EMBEDDED}")))
+            record.append(_xsl.text(_LINE_END))
         record.append(_xsl("call-template", name=f"rule-{number}"))
         sheet.append(_comment(name))
         sheet.append(_rule_template(rule, schema.attributes[name], number))
@@ -103,6 +110,8 @@ def wrapper_xslt(wrapper: Wrapper, schema: Schema) -> str:
 
 def not_exportable(rule: Rule) -> str | None:
     """Return why XSLT 1.0 cannot express a rule; None if it can."""
+    if not rule.selectors:
+        return "the rule reads embedded data, which XSLT cannot"
     if rule.classifier is not None:
         return "the rule needs a classifier"
     if rule.range is not None and rule.range.type is not None:
