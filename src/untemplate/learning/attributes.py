@@ -236,7 +236,7 @@ def _find_places(
     (occurrences,) = occurrences_in_nodes(table, {page: labels}, attribute)[page]
     is_link = attribute.type in ("url", "image")
     visible = [o for o in occurrences if o.mode in ("node", "span") or (is_link and o.mode == "attribute")]
-    inside = dict.fromkeys((int(table.ancestor(1)[o.row]),) for o in visible)
+    inside: dict[tuple[int, ...], None] = dict.fromkeys((int(table.ancestor(1)[o.row]),) for o in visible)
     if labels[0].xpath is None:
         spans = with_elements.spans(page)
         for span in spans.find(labels[0].value or ""):
@@ -285,7 +285,9 @@ def _learn_values(
     located = locate_labels(table, present, attribute)
     missing = list(explain_missing_labels(table, present, located.in_nodes, located.in_elements))
     if 2 * len(missing) > sum(map(len, present.values())):
-        return AttributeReport(attribute.name, problems=[*missing, "most labeled values are not on their pages"])
+        return AttributeReport(
+            attribute.name, problems=[*missing, "most labeled values are not on their pages"]
+        )
     hypotheses = _make_hypotheses(table, located.in_nodes, attribute, weights)
     if any(_per_label(located.in_elements)):
         hypotheses += _make_hypotheses(table.with_elements, located.in_elements, attribute, weights)
@@ -326,7 +328,11 @@ def _best_weighted(
     """Return the places of a list that fit the page's other attributes best."""
 
     def weight(place: ListPlace) -> float:
-        element = int(table.ancestor(1)[place.rows[0][-1]]) if len(place.rows) == 1 else element_around(table, place)
+        element = (
+            int(table.ancestor(1)[place.rows[0][-1]])
+            if len(place.rows) == 1
+            else element_around(table, place)
+        )
         return weights.get(element, 0.0)
 
     best = max(map(weight, places), default=0.0)

@@ -118,14 +118,20 @@ def _find_similar(
     value, elements = label.value or "", table.with_elements
     for step in MATCH_STEPS[1:]:
         start = elements.starts[page]
-        rows = [replace(o, row=start + o.row) for o in locate_similar(elements.rows_of_page(page), value, step)]
+        rows = [
+            replace(o, row=start + o.row) for o in locate_similar(elements.rows_of_page(page), value, step)
+        ]
         of_elements = [occurrence for occurrence in rows if occurrence.mode == "element"]
         start = table.starts[page]
-        of_nodes = [replace(o, row=start + o.row) for o in locate_similar(table.rows_of_page(page), value, step)]
+        of_nodes = [
+            replace(o, row=start + o.row) for o in locate_similar(table.rows_of_page(page), value, step)
+        ]
         if of_elements or of_nodes:
             is_loose = step == "letters"
             text = (of_nodes or of_elements)[0].text
-            remark = f"{table.pages[page].id}: read {value!r} as {text!r}, which has the same letters and digits"
+            remark = (
+                f"{table.pages[page].id}: read {value!r} as {text!r}, which has the same letters and digits"
+            )
             return of_nodes, of_elements, [remark] if is_loose else []
     return None
 

@@ -89,8 +89,8 @@ class PageSpans:
         """Return the places where the values of a list follow each other, best first.
 
         Returns:
-            For each place, the span of each value that is there, by its number. The best place has most values, in the
-            least text. Places with fewer values, or with much more text, are left out.
+            For each place, the span of each value that is there, by its number. The best place has most values, in
+            the least text. Places with fewer values, or with much more text, are left out.
         """
         spans_of = [list(self.find(value)) for value in values]
         first = next((number for number, spans in enumerate(spans_of) if spans), None)

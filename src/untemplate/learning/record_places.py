@@ -1,8 +1,9 @@
 """The right place among several: which occurrences of the labeled values belong to one record.
 
 A value may be on the page several times: a price also in "related products", an author also among the comments. The
-places of one record share a deep element, so we choose for each attribute the place that shares the deepest elements with
-the places of the others, above all with lists, which occur only once. All attributes of a page are chosen together.
+places of one record share a deep element, so we choose for each attribute the place that shares the deepest elements
+with the places of the others, above all with lists, which occur only once. All attributes of a page are chosen
+together.
 
 A place inside a unit that the page repeats, such as one product of a list of others, is not this record's.
 """
@@ -37,7 +38,7 @@ class AttributePlaces:
     """Where one attribute may be on a labeled page.
 
     Attributes:
-        places: for each candidate place its elements, the innermost first; for a list, the element around all members.
+        places: for each candidate place its elements, innermost first; for a list, the element around its members.
         is_list: whether each place has several values.
         parts: places where the value is only a part of the text. They are weighed, but say nothing about others.
     """
@@ -50,8 +51,8 @@ class AttributePlaces:
 def weigh_places(table: SampleTable, places: Mapping[str, AttributePlaces]) -> dict[str, dict[int, float]]:
     """Return for each attribute the weight of each element of its places: 1 for the best places, less for others.
 
-    The best places share the deepest element with a list. On pages without lists they share the deepest element with all
-    other attributes: any place inside the record is good enough then, as breadcrumbs and titles are often close together.
+    The best places share the deepest element with a list. On pages without lists they share the deepest element with
+    all other attributes: any place inside the record is good enough then, as breadcrumbs and titles are often close.
 
     Args:
         table: the sample.
@@ -90,8 +91,8 @@ def _shared_element(table: SampleTable, elements: Sequence[int]) -> list[int]:
 def _choose_together(table: SampleTable, places: Mapping[str, AttributePlaces]) -> dict[str, int]:
     """Return the place of each attribute so that all together share the deepest elements.
 
-    Each place of the attribute with the fewest places is tried as a start. From there, each attribute moves to the place
-    nearest to the others until nothing changes.
+    Each place of the attribute with the fewest places is tried as a start. From there, each attribute moves to the
+    place nearest to the others until nothing changes.
     """
     candidates = {
         name: [elements[0] for elements in found.places[:MAX_COMPARED_PLACES]]
@@ -105,7 +106,9 @@ def _choose_together(table: SampleTable, places: Mapping[str, AttributePlaces]) 
     best_score = -1.0
     for start in candidates[fewest]:
         chosen = _settle(table, places, candidates, {fewest: start})
-        score = sum(_nearness(table, element, _without(chosen, name), places) for name, element in chosen.items())
+        score = sum(
+            _nearness(table, element, _without(chosen, name), places) for name, element in chosen.items()
+        )
         if score > best_score:
             best, best_score = chosen, score
     return best

@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from lxml import etree
@@ -256,7 +257,7 @@ class SampleTable:
         if not region.position:
             return numbers
         firsts = np.searchsorted(numbers, [*self._first_elements, len(self._parent)])
-        groups = zip(firsts, firsts[1:], strict=False)
+        groups = pairwise(firsts)
         index = region.position - 1 if region.position > 0 else -1
         chosen = [numbers[start:stop][index : index + 1 or None] for start, stop in groups]
         return np.concatenate(chosen)

@@ -107,12 +107,16 @@ def named_regions(table: SampleTable, row: int) -> Iterator[Region]:
     element, found = int(table.parent[table.ancestor(1)[row]]), 0
     while element and found < MAX_NAMED_ANCESTORS:
         names = [
-            name for name in _stable_names(table, element, 1) if table.count_on_page(name.kind, name.values[0], page) == 1
+            name
+            for name in _stable_names(table, element, 1)
+            if table.count_on_page(name.kind, name.values[0], page) == 1
         ]
         if names:
             found += 1
             tag = Feature("tag", 1, (table.element(element).tag,))
-            yield Region((tag, min(names, key=lambda name: (name.kind == "class", len(name.values[0]), name.values))))
+            yield Region(
+                (tag, min(names, key=lambda name: (name.kind == "class", len(name.values[0]), name.values)))
+            )
         element = int(table.parent[element])
 
 

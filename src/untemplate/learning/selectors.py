@@ -409,7 +409,7 @@ def _make_variant(
 
 
 def _fits(target: LearningTarget, rows: Sequence[int]) -> bool:
-    """Return True if what a selector selects on an unlabeled page can be right: one value, or several if there are many."""
+    """Return True if what a selector selects on an unlabeled page can be right: one value, unless many are wanted."""
     if not rows or (len(rows) > 1 and not target.many):
         return False
     return target.type is None or is_one_typed(target.table.rows[rows[0]].text, target.type)
@@ -449,10 +449,12 @@ def _find_alternative(
 ) -> list[Selector]:
     """Return the first alternative in a region that finds a value where the selectors find nothing, if any does.
 
-    Only values with a type are looked for like this, and only if they have no caption of their own: without the caption
-    there is no value, and other texts may be inside the same region.
+    Only values with a type are looked for like this, and only if they have no caption of their own: without the
+    caption there is no value, and other texts may be inside the same region.
     """
-    if target.type is None or any(Description.of(target, row).has_own_caption for row in target.labeled_rows()):
+    if target.type is None or any(
+        Description.of(target, row).has_own_caption for row in target.labeled_rows()
+    ):
         return []
     missed = [page for page in target.unlabeled_pages if not pick_rows(target, selectors, page)]
     if not missed:

@@ -1,13 +1,13 @@
 """Rules for lists of values: the ingredients of a recipe, the categories of a product.
 
-The members of a list are described by what they share: tag and classes, and those of their parents. Such a description
-fits other elements of the page, too, so it is limited to a region. The smallest element around the labeled members is
-the worst region, as other pages may have a second list beside the first. We therefore climb to larger and larger regions
-while the description still selects exactly the labeled members there.
+The members of a list are described by what they share: tag and classes, and those of their parents. Such a
+description fits other elements of the page, too, so it is limited to a region. The smallest element around the
+labeled members is the worst region, as other pages may have a second list beside the first. We therefore climb to
+larger and larger regions while the description still selects exactly the labeled members there.
 
 Many pairs of description and region fit the labels. They vote on the unlabeled pages: the lists that most of them
-select, above all those with the largest regions, win. The description that selects the winning lists becomes the rule,
-and the others its committee. A description that selects nothing on a page has no vote there.
+select, above all those with the largest regions, win. The description that selects the winning lists becomes the
+rule, and the others its committee. A description that selects nothing on a page has no vote there.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from untemplate.page.locating import letters_and_digits
 from untemplate.rules.feature import Feature, element_values
 from untemplate.rules.rule import Region, Selector
 
-__all__ = ["ListPlace", "LearnedList", "element_around", "find_list_places", "learn_value_list"]
+__all__ = ["LearnedList", "ListPlace", "element_around", "find_list_places", "learn_value_list"]
 
 # Elements around a list that are tried as regions.
 MAX_REGIONS = 8
@@ -87,7 +87,7 @@ class LearnedList:
         selectors: in the order to try them.
         committee: other descriptions, which say how sure a list is.
         agreement: how unanimous the descriptions were on the unlabeled pages, from 0 to 1.
-        coverage: the share of unlabeled pages on which the first selector selects values, and no text of the template.
+        coverage: the share of unlabeled pages on which the first selector selects values and no text of the template.
         rows: the rows of the labeled members that the first selector selects.
     """
 
@@ -104,9 +104,7 @@ def find_list_places(table: SampleTable, page: int, values: Sequence[str]) -> li
     return [_make_place(page, spans, place, values) for place in spans.find_lists(values)]
 
 
-def _make_place(
-    page: int, spans: PageSpans, place: Mapping[int, Span], values: Sequence[str]
-) -> ListPlace:
+def _make_place(page: int, spans: PageSpans, place: Mapping[int, Span], values: Sequence[str]) -> ListPlace:
     rows = tuple(tuple(spans.rows_at[span]) for span in place.values())
     expected = tuple(letters_and_digits(values[number]) for number in place)
     return ListPlace(page, rows, expected, len(values) - len(place))
@@ -265,7 +263,7 @@ class _Describer:
             yield "exact and parent", (*tag, exact, *parent)
 
     def _step(self, rows: Sequence[int], level: int) -> tuple[Feature, ...]:
-        """Return the tags and the common names of the members' ancestors at a level; nothing if they have many tags."""
+        """Return the tags and the common names of the members' ancestors at a level; nothing if their tags differ."""
         elements = {int(number) for number in self.table.ancestor(level)[list(rows)]}
         if 0 in elements:
             return ()

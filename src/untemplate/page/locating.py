@@ -1,12 +1,12 @@
 """Where a labeled value is on a page: the one locator that all labelers and learners share.
 
-A label names a value by its text, or pins a node by an XPath. It may match a text node, several consecutive text nodes,
-a whole element, a part of a node, or an attribute such as `img/@src`. Callers decide which of these modes they can use;
-the modes themselves are defined here.
+A label names a value by its text, or pins a node by an XPath. It may match a text node, several consecutive text
+nodes, a whole element, a part of a node, or an attribute such as `img/@src`. Callers decide which of these modes they
+can use; the modes themselves are defined here.
 
 Texts are compared in steps, from strict to loose (`MATCH_STEPS`): with white space and entities normalized; with
-typographic variants of quotes, dashes and the like made equal; by letters and digits alone. A looser step is only worth
-trying where a stricter one finds nothing.
+typographic variants of quotes, dashes and the like made equal; by letters and digits alone. A looser step is tried
+only where a stricter one finds nothing.
 
 Two locators stay separate because they answer other questions: `labeling/golden.py` recognizes values that are
 written in another way today, and `labeling/list_labels.py` matches texts that spread over any number of elements.
@@ -135,7 +135,9 @@ def locate_similar(nodes: Sequence[Node], value: str, step: MatchStep) -> list[O
     if step == "letters" and sum(map(str.isalpha, wanted)) < MIN_COMPARED_LETTERS:
         return []
     rows = (row for row, node in enumerate(nodes) if comparable_text(node.text, step) == wanted)
-    return [Occurrence(row, _complete_mode(nodes[row]), nodes[row].text) for row in islice(rows, MAX_OCCURRENCES)]
+    return [
+        Occurrence(row, _complete_mode(nodes[row]), nodes[row].text) for row in islice(rows, MAX_OCCURRENCES)
+    ]
 
 
 def _complete_mode(node: Node) -> MatchMode:

@@ -163,7 +163,7 @@ class _RuleRun:
         return self._find_by_committee()
 
     def _read_values(self, selector: Selector, name: str) -> list[Match]:
-        """Return the values at the selected nodes. A single value is the first that is not crossed out, if any is not."""
+        """Return the values at the selected nodes. A single value is the first one, preferably not crossed out."""
         nodes = select_candidates(selector, self.candidates, self.captions)
         if self.rule.classifier is not None:
             nodes = self._pick_likeliest(self.rule.classifier, nodes)

@@ -160,9 +160,7 @@ def is_crossed_out(node: Node) -> bool:
     return False
 
 
-def selector_matches(
-    selector: Selector, node: Node, candidates: Candidates, captions: CaptionFinder
-) -> bool:
+def selector_matches(selector: Selector, node: Node, candidates: Candidates, captions: CaptionFinder) -> bool:
     """Return True if a node matches all features of a selector, and is inside its region."""
     if not all_features_match(selector.features, node, captions):
         return False

@@ -264,7 +264,7 @@ class Rule:
         range: which part of the node's text is the value; None for all of it.
         nodes: how many consecutive text nodes make up the value.
         typed: True if all labeled values look like the attribute's type, so that other texts are not values.
-        single: True if each labeled value is one value of its type, so that a text with none or several is not a value.
+        single: True if each labeled value is one value of its type, so that a text with none or several is no value.
         embedded: where the value is in the embedded data, the best place first. A rule has these, selectors, or both.
     """
 
