@@ -39,7 +39,7 @@ from untemplate.learning.selectors import (
 )
 from untemplate.learning.value_lists import ListPlace, element_around, find_list_places, learn_value_list
 from untemplate.page import Page
-from untemplate.page.locating import MatchMode, Occurrence
+from untemplate.page.locating import MatchMode, Occurrence, letters_and_digits
 from untemplate.rules.in_words import explain_rule
 from untemplate.rules.rule import EmbeddedSelector, Range, RecordRule, Rule, Selector, Wrapper
 from untemplate.schema import Attribute, Schema
@@ -50,6 +50,8 @@ __all__ = ["AttributeReport", "LearnedRules", "learn_pages", "learn_rules"]
 # A description of a whole list may find something on fewer pages than one of single values, by this share of them: it
 # finds complete lists.
 MAX_LOST_COVERAGE = 0.05
+# A place whose score is at least this share of the best one is about as good.
+CLOSE_SCORE = 0.8
 # Committee members that select other places.
 MAX_ELSEWHERE = 2
 # Ancestors whose tags select the candidates of a classifier if nothing better does.
@@ -294,7 +296,10 @@ def _learn_values(
     problems = [*missing, *located.remarks]
     learned = _best_rule(hypotheses, attribute)
     if learned:
-        return _report_rule(*learned, problems)
+        rule, target = learned
+        report = _report_rule(rule, target, problems)
+        disputed = _disputed_page(rule, target, hypotheses)
+        return report if disputed is None else _add_dispute(report, table.pages[disputed].id)
     if hypotheses:
         problems.append("no rule tells the labeled values from other texts")
     return AttributeReport(attribute.name, problems=problems)
@@ -319,7 +324,14 @@ def _learn_list(
         f"{table.pages[page].id}: {count} of {len(labels[page])} labeled values are no text of their own on the page"
         for page, count in lost.items()
     ]
-    return replace(_report_rule(rule, target, problems), coverage=learned.coverage)
+    report = replace(_report_rule(rule, target, problems), coverage=learned.coverage)
+    return report if learned.disputed is None else _add_dispute(report, table.pages[learned.disputed].id)
+
+
+def _add_dispute(report: AttributeReport, page: str) -> AttributeReport:
+    """Return a report that asks for the label of a page on which the labels so far allow several values."""
+    problem = f"the labels fit several places, whose values differ on {page}: label that page"
+    return replace(report, problems=[*report.problems, problem], label_next=page)
 
 
 def _best_weighted(
@@ -354,6 +366,39 @@ def _best_rule(hypotheses: Sequence[_Hypothesis], attribute: Attribute) -> tuple
         if rule := _classifying_rule(hypothesis, attribute):
             return rule, hypothesis.target
     return None
+
+
+def _disputed_page(rule: Rule, target: LearningTarget, hypotheses: Sequence[_Hypothesis]) -> int | None:
+    """Return an unlabeled page on which a place that is about as good as the chosen one shows another value."""
+    if rule.range is not None or rule.nodes > 1 or rule.classifier is not None or target.many:
+        return None
+    complete = [hypothesis for hypothesis in hypotheses if hypothesis.mode in ("node", "element")]
+    best = max((variant.score for h in complete for variant in h.alternatives), default=0.0)
+    for hypothesis in complete:
+        for variant in hypothesis.alternatives:
+            if variant.score >= CLOSE_SCORE * best:
+                selector = Selector(
+                    hypothesis.target.node, variant.sets[0], variant.position, region=variant.region
+                )
+                for page in target.unlabeled_pages:
+                    if _differ(target, rule.selectors, hypothesis.target, selector, page):
+                        return page
+    return None
+
+
+def _differ(
+    target: LearningTarget,
+    selectors: Sequence[Selector],
+    other: LearningTarget,
+    selector: Selector,
+    page: int,
+) -> bool:
+    """Return True if two places show different values on a page, both of which are there."""
+    rows, other_rows = pick_rows(target, selectors, page), pick_rows(other, [selector], page)
+    if not rows or not other_rows:
+        return False
+    text, other_text = target.table.rows[rows[0]].text, other.table.rows[other_rows[0]].text
+    return letters_and_digits(text) != letters_and_digits(other_text)
 
 
 def _make_hypotheses(

@@ -36,6 +36,8 @@ MAX_REGION_POSITION = 3
 MAX_FALLBACKS = 2
 MAX_LIST_COMMITTEE = 4
 
+# A list that a smaller share of the descriptions selects is in dispute.
+MIN_UNDISPUTED_SHARE = 0.5
 # Texts on this share of at least so many unlabeled pages are not values.
 MIN_PAGES_FOR_TEMPLATE = 4
 MIN_TEMPLATE_SHARE = 0.8
@@ -88,6 +90,7 @@ class LearnedList:
         committee: other descriptions, which say how sure a list is.
         agreement: how unanimous the descriptions were on the unlabeled pages, from 0 to 1.
         coverage: the share of unlabeled pages on which the first selector selects values and no text of the template.
+        disputed: the unlabeled page on which the descriptions disagree most; None if most agree on every page.
         rows: the rows of the labeled members that the first selector selects.
     """
 
@@ -95,6 +98,7 @@ class LearnedList:
     committee: tuple[Selector, ...]
     agreement: float
     coverage: float
+    disputed: int | None
     rows: tuple[int, ...] = field(default=(), repr=False)
 
 
@@ -391,6 +395,16 @@ class _Election:
                 shares[members] += weight * count / len(voting)  # type: ignore[assignment]
         return max(shares, key=lambda members: (shares[members], members), default=())
 
+    def disputed_page(self, winners: Sequence[tuple[str, ...]]) -> int | None:
+        """Return the page on which the fewest candidates select the winning list, if they are a minority there."""
+        smallest, disputed = MIN_UNDISPUTED_SHARE, None
+        for page, of_page, winner in zip(self.pages, self.lists, winners, strict=True):
+            voting = [members for members in of_page if members]
+            share = voting.count(winner) / len(voting) if voting else 1.0
+            if share < smallest:
+                smallest, disputed = share, page
+        return disputed
+
     def template_texts(self, places: Mapping[int, Sequence[ListPlace]]) -> set[str]:
         """Return texts that candidates select on most pages, such as "more": they belong to the template."""
         if len(self.pages) < MIN_PAGES_FOR_TEMPLATE:
@@ -440,6 +454,7 @@ def _elect(
         tuple(measured[1 : 1 + MAX_LIST_COMMITTEE]),
         agreement,
         _coverage(table, best, pages, template),
+        election.disputed_page(winners),
         rows,
     )
 
