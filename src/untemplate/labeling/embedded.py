@@ -92,7 +92,9 @@ class _NamedValues:
         for source in (*TYPED_SOURCES, META):
             for data_object in self.page.embedded.objects(source)[:MAX_COMPARED_OBJECTS]:
                 key = (source, data_object.type)
-                if (data_object.type or source == META) and key not in found:
+                # The data as a whole, which have no type, count if no object has one.
+                is_record = data_object.type or source not in {known for known, _ in found}
+                if is_record and key not in found:
                     found[key] = dict(self._read_object(source, data_object))
         return {key: values for key, values in found.items() if values}
 
