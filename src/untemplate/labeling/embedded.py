@@ -101,10 +101,8 @@ class _NamedValues:
     def _read_object(self, source: str, data_object: DataObject) -> Iterator[tuple[str, _Readings]]:
         for attribute in self.schema.attributes.values():
             if path := _find_path(source, data_object, attribute):
-                readings = [
-                    embedded_texts(selector, self.page.embedded)
-                    for selector in _ways_to_read(path, attribute)
-                ]
+                ways = _ways_to_read(path, attribute)
+                readings = [_read_texts(selector, self.page, attribute) for selector in ways]
                 if any(readings):
                     yield attribute.name, list(filter(None, readings))
 
@@ -159,9 +157,12 @@ def _find_path(source: str, data_object: DataObject, attribute: Attribute) -> Da
 
 
 def _path_to(keys: tuple[str, ...], wanted: str) -> tuple[str, ...]:
-    """Return the keys up to the one with this name; none if there is no such key."""
+    """Return the keys up to the one with this name; none if there is no such key.
+
+    What names any object, such as `name`, must be of the object itself.
+    """
     for number, key in enumerate(keys, 1):
-        if letters_and_digits(key) == wanted:
+        if letters_and_digits(key) == wanted and (number == 1 or key not in NAMING_KEYS):
             return keys[:number]
     return ()
 
