@@ -44,6 +44,9 @@ TYPED_SOURCES = (JSON_LD, MICRODATA, RDFA)
 NAMING_KEYS = ("name", "text", "@value")
 """What an object that is a value is called by: `author.name` on one page is `author` on another."""
 
+# What lists of the vocabularies call their members; other objects inside an object are not members.
+_MEMBER_KEYS = frozenset({"@list", "hasPart", "item", "itemListElement", "step", "steps"})
+
 # Application state: `script:` and the name of the script or of the variable.
 _SCRIPT = "script:"
 _FLIGHT = f"{_SCRIPT}__next_f"
@@ -100,7 +103,8 @@ class DataPath:
         source: `ld+json`, `microdata`, `rdfa`, `meta`, or `script:` and the name of a script or variable.
         type: the type of the object that the path begins at; empty for the top of the data.
         keys: the names on the way, one for each level. `*` is any name, as for keys that are ids.
-        ends: if given, also all values below that have one of these as last name, at any level.
+        ends: if given, also the values below that have one of these as last name, in the members of lists at any
+            level.
         only_first_end: True if of an object with several of these names only the first counts: steps may have a
             text and a name, sections only a name.
 
@@ -128,7 +132,7 @@ class DataPath:
         length = len(self.keys)
         if len(keys) < length or keys[:length] != self.keys:
             return False
-        return len(keys) == length or keys[-1] in self.ends
+        return len(keys) == length or (keys[-1] in self.ends and _MEMBER_KEYS.issuperset(keys[length:-1]))
 
     def end_rank(self, keys: tuple[str, ...]) -> int:
         """Return the number of the end that such a value has, from 0."""
