@@ -62,11 +62,12 @@ class EmbeddedLabeler:
         objects of one type. Attributes that it does not name may be in meta tags.
         """
         named_pages = list(self._read_pages(pages))
-        root = _choose_root(named_pages, self.schema)
+        roots = [root for root in (_choose_root(named_pages, self.schema), (META, "")) if root]
+        roots = [root for root in roots if _differs(root, named_pages, self.schema)]
         labels: list[Label] = []
         for named in named_pages:
             for attribute in self.schema.attributes.values():
-                labels += named.find_labels(attribute, root)
+                labels += named.find_labels(attribute, roots)
         return labels
 
     def _read_pages(self, pages: Sequence[Page]) -> Iterator[_NamedValues]:
@@ -92,24 +93,24 @@ class _NamedValues:
         for source in (*TYPED_SOURCES, META):
             for data_object in self.page.embedded.objects(source)[:MAX_COMPARED_OBJECTS]:
                 key = (source, data_object.type)
-                if (data_object.type or source == META) and key not in found:
+                # The data as a whole, which have no type, count if no object has one.
+                is_record = data_object.type or source not in {known for known, _ in found}
+                if is_record and key not in found:
                     found[key] = dict(self._read_object(source, data_object))
         return {key: values for key, values in found.items() if values}
 
     def _read_object(self, source: str, data_object: DataObject) -> Iterator[tuple[str, _Readings]]:
         for attribute in self.schema.attributes.values():
             if path := _find_path(source, data_object, attribute):
-                readings = [
-                    embedded_texts(selector, self.page.embedded)
-                    for selector in _ways_to_read(path, attribute)
-                ]
+                ways = _ways_to_read(path, attribute)
+                readings = [_read_texts(selector, self.page, attribute) for selector in ways]
                 if any(readings):
                     yield attribute.name, list(filter(None, readings))
 
-    def find_labels(self, attribute: Attribute, root: _Key | None) -> list[Label]:
-        """Return the labels of an attribute: what the data say, read in the first way that the page shows."""
-        for key in (root, (META, "")):
-            for texts in self.values.get(key, {}).get(attribute.name, ()) if key else ():
+    def find_labels(self, attribute: Attribute, roots: Sequence[_Key]) -> list[Label]:
+        """Return the labels of an attribute: what the first root says, read in the first way that the page shows."""
+        for root in roots:
+            for texts in self.values.get(root, {}).get(attribute.name, ()):
                 shown = texts if attribute.many else texts[:1]
                 if all(self._shows(text, attribute) for text in shown):
                     values = map(self._as_written, shown)
@@ -157,9 +158,12 @@ def _find_path(source: str, data_object: DataObject, attribute: Attribute) -> Da
 
 
 def _path_to(keys: tuple[str, ...], wanted: str) -> tuple[str, ...]:
-    """Return the keys up to the one with this name; none if there is no such key."""
+    """Return the keys up to the one with this name; none if there is no such key.
+
+    What names any object, such as `name`, must be of the object itself.
+    """
     for number, key in enumerate(keys, 1):
-        if letters_and_digits(key) == wanted:
+        if letters_and_digits(key) == wanted and (number == 1 or key not in NAMING_KEYS):
             return keys[:number]
     return ()
 
@@ -167,12 +171,13 @@ def _path_to(keys: tuple[str, ...], wanted: str) -> tuple[str, ...]:
 def _ways_to_read(path: DataPath, attribute: Attribute) -> Iterator[EmbeddedSelector]:
     """Yield the ways to read the values at a path, the one that says most first.
 
-    The members of a list may have names that the page does not show.
+    The members of a list are their texts, or else their names; parts of a list may have names that the page does
+    not show.
     """
     if not attribute.many:
         yield EmbeddedSelector(path)
         return
-    yield EmbeddedSelector(path, skips_repeats=True)
+    yield EmbeddedSelector(replace(path, ends=("text", "name"), only_first_end=True))
     yield EmbeddedSelector(replace(path, ends=("text",)))
 
 
@@ -185,21 +190,24 @@ def _read_texts(selector: EmbeddedSelector, page: Page, attribute: Attribute) ->
 
 
 def _choose_root(pages: Sequence[_NamedValues], schema: Schema) -> _Key | None:
-    """Return the source and type of the objects that name most attributes, all pages together.
-
-    Objects that are the same on all pages, or whose mandatory values are, describe the site, not a record.
-    """
+    """Return the source and type of the objects that name most attributes, all pages together."""
     counts: Counter[_Key] = Counter()
-    contents: dict[_Key, set[str]] = {}
-    mandatory = [attribute.name for attribute in schema.attributes.values() if attribute.mandatory]
     for named in pages:
         for key, values in named.values.items():
             if key[0] != META:
                 counts[key] += len(values)
-                identifying = [values.get(name) for name in mandatory] if mandatory else values
-                contents.setdefault(key, set()).add(repr(identifying))
-    differing = {key: count for key, count in counts.items() if len(contents[key]) > 1 or len(pages) == 1}
-    return max(differing, key=differing.__getitem__, default=None)
+    candidates = [key for key, _ in counts.most_common()]
+    return next((key for key in candidates if _differs(key, pages, schema)), None)
+
+
+def _differs(key: _Key, pages: Sequence[_NamedValues], schema: Schema) -> bool:
+    """Return False for data whose mandatory values are the same on all pages: they are about the site."""
+    mandatory = [attribute.name for attribute in schema.attributes.values() if attribute.mandatory]
+    contents = set()
+    for named in pages:
+        if values := named.values.get(key):
+            contents.add(repr([values.get(name) for name in mandatory] if mandatory else values))
+    return len(contents) > 1 or len(pages) == 1
 
 
 def label_by_embedded(pages: Sequence[Page], schema: Schema | None) -> list[Label]:

@@ -10,11 +10,12 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from typing import Any, NamedTuple
 
+import re2
 from lxml import etree
 
 from untemplate.page.dom import squeeze
@@ -43,6 +44,9 @@ TYPED_SOURCES = (JSON_LD, MICRODATA, RDFA)
 NAMING_KEYS = ("name", "text", "@value")
 """What an object that is a value is called by: `author.name` on one page is `author` on another."""
 
+# What lists of the vocabularies call their members; other objects inside an object are not members.
+_MEMBER_KEYS = frozenset({"@list", "hasPart", "item", "itemListElement", "step", "steps"})
+
 # Application state: `script:` and the name of the script or of the variable.
 _SCRIPT = "script:"
 _FLIGHT = f"{_SCRIPT}__next_f"
@@ -54,11 +58,11 @@ MAX_VALUES = 20_000
 MAX_OBJECTS = 2_000
 # Longer keys are cut off.
 MAX_KEY_LENGTH = 200
-# Objects and lists that are visited to find those with a type.
-MAX_VISITED = 200_000
+# Objects of a source that are visited: to find those with a type, and to read their values, some of them repeatedly.
+MAX_VISITED = 100_000
 
 _IGNORED_KEYS = frozenset({"@context", "@id", "@type", "__typename"})
-_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)\b[^<>]*>|<!--|-->")
+_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)\b[^<>]*>")
 _BLOCK_TAGS = frozenset(
     {
         *(
@@ -81,6 +85,9 @@ _BLOCK_TAGS = frozenset(
         *("section", "td", "tr", "ul"),
     }
 )
+# RE2, since texts of strangers may be made to be slow.
+_HIDDEN = re2.compile(r"(?is)<!--.*?-->|<script\b.*?</script\s*>|<style\b.*?</style\s*>")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]+")
 _LINE_BREAK = re.compile(r"[\r\n\u2028]+")
 _ARGUMENTS = re.compile(r"\(.*\)$", re.DOTALL)
 # Parts of a key that are different on each page: numbers, hashes, the ids of a database.
@@ -96,7 +103,8 @@ class DataPath:
         source: `ld+json`, `microdata`, `rdfa`, `meta`, or `script:` and the name of a script or variable.
         type: the type of the object that the path begins at; empty for the top of the data.
         keys: the names on the way, one for each level. `*` is any name, as for keys that are ids.
-        ends: if given, also all values below that have one of these as last name, at any level.
+        ends: if given, also the values below that have one of these as last name, in the members of lists at any
+            level.
         only_first_end: True if of an object with several of these names only the first counts: steps may have a
             text and a name, sections only a name.
 
@@ -124,7 +132,7 @@ class DataPath:
         length = len(self.keys)
         if len(keys) < length or keys[:length] != self.keys:
             return False
-        return len(keys) == length or keys[-1] in self.ends
+        return len(keys) == length or (keys[-1] in self.ends and _MEMBER_KEYS.issuperset(keys[length:-1]))
 
     def end_rank(self, keys: tuple[str, ...]) -> int:
         """Return the number of the end that such a value has, from 0."""
@@ -143,6 +151,20 @@ def _quote_key(key: str) -> str:
     return key if _PLAIN_KEY.fullmatch(key) else f'"{key}"'
 
 
+@dataclass(slots=True)
+class _Shared:
+    """What the objects of one source share: those that references mean, and how many were visited so far."""
+
+    references: dict[str, dict[str, Any]] = field(default_factory=dict)
+    visits: int = 0
+
+    def add_reference(self, content: dict[str, Any]) -> None:
+        """Remember an object by its id; of several with the same id, the one that says most."""
+        id_ = content.get("@id")
+        if isinstance(id_, str) and len(content) > len(self.references.get(id_, "1")):
+            self.references[id_] = content
+
+
 class DataObject:
     """One object of embedded data, or the data of a script as a whole.
 
@@ -150,10 +172,10 @@ class DataObject:
         type: its type without the address of the vocabulary, such as `Recipe`; empty if it has none.
     """
 
-    def __init__(self, type_: str, content: Any, references: dict[str, dict[str, Any]]) -> None:
+    def __init__(self, type_: str, content: Any, shared: _Shared) -> None:
         self.type = type_
         self._content = content
-        self._references = references
+        self._shared = shared
 
     @cached_property
     def values(self) -> list[DataValue]:
@@ -192,9 +214,12 @@ class DataObject:
         self, content: dict[str, Any], keys: tuple[str, ...], depth: int, seen: frozenset[str]
     ) -> Iterator[DataValue]:
         """Yield the values of an object; of a mere reference, those of the object that it refers to."""
+        self._shared.visits += 1
+        if self._shared.visits > MAX_VISITED:
+            return
         id_ = content.get("@id")
         if isinstance(id_, str) and content.keys() <= {"@id", "@type"}:
-            if id_ not in seen and (referred := self._references.get(id_)):
+            if id_ not in seen and (referred := self._shared.references.get(id_)):
                 yield from self._walk_object(referred, keys, depth + 1, seen | {id_})
             return
         for key in sorted(content, key=_is_not_name):
@@ -258,14 +283,14 @@ class EmbeddedData:
 
     def _read_source(self, source: str) -> list[DataObject]:
         if source == META:
-            return [DataObject("", content, {}) for content in [self._read_meta()] if content]
+            return [DataObject("", content, _Shared()) for content in [self._read_meta()] if content]
         roots = self._read_roots(source)
-        references: dict[str, dict[str, Any]] = {}
+        shared = _Shared()
         typed: list[DataObject] = []
         for visited in islice(_visit_objects(roots), MAX_VISITED):
-            _add_reference(visited, references)
-            typed += (DataObject(type_, visited, references) for type_ in _types_of(visited))
-        tops = [DataObject("", root, references) for root in roots]
+            shared.add_reference(visited)
+            typed += (DataObject(type_, visited, shared) for type_ in _types_of(visited))
+        tops = [DataObject("", root, shared) for root in roots]
         return [*typed[:MAX_OBJECTS], *tops]
 
     def _read_roots(self, source: str) -> list[Any]:
@@ -347,13 +372,6 @@ def _visit_objects(roots: list[Any]) -> Iterator[dict[str, Any]]:
             waiting += [(part, depth + 1) for part in reversed(inner) if isinstance(part, dict | list)]
 
 
-def _add_reference(content: dict[str, Any], references: dict[str, dict[str, Any]]) -> None:
-    """Remember an object by its id; of several with the same id, the one that says most."""
-    id_ = content.get("@id")
-    if isinstance(id_, str) and len(content) > len(references.get(id_, "1")):
-        references[id_] = content
-
-
 def _types_of(content: dict[str, Any]) -> Iterator[str]:
     """Yield the types of an object without the address of the vocabulary."""
     types = content.get("@type") or content.get("__typename")
@@ -405,10 +423,12 @@ def html_lines(text: str) -> list[str]:
 
 
 def _without_tags(text: str) -> str:
-    """Return the text with a line feed for each block tag, and nothing for other tags."""
+    """Return the text with a line feed for each block tag, and nothing for other tags and control characters."""
     if "&" in text:
         text = html.unescape(html.unescape(text))
-    return _TAG.sub(_replace_tag, text) if "<" in text else text
+    if "<" in text:
+        text = _TAG.sub(_replace_tag, _HIDDEN.sub("", text))
+    return _CONTROL.sub(" ", text)
 
 
 def _replace_tag(match: re.Match[str]) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from lxml import etree
 
-from untemplate.page.dom import squeeze, visible_text
+from untemplate.page.dom import squeeze
 
 __all__ = ["read_microdata", "read_rdfa"]
 
@@ -89,8 +89,13 @@ def _names_of(element: etree._Element, syntax: _Syntax) -> Iterator[str]:
 
 
 def _value_of(element: etree._Element) -> str:
-    """Return the value of a property: an attribute such as `content` or `href`, or the text of the element."""
+    """Return the value of a property: an attribute such as `content` or `href`, or the text of the element.
+
+    The text of an element with others inside is its HTML: blocks and line breaks in it may separate values.
+    """
     attribute = _VALUE_ATTRIBUTE.get(element.tag, "content")
     if (value := element.get("content") or element.get(attribute)) is not None:
         return squeeze(value)
-    return visible_text(element)[:MAX_TEXT]
+    if not len(element):
+        return squeeze(element.text or "")
+    return str(etree.tostring(element, encoding="unicode", method="html", with_tail=False))[:MAX_TEXT]
