@@ -168,6 +168,12 @@ class LearningTarget:
             for rows in values if self.many else values[:1]:
                 yield from rows
 
+    def best_rows(self) -> list[int]:
+        """Return the rows to describe that fit the places of the page's other attributes best."""
+        rows = list(dict.fromkeys(self.labeled_rows()))
+        best = max((self.weights.get(row, 1.0) for row in rows), default=0.0)
+        return [row for row in rows if self.weights.get(row, 1.0) == best]
+
 
 @dataclass(frozen=True)
 class Description:
@@ -351,9 +357,8 @@ def _variants_in_regions(target: LearningTarget) -> Iterator[Variant]:
     They do not depend on what is between: a price may be inside a mark for reduced prices on some pages only.
     """
     table = target.table
-    best = max((target.weights.get(row, 1.0) for row in target.labeled_rows()), default=0.0)
-    for row in dict.fromkeys(target.labeled_rows()):
-        if target.weights.get(row, 1.0) < best or row in target.before:
+    for row in target.best_rows():
+        if row in target.before:
             continue
         own = own_names(table, row)
         is_named = len(own) > 1 or own[0].values[0] in HEADINGS
@@ -452,9 +457,8 @@ def _find_alternative(
     Only values with a type are looked for like this, and only if they have no caption of their own: without the
     caption there is no value, and other texts may be inside the same region.
     """
-    if target.type is None or any(
-        Description.of(target, row).has_own_caption for row in target.labeled_rows()
-    ):
+    rows = target.best_rows()
+    if target.type is None or any(Description.of(target, row).has_own_caption for row in rows):
         return []
     missed = [page for page in target.unlabeled_pages if not pick_rows(target, selectors, page)]
     if not missed:
