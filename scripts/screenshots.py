@@ -15,10 +15,10 @@ from tempfile import TemporaryDirectory
 
 from playwright.sync_api import Frame, Page, sync_playwright
 
+from untemplate.browser import find_chromium
 from untemplate.catalog import Catalog
 from untemplate.clustering import cluster
 from untemplate.demo import Site, make_site, write_site
-from untemplate.layout.chromium import find_chromium
 from untemplate.sources import read_pages
 from untemplate.web import RunningServer, add_site, running_server
 

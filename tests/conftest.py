@@ -16,6 +16,7 @@ settings.load_profile("untimed")
 MARKED_PATHS = {
     "e2e/": "browser",
     "layout/test_chromium.py": "browser",
+    "sources/test_render.py": "browser",
     "engines/test_spark.py": "spark",
     "benchmarks/": "data",
     "clustering/test_swde.py": "data",

@@ -23,10 +23,10 @@ from playwright.sync_api import Frame, Page, sync_playwright
 from rich.console import Console
 from rich.table import Table
 
+from untemplate.browser import find_chromium
 from untemplate.catalog import Catalog
 from untemplate.clustering import cluster
 from untemplate.demo import Site, make_site
-from untemplate.layout.chromium import find_chromium
 from untemplate.page import Page as SourcePage
 from untemplate.sources import read_pages
 from untemplate.web import RunningServer, add_site, running_server

@@ -13,16 +13,20 @@ import venv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 __all__ = [
+    "DETAIL_PEERS",
     "LABELED",
     "PEERS",
     "Found",
+    "FoundLists",
     "Peer",
     "PeerFailed",
     "Uninstallable",
     "Values",
     "install",
+    "run_detail_peer",
     "run_peer",
 ]
 
@@ -36,6 +40,9 @@ Values = Mapping[str, Mapping[str, Sequence[str]]]
 
 Found = dict[str, dict[str, str | None]]
 """page id → attribute → text"""
+
+FoundLists = dict[str, dict[str, list[str]]]
+"""page id → attribute → texts"""
 
 
 @dataclass(frozen=True)
@@ -61,6 +68,11 @@ PEERS = {
     ),
     "webstruct": Peer(("webstruct==0.6", "python-crfsuite", "sklearn-crfsuite", "lxml[html-clean]")),
 }
+# On today's detail pages, values are elements or lists of them, which not every peer can learn.
+DETAIL_PEERS = {
+    **{name: PEERS[name] for name in ("copied XPaths (parsel)", "Scrapling", "AutoScraper")},
+    "extruct (JSON-LD by name)": Peer(("extruct>=0.17", "lxml[html-clean]")),
+}
 
 
 class Uninstallable(Exception):
@@ -73,7 +85,7 @@ class PeerFailed(Exception):
 
 def install(name: str) -> None:
     """Make the environment of a peer, once."""
-    peer, folder = PEERS[name], _folder(name)
+    peer, folder = (PEERS | DETAIL_PEERS)[name], _folder(name)
     ready = folder / ".ready"
     wanted = json.dumps([peer.build, peer.packages])
     if ready.is_file() and ready.read_text("utf-8") == wanted:
@@ -109,18 +121,39 @@ def run_peer(
     It is told the tested pages' values only to choose among the places where a labeled value stands, so that
     each peer is at its best.
     """
-    order = {"peer": name, "folder": str(folder), "labeled": labeled, "tested": tested}
+    answer = _ask(name, {"folder": str(folder), "labeled": labeled, "tested": tested})
+    return answer["found"], answer["ratios"]
+
+
+def run_detail_peer(
+    name: str, folder: Path, labeled: Values, tested: Values, many: Sequence[str]
+) -> tuple[FoundLists, list[tuple[float, float]]]:
+    """Return what a peer finds on the tested detail pages of a site, and its times: of extraction, of the parse.
+
+    Args:
+        name: one of DETAIL_PEERS.
+        folder: where the pages are files.
+        labeled: the values of one page.
+        tested: the pages to extract from. Their values serve only to choose among the places of a labeled value, so
+            that each peer is at its best.
+        many: the attributes that are lists.
+    """
+    order = {"folder": str(folder), "labeled": labeled, "tested": tested, "many": list(many)}
+    answer = _ask(name, order)
+    return answer["found"], answer["times"]
+
+
+def _ask(name: str, order: Mapping[str, object]) -> Any:
     run = subprocess.run(
         [_folder(name) / "bin" / "python", "-m", "benchmarks.peers.worker"],
-        input=json.dumps(order),
+        input=json.dumps({"peer": name, **order}),
         capture_output=True,
         text=True,
         cwd=ROOT,
     )
     if run.returncode:
         raise PeerFailed(run.stderr.strip().rpartition("\n")[2])
-    answer = json.loads(run.stdout.splitlines()[-1])
-    return answer["found"], answer["ratios"]
+    return json.loads(run.stdout.splitlines()[-1])
 
 
 def _folder(name: str) -> Path:

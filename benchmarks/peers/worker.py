@@ -48,9 +48,33 @@ def answer(order: dict[str, Any]) -> dict[str, Any]:
     return {"found": found, "ratios": ratios}
 
 
+def answer_details(order: dict[str, Any]) -> dict[str, Any]:
+    """Learn from one labeled detail page, extract from the tested ones, timing both extraction and parsing."""
+    from benchmarks.peers.todays import LEARNERS
+
+    folder = Path(order["folder"])
+    labeled, tested = (
+        {page: Example(decode(folder / page), values) for page, values in order[part].items()}
+        for part in ("labeled", "tested")
+    )
+    [example] = labeled.values()
+    judged = [page for page in tested.values() if page.values]
+    extract = LEARNERS[order["peer"]](example, judged, order["many"])
+    found: dict[str, dict[str, list[str]]] = {}
+    times: list[tuple[float, float]] = []
+    for name, page in tested.items():
+        started = process_time()
+        found[name] = extract(page.html)
+        extracted = process_time()
+        lxml.html.document_fromstring((folder / name).read_bytes())
+        times.append((extracted - started, process_time() - extracted))
+    return {"found": found, "times": times}
+
+
 def main() -> None:
+    order = json.load(sys.stdin)
     with redirect_stdout(sys.stderr):
-        said = answer(json.load(sys.stdin))
+        said = answer_details(order) if "many" in order else answer(order)
     print(json.dumps(said))
 
 

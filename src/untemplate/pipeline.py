@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
+from untemplate.clustering import sample_pages
 from untemplate.extraction import Rules
-from untemplate.labeling import Label
+from untemplate.labeling import Label, label_by_embedded
 from untemplate.learning import (
     AttributeReport,
     LearnedCluster,
@@ -71,19 +72,22 @@ class Learned:
 
 
 def learn(
-    pages: Iterable[Page], labels: Iterable[Label] | Iterable[Row], schema: Schema | None = None
+    pages: Iterable[Page], labels: Iterable[Label] | Iterable[Row] | None = None, schema: Schema | None = None
 ) -> Rules:
     """Cluster the pages of a site, and learn one wrapper for each cluster that has labels.
 
-    A cluster without labels borrows the wrapper of a labeled cluster, if its rules work there.
+    Without labels, the embedded data of the pages teach, as far as the schema names them. A cluster without labels
+    borrows the wrapper of a labeled cluster, if its rules work there.
 
     Args:
         pages: pages of one site, labeled or not. They may be a stream; see `cluster` for how many are kept.
-        labels: which values are on some of the pages; rows that `find_records` returned are labels, too.
+        labels: which values are on some of the pages; rows that `find_records` returned are labels, too. None if
+            the embedded data of the pages shall teach; then a schema is needed.
         schema: the attributes to learn. Without one, every labeled attribute is a text.
 
     Raises:
-        LabelError: no label is about an attribute of the schema, or none about one of the pages.
+        LabelError: no label is about an attribute of the schema, or none about one of the pages; without labels, the
+            pages have no embedded data that the schema names.
 
     Example:
         >>> import untemplate as ut
@@ -98,9 +102,12 @@ def learn(
 
 
 def learn_site(
-    pages: Iterable[Page], labels: Iterable[Label] | Iterable[Row], schema: Schema | None = None
+    pages: Iterable[Page], labels: Iterable[Label] | Iterable[Row] | None = None, schema: Schema | None = None
 ) -> Learned:
     """Learn the rules of a site as `learn` does, and report how that went."""
+    if labels is None:
+        pages = sample_pages(pages)
+        labels = label_by_embedded(pages, schema)
     labels = list(flatten_rows(labels))
     schema = schema or labeled_schema(labels)
     by_page, ignored = group_labels(labels, schema)

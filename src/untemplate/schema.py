@@ -32,6 +32,7 @@ class Attribute:
         constant: its value never changes, so that a remembered value can be found again
         many: a page may have several values
         pattern: a regular expression (RE2 syntax) that every value matches
+        same_as: what schema.org, Open Graph or other embedded data call it, the best name first
 
     Example:
         >>> from untemplate import Attribute
@@ -45,6 +46,7 @@ class Attribute:
     constant: bool = False
     many: bool = False
     pattern: str | None = None
+    same_as: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +146,7 @@ class _AttributeTable(BaseModel):
     constant: bool = False
     many: bool = False
     pattern: Pattern | None = None
+    same_as: tuple[Annotated[str, Field(min_length=1)], ...] = ()
 
 
 class HintsFile(BaseModel):

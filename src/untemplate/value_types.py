@@ -30,6 +30,7 @@ __all__ = [
     "ValueType",
     "find_all_typed",
     "find_typed",
+    "is_one_typed",
     "looks_typed",
     "parse_typed",
 ]
@@ -156,6 +157,10 @@ TYPES: dict[Type, ValueType] = {
 """Each type by its name."""
 
 
+# Addresses of style sheets, scripts, fonts and pages, which stand where images may stand.
+_NOT_AN_IMAGE = re.compile(r"\.(?:css|js|json|xml|html?|php|woff2?|ttf)(?:[?#]|$)", re.IGNORECASE)
+
+
 def find_typed(text: str, type: Type) -> str | None:
     """Return the first part of the text that looks like a value of the type; None if there is none.
 
@@ -176,9 +181,26 @@ def find_all_typed(text: str, type: Type) -> Iterator[str]:
 def looks_typed(text: str, type: Type) -> bool:
     """Return True if the text could be a value of the type: a loose test that no true value should fail."""
     required = TYPES[type].required
+    if type == "image" and _NOT_AN_IMAGE.search(text):
+        return False
     if required is None:
         return True
     return any(map(str.isdigit, text)) if required == "digit" else required in text
+
+
+def is_one_typed(text: str, type: Type) -> bool:
+    """Return True if the text contains exactly one value of the type. Types without a pattern allow any text.
+
+    >>> is_one_typed("Now $199.99", "price"), is_one_typed("$215.00 now $199.99", "price")
+    (True, False)
+    >>> is_one_typed("Sold out, back in 3 weeks", "price")
+    False
+    """
+    value_type = TYPES[type]
+    if value_type.pattern is None or value_type.required is None:
+        return True
+    part = find_typed(text, type) if len(text) <= MAX_VALUE_LENGTH else None
+    return part is not None and find_typed(text.replace(part, " ", 1), type) is None
 
 
 def parse_typed(text: str, type: Type, base: str = "") -> Any:

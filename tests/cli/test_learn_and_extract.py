@@ -63,8 +63,36 @@ def test_learn_as_json(run: Run, folder: Path, labels: Path, tmp_path: Path) -> 
     assert set(result) == {"clusters", "borrowed", "needs_labels", "problems"}
     first = result["clusters"]["c1"][0]
     assert first["attribute"] == "name"
-    assert first["rule"].startswith("the text")
+    assert first["rule"].startswith("the embedded value `meta og:title`")
+    assert "; else the text in" in first["rule"]
     assert 0 < first["coverage"] <= 1
+
+
+def test_learn_without_labels(run: Run, folder: Path, site: Site, tmp_path: Path) -> None:
+    rules = tmp_path / "rules.json"
+    done = run("learn", folder, "--schema", "restaurant", "-o", rules)
+    assert done.returncode in (0, 1)
+    assert "No labels: the embedded data of the pages teach name." in done.stderr
+    assert "(taught by embedded data)" in done.stdout
+    untaught = re.search(r"A person has to label (.+?):", done.stderr)
+    for name in untaught[1].split(", ") if untaught else []:
+        assert re.search(rf"^ {name} +any +no rule: not in the embedded data", done.stdout, re.MULTILINE)
+    records = {record.page_id: record for record in Rules.load(rules).extract(site.pages)}
+    right = [records[page]["name"] == truth["name"][0] for page, truth in site.truth.items()]
+    assert sum(right) >= 0.9 * len(right)
+
+
+def test_extract_learns_first(run: Run, folder: Path, site: Site, tmp_path: Path) -> None:
+    rules, records = tmp_path / "rules.json", tmp_path / "records.csv"
+    done = run("extract", folder, "--schema", "restaurant", "-o", records, "--save-rules", rules)
+    assert done.returncode == 0, done.stderr
+    assert "No labels: the embedded data of the pages teach name." in done.stderr
+    with records.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == len(site.pages)
+    names = {row["page"]: row["name"] for row in rows}
+    extracted = {record.page_id: record["name"] or "" for record in Rules.load(rules).extract(site.pages)}
+    assert names == extracted
 
 
 def test_learn_from_examples(run: Run, folder: Path, site: Site, tmp_path: Path) -> None:
@@ -158,8 +186,9 @@ def test_rules_are_explained(run: Run, rules: Path, site: Site) -> None:
     assert "committee" in done.stdout
     result = json.loads(run("rules", "show", rules, "--json").stdout)
     name = result[0]["rules"]["name"]
-    assert set(name) == {"words", "selectors", "committee"}
+    assert set(name) == {"words", "selectors", "committee", "embedded"}
     assert set(name["selectors"][0]) == {"words", "xpath", "support"}
+    assert set(name["embedded"][0]) == {"words", "path", "support"}
 
 
 def test_stylesheets(run: Run, rules: Path, folder: Path, tmp_path: Path) -> None:
@@ -209,7 +238,18 @@ FEW = ["--schema", "restaurant", "--example", "0000.html"]
         (["learn", "{site}", "-o", "r"], "untemplate learn: Missing option '--schema'."),
         (["learn", "{site}", "--schema", "restaurant"], "untemplate learn: Missing option '-o'"),
         (["learn", "{site}", "--schema", "nope", "-o", "r"], "untemplate: nope: no such schema"),
-        (["learn", "{site}", "--schema", "restaurant", "-o", "r"], "untemplate learn: Needs labels: give"),
+        (
+            ["learn", "{site}", "--schema", "{wine}", "-o", "r"],
+            "untemplate: the pages show no embedded data (JSON-LD, microdata, Open Graph) that schema 'wine'",
+        ),
+        (
+            ["extract", "{site}", "--rules", "{rules}", "--schema", "restaurant"],
+            "untemplate extract: --schema learns new rules",
+        ),
+        (
+            ["extract", "{site}", "--rules", "{rules}", "--save-rules", "r"],
+            "untemplate extract: --save-rules needs --schema",
+        ),
         (["learn", "{site}", *FEW, "-o", "r"], "untemplate learn: --example 0000.html: needs values"),
         (
             ["learn", "{site}", *FEW, "shoe=1", "-o", "r"],
@@ -259,7 +299,9 @@ def test_wrong_input_is_one_line_and_exit_2(
         "rules": rules,
         "broken": tmp_path / "broken.json",
         "other": tmp_path / "other.jsonl",
+        "wine": tmp_path / "wine.toml",
     }
+    places["wine"].write_text('name = "wine"\n[attributes.grape]\n')
     done = run(*(argument.format(**places) for argument in arguments))
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(said), done.stderr

@@ -10,10 +10,10 @@ import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
 from tests.e2e.person import Person
+from untemplate.browser import find_chromium
 from untemplate.catalog import Catalog
 from untemplate.clustering import cluster
 from untemplate.demo import Site
-from untemplate.layout.chromium import find_chromium
 from untemplate.sources import read_pages
 from untemplate.web import RunningServer, add_site, running_server
 

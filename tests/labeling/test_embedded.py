@@ -6,10 +6,9 @@ import json
 
 import pytest
 
-from untemplate import Page, Schema
+from untemplate import Attribute, LabelError, Page, Schema, learn
 from untemplate.demo import make_site
-from untemplate.labeling import EmbeddedLabeler
-from untemplate.labeling.embedded import embedded_properties
+from untemplate.labeling import EmbeddedLabeler, label_by_embedded
 
 BOOK = Schema.load("book")
 
@@ -53,11 +52,85 @@ def test_microdata_and_open_graph() -> None:
     }
 
 
-def test_labels_pin_their_nodes() -> None:
-    one = page(script({"name": "Emma"}), "<p>other</p><h1>Emma</h1>")
+def test_labels_are_as_the_page_writes_them() -> None:
+    one = page(script({"name": "EMMA!"}), "<p>other</p><h1>Emma</h1>")
     (label,) = EmbeddedLabeler(BOOK).label([one])
-    assert one.tree.xpath(label.xpath) == ["Emma"]
-    assert label.source == "embedded"
+    assert (label.value, label.source) == ("Emma", "embedded")
+
+
+def test_meta_tags_count_by_the_names_of_the_schema_alone() -> None:
+    head = '<meta name="author" content="Matt"><meta property="og:title" content="Emma">'
+    assert labeled(page(head, "<h1>Emma</h1><p>by Matt</p>")) == {"title": "Emma"}
+
+
+STEPS = [
+    {"@type": "HowToSection", "name": "Before", "itemListElement": [{"text": "Chop."}]},
+    {"text": "Cook."},
+]
+
+
+@pytest.mark.parametrize(
+    ("data", "body", "values"),
+    [
+        (STEPS, "<h4>Before</h4><li>Chop.<li>Cook.", ["Before", "Chop.", "Cook."]),
+        (STEPS, "<li>Chop.<li>Cook.", ["Chop.", "Cook."]),
+        (STEPS, "<li>Chop.", []),
+        ("<p>Chop.</p><p>Cook.</p>", "<li>Chop.<li>Cook.", ["Chop.", "Cook."]),
+        ([{"name": "Chop", "text": "Chop finely."}], "<li>Chop finely.", ["Chop finely."]),
+    ],
+    ids=["sections", "names not shown", "not all shown", "lines", "name repeated"],
+)
+def test_lists_are_labeled_whole(data: object, body: str, values: list[str]) -> None:
+    one = page(script({"@type": "Recipe", "recipeInstructions": data}), body)
+    labels = EmbeddedLabeler(Schema.load("recipe")).label([one])
+    assert [label.value for label in labels] == values
+
+
+def test_the_record_is_the_object_that_names_most_attributes() -> None:
+    publisher = {"@type": "Organization", "name": "Shop"}
+    books = [
+        {"@type": "Book", "name": title, "isbn": f"978014143958{number}"} for number, title in enumerate("AB")
+    ]
+    pages = [
+        Page(
+            id=book["name"],
+            html=f"{script(publisher)}{script(book)}<b>Shop</b><h1>{book['name']}</h1>{book['isbn']}",
+        )
+        for book in books
+    ]
+    titles = [label.value for label in EmbeddedLabeler(BOOK).label(pages) if label.attribute == "title"]
+    assert titles == ["A", "B"]
+
+
+def test_what_is_the_same_on_all_pages_is_no_record() -> None:
+    html = script({"@type": "Organization", "name": "Shop"}) + "<b>Shop</b>"
+    assert EmbeddedLabeler(BOOK).label([Page(id=name, html=html) for name in "ab"]) == []
+
+
+def test_images_are_labeled_by_address() -> None:
+    html = page(script({"@type": "Product", "image": "http://a/1.png"}), '<img src="http://a/1.png">')
+    assert labeled(html, Schema.load("product")) == {"image": "http://a/1.png"}
+
+
+def test_same_as_of_a_schema_of_ones_own() -> None:
+    schema = Schema("wine", {"grape": Attribute("grape", same_as=("variety",))})
+    assert labeled(page(script({"variety": "Riesling"}), "Riesling"), schema) == {"grape": "Riesling"}
+
+
+def test_learning_without_labels() -> None:
+    names = ["Emma", "Ulysses", "Dune"]
+    html = "<html><body>{}<h1>{}</h1></body></html>"
+    pages = [Page(id=name, html=html.format(script({"@type": "Book", "name": name}), name)) for name in names]
+    rules = learn(pages, schema=BOOK)
+    without_data = Page(html="<html><body><h1>Persuasion</h1></body></html>")
+    assert [record["title"] for record in rules.extract([*pages, without_data])] == [*names, "Persuasion"]
+
+
+def test_pages_without_data_are_an_error_that_says_what_to_do() -> None:
+    with pytest.raises(LabelError, match="schema 'book' names: label a page"):
+        label_by_embedded([page("", "<h1>Emma</h1>")], BOOK)
+    with pytest.raises(LabelError, match="give labels, or a schema"):
+        learn([page()])
 
 
 @pytest.mark.parametrize(
@@ -77,7 +150,7 @@ def test_deep_data_ends() -> None:
     data: object = {"name": "Emma"}
     for _ in range(50):
         data = {"about": data}
-    assert embedded_properties(page(script(data))) == {}
+    assert labeled(page(script(data), "<h1>Emma</h1>")) == {}
 
 
 def test_pages_that_cannot_be_read_have_no_labels() -> None:

@@ -14,9 +14,10 @@ from lxml import etree
 
 from benchmarks.measure.layout import compare, texts
 from untemplate import InputError, MissingExtra, Page
+from untemplate.browser import find_chromium
 from untemplate.demo import make_site
 from untemplate.layout import ChromiumLayout, EstimatedLayout
-from untemplate.layout.chromium import MAX_ELEMENTS, find_chromium, marked_html
+from untemplate.layout.chromium import MAX_ELEMENTS, marked_html
 
 pytest.importorskip("playwright", reason="Playwright is not installed: pip install 'untemplate[render]'")
 needs_chromium = pytest.mark.skipif(not find_chromium(), reason="no Chromium: apt-get install chromium")

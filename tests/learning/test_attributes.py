@@ -53,7 +53,11 @@ def test_a_few_labels_of_another_place_do_not_spoil_the_rest() -> None:
     learned = learn_site(site(bodies), labels, schema_of(name="text"))
     assert texts(learned.rules.extract(site(bodies)), "name") == list(PLACES)
     ((report,),) = learned.reports.values()
-    assert report.problems == ["1 of 5 labeled pages do not fit the rule, such as 3"]
+    assert report.problems == [
+        "1 of 5 labeled pages do not fit the rule, such as 3",
+        "the rule does not return 1 of 5 labeled values: look at 3",
+    ]
+    assert report.unfit == "3"
 
 
 # several matches of a value
@@ -353,9 +357,10 @@ def test_a_label_that_matches_nothing_is_reported_and_does_not_stop_the_rest() -
         for report in reports
         if report.attribute == "name"
     ]
-    assert len(problems) == 1
-    assert "'Hotl Akron'" in problems[0]
-    assert "'Hotel Akron'" in problems[0]
+    assert problems == [
+        "0: 'Hotl Akron' is not on the page; the closest text is 'Hotel Akron'",
+        "the rule does not return 1 of 2 labeled values: look at 0",
+    ]
     records = list(learned.rules.extract(site(bodies)))
     assert texts(records, "name") == [f"Hotel {place}" for place in PLACES]
     assert texts(records, "phone") == [f"212-555-010{i}" for i in range(COUNT)]

@@ -10,8 +10,17 @@ from pathlib import Path
 import pytest
 
 from tests.learning.lessons import schema_of, site
-from untemplate import Label, LabelError, Page, cluster
-from untemplate.learning import SampleTable, group_labels, learn_cluster, learn_sample, learn_stops
+from untemplate import Attribute, Label, LabelError, Page, Schema, cluster
+from untemplate.clustering import cluster as cluster_pages
+from untemplate.learning import (
+    SampleTable,
+    cluster_labeled,
+    group_labels,
+    learn_cluster,
+    learn_parts,
+    learn_sample,
+    learn_stops,
+)
 from untemplate.rules import Rule, Selector, Wrapper, parsed_page
 from untemplate.rules.feature import Feature
 
@@ -54,17 +63,57 @@ def test_a_table_is_learned_from_again_and_again_with_the_rules_of_the_whole_clu
 
 def test_labels_that_cannot_be_used_are_explained() -> None:
     labels = [Label("0", "name", "Grill"), Label("0", "nmae", "Grill"), Label("9", "name", "Bistro")]
-    by_page, problems = group_labels(labels, site(["<h1>Grill</h1>"]), schema_of(name="text"))
+    schema = schema_of(name="text")
+    by_page, problems = group_labels(labels, schema)
     assert by_page == {"0": [labels[0]], "9": [labels[2]]}
     assert problems == [
         "Ignored labels for 'nmae': schema 'test' has no such attribute (did you mean 'name'?)",
-        "9: labeled, but not among the pages",
     ]
+    clustered = cluster_labeled(site(["<h1>Grill</h1>"]), by_page, schema)
+    assert clustered.problems == ["9: labeled, but not among the pages"]
+    assert [page.id for page in clustered.labeled[0].pages] == ["0"]
 
 
 def test_labels_of_other_pages_only_are_an_error() -> None:
     with pytest.raises(LabelError, match="none of the labeled pages"):
-        group_labels([Label("9", "name", "Bistro")], site(["<h1>Grill</h1>"]), schema_of(name="text"))
+        cluster_labeled(
+            site(["<h1>Grill</h1>"]), {"9": [Label("9", "name", "Bistro")]}, schema_of(name="text")
+        )
+
+
+def pages_with_and_without_a_name(named: int, bare: int) -> list[Page]:
+    """Return pages of two kinds that structure alone does not tell apart."""
+    texts = [f"<h1>Tea {n}</h1><p>{n}</p>" for n in range(named)] + ["<h1></h1><p>about</p>"] * bare
+    return [Page(f"http://tea.example/{n}", html, str(n)) for n, html in enumerate(texts)]
+
+
+def test_a_cluster_whose_pages_lack_every_mandatory_attribute_is_split() -> None:
+    schema = Schema("tea", {"name": Attribute("name", mandatory=True)})
+    [cluster] = cluster_pages(pages_with_and_without_a_name(10, 10))
+    labels = {"0": [Label("0", "name", "Tea 0")]}
+    [(part, learned)], others = learn_parts(cluster, labels, schema)
+    assert {page.id for page in part.pages} == {str(n) for n in range(10)}
+    assert len(learned.wrapper.rules) == 1
+    assert sum(len(other.pages) for other in others) == 10
+    assert len({part.id, *(other.id for other in others)}) == 1 + len(others)
+
+
+def test_a_cluster_with_few_such_pages_is_not_split() -> None:
+    schema = Schema("tea", {"name": Attribute("name", mandatory=True)})
+    [cluster] = cluster_pages(pages_with_and_without_a_name(10, 2))
+    parts, others = learn_parts(cluster, {"0": [Label("0", "name", "Tea 0")]}, schema)
+    assert [part for part, _ in parts] == [cluster]
+    assert others == []
+
+
+def test_labels_separate_pages_of_different_kinds() -> None:
+    schema = Schema("tea", {"name": Attribute("name", mandatory=True)})
+    labels = {"0": [Label("0", "name", "Tea 0")], "15": [Label("15", "name", None)]}
+    clustered = cluster_labeled(pages_with_and_without_a_name(10, 10), labels, schema)
+    assert len(clustered.labeled) == 2
+    assert {page.id for page in clustered.labeled[0].pages}.isdisjoint(
+        page.id for page in clustered.labeled[1].pages
+    )
 
 
 def test_reading_stops_before_a_tag_that_follows_all_values(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -104,7 +104,7 @@ def test_made_up_sites_survive_saving(vertical: str, tmp_path: Path) -> None:
 
 
 def test_the_file_is_readable(content: dict[str, Any]) -> None:
-    assert content["untemplate"] == 1
+    assert content["untemplate"] == 2
     assert content["schema"]["name"] == "book"
     [wrapper] = content["wrappers"]
     assert set(wrapper) >= {"cluster", "signatures", "importance", "url_pattern", "rules"}
@@ -117,8 +117,46 @@ def test_a_file_appears_complete_or_not_at_all(rules: Rules, tmp_path: Path) -> 
     assert [path.name for path in tmp_path.iterdir()] == ["rules.json"]
 
 
+def test_the_first_version_can_still_be_read(content: dict[str, Any], rules: Rules) -> None:
+    assert Rules.loads(json.dumps(content | {"untemplate": 1})) == rules
+
+
+EMBEDDED = {
+    "path": "ld+json Book.name",
+    "source": "ld+json",
+    "type": "Book",
+    "keys": ["name"],
+    "support": 1.0,
+}
+
+
+def test_selectors_of_embedded_data(content: dict[str, Any], tmp_path: Path) -> None:
+    name = next(iter(content["wrappers"][0]["rules"]))
+    content["wrappers"][0]["rules"][name] = {"embedded": [EMBEDDED]}
+    rules = Rules.loads(json.dumps(content))
+    assert str(rules.wrappers[0].rules[name].embedded[0].path) == "ld+json Book.name"
+    assert json.loads(rules.dumps())["wrappers"][0]["rules"][name] == {"embedded": [EMBEDDED]}
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ({}, "has no selectors"),
+        ({"embedded": [EMBEDDED | {"path": "ld+json Book.title"}]}, "is not what its parts say"),
+        ({"embedded": [EMBEDDED | {"code": "1"}]}, "Extra inputs"),
+        ({"embedded": [EMBEDDED | {"position": -1}]}, "greater than or equal to 0"),
+    ],
+)
+def test_broken_selectors_of_embedded_data(
+    content: dict[str, Any], tmp_path: Path, rule: dict[str, Any], said: str
+) -> None:
+    name = next(iter(content["wrappers"][0]["rules"]))
+    content["wrappers"][0]["rules"][name] = rule
+    assert said in refused(content, tmp_path)
+
+
 def test_a_newer_version(content: dict[str, Any], tmp_path: Path) -> None:
-    assert "newer" in refused(content | {"untemplate": 2}, tmp_path)
+    assert "newer" in refused(content | {"untemplate": 3}, tmp_path)
     assert "newer" in refused({"untemplate": 99, "of": "another shape"}, tmp_path)
 
 

@@ -8,10 +8,11 @@ import pytest
 
 from untemplate import Attribute, Label, Page, Rules, Schema, learn
 from untemplate.page import Signature
+from untemplate.page.embedded_data import DataPath
 from untemplate.rules import Rule, Selector
 from untemplate.rules.feature import Feature
 from untemplate.rules.in_words import RuleChange, compare_rules, explain_rule, explain_selector
-from untemplate.rules.rule import CandidateClassifier, Range
+from untemplate.rules.rule import CandidateClassifier, EmbeddedSelector, Range
 
 
 def selector(
@@ -177,3 +178,16 @@ def test_the_schema(rules: Rules) -> None:
         RuleChange(None, "price", "price", ""),
         RuleChange(None, "isbn", "", "text"),
     ]
+
+
+def test_embedded_values_in_words() -> None:
+    path = DataPath("ld+json", "Recipe", ("steps",), ("name", "text"))
+    steps = EmbeddedSelector(path, lines=True, skips_repeats=True)
+    name = EmbeddedSelector(DataPath("meta", "", ("og:title",)), position=2)
+    heading = Selector("text()", (Feature("tag", 1, ("h1",)),))
+    assert explain_rule(Rule("steps", (), embedded=(steps, name))) == (
+        "the embedded value `ld+json Recipe.steps..name|text`, line by line without repeats; else in 1 other way"
+    )
+    assert explain_rule(Rule("name", (heading,), embedded=(name,))) == (
+        "the second of: the embedded value `meta og:title`, if the page shows it; else the text in an `h1`"
+    )

@@ -18,10 +18,11 @@ from tests.rules.trees import features_of, html_trees
 from untemplate import Attribute, Label, Page, Rules, Schema, learn
 from untemplate.demo import VERTICALS, make_site
 from untemplate.learning import SampleTable
+from untemplate.page.embedded_data import DataPath
 from untemplate.rules import Rule, Selector, Wrapper
 from untemplate.rules.applying import apply_rule
 from untemplate.rules.feature import Feature
-from untemplate.rules.rule import CandidateClassifier, Range
+from untemplate.rules.rule import CandidateClassifier, EmbeddedSelector, Range
 from untemplate.rules.xslt import not_exportable, wrapper_xslt
 
 Texts = dict[str, list[str]]
@@ -163,17 +164,21 @@ def test_what_cannot_be_expressed_is_named() -> None:
             "brand": Rule("brand", (P,), classifier=CandidateClassifier(0, (), (), ())),
             "odd name": Rule("odd name", (P,)),
             "bad": Rule("bad", (Selector("text()", (Feature("class", 1, ("a\x01",)),)),)),
+            "data": Rule("data", (), embedded=(EmbeddedSelector(DataPath("meta", "", ("a",))),)),
+            "both": Rule("both", (P,), embedded=(EmbeddedSelector(DataPath("meta", "", ("a",))),)),
         },
         ("1 b a\x01",),
     )
     schema = Schema("shop", {name: Attribute(name) for name in wrapper.rules})
     sheet = wrapper_xslt(wrapper, schema)
-    assert by_libxslt(sheet, PAGE) == {"odd name": ["First one"]}
+    assert by_libxslt(sheet, PAGE) == {"odd name": ["First one"], "both": ["First one"]}
     said = [node.text for node in etree.fromstring(sheet.encode()).iter("{*}comment")]
     assert said == [
         " price: not exported, the rule looks for a price by regular expression ",
         " brand: not exported, the rule needs a classifier ",
         " bad: not exported, the rule names characters that XML does not allow ",
+        " data: not exported, the rule reads embedded data, which XSLT cannot ",
+        " both: its embedded data is not read: only what the page shows ",
     ]
 
 

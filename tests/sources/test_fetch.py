@@ -6,93 +6,15 @@ import gzip
 import shutil
 import ssl
 import subprocess
-import threading
 import time
-from collections import Counter
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
+from tests.sources.web_server import HTML, QUICK, Server, write
 from untemplate import Limits, PageError, SourceError
-from untemplate.sources import Politeness, Skipped, fetch, read_pages
+from untemplate.sources import Politeness, fetch, read_pages
 from untemplate.sources.fetch import AGENT, allowed_addresses, is_public
-
-HTML = {"Content-Type": "text/html; charset=windows-1252"}
-QUICK = Politeness(delay=0.01, retries=2, timeout=2, private=True)
-
-
-class Server(ThreadingHTTPServer):
-    """Answers from `answers` (path → status, headers, body), and remembers what it was asked."""
-
-    daemon_threads = True
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.answers: dict[str, tuple[int, dict[str, str], bytes]] = {}
-        self.asked: Counter[str] = Counter()
-        self.times: list[float] = []
-        self.agents: set[str] = set()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}"
-
-
-class Handler(BaseHTTPRequestHandler):
-    server: Server
-
-    def do_GET(self) -> None:
-        server = self.server
-        server.asked[self.path] += 1
-        server.times.append(time.monotonic())
-        server.agents.add(self.headers["User-Agent"])
-        if self.path == "/drip":
-            self.drip()
-            return
-        if self.path == "/moody" and server.asked[self.path] < 3:
-            self.answer(503, {"Retry-After": "0"}, b"later")
-            return
-        self.answer(*server.answers.get(self.path, (404, HTML, b"none")))
-
-    def answer(self, status: int, headers: dict[str, str], body: bytes) -> None:
-        self.send_response(status)
-        for name, value in ({"Content-Length": str(len(body))} | headers).items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def drip(self) -> None:
-        try:
-            for _ in range(100):
-                self.wfile.write(b"H")
-                time.sleep(0.1)
-        except OSError:
-            pass
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with Server() as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        yield server
-        server.shutdown()
-        thread.join()
-
-
-@pytest.fixture
-def listing(tmp_path: Path, server: Server) -> Path:
-    return tmp_path / "urls.txt"
-
-
-def write(listing: Path, server: Server, *paths: str) -> Path:
-    listing.write_text("# my pages\n\n" + "".join(f"{server.url}{path}\n" for path in paths))
-    return listing
 
 
 def test_pages_with_charset_and_time(server: Server, listing: Path) -> None:
@@ -107,30 +29,6 @@ def test_pages_with_charset_and_time(server: Server, listing: Path) -> None:
     assert pages.skipped.counts == {"HTTP status 404": 1}
     assert pages.total == 2
     assert all(agent.startswith(f"{AGENT}/") for agent in server.agents)
-
-
-def test_fetched_once_however_often_read(server: Server, listing: Path) -> None:
-    for name in "abc":
-        server.answers[f"/{name}"] = (200, HTML, name.encode() * 5000)
-    pages = read_pages(write(listing, server, "/a", "/missing", "/b", "/c"), politeness=QUICK)
-    next(iter(pages))
-    first = [page.html for page in pages]
-    assert first == [page.html for page in pages]
-    assert first == [b"a" * 5000, b"b" * 5000, b"c" * 5000]
-    assert pages.skipped.total == 1
-    assert set(server.asked.values()) == {1}
-
-
-def test_parts_are_fetched_when_they_are_read(server: Server, listing: Path) -> None:
-    paths = [f"/{n}" for n in range(20)]
-    for path in paths:
-        server.answers[path] = (200, HTML, b"<p>" + path.encode())
-    pages = read_pages(write(listing, server, *paths), politeness=QUICK)
-    parts = list(pages.parts(100) or ())
-    assert [part.portable for part in parts] == [False] * 3
-    found = [page.html for part in parts[1:] for page in part.reader.read(Skipped())]
-    assert found == [b"<p>" + path.encode() for path in paths[8:]]
-    assert set(server.asked) == {"/robots.txt", *paths[8:]}
 
 
 def test_robots(server: Server, listing: Path) -> None:

@@ -33,6 +33,7 @@ def command(
     source: str,
     url_column: str,
     html_column: str,
+    render: bool,
     schema_name: str,
     site: str | None,
     catalog_name: str,
@@ -50,13 +51,13 @@ def command(
 
     schema = Schema.load(schema_name)
     with open_catalog(catalog_name, create=True) as catalog:
-        with open_pages(source, url_column, html_column) as pages:
+        with open_pages(source, url_column, html_column, render) as pages:
             clustering = find_templates(pages)
             own = [page for cluster in clustering for page in cluster.pages]
             name = site_name(site, (page.url for page in own))
-            columns = {"url_column": url_column, "html_column": html_column}
+            options = {"url_column": url_column, "html_column": html_column, "render": render}
             chosen = progress(clustering, "Choosing pages", len(clustering))
-            add_site(catalog, name, chosen, schema, pages, columns)
+            add_site(catalog, name, chosen, schema, pages, options)
         say(
             f"{name}: {counted(len(own), 'page')} in {counted(len(clustering), 'template')}, schema {schema.name}."
         )

@@ -176,10 +176,12 @@ def _only_site(catalog: Catalog) -> str:
 
 
 @contextmanager
-def fresh_pages(source: str | None, url_column: str, html_column: str, rules: Rules) -> Iterator[Pages]:
+def fresh_pages(
+    source: str | None, url_column: str, html_column: str, render: bool, rules: Rules
+) -> Iterator[Pages]:
     """The pages of a source; without one, the bellwethers are fetched."""
     if source is not None:
-        with open_pages(source, url_column, html_column) as pages:
+        with open_pages(source, url_column, html_column, render) as pages:
             yield pages
         return
     from untemplate.sources import fetch_pages
@@ -188,7 +190,7 @@ def fresh_pages(source: str | None, url_column: str, html_column: str, rules: Ru
     urls = [url for url in known if url.startswith(("http://", "https://"))]
     if not urls:
         raise RulesError("the rules know no bellwethers that could be fetched: give fresh PAGES")
-    pages = fetch_pages(urls)
+    pages = fetch_pages(urls, render=render)
     yield pages
     report_skipped(pages.skipped)
 

@@ -36,13 +36,13 @@ MAX_NAMED_PAGES = 5
 )
 @pages_argument
 @json_option
-def command(source: str, url_column: str, html_column: str, as_json: bool) -> None:
+def command(source: str, url_column: str, html_column: str, render: bool, as_json: bool) -> None:
     """Group the pages of a site by the template that made them.
 
     PAGES is a folder of HTML files, a zip or tar archive, a WARC, Parquet or JSONL file, an SWDE site, or a
     text file of URLs to fetch; it is recognized by what it is.
     """
-    with open_pages(source, url_column, html_column) as pages:
+    with open_pages(source, url_column, html_column, render) as pages:
         clustering = find_templates(pages)
         if as_json:
             show_json(_clusters_as_json(clustering) | {"skipped": dict(pages.skipped.counts)})

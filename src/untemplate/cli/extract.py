@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from untemplate.cli.catalog_options import open_rules, rules_options
+from untemplate.cli.learn import label_by_data, learn_rules_of
 from untemplate.cli.shell import (
     count_pages,
     counted,
@@ -38,6 +40,7 @@ MAX_REASONS = 10
 @click.command(
     epilog=examples(
         "untemplate extract pages/ --rules rules.json -o records.parquet",
+        "untemplate extract pages/ --schema recipe -o records.csv --save-rules rules.json",
         "untemplate extract crawl.warc.gz --rules rules.json | jq .name",
         "untemplate extract pages/ --catalog untemplate.db --site books.example -o records.parquet",
         "untemplate extract s3a://crawl/ --rules rules.json -o s3a://out/records.parquet --engine spark",
@@ -45,6 +48,16 @@ MAX_REASONS = 10
 )
 @pages_argument
 @rules_options
+@click.option(
+    "--schema",
+    "schema_name",
+    help="No rules yet: learn them first from the embedded data of the pages. A TOML file or a ready-made schema.",
+)
+@click.option(
+    "--save-rules",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="With --schema, keep the rules that were learned in this file.",
+)
 @records_option
 @click.option(
     "--engine",
@@ -94,9 +107,12 @@ def command(
     source: str,
     url_column: str,
     html_column: str,
+    render: bool,
     rules_file: Path | None,
     catalog_name: str | None,
     site: str | None,
+    schema_name: str | None,
+    save_rules: Path | None,
     output: str,
     engine: str,
     master: str | None,
@@ -107,6 +123,9 @@ def command(
     max_failed: float,
 ) -> None:
     """Extract a record from every page, or from every row of a list page.
+
+    With --schema instead of rules, rules are learned first as untemplate learn does without labels: from what the
+    embedded data of the pages say.
 
     PAGES is any source of pages; see untemplate cluster --help. Every page gets a record; a value that is missing
     has its reason there. A page has failed if it cannot be read, matches no rules, or matches rules that find nothing
@@ -122,8 +141,21 @@ def command(
 
     if master and engine != "spark":
         raise click.UsageError("--master needs --engine spark.")
-    with open_rules(rules_file, catalog_name, site) as (rules, stored):
-        run = stored.catalog.start_run(stored.site, "extract") if stored else 0
+    if render and engine == "spark":
+        raise click.UsageError("--render needs --engine local.")
+    if save_rules and not schema_name:
+        raise click.UsageError("--save-rules needs --schema: other rules are kept already.")
+    if schema_name and (rules_file or catalog_name or site):
+        raise click.UsageError("--schema learns new rules: give it, or --rules, or --catalog and --site.")
+    open_source = partial(read_pages, source, url_column=url_column, html_column=html_column, render=render)
+    pages: Pages | None = None
+    stored, run = None, 0
+    if schema_name:
+        pages = open_source()
+        rules = _learn_first(pages, schema_name, save_rules)
+    else:
+        with open_rules(rules_file, catalog_name, site) as (rules, stored):
+            run = stored.catalog.start_run(stored.site, "extract") if stored else 0
     limits = PageLimits(page_seconds, page_memory << 20)
     done: RunProgress | Result
     if engine == "spark":
@@ -134,8 +166,7 @@ def command(
             session, source, rules, output, url_column=url_column, html_column=html_column, limits=limits
         )
     else:
-        pages = read_pages(source, url_column=url_column, html_column=html_column)
-        done = _extract_locally(pages, rules, output, workers, not unordered, limits)
+        done = _extract_locally(pages or open_source(), rules, output, workers, not unordered, limits)
     if stored:
         with stored.catalog as catalog:
             catalog.finish_run(run, done.tally.to_dict() | {"skipped": done.skipped.total})
@@ -145,6 +176,18 @@ def command(
     if failed > max_failed:
         say(f"{failed:.0%} of the pages failed, more than {max_failed:.0%}.")
         context.exit(1)
+
+
+def _learn_first(pages: Pages, schema_name: str, save_rules: Path | None) -> Rules:
+    """Learn rules from the embedded data of the pages; say so, and what they are."""
+    from untemplate.schema import Schema
+
+    schema = Schema.load(schema_name)
+    rules = learn_rules_of(pages, label_by_data(pages, schema), schema).rules
+    if save_rules:
+        rules.save(save_rules)
+        say(f"Rules are in {save_rules}.")
+    return rules
 
 
 def _extract_locally(

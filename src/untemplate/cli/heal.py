@@ -51,6 +51,7 @@ def command(
     source: str | None,
     url_column: str,
     html_column: str,
+    render: bool,
     rules_file: Path | None,
     catalog_name: str | None,
     site: str | None,
@@ -68,7 +69,7 @@ def command(
         raise click.UsageError("Missing option '-o': where to write the healed rules.")
     with (
         open_rules(rules_file, catalog_name, site) as (rules, stored),
-        fresh_pages(source, url_column, html_column, rules) as pages,
+        fresh_pages(source, url_column, html_column, render, rules) as pages,
     ):
         healed, changes = _heal_in_catalog(rules, pages, stored) if stored else _heal_rules(rules, pages)
     if output:

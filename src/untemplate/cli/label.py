@@ -100,6 +100,7 @@ def command(
     source: str,
     url_column: str,
     html_column: str,
+    render: bool,
     knowledge_folder: Path,
     k: int,
     method: str | None,
@@ -118,7 +119,7 @@ def command(
     if not output.parent.is_dir():
         raise InputError(f"{output}: cannot write: there is no folder {output.parent}")
     knowledge = Knowledge.load(knowledge_folder, method)
-    chosen = read_some(source, url_column, html_column, k)
+    chosen = read_some(source, url_column, html_column, render, k)
     findings = knowledge.find(chosen)
     write_labels(labels_of(findings), output)
     if as_json:
@@ -154,9 +155,11 @@ def label_pages(knowledge: Knowledge, pages: Pages, labels: Sequence[Label]) -> 
     return labels_of(findings)
 
 
-def read_some(source: str, url_column: str, html_column: str, k: int = LABELED_PAGES) -> list[Page]:
+def read_some(
+    source: str, url_column: str, html_column: str, render: bool, k: int = LABELED_PAGES
+) -> list[Page]:
     """Return at most `k` pages of a source, spread over the site."""
-    with open_pages(source, url_column, html_column) as pages:
+    with open_pages(source, url_column, html_column, render) as pages:
         return _spread_pages(progress(pages, f"Reading {source}", pages.total), k)
 
 

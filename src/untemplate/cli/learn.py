@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,10 +31,15 @@ if TYPE_CHECKING:
     from untemplate.schema import Schema
     from untemplate.sources import Pages
 
-__all__ = ["command", "has_failed", "show_learned"]
+__all__ = ["command", "has_failed", "label_by_data", "learn_rules_of", "show_learned"]
+
+TAUGHT_BY_DATA = " (taught by embedded data)"
 
 # Joins the page and the values of an example on their way through click; no argument can contain it.
 _JOINT = "\0"
+
+_Row = tuple[str, str, str, str]
+"""A row of the table: an attribute, its coverage, the page to label next, its rule."""
 
 
 class _Learn(click.Command):
@@ -50,6 +55,7 @@ class _Learn(click.Command):
         "untemplate learn pages/ --schema restaurant --labels labels.jsonl -o rules.json",
         "untemplate learn pages/ --schema restaurant --example http://a.example/7 name='Chez Nous' phone= "
         "-o rules.json",
+        "untemplate learn pages/ --schema recipe -o rules.json",
         "untemplate learn pages/ --knowledge knowledge/ -o rules.json",
         "untemplate learn results/ --labels rows.jsonl -o rules.json",
     ),
@@ -85,6 +91,7 @@ def command(
     source: str,
     url_column: str,
     html_column: str,
+    render: bool,
     schema_name: str | None,
     label_files: tuple[Path, ...],
     examples_given: tuple[str, ...],
@@ -96,11 +103,14 @@ def command(
 ) -> None:
     """Learn from a few labeled pages how to extract the rest.
 
+    Without labels the embedded data of the pages (JSON-LD, microdata, Open Graph) teach, as far as the schema names
+    them; the table then says which attributes still need a person.
+
     PAGES is any source of pages; see untemplate cluster --help. The table at the end shows for each attribute
     the rule, the share of unlabeled sample pages on which it finds something, and the page to label next if
     that is not enough.
 
-    Exit code 1: an attribute that was labeled got no rule.
+    Exit code 1: an attribute that was labeled got no rule, or its rule does not return the labeled values.
     """
     from untemplate.labeling import Knowledge
 
@@ -110,16 +120,17 @@ def command(
     schema = _choose_schema(schema_name, knowledge, labels, bool(examples_given))
     for example in examples_given:
         labels += _parse_example(example, schema)
-    if not labels and not knowledge:
-        raise click.UsageError("Needs labels: give --labels, --example or --knowledge.")
-    with open_pages(source, url_column, html_column) as pages:
+    with open_pages(source, url_column, html_column, render) as pages:
         if knowledge:
             labels += label_pages(knowledge, pages, labels)
+        by_data = not labels
+        if by_data:
+            labels = label_by_data(pages, schema)
         if catalog_name:
             learned = _learn_in_catalog(pages, labels, schema, catalog_name, site)
         else:
-            learned = _learn_rules(pages, labels, schema)
-    _report(learned, output, as_json)
+            learned = learn_rules_of(pages, labels, schema)
+    _report(learned, output, as_json, by_data)
     if has_failed(learned):
         context.exit(1)
 
@@ -148,7 +159,7 @@ def _choose_schema(
     raise click.UsageError("Missing option '--schema'.")
 
 
-def _report(learned: Learned, output: Path | None, as_json: bool) -> None:
+def _report(learned: Learned, output: Path | None, as_json: bool, by_data: bool) -> None:
     """Save the rules and show how learning went."""
     if output:
         learned.rules.save(output)
@@ -157,12 +168,36 @@ def _report(learned: Learned, output: Path | None, as_json: bool) -> None:
     if as_json:
         show_json(learned.to_dict())
     else:
-        show_learned(learned)
+        show_learned(learned, by_data)
     if output:
         say(f"Rules are in {output}.")
 
 
-def _learn_rules(pages: Pages, labels: list[Label], schema: Schema) -> Learned:
+def label_by_data(pages: Pages, schema: Schema) -> list[Label]:
+    """Return the labels that the embedded data of the pages give, and say which attributes still need a person.
+
+    Raises:
+        LabelError: the pages have no embedded data that the schema names.
+    """
+    from untemplate.labeling import label_by_embedded
+
+    labels = label_by_embedded(list(progress(pages, "Reading embedded data", pages.total)), schema)
+    taught = {label.attribute for label in labels}
+    say(f"No labels: the embedded data of the pages teach {_join_names(schema, taught)}.")
+    if missing := schema.attributes.keys() - taught:
+        say(
+            f"A person has to label {_join_names(schema, missing)}: see untemplate annotate, or give --example."
+        )
+    return labels
+
+
+def _join_names(schema: Schema, names: Collection[str]) -> str:
+    """Return names of attributes in the order of the schema."""
+    return ", ".join(name for name in schema.attributes if name in names)
+
+
+def learn_rules_of(pages: Pages, labels: list[Label], schema: Schema) -> Learned:
+    """Learn the rules of a site while a progress bar counts its pages."""
     from untemplate.pipeline import learn_site
 
     return learn_site(progress(pages, "Reading pages", pages.total), labels, schema)
@@ -175,7 +210,7 @@ def _learn_in_catalog(
     with open_catalog(catalog_name, create=True) as catalog:
         stored = CatalogSite(catalog, site_name(site, (page.url for page in pages)))
         run = catalog.start_run(stored.site, "learn")
-        learned = _learn_rules(pages, labels, schema)
+        learned = learn_rules_of(pages, labels, schema)
         catalog.add_labels(stored.site, labels, user())
         version = stored.store_version(learned.rules, pages, "learned", labels=labels)
         catalog.finish_run(run, learned.to_dict() | {"version": version})
@@ -183,8 +218,13 @@ def _learn_in_catalog(
     return learned
 
 
-def show_learned(learned: Learned) -> None:
-    """Print a table of the rules of each labeled cluster, and name clusters without rules of their own."""
+def show_learned(learned: Learned, by_data: bool = False) -> None:
+    """Print a table of the rules of each labeled cluster, and name clusters without rules of their own.
+
+    Args:
+        learned: the rules.
+        by_data: True if embedded data taught them; then the table also names the attributes that need a person.
+    """
     from untemplate.rules.in_words import explain_records
 
     wrappers = {wrapper.cluster: wrapper for wrapper in learned.rules.wrappers}
@@ -193,9 +233,9 @@ def show_learned(learned: Learned) -> None:
         if wrapper.records:
             click.echo(f"Records of cluster {cluster}: {explain_records(wrapper.records)}.")
         show(
-            f"Cluster {cluster}: {wrapper.url_pattern}",
+            f"Cluster {cluster}: {wrapper.url_pattern}{TAUGHT_BY_DATA if by_data else ''}",
             ("attribute", "coverage", "label next", "rule"),
-            [_report_row(report) for report in reports],
+            [*map(_report_row, reports), *(_untaught_rows(learned.rules.schema, reports) if by_data else ())],
         )
     for cluster, lender in learned.borrowed.items():
         click.echo(f"Cluster {cluster} uses the rules of {lender}, which hold on its pages.")
@@ -204,24 +244,32 @@ def show_learned(learned: Learned) -> None:
         click.echo(f"No rules for {names}: label a page of each that shows records (see untemplate sample).")
 
 
-def _report_row(report: AttributeReport) -> tuple[str, str, str, str]:
+def _untaught_rows(schema: Schema, reports: Sequence[AttributeReport]) -> Iterator[_Row]:
+    """Yield a row for each attribute that the embedded data did not teach."""
+    taught = {report.attribute for report in reports}
+    for name in schema.attributes:
+        if name not in taught:
+            yield name, "", "any", "no rule: not in the embedded data, so a person has to label it"
+
+
+def _report_row(report: AttributeReport) -> _Row:
     """Return an attribute, its coverage, the page to label next, and its rule in words or why there is none."""
     from untemplate.rules.in_words import explain_rule
 
     if report.rule is None:
         reason = f"no rule: {report.problems[-1]}" if report.problems else "not on the labeled pages"
         return report.attribute, "", "", reason
-    label_next = report.label_next or "enough"
+    label_next = f"check {report.unfit}" if report.unfit else report.label_next or "enough"
     return report.attribute, f"{report.coverage:.0%}", label_next, explain_rule(report.rule)
 
 
 def has_failed(learned: Learned) -> bool:
-    """Return True if an attribute that was labeled got no rule.
+    """Return True if an attribute that was labeled got no rule, or one that does not return its labels.
 
     An attribute whose labels all say "not on this page" needs none.
     """
     for reports in learned.reports.values():
-        if any(report.rule is None and report.problems for report in reports):
+        if any(report.unfit or (report.rule is None and report.problems) for report in reports):
             return True
     return False
 

@@ -68,6 +68,7 @@ def command(
     source: str,
     url_column: str,
     html_column: str,
+    render: bool,
     output: str,
     is_named: bool,
     knowledge_folder: Path | None,
@@ -85,7 +86,7 @@ def command(
     draw = _prepare_drawing(picture) if picture else None
     model = _choose_model(is_named, knowledge_folder)
     finder = _Finder(all_lists, model, draw)
-    with open_pages(source, url_column, html_column) as pages:
+    with open_pages(source, url_column, html_column, render) as pages:
         rows = finder.find(progress(pages, "Finding records", pages.total))
         write_rows(rows, output, model.attributes if model else ())
     finder.report()

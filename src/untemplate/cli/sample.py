@@ -35,14 +35,14 @@ __all__ = ["command", "show_samples"]
     "-k", default=20, show_default=True, type=click.IntRange(min=1), help="Pages of each template, at most."
 )
 @json_option
-def command(source: str, url_column: str, html_column: str, k: int, as_json: bool) -> None:
+def command(source: str, url_column: str, html_column: str, render: bool, k: int, as_json: bool) -> None:
     """Choose the pages of each template that are worth labeling, best first.
 
     PAGES is any source of pages; see untemplate cluster --help.
     """
     from untemplate.sampling import sample
 
-    with open_pages(source, url_column, html_column) as pages:
+    with open_pages(source, url_column, html_column, render) as pages:
         clustering = find_templates(pages)
         clusters = progress(clustering, "Choosing", len(clustering))
         samples = [(cluster, sample(cluster, k)) for cluster in clusters]

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from untemplate.sources import Pages, Skipped
 
 __all__ = [
-    "column_options",
     "count_pages",
     "counted",
     "examples",
@@ -40,6 +39,7 @@ __all__ = [
     "say",
     "show",
     "show_json",
+    "source_options",
 ]
 
 T = TypeVar("T")
@@ -55,7 +55,7 @@ MAX_UNWRAPPED_CELL = 24
 def pages_argument(command: Command, required: bool = True) -> Command:
     """Add the argument PAGES, and the options that some sources need."""
     argument = click.argument("source", metavar="PAGES" if required else "[PAGES]", required=required)
-    return argument(column_options(command))
+    return argument(source_options(command))
 
 
 def records_option(command: Command) -> Command:
@@ -69,8 +69,13 @@ def records_option(command: Command) -> Command:
     )(command)
 
 
-def column_options(command: Command) -> Command:
-    """Add the options that name the columns of Parquet and JSONL sources."""
+def source_options(command: Command) -> Command:
+    """Add the options that some sources need: names of columns, and whether scripts of web pages run."""
+    command = click.option(
+        "--render",
+        is_flag=True,
+        help="Run the scripts of the pages in Chromium; for a list of URLs. Needs the extra `render`.",
+    )(command)
     for name, what in (("html", "HTML"), ("url", "URL")):
         command = click.option(
             f"--{name}-column",
@@ -115,11 +120,11 @@ def read_label_files(paths: Iterable[Path]) -> list[Label]:
 
 
 @contextmanager
-def open_pages(source: str, url_column: str, html_column: str) -> Iterator[Pages]:
+def open_pages(source: str, url_column: str, html_column: str, render: bool) -> Iterator[Pages]:
     """Open a source of pages; at the end, report what had to be skipped."""
     from untemplate.sources import read_pages
 
-    pages = read_pages(source, url_column=url_column, html_column=html_column)
+    pages = read_pages(source, url_column=url_column, html_column=html_column, render=render)
     yield pages
     report_skipped(pages.skipped)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from untemplate.cli.label import method_option, read_some
-from untemplate.cli.shell import column_options, examples, open_pages, progress, say, show
+from untemplate.cli.shell import examples, open_pages, progress, say, show, source_options
 
 if TYPE_CHECKING:
     from untemplate.labeling import Label
@@ -25,7 +25,7 @@ __all__ = ["command"]
     )
 )
 @click.argument("sites", metavar="SITE...", nargs=-1, required=True)
-@column_options
+@source_options
 @click.option("--schema", "schema_name", required=True, help="A TOML file, or the name of a ready-made one.")
 @click.option(
     "--unlabeled",
@@ -45,6 +45,7 @@ def command(
     sites: tuple[str, ...],
     url_column: str,
     html_column: str,
+    render: bool,
     schema_name: str,
     unlabeled: tuple[str, ...],
     method: str,
@@ -60,8 +61,8 @@ def command(
     from untemplate.schema import Schema
 
     schema = Schema.load(schema_name)
-    read = [_read_site(site, url_column, html_column) for site in sites]
-    others = [read_some(source, url_column, html_column) for source in unlabeled]
+    read = [_read_site(site, url_column, html_column, render) for site in sites]
+    others = [read_some(source, url_column, html_column, render) for source in unlabeled]
     count = len(read) + len(others)
     say(f"Learning {schema.name} from {count} sites …" if count > 1 else f"Learning {schema.name} …")
     knowledge = train(read, schema, method, others)
@@ -75,7 +76,7 @@ def command(
     say(f"Knowledge is in {output}.")
 
 
-def _read_site(site: str, url_column: str, html_column: str) -> tuple[list[Page], list[Label]]:
+def _read_site(site: str, url_column: str, html_column: str, render: bool) -> tuple[list[Page], list[Label]]:
     """Read the pages and the labels of a seed site, PAGES:LABELS.jsonl."""
     from untemplate.labeling import read_labels
 
@@ -83,5 +84,5 @@ def _read_site(site: str, url_column: str, html_column: str) -> tuple[list[Page]
     if not colon or not source or not labels:
         raise click.UsageError(f"{site}: needs its labels after a colon, such as pages/:labels.jsonl.")
     found = read_labels(labels)
-    with open_pages(source, url_column, html_column) as pages:
+    with open_pages(source, url_column, html_column, render) as pages:
         return list(progress(pages, f"Reading {source}", pages.total)), found

@@ -59,6 +59,7 @@ def command(
     source: str | None,
     url_column: str,
     html_column: str,
+    render: bool,
     rules_file: Path | None,
     catalog_name: str | None,
     site: str | None,
@@ -78,7 +79,7 @@ def command(
     if plot:
         from untemplate.cli.drawing import draw_coverage  # fails at once if the extra is missing
     with open_rules(rules_file, catalog_name, site) as (rules, stored):
-        with fresh_pages(source, url_column, html_column, rules) as pages:
+        with fresh_pages(source, url_column, html_column, render, rules) as pages:
             watch_pages = partial(_watch_pages, rules, pages, broken_share)
             report = _watch_in_catalog(watch_pages, rules, stored) if stored else watch_pages()
         if stored and plot:

@@ -18,7 +18,7 @@ from untemplate.page.signatures import tags_signature
 from untemplate.page.tags import read_tags
 from untemplate.page.traits import Runs, tag_runs
 
-__all__ = ["MAX_SAMPLE_BYTES", "MAX_SAMPLE_PAGES", "KeptPage", "SiteSample", "read_sample"]
+__all__ = ["MAX_SAMPLE_BYTES", "MAX_SAMPLE_PAGES", "KeptPage", "SiteSample", "read_sample", "sample_pages"]
 
 MAX_SAMPLE_PAGES = 20_000
 """Pages of a sample, as in the paper."""
@@ -84,6 +84,12 @@ def read_sample(pages: Iterable[Page], always_kept: Container[str] = ()) -> Site
             size -= len(dropped.page.html)
     sample.pages = list(kept.values())
     return sample
+
+
+def sample_pages(pages: Iterable[Page]) -> list[Page]:
+    """Return the pages of a stream that clustering would keep: all of a small site."""
+    sample = read_sample(pages)
+    return [*(kept.page for kept in sample.pages), *sample.without_tags]
 
 
 def _read_page(page: Page) -> KeptPage:

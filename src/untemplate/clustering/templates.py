@@ -37,8 +37,8 @@ MIN_SIMILARITY = 0.7
 CORE_SHARE = 0.9
 """A trait on this share of a group's pages is part of its core."""
 
-MIN_LACKED = 6
-"""Traits that a group must lack to differ: one optional element adds five tag runs."""
+# Traits that a group must lack to differ, unless these are most of the core: one optional element adds five tag runs.
+MIN_LACKED, MOST_OF_CORE = 6, 0.75
 
 RARE_SHARE = 0.1
 """A trait on at most this share of a group's pages is missing there."""
@@ -287,8 +287,9 @@ class _Merge:
 
 
 def _shares(lacked: Longs, core_sizes: Longs) -> Doubles:
-    """Return which share of a core is lacking; a few traits are none."""
-    shares: Doubles = np.where(lacked >= MIN_LACKED, lacked / np.maximum(1, core_sizes), 0.0)
+    """Return which share of a core is lacking; a few traits are none, unless they are most of the core."""
+    counts = lacked >= np.minimum(MIN_LACKED, MOST_OF_CORE * core_sizes)
+    shares: Doubles = np.where(counts, lacked / np.maximum(1, core_sizes), 0.0)
     return shares
 
 

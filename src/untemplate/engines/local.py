@@ -66,7 +66,7 @@ def extract_to_file(
         "untemplate": version("untemplate"),
         "the rules": hashlib.sha256(text.encode()).hexdigest(),
         "the source of pages": _fingerprint(pages.source),
-        "an option": f"{ordered}, {limits}, {pages.limits}, {pages.columns}",
+        "an option": f"{ordered}, {limits}, {pages.limits}, {pages.columns}, {pages.is_rendered}",
     }
     with _open_output(output, rules, identity) as out:
         progress = out.progress

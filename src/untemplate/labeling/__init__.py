@@ -1,6 +1,6 @@
 """Who says which node is which attribute: people, trained methods, or the page itself. All of them are labelers."""
 
-from untemplate.labeling.embedded import EmbeddedLabeler
+from untemplate.labeling.embedded import EmbeddedLabeler, label_by_embedded
 from untemplate.labeling.files import parse_labels, read_labels, write_labels
 from untemplate.labeling.knowledge import Knowledge, train
 from untemplate.labeling.label import Finding, Label, Labeler, labels_of
@@ -11,6 +11,7 @@ __all__ = [
     "Knowledge",
     "Label",
     "Labeler",
+    "label_by_embedded",
     "labels_of",
     "parse_labels",
     "read_labels",

@@ -1,51 +1,39 @@
-"""The page itself as a labeler: values of its JSON-LD, microdata and Open Graph that appear in its text.
+"""The page itself as a labeler: values of its embedded data that the page shows.
 
-Only visible values become labels. Rules are learned from nodes, so data that appear nowhere else teach nothing.
+Embedded data name their values. A schema says which of these names mean its attributes (`same_as`), so pages with
+such data need no person to label them. Only values that the page shows become labels: others may belong to another
+page.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
-from typing import Any
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
-from lxml import etree
-
-from untemplate.errors import MissingExtra, PageError
+from untemplate.errors import LabelError, PageError
 from untemplate.labeling.label import Label
-from untemplate.page import Node, Page, squeeze
+from untemplate.page import Page
+from untemplate.page.embedded_data import META, NAMING_KEYS, TYPED_SOURCES, DataObject, DataPath
 from untemplate.page.locating import letters_and_digits
+from untemplate.rules.embedded_selection import embedded_texts
+from untemplate.rules.parsed_page import ParsedPage
+from untemplate.rules.rule import EmbeddedSelector
 from untemplate.schema import Attribute, Schema
 
-__all__ = ["EmbeddedLabeler", "embedded_properties"]
+__all__ = ["EmbeddedLabeler", "label_by_embedded"]
 
 SOURCE = "embedded"
 
-# How schema.org and Open Graph name attributes that schemas often name differently.
-OTHER_NAMES = {
-    "title": ("name", "headline", "og:title"),
-    "name": ("og:title",),
-    "phone": ("telephone",),
-    "address": ("streetAddress",),
-    "cuisine": ("servesCuisine",),
-    "isbn_13": ("isbn",),
-    "publication_date": ("datePublished",),
-    "year": ("copyrightYear",),
-    "mpaa_rating": ("contentRating",),
-    "rating": ("ratingValue",),
-    "company": ("hiringOrganization",),
-    "location": ("addressLocality", "jobLocation"),
-    "salary": ("baseSalary",),
-    "ingredients": ("recipeIngredient",),
-    "instructions": ("recipeInstructions",),
-}
-# Levels of items inside items that are read, and properties of a page. More do not describe one thing.
-MAX_DEPTH = 8
-MAX_PROPERTIES = 2000
+# Objects of a page that are compared; the first of each type counts.
+MAX_COMPARED_OBJECTS = 200
 
-_SYNTAXES = ["json-ld", "microdata", "opengraph"]
-# An item with this property can be replaced by its name, such as an author.
-_NAME = "name"
+_Key = tuple[str, str]
+"""A source and a type of objects in it."""
+
+_Readings = list[list[str]]
+"""Several ways to read the values of one attribute."""
 
 
 class EmbeddedLabeler:
@@ -54,14 +42,11 @@ class EmbeddedLabeler:
     It needs no training and no person, but only pages with embedded data get labels.
 
     Args:
-        schema: The attributes to label.
-
-    Raises:
-        MissingExtra: The library that reads embedded data is not installed.
+        schema: The attributes to label; each is found by its own name and by those in `same_as`.
 
     Example:
         >>> from untemplate import Page, Schema
-        >>> data = '<script type="application/ld+json">{"name": "Emma"}</script>'
+        >>> data = '<script type="application/ld+json">{"@type": "Book", "name": "Emma"}</script>'
         >>> page = Page("http://a.example/1", f"<html><body>{data}<h1>Emma</h1></body></html>")
         >>> [(label.attribute, label.value) for label in EmbeddedLabeler(Schema.load("book")).label([page])]
         [('title', 'Emma')]
@@ -71,100 +56,178 @@ class EmbeddedLabeler:
         self.schema = schema
 
     def label(self, pages: Sequence[Page]) -> list[Label]:
-        """Return the labels of all pages; pages without embedded data, or that cannot be parsed, have none."""
+        """Return the labels of all pages; pages without embedded data, or that cannot be parsed, have none.
+
+        The type of objects that names most attributes is that of the records, so the values of all pages are from
+        objects of one type. Attributes that it does not name may be in meta tags.
+        """
+        named_pages = list(self._read_pages(pages))
+        roots = [root for root in (_choose_root(named_pages, self.schema), (META, "")) if root]
+        roots = [root for root in roots if _differs(root, named_pages, self.schema)]
         labels: list[Label] = []
-        for page in pages:
-            try:
-                nodes, properties = page.nodes, embedded_properties(page)
-            except PageError:
-                continue
+        for named in named_pages:
             for attribute in self.schema.attributes.values():
-                values = _values_of(properties, attribute)
-                labels += _find_labels(page, nodes, attribute, values) if values else []
+                labels += named.find_labels(attribute, roots)
         return labels
 
+    def _read_pages(self, pages: Sequence[Page]) -> Iterator[_NamedValues]:
+        for page in pages:
+            try:
+                _ = page.tree
+            except PageError:
+                continue
+            yield _NamedValues(page, self.schema)
 
-def embedded_properties(page: Page) -> dict[str, list[str]]:
-    """Return the values in a page's embedded data by the name of their property, in page order.
 
-    Names of Open Graph begin with `og:`.
+@dataclass(frozen=True)
+class _NamedValues:
+    """The embedded values of one page whose names mean attributes of the schema."""
+
+    page: Page
+    schema: Schema
+
+    @cached_property
+    def values(self) -> dict[_Key, dict[str, _Readings]]:
+        """By source and type of object: attribute → the ways to read its values."""
+        found: dict[_Key, dict[str, _Readings]] = {}
+        for source in (*TYPED_SOURCES, META):
+            for data_object in self.page.embedded.objects(source)[:MAX_COMPARED_OBJECTS]:
+                key = (source, data_object.type)
+                # The data as a whole, which have no type, count if no object has one.
+                is_record = data_object.type or source not in {known for known, _ in found}
+                if is_record and key not in found:
+                    found[key] = dict(self._read_object(source, data_object))
+        return {key: values for key, values in found.items() if values}
+
+    def _read_object(self, source: str, data_object: DataObject) -> Iterator[tuple[str, _Readings]]:
+        for attribute in self.schema.attributes.values():
+            if path := _find_path(source, data_object, attribute):
+                ways = _ways_to_read(path, attribute)
+                readings = [_read_texts(selector, self.page, attribute) for selector in ways]
+                if any(readings):
+                    yield attribute.name, list(filter(None, readings))
+
+    def find_labels(self, attribute: Attribute, roots: Sequence[_Key]) -> list[Label]:
+        """Return the labels of an attribute: what the first root says, read in the first way that the page shows."""
+        for root in roots:
+            for texts in self.values.get(root, {}).get(attribute.name, ()):
+                shown = texts if attribute.many else texts[:1]
+                if all(self._shows(text, attribute) for text in shown):
+                    values = map(self._as_written, shown)
+                    return [Label(self.page.id, attribute.name, value, None, SOURCE) for value in values]
+        return []
+
+    def _shows(self, text: str, attribute: Attribute) -> bool:
+        """Return True if the page shows a text, or has a link of this address."""
+        if attribute.type in ("image", "url"):
+            return letters_and_digits(text) in self._links
+        return self._parsed.shows(text)
+
+    @cached_property
+    def _parsed(self) -> ParsedPage:
+        return ParsedPage(self.page.tree)
+
+    def _as_written(self, text: str) -> str:
+        """Return a text as a node of the page writes it, if one has the same letters and digits."""
+        return self._texts.get(letters_and_digits(text), text)
+
+    @cached_property
+    def _texts(self) -> dict[str, str]:
+        """The texts of the page by their letters and digits, without the page's title."""
+        visible = (node.text for node in self.page.nodes if node.is_text and "/title/" not in node.path)
+        return {letters_and_digits(text): text for text in visible}
+
+    @cached_property
+    def _links(self) -> set[str]:
+        return {letters_and_digits(node.text) for node in self.page.nodes if node.kind in ("@src", "@href")}
+
+
+def _find_path(source: str, data_object: DataObject, attribute: Attribute) -> DataPath | None:
+    """Return where an object has an attribute: the shortest path with the first of its names that there is.
+
+    The name may be of a property of the object or of one inside it, such as `offers.price`.
+    """
+    # Meta tags are not about one record: only names such as `og:title` that the schema gives count.
+    names = attribute.same_as if source == META else (attribute.name, *attribute.same_as)
+    for name in names:
+        wanted = letters_and_digits(name)
+        paths = {path for value in data_object.values if (path := _path_to(value.keys, wanted))}
+        if paths:
+            return DataPath(source, data_object.type, min(paths, key=len), NAMING_KEYS)
+    return None
+
+
+def _path_to(keys: tuple[str, ...], wanted: str) -> tuple[str, ...]:
+    """Return the keys up to the one with this name; none if there is no such key.
+
+    What names any object, such as `name`, must be of the object itself.
+    """
+    for number, key in enumerate(keys, 1):
+        if letters_and_digits(key) == wanted and (number == 1 or key not in NAMING_KEYS):
+            return keys[:number]
+    return ()
+
+
+def _ways_to_read(path: DataPath, attribute: Attribute) -> Iterator[EmbeddedSelector]:
+    """Yield the ways to read the values at a path, the one that says most first.
+
+    The members of a list are their texts, or else their names; parts of a list may have names that the page does
+    not show.
+    """
+    if not attribute.many:
+        yield EmbeddedSelector(path)
+        return
+    yield EmbeddedSelector(replace(path, ends=("text", "name"), only_first_end=True))
+    yield EmbeddedSelector(replace(path, ends=("text",)))
+
+
+def _read_texts(selector: EmbeddedSelector, page: Page, attribute: Attribute) -> list[str]:
+    """Return the values that a selector selects; a list that is one text is read line by line."""
+    texts = embedded_texts(selector, page.embedded)
+    if attribute.many and len(texts) == 1:
+        return embedded_texts(replace(selector, lines=True), page.embedded)
+    return texts
+
+
+def _choose_root(pages: Sequence[_NamedValues], schema: Schema) -> _Key | None:
+    """Return the source and type of the objects that name most attributes, all pages together."""
+    counts: Counter[_Key] = Counter()
+    for named in pages:
+        for key, values in named.values.items():
+            if key[0] != META:
+                counts[key] += len(values)
+    candidates = [key for key, _ in counts.most_common()]
+    return next((key for key in candidates if _differs(key, pages, schema)), None)
+
+
+def _differs(key: _Key, pages: Sequence[_NamedValues], schema: Schema) -> bool:
+    """Return False for data whose mandatory values are the same on all pages: they are about the site."""
+    mandatory = [attribute.name for attribute in schema.attributes.values() if attribute.mandatory]
+    contents = set()
+    for named in pages:
+        if values := named.values.get(key):
+            contents.add(repr([values.get(name) for name in mandatory] if mandatory else values))
+    return len(contents) > 1 or len(pages) == 1
+
+
+def label_by_embedded(pages: Sequence[Page], schema: Schema | None) -> list[Label]:
+    """Return the labels that the embedded data of pages give.
+
+    Args:
+        pages: pages of one site.
+        schema: the attributes to label.
 
     Raises:
-        MissingExtra: The library that reads embedded data is not installed.
+        LabelError: there is no schema, or the pages have no embedded data that it names.
     """
-    try:
-        import extruct
-    except ImportError as error:
-        raise MissingExtra("models", "Reading of embedded data") from error
-    markup = etree.tostring(page.tree, encoding="unicode", method="html")
-    data = extruct.extract(markup, base_url=page.url, syntaxes=_SYNTAXES, errors="ignore")
-    properties: dict[str, list[str]] = {}
-    items = (*data.get("json-ld", ()), *data.get("microdata", ()))
-    for name, value in islice(_read_items(items, 0), MAX_PROPERTIES):
-        properties.setdefault(name, []).append(value)
-    if sum(map(len, properties.values())) == MAX_PROPERTIES:
-        return properties
-    for item in data.get("opengraph", ()):
-        for name, value in item.get("properties", ()):
-            properties.setdefault(name, []).append(squeeze(str(value)))
-    return properties
-
-
-def _read_items(items: Any, depth: int) -> Iterator[tuple[str, str]]:
-    for item in items if isinstance(items, list | tuple) else ():
-        if depth <= MAX_DEPTH and isinstance(item, dict):
-            yield from _read_item(item, depth)
-
-
-def _read_item(item: dict[Any, Any], depth: int) -> Iterator[tuple[str, str]]:
-    """Yield the properties of an item and of the items inside it."""
-    for name, value in _properties(item).items():
-        for part in value if isinstance(value, list) else [value]:
-            if isinstance(part, dict):
-                yield from _read_inner_item(name, part, depth + 1)
-            elif isinstance(part, str | int | float) and not str(name).startswith("@"):
-                yield name, squeeze(str(part))
-    yield from _read_items(item.get("@graph"), depth + 1)
-
-
-def _read_inner_item(name: str, item: dict[Any, Any], depth: int) -> Iterator[tuple[str, str]]:
-    """Yield the properties of an item that is the value of a property; its name counts as that value."""
-    item_name = _properties(item).get(_NAME)
-    if isinstance(item_name, str):
-        yield name, squeeze(item_name)
-    for inner_name, value in _read_items([item], depth):
-        if inner_name != _NAME:
-            yield inner_name, value
-
-
-def _properties(item: dict[Any, Any]) -> dict[Any, Any]:
-    """Return the properties of an item: microdata has them one level below, JSON-LD in the item itself."""
-    properties = item.get("properties", item)
-    return properties if isinstance(properties, dict) else {}
-
-
-def _values_of(properties: dict[str, list[str]], attribute: Attribute) -> list[str]:
-    """Return the values of the first property that means an attribute, by the same name or by another."""
-    wanted = letters_and_digits(attribute.name)
-    names = [name for name in properties if letters_and_digits(name) == wanted][:1]
-    for name in (*names, *OTHER_NAMES.get(attribute.name, ())):
-        values = properties.get(name, [])
-        if any(values):
-            return values
-    return []
-
-
-def _find_labels(
-    page: Page, nodes: Iterable[Node], attribute: Attribute, values: Sequence[str]
-) -> list[Label]:
-    """Return a label for the first node with each value; only one unless the attribute has many values."""
-    wanted = {letters_and_digits(value) for value in values} - {""}
-    kinds = ("@src", "@href") if attribute.type in ("image", "url") else ("text", "tail")
-    labels: dict[str, Label] = {}
-    for node in nodes:
-        if node.kind not in kinds or "/title/" in node.path:
-            continue
-        text = letters_and_digits(node.text)
-        if text in wanted and text not in labels:
-            labels[text] = Label(page.id, attribute.name, node.text, node.xpath, SOURCE)
-    return list(labels.values())[: None if attribute.many else 1]
+    if schema is None:
+        raise LabelError(
+            "nothing to learn from: give labels, or a schema that names the embedded data of the pages"
+        )
+    labels = EmbeddedLabeler(schema).label(pages)
+    if not labels:
+        raise LabelError(
+            f"the pages show no embedded data (JSON-LD, microdata, Open Graph) that schema {schema.name!r} names: "
+            "label a page, or add the names of its data to the schema as same_as"
+        )
+    return labels

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import shutil
 from collections import defaultdict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass
 from importlib.resources import files
@@ -17,28 +14,21 @@ from typing import TYPE_CHECKING, Any
 
 from lxml import etree
 
-from untemplate.errors import InputError, MissingExtra, PageError
+from untemplate.browser import close_browser, require_chromium, start_chromium
+from untemplate.errors import PageError
 from untemplate.layout.boxes import IMAGE, VIEWPORT, Boxes
 from untemplate.page import Page, squeeze
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, Playwright
 
-__all__ = ["ChromiumLayout", "find_chromium"]
+__all__ = ["ChromiumLayout"]
 
 # Attribute with the number of each element: Chromium repairs broken markup in its own way.
 MARK = "data-ut"
 # Chromium would need gigabytes for more.
 MAX_ELEMENTS = 100_000
-# Seconds that the browser may take to open, and to close before we abandon it.
-MAX_OPENING_SECONDS = 60.0
-MAX_CLOSING_SECONDS = 5.0
 
-_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-_ARGUMENTS = (
-    *("--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
-    *("--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP * ~NOTFOUND"),
-)
 # Attributes that would load something. Links stay, since they look different.
 _LOADING = ("src", "srcset", "srcdoc", "data", "background", "poster", "http-equiv", "autofocus")
 _PLACEHOLDER = (
@@ -47,11 +37,6 @@ _PLACEHOLDER = (
 )
 # Characters by which a text is recognized.
 TEXT_KEY_LENGTH = 30
-
-
-def find_chromium() -> str | None:
-    """Return the path of the system's Chromium; None if it is not installed."""
-    return next(filter(None, map(shutil.which, _NAMES)), None)
 
 
 @dataclass(frozen=True)
@@ -76,13 +61,7 @@ class ChromiumLayout:
             MissingExtra: Playwright is not installed.
             InputError: there is no Chromium, or it does not start.
         """
-        try:
-            import playwright.async_api  # noqa: F401
-        except ImportError as error:
-            raise MissingExtra("render", "Layout by Chromium") from error
-        executable = self.executable or find_chromium()
-        if executable is None:
-            raise InputError("Chromium not found. Install it (apt-get install chromium) or pass executable=")
+        executable = require_chromium("Layout by Chromium", self.executable)
         if not pages:
             return []
         # A thread of its own: an event loop may be running in this one already.
@@ -102,7 +81,7 @@ async def _measure_pages(executable: str, pages: Sequence[Page], timeout: float)
             try:
                 html = marked_html(page)
                 if browser is None:
-                    browser = await asyncio.wait_for(_start(playwright, executable), MAX_OPENING_SECONDS)
+                    browser = await _open_tab(playwright, executable)
                 measured = await asyncio.wait_for(_measure(browser, html), timeout)
                 results.append(read_boxes(page, measured))
                 continue
@@ -114,24 +93,15 @@ async def _measure_pages(executable: str, pages: Sequence[Page], timeout: float)
             except Error as error:
                 reason = f"Chromium failed: {squeeze(error.message)[:200]}"
             results.append(Boxes.blank(page, reason))
-            await _leave(browser)
+            await close_browser(browser)
             browser = None
-        await _leave(browser)
+        await close_browser(browser)
     return results
 
 
-async def _start(playwright: Playwright, executable: str) -> Browser:
+async def _open_tab(playwright: Playwright, executable: str) -> Browser:
     """Start the browser with one tab, in which no script runs and nothing is loaded."""
-    from playwright.async_api import Error
-
-    try:
-        browser = await playwright.chromium.launch(
-            executable_path=executable,
-            chromium_sandbox=os.geteuid() != 0,  # Chromium refuses to use it as root
-            args=list(_ARGUMENTS),
-        )
-    except Error as error:
-        raise InputError(f"{executable} does not start: {squeeze(error.message)[:200]}") from error
+    browser = await start_chromium(playwright, executable)
     context = await browser.new_context(
         viewport={"width": VIEWPORT, "height": 1024},
         java_script_enabled=False,
@@ -150,15 +120,6 @@ async def _measure(browser: Browser, html: str) -> Any:
     await tab.set_content(html, timeout=0)
     script = (files("untemplate.layout") / "measure.js").read_text("utf-8")
     return json.loads(await tab.evaluate(script, MARK))
-
-
-async def _leave(browser: Browser | None) -> None:
-    """Close the browser; abandon it if it hangs."""
-    from playwright.async_api import Error
-
-    if browser is not None:
-        with suppress(TimeoutError, Error):
-            await asyncio.wait_for(browser.close(), MAX_CLOSING_SECONDS)
 
 
 def marked_html(page: Page) -> str:

@@ -2,6 +2,7 @@
 
 from untemplate.learning.attributes import AttributeReport
 from untemplate.learning.cluster_rules import (
+    LabeledSite,
     LabelsByPage,
     LearnedCluster,
     cluster_labeled,
@@ -14,14 +15,15 @@ from untemplate.learning.cluster_rules import (
     labels_of_page,
     learn_cluster,
     learn_parts,
-    learn_sample,
     learn_stops,
     learning_sample,
 )
+from untemplate.learning.sample_rules import learn_sample
 from untemplate.learning.sample_table import SampleTable
 
 __all__ = [
     "AttributeReport",
+    "LabeledSite",
     "LabelsByPage",
     "LearnedCluster",
     "SampleTable",

@@ -7,7 +7,7 @@ best-ranked hypothesis that yields a rule wins; places that show the same value 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
@@ -17,10 +17,11 @@ from untemplate.learning.occurrences import (
     LabeledOccurrences,
     PageLabels,
     explain_missing_labels,
+    locate_labels,
     most_alike_pages,
-    occurrences_in_elements,
     occurrences_in_nodes,
 )
+from untemplate.learning.record_places import FAR_WEIGHT, AttributePlaces, weigh_places
 from untemplate.learning.refining import learn_classifier, learn_range
 from untemplate.learning.sample_table import SampleTable
 from untemplate.learning.search import ScoredFeatures, Search, shared_features
@@ -34,21 +35,27 @@ from untemplate.learning.selectors import (
     learn_selectors,
     pick_rows,
 )
-from untemplate.page.locating import MatchMode, Occurrence
+from untemplate.learning.value_lists import ListPlace, element_around, find_list_places, learn_value_list
+from untemplate.page.locating import MatchMode, Occurrence, letters_and_digits
 from untemplate.rules.in_words import explain_rule
 from untemplate.rules.rule import Range, RecordRule, Rule, Selector
 from untemplate.schema import Attribute, Schema
-from untemplate.value_types import looks_typed
+from untemplate.value_types import Type, is_one_typed, looks_typed
 
 __all__ = ["AttributeReport", "LearnedRules", "learn_rules"]
 
+# A description of a whole list may find something on fewer pages than one of single values, by this share of them: it
+# finds complete lists.
+MAX_LOST_COVERAGE = 0.05
+# A place whose score is at least this share of the best one is about as good.
+CLOSE_SCORE = 0.8
 # Committee members that select other places.
 MAX_ELSEWHERE = 2
 # Ancestors whose tags select the candidates of a classifier if nothing better does.
 MAX_TAG_LEVEL = 2
 
 # Worth of an occurrence by its mode: a part must be cut out, and readers do not see attributes.
-_WORTH: dict[MatchMode, float] = {"node": 1.0, "element": 0.9, "span": 0.8, "part": 0.5, "attribute": 0.4}
+_WORTH: dict[MatchMode, float] = {"node": 1.0, "element": 0.99, "span": 0.6, "part": 0.5, "attribute": 0.4}
 # Modes in which a node shows the value and nothing else.
 _COMPLETE_MODES: tuple[MatchMode, ...] = ("node", "attribute")
 
@@ -63,6 +70,7 @@ class AttributeReport:
         coverage: share of the unlabeled sample pages on which the rule finds something.
         problems: what was wrong with labels or rule, as sentences.
         label_next: a page on which the rule finds nothing, so that a label there helps most.
+        unfit: a labeled page on which the rule does not return the labeled values; None if it returns them all.
     """
 
     attribute: str
@@ -70,6 +78,7 @@ class AttributeReport:
     coverage: float = 0.0
     problems: list[str] = field(default_factory=list)
     label_next: str | None = None
+    unfit: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as JSON data, with the rule in words."""
@@ -78,6 +87,7 @@ class AttributeReport:
             "rule": explain_rule(self.rule) if self.rule else None,
             "coverage": round(self.coverage, 3),
             "label_next": self.label_next,
+            "unfit": self.unfit,
             "problems": self.problems,
         }
 
@@ -103,12 +113,16 @@ class LearnedRules:
 
 @dataclass(frozen=True)
 class _Hypothesis:
-    """One reading of the labels: the occurrences of one mode and node kind, and the variants that describe them."""
+    """One reading of the labels: the occurrences of one mode and node kind, and the variants that describe them.
+
+    The alternatives are all variants, of which some were chosen.
+    """
 
     target: LearningTarget
     mode: MatchMode
     occurrences: dict[int, Occurrence]  # by row
     variants: list[Variant]
+    alternatives: list[Variant]
 
     @property
     def rank(self) -> tuple[int, int, float, float, int]:
@@ -135,7 +149,11 @@ def learn_rules(
     """
     labels_of = _group_by_attribute(labels)
     labeled = [attribute for attribute in schema.attributes.values() if attribute.name in labels_of]
-    reports = [_learn_attribute(table, labels_of[attribute.name], attribute) for attribute in labeled]
+    weights = _weigh_rows(table, labels_of, schema)
+    reports = [
+        _learn_attribute(table, labels_of[attribute.name], attribute, weights.get(attribute.name, {}))
+        for attribute in labeled
+    ]
     return {report.attribute: report.rule for report in reports if report.rule}, reports
 
 
@@ -148,13 +166,58 @@ def _group_by_attribute(labels: PageLabels) -> dict[str, dict[int, list[Label]]]
     return labels_of
 
 
-def _learn_attribute(table: SampleTable, labels: PageLabels, attribute: Attribute) -> AttributeReport:
+def _weigh_rows(
+    table: SampleTable, labels_of: Mapping[str, PageLabels], schema: Schema
+) -> dict[str, dict[int, float]]:
+    """Return for each attribute the weight of each element around a labeled value, over all labeled pages."""
+    weights: dict[str, dict[int, float]] = {name: {} for name in labels_of}
+    for page in sorted({page for labels in labels_of.values() for page in labels}):
+        places: dict[str, AttributePlaces] = {}
+        for name, labels in labels_of.items():
+            present = [label for label in labels.get(page, ()) if not label.is_gap]
+            attribute = schema.attributes.get(name, Attribute(name))
+            if present:
+                places[name] = _find_places(table, page, present, attribute)
+        if len(places) > 1:
+            for name, of_page in weigh_places(table, places).items():
+                weights[name].update(of_page)
+    return weights
+
+
+def _find_places(
+    table: SampleTable, page: int, labels: Sequence[Label], attribute: Attribute
+) -> AttributePlaces:
+    """Return where an attribute may be on a labeled page: at spans that equal its values, else inside texts."""
+    with_elements = table.with_elements
+    if len(labels) > 1:
+        lists = find_list_places(with_elements, page, [label.value or "" for label in labels])
+        around = ((element_around(with_elements, place),) for place in lists)
+        return AttributePlaces(tuple(around), is_list=True)
+    (occurrences,) = occurrences_in_nodes(table, {page: labels}, attribute)[page]
+    is_link = attribute.type in ("url", "image")
+    visible = [o for o in occurrences if o.mode in ("node", "span") or (is_link and o.mode == "attribute")]
+    inside: dict[tuple[int, ...], None] = dict.fromkeys((int(table.ancestor(1)[o.row]),) for o in visible)
+    if labels[0].xpath is None:
+        spans = with_elements.spans(page)
+        for span in spans.find(labels[0].value or ""):
+            elements = (int(with_elements.ancestor(1)[row]) for row in reversed(spans.rows_at[span]))
+            inside.setdefault(tuple(dict.fromkeys(elements)))
+    parts = dict.fromkeys((int(table.ancestor(1)[o.row]),) for o in occurrences if o.mode == "part")
+    if not inside:
+        hidden = ((int(table.ancestor(1)[o.row]),) for o in occurrences if o.mode == "attribute")
+        return AttributePlaces(tuple(dict.fromkeys((*parts, *hidden))))
+    return AttributePlaces(tuple(inside), parts=tuple(place for place in parts if place not in inside))
+
+
+def _learn_attribute(
+    table: SampleTable, labels: PageLabels, attribute: Attribute, weights: Mapping[int, float]
+) -> AttributeReport:
     """Learn from all labels; if no rule fits them, from the largest group of pages with the value at one place."""
-    report = _learn_from_all(table, labels, attribute)
+    report = _learn_from_all(table, labels, attribute, weights)
     alike = {} if report.rule else most_alike_pages(table, labels, attribute)
     if not alike:
         return report
-    second = _learn_from_all(table, alike, attribute)
+    second = _learn_from_all(table, alike, attribute, weights)
     if not second.rule:
         return report
     odd = [table.pages[page].id for page in labels if page not in alike]
@@ -162,32 +225,92 @@ def _learn_attribute(table: SampleTable, labels: PageLabels, attribute: Attribut
     return replace(second, problems=[*second.problems, problem])
 
 
-def _learn_from_all(table: SampleTable, labels: PageLabels, attribute: Attribute) -> AttributeReport:
+def _learn_from_all(
+    table: SampleTable, labels: PageLabels, attribute: Attribute, weights: Mapping[int, float]
+) -> AttributeReport:
     present = {
         page: [label for label in page_labels if not label.is_gap] for page, page_labels in labels.items()
     }
-    in_nodes = occurrences_in_nodes(table, present, attribute)
-    hypotheses = _make_hypotheses(table, in_nodes, attribute)
-    in_elements: LabeledOccurrences = {}
-    if not all(_is_complete(occurrences) for occurrences in _per_label(in_nodes)):
-        in_elements = occurrences_in_elements(table.with_elements, present)
-        hypotheses += _make_hypotheses(table.with_elements, in_elements, attribute)
-    problems = list(explain_missing_labels(table, present, in_nodes, in_elements))
+    list_report = _learn_list(table.with_elements, present, attribute, weights) if attribute.many else None
+    report = _learn_values(table, present, attribute, weights)
+    if list_report is None or list_report.coverage < report.coverage - MAX_LOST_COVERAGE:
+        return report
+    return list_report
+
+
+def _learn_values(
+    table: SampleTable, present: PageLabels, attribute: Attribute, weights: Mapping[int, float]
+) -> AttributeReport:
+    """Learn each value by itself, from its place and what is around it."""
+    located = locate_labels(table, present, attribute)
+    missing = list(explain_missing_labels(table, present, located.in_nodes, located.in_elements))
+    if 2 * len(missing) > sum(map(len, present.values())):
+        return AttributeReport(
+            attribute.name, problems=[*missing, "most labeled values are not on their pages"]
+        )
+    hypotheses = _make_hypotheses(table, located.in_nodes, attribute, weights)
+    if any(_per_label(located.in_elements)):
+        hypotheses += _make_hypotheses(table.with_elements, located.in_elements, attribute, weights)
+    problems = [*missing, *located.remarks]
     learned = _best_rule(hypotheses, attribute)
     if learned:
-        return _report_rule(*learned, problems)
+        rule, target = learned
+        report = _report_rule(rule, target, problems)
+        disputed = _disputed_page(rule, target, hypotheses)
+        return report if disputed is None else _add_dispute(report, table.pages[disputed].id)
     if hypotheses:
         problems.append("no rule tells the labeled values from other texts")
     return AttributeReport(attribute.name, problems=problems)
 
 
+def _learn_list(
+    table: SampleTable, labels: PageLabels, attribute: Attribute, weights: Mapping[int, float]
+) -> AttributeReport | None:
+    """Learn a list of values by what its members share; None if nothing structural distinguishes them."""
+    places: dict[int, list[ListPlace]] = {}
+    for page, page_labels in labels.items():
+        if page_labels:
+            found = find_list_places(table, page, [label.value or "" for label in page_labels])
+            places[page] = _best_weighted(table, found, weights)
+    learned = learn_value_list(table, {page: found for page, found in places.items() if found})
+    if learned is None:
+        return None
+    rule = Rule(attribute.name, learned.selectors, learned.committee)
+    target = LearningTarget(table, learned.selectors[0].node, {page: [] for page in labels}, many=True)
+    lost = {page: found[0].lost for page, found in places.items() if found and found[0].lost}
+    problems = [
+        f"{table.pages[page].id}: {count} of {len(labels[page])} labeled values are no text of their own on the page"
+        for page, count in lost.items()
+    ]
+    report = replace(_report_rule(rule, target, problems), coverage=learned.coverage)
+    return report if learned.disputed is None else _add_dispute(report, table.pages[learned.disputed].id)
+
+
+def _add_dispute(report: AttributeReport, page: str) -> AttributeReport:
+    """Return a report that asks for the label of a page on which the labels so far allow several values."""
+    problem = f"the labels fit several places, whose values differ on {page}: label that page"
+    return replace(report, problems=[*report.problems, problem], label_next=page)
+
+
+def _best_weighted(
+    table: SampleTable, places: Sequence[ListPlace], weights: Mapping[int, float]
+) -> list[ListPlace]:
+    """Return the places of a list that fit the page's other attributes best."""
+
+    def weight(place: ListPlace) -> float:
+        element = (
+            int(table.ancestor(1)[place.rows[0][-1]])
+            if len(place.rows) == 1
+            else element_around(table, place)
+        )
+        return weights.get(element, 0.0)
+
+    best = max(map(weight, places), default=0.0)
+    return [place for place in places if weight(place) == best]
+
+
 def _per_label(occurrences: LabeledOccurrences) -> Iterator[Sequence[Occurrence]]:
     return chain.from_iterable(occurrences.values())
-
-
-def _is_complete(occurrences: Sequence[Occurrence]) -> bool:
-    """Return True if a value fills a node at one of its occurrences."""
-    return any(occurrence.mode in _COMPLETE_MODES for occurrence in occurrences)
 
 
 def _best_rule(hypotheses: Sequence[_Hypothesis], attribute: Attribute) -> tuple[Rule, LearningTarget] | None:
@@ -203,18 +326,58 @@ def _best_rule(hypotheses: Sequence[_Hypothesis], attribute: Attribute) -> tuple
     return None
 
 
+def _disputed_page(rule: Rule, target: LearningTarget, hypotheses: Sequence[_Hypothesis]) -> int | None:
+    """Return an unlabeled page on which a place that is about as good as the chosen one shows another value."""
+    if rule.range is not None or rule.nodes > 1 or rule.classifier is not None or target.many:
+        return None
+    complete = [hypothesis for hypothesis in hypotheses if hypothesis.mode in ("node", "element")]
+    best = max((variant.score for h in complete for variant in h.alternatives), default=0.0)
+    for hypothesis in complete:
+        for variant in hypothesis.alternatives:
+            if variant.score >= CLOSE_SCORE * best:
+                selector = Selector(
+                    hypothesis.target.node, variant.sets[0], variant.position, region=variant.region
+                )
+                for page in target.unlabeled_pages:
+                    if _differ(target, rule.selectors, hypothesis.target, selector, page):
+                        return page
+    return None
+
+
+def _differ(
+    target: LearningTarget,
+    selectors: Sequence[Selector],
+    other: LearningTarget,
+    selector: Selector,
+    page: int,
+) -> bool:
+    """Return True if two places show different values on a page, both of which are there."""
+    rows, other_rows = pick_rows(target, selectors, page), pick_rows(other, [selector], page)
+    if not rows or not other_rows:
+        return False
+    text, other_text = target.table.rows[rows[0]].text, other.table.rows[other_rows[0]].text
+    return letters_and_digits(text) != letters_and_digits(other_text)
+
+
 def _make_hypotheses(
-    table: SampleTable, occurrences: LabeledOccurrences, attribute: Attribute
+    table: SampleTable, occurrences: LabeledOccurrences, attribute: Attribute, weights: Mapping[int, float]
 ) -> list[_Hypothesis]:
     """Return one hypothesis for each mode and kind of node in which values occur."""
     kinds: set[tuple[MatchMode, str]] = set()
     for label_occurrences in _per_label(occurrences):
         kinds |= {(occurrence.mode, _kind_of(table, occurrence)) for occurrence in label_occurrences}
-    return [_make_hypothesis(table, occurrences, mode, kind, attribute) for mode, kind in sorted(kinds)]
+    return [
+        _make_hypothesis(table, occurrences, mode, kind, attribute, weights) for mode, kind in sorted(kinds)
+    ]
 
 
 def _make_hypothesis(
-    table: SampleTable, occurrences: LabeledOccurrences, mode: MatchMode, kind: str, attribute: Attribute
+    table: SampleTable,
+    occurrences: LabeledOccurrences,
+    mode: MatchMode,
+    kind: str,
+    attribute: Attribute,
+    weights: Mapping[int, float],
 ) -> _Hypothesis:
     """Return the hypothesis that all values occur in this mode, in nodes of this kind.
 
@@ -227,8 +390,19 @@ def _make_hypothesis(
         values = list(filter(None, page_occurrences))
         if values or not occurrences[page]:
             rows[page] = [[occurrence.row for occurrence in value] for value in values]
-    target = LearningTarget(table, kind, rows, attribute.many, _texts_before(table, by_row.values()))
-    return _Hypothesis(target, mode, by_row, choose_variants(target, find_variants(target)))
+    elsewhere = FAR_WEIGHT if weights else 1.0
+    row_weights = {row: weights.get(int(table.ancestor(1)[row]), elsewhere) for row in by_row}
+    before = _texts_before(table, by_row.values())
+    type_ = None if mode == "part" else _strict_type(by_row.values(), attribute)
+    target = LearningTarget(table, kind, rows, attribute.many, before, row_weights, type_)
+    variants = find_variants(target)
+    return _Hypothesis(target, mode, by_row, choose_variants(target, variants), variants)
+
+
+def _strict_type(occurrences: Iterable[Occurrence], attribute: Attribute) -> Type | None:
+    """Return the attribute's type if each labeled value is one value of it and nothing else; None for texts."""
+    is_strict = all(is_one_typed(occurrence.text, attribute.type) for occurrence in occurrences)
+    return attribute.type if is_strict and attribute.type != "text" else None
 
 
 def _fitting_occurrences(
@@ -269,7 +443,7 @@ def _kind_of(table: SampleTable, occurrence: Occurrence) -> str:
 def _selecting_rule(hypothesis: _Hypothesis, attribute: Attribute) -> Rule | None:
     """Return a hypothesis as a rule; None if its values are parts of texts that no range cuts out."""
     target = hypothesis.target
-    selectors = learn_selectors(target, hypothesis.variants)
+    selectors = learn_selectors(target, hypothesis.variants, hypothesis.alternatives)
     rows = [row for page in target.rows for row in pick_rows(target, selectors, page)]
     chosen = [hypothesis.occurrences[row] for row in rows if row in hypothesis.occurrences]
     if not chosen:
@@ -287,6 +461,7 @@ def _selecting_rule(hypothesis: _Hypothesis, attribute: Attribute) -> Rule | Non
         range_,
         chosen[0].nodes,
         typed=all(looks_typed(occurrence.text, attribute.type) for occurrence in chosen),
+        single=target.type is not None,
     )
 
 

@@ -21,8 +21,9 @@ from untemplate.clustering import cluster as cluster_pages
 from untemplate.errors import LabelError, PageError
 from untemplate.labeling import Label
 from untemplate.labeling.list_labels import labels_of_rows
-from untemplate.learning.attributes import AttributeReport, LearnedRules, learn_rules
+from untemplate.learning.attributes import AttributeReport
 from untemplate.learning.list_rules import learn_list
+from untemplate.learning.sample_rules import learn_sample
 from untemplate.learning.sample_table import SampleTable
 from untemplate.lists import Row
 from untemplate.page import Page, names_of_pages
@@ -46,7 +47,6 @@ __all__ = [
     "labels_of_page",
     "learn_cluster",
     "learn_parts",
-    "learn_sample",
     "learn_stops",
     "learning_sample",
 ]
@@ -138,25 +138,6 @@ def learn_cluster(cluster: Cluster, labels: LabelsByPage, schema: Schema) -> Lea
         readable,
         unlabeled,
     )
-
-
-def learn_sample(table: SampleTable, labels: Mapping[Page, Sequence[Label]], schema: Schema) -> LearnedRules:
-    """Learn the rules of pages that each show one record, from a sample that is chosen already.
-
-    Learning again after a label changed is cheap: the table is reused, and only labeled attributes are learned.
-
-    Args:
-        table: readable pages of one cluster, with labels or without.
-        labels: the labels of some pages of the table.
-        schema: the attributes to learn; labels of others are ignored.
-
-    Returns:
-        The rules of all labeled attributes, and the static text of the table.
-    """
-    numbers = {page: number for number, page in enumerate(table.pages)}
-    labels_by_number = {numbers[page]: page_labels for page, page_labels in labels.items()}
-    rules, reports = learn_rules(table, labels_by_number, schema)
-    return LearnedRules(rules, tuple(sorted(table.static)), reports)
 
 
 def _select_readable(pages: Iterable[Page]) -> tuple[list[Page], list[str]]:

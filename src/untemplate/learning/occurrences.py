@@ -7,21 +7,31 @@ generalizes best decides among them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from untemplate.labeling import Label
 from untemplate.learning.sample_table import SampleTable
-from untemplate.page.locating import MAX_OCCURRENCES, Occurrence, locate_elements, locate_value, locate_xpath
+from untemplate.page.locating import (
+    MATCH_STEPS,
+    MAX_OCCURRENCES,
+    Occurrence,
+    locate_elements,
+    locate_similar,
+    locate_value,
+    locate_xpath,
+)
 from untemplate.schema import Attribute
 
 __all__ = [
     "LabeledOccurrences",
+    "LocatedLabels",
     "PageLabels",
     "closest_text",
     "explain_missing_labels",
     "find_element_occurrences",
     "find_occurrences",
+    "locate_labels",
     "most_alike_pages",
     "occurrences_in_elements",
     "occurrences_in_nodes",
@@ -65,6 +75,65 @@ def occurrences_in_elements(table: SampleTable, labels: PageLabels) -> LabeledOc
         page: [find_element_occurrences(table, page, label) for label in page_labels]
         for page, page_labels in labels.items()
     }
+
+
+@dataclass(frozen=True)
+class LocatedLabels:
+    """Where the labels of an attribute are.
+
+    Attributes:
+        in_nodes: among the text nodes and attributes of the sample.
+        in_elements: among the elements of the sample with elements.
+        remarks: labels that are only similar to a text of their page, as sentences.
+    """
+
+    in_nodes: LabeledOccurrences
+    in_elements: LabeledOccurrences
+    remarks: list[str]
+
+
+def locate_labels(table: SampleTable, labels: PageLabels, attribute: Attribute) -> LocatedLabels:
+    """Find all labels, each by the strictest step that finds it as the complete text of a node or an element."""
+    in_nodes = {page: list(found) for page, found in occurrences_in_nodes(table, labels, attribute).items()}
+    in_elements = {
+        page: list(found) for page, found in occurrences_in_elements(table.with_elements, labels).items()
+    }
+    remarks: list[str] = []
+    for page, page_labels in labels.items():
+        for number, label in enumerate(page_labels):
+            complete = [found for found in in_nodes[page][number] if found.mode != "part"]
+            if complete or in_elements[page][number] or label.xpath is not None:
+                continue
+            similar = _find_similar(table, page, label)
+            if similar:
+                in_nodes[page][number], in_elements[page][number] = similar[0], similar[1]
+                remarks += similar[2]
+    return LocatedLabels(in_nodes, in_elements, remarks)
+
+
+def _find_similar(
+    table: SampleTable, page: int, label: Label
+) -> tuple[list[Occurrence], list[Occurrence], list[str]] | None:
+    """Return nodes and elements that equal a value in a looser step, and a remark if only letters and digits do."""
+    value, elements = label.value or "", table.with_elements
+    for step in MATCH_STEPS[1:]:
+        start = elements.starts[page]
+        rows = [
+            replace(o, row=start + o.row) for o in locate_similar(elements.rows_of_page(page), value, step)
+        ]
+        of_elements = [occurrence for occurrence in rows if occurrence.mode == "element"]
+        start = table.starts[page]
+        of_nodes = [
+            replace(o, row=start + o.row) for o in locate_similar(table.rows_of_page(page), value, step)
+        ]
+        if of_elements or of_nodes:
+            is_loose = step == "letters"
+            text = (of_nodes or of_elements)[0].text
+            remark = (
+                f"{table.pages[page].id}: read {value!r} as {text!r}, which has the same letters and digits"
+            )
+            return of_nodes, of_elements, [remark] if is_loose else []
+    return None
 
 
 def _find_dynamic(table: SampleTable, page: int, label: Label, attribute: Attribute) -> list[Occurrence]:

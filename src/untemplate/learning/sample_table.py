@@ -7,16 +7,21 @@ the fastest representation to intersect and count.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from lxml import etree
 
-from untemplate.page import Node, Page, visible_text
+from untemplate.learning.page_spans import PageSpans
+from untemplate.page import Node, Page
 from untemplate.page.arrays import Bools, Ints, nearest_before
 from untemplate.page.captions import count_pages_with_texts, may_be_caption, min_static_pages, static_key_at
+from untemplate.page.dom import CROSSED_OUT_TAGS, element_texts
 from untemplate.rules.feature import Feature, element_values
+from untemplate.rules.rule import Region
 
 __all__ = ["SampleTable", "bits_of"]
 
@@ -28,8 +33,9 @@ STATIC_SHARE = 0.8
 # Bit sets with more rows are unpacked by NumPy; listing the rows one by one is quadratic, but faster for few.
 MAX_ROWS_ONE_BY_ONE = 32
 
-# An element with more text is not one value.
-MAX_ELEMENT_TEXT = 1000
+# An element with more text is not one value. Steps of a recipe and descriptions of a product are the longest that our
+# data sets label.
+MAX_ELEMENT_TEXT = 4000
 
 
 class SampleTable:
@@ -54,6 +60,8 @@ class SampleTable:
         self._row_neighbor: dict[str, list[int]] = {"left": [], "right": []}
         self._holders: dict[tuple[str, str], list[int]] = {}
         self._bits: dict[Feature, int] = {}
+        self._spans: dict[int, PageSpans] = {}
+        self._inside: dict[tuple[Region, str, int], int] = {}
         for page in pages:
             self._add(page)
 
@@ -78,7 +86,7 @@ class SampleTable:
 
     def _nodes(self, page: Page) -> Sequence[Node]:
         """Return the rows of a page; subclasses may choose others."""
-        return _nodes_and_elements(page.nodes) if self._add_elements else page.nodes
+        return _nodes_and_elements(page) if self._add_elements else page.nodes
 
     @cached_property
     def with_elements(self) -> SampleTable:
@@ -146,6 +154,21 @@ class SampleTable:
             rest ^= low
         return rows
 
+    @cached_property
+    def crossed_out(self) -> int:
+        """The rows that readers see crossed out, as a bit set."""
+        bits = 0
+        for tag in sorted(CROSSED_OUT_TAGS):
+            bits |= self._rows_with_ancestor_inside(Region((Feature("tag", 1, (tag,)),)), 1)
+        return bits
+
+    def spans(self, page: int) -> PageSpans:
+        """Return the rows of a page as spans of its letters and digits."""
+        if page not in self._spans:
+            nodes = self.rows_of_page(page)
+            self._spans[page] = PageSpans(self.starts[page], nodes, self.ancestor(1), self.subtree_end)
+        return self._spans[page]
+
     # Going up, sideways, left and right
 
     @cached_property
@@ -181,6 +204,95 @@ class SampleTable:
     def element(self, number: int) -> etree._Element:
         """Return the element with a number."""
         return self._elements[number - 1]
+
+    @cached_property
+    def subtree_end(self) -> Ints:
+        """The last element inside each element, or the element itself: elements are numbered in document order."""
+        ends = list(range(len(self._parent)))
+        for number in range(len(ends) - 1, 0, -1):
+            parent = self._parent[number]
+            if ends[number] > ends[parent]:
+                ends[parent] = ends[number]
+        return np.array(ends, np.int32)
+
+    @cached_property
+    def depth(self) -> list[int]:
+        """How many elements are around each element."""
+        depths = [0] * len(self._parent)
+        for number in range(1, len(depths)):
+            parent = self._parent[number]
+            depths[number] = depths[parent] + 1 if parent else 0
+        return depths
+
+    def shared_element(self, first: int, second: int) -> int:
+        """Return the smallest element that contains two elements of a page."""
+        while first != second:
+            if first > second:
+                first = self._parent[first]
+            else:
+                second = self._parent[second]
+        return first
+
+    def shared_depth(self, first: int, second: int) -> int:
+        """Return the depth of the smallest element that contains two elements of a page."""
+        return self.depth[self.shared_element(first, second)]
+
+    def children(self, number: int) -> Iterator[int]:
+        """Yield the child elements of an element."""
+        child, last = number + 1, int(self.subtree_end[number])
+        while child <= last:
+            yield child
+            child = int(self.subtree_end[child]) + 1
+
+    def elements_of(self, region: Region) -> Ints:
+        """Return the elements of a region on all pages."""
+        mask = np.ones(len(self._parent), np.bool_)
+        mask[0] = False
+        for feature in region.features:
+            held = np.zeros(len(self._parent), np.bool_)
+            for value in feature.values:
+                held[self._holders.get((feature.kind, value), [])] = True
+            mask &= held[self._go_up(feature.level - 1)]
+        numbers = np.flatnonzero(mask).astype(np.int32)
+        if not region.position:
+            return numbers
+        firsts = np.searchsorted(numbers, [*self._first_elements, len(self._parent)])
+        groups = pairwise(firsts)
+        index = region.position - 1 if region.position > 0 else -1
+        chosen = [numbers[start:stop][index : index + 1 or None] for start, stop in groups]
+        return np.concatenate(chosen)
+
+    def _go_up(self, levels: int) -> Ints:
+        """Return the element that many levels above each element."""
+        numbers = np.arange(len(self._parent), dtype=np.int32)
+        for _ in range(levels):
+            numbers = self.parent[numbers]
+        return numbers
+
+    def rows_inside(self, region: Region, node: str, top: int) -> int:
+        """Return the rows that a selector with this region may select, as a bit set.
+
+        Args:
+            region: the region.
+            node: the kind of node that is selected.
+            top: the highest level that has a feature; the element there may be that of the region.
+        """
+        level = max(top, 1)
+        if node == "element()" and level == 1:
+            level = 2  # a selected element is inside the region, not the region itself
+        key = (region, node, level)
+        if key not in self._inside:
+            self._inside[key] = self._rows_with_ancestor_inside(region, level)
+        return self._inside[key]
+
+    def _rows_with_ancestor_inside(self, region: Region, level: int) -> int:
+        """Return the rows whose ancestor at a level is an element of a region, or inside one."""
+        elements = self.elements_of(region)
+        changes = np.zeros(len(self._parent) + 1, np.int32)
+        np.add.at(changes, elements, 1)
+        np.add.at(changes, self.subtree_end[elements] + 1, -1)
+        inside = np.cumsum(changes[:-1]) > 0
+        return _pack(inside[self.ancestor(level)])
 
     def neighbor_text(self, row: int, side: str) -> str:
         """Return the text to the left or right of a row; empty at the ends of the page."""
@@ -222,6 +334,20 @@ class SampleTable:
         return [self.rows[row].text if row >= 0 else "" for row in before]
 
     # Features
+
+    def count_elements(self, kind: str, value: str) -> int:
+        """Count the elements with this value."""
+        return len(self._holders.get((kind, value), ()))
+
+    def count_on_page(self, kind: str, value: str, page: int) -> int:
+        """Count the elements of a page with this value."""
+        numbers = self._holders.get((kind, value), [])
+        first, after = self._first_elements[page], [*self._first_elements, len(self._parent)][page + 1]
+        return bisect_left(numbers, after) - bisect_left(numbers, first)
+
+    def page_of_element(self, number: int) -> int:
+        """Return the page of an element."""
+        return bisect_right(self._first_elements, number) - 1
 
     def pages_with(self, kind: str, value: str) -> int:
         """Count the pages on which an element has this value."""
@@ -325,22 +451,21 @@ def _pack(mask: Bools) -> int:
     return int.from_bytes(np.packbits(mask, bitorder="little").tobytes(), "little")
 
 
-def _nodes_and_elements(nodes: Sequence[Node]) -> list[Node]:
+def _nodes_and_elements(page: Page) -> list[Node]:
     """Return the nodes, with each element that has a short text in front of its first text, outer elements first."""
-    length: dict[etree._Element, int] = {}
-    starting: dict[int, list[etree._Element]] = {}
-    for index, node in enumerate(nodes):
-        if not node.is_text:
-            continue
-        for element in (node.parent, *node.parent.iterancestors()):
-            if element not in length:
-                length[element] = 0
-                starting.setdefault(index, []).append(element)
-            length[element] += len(node.text)
+    texts = element_texts(page.tree, MAX_ELEMENT_TEXT)
+    seen: set[etree._Element] = set()
     merged: list[Node] = []
-    for index, node in enumerate(nodes):
-        short = (e for e in reversed(starting.get(index, [])) if length[e] <= MAX_ELEMENT_TEXT)
-        merged += (Node(element, "element", visible_text(element)) for element in short)
+    for node in page.nodes:
+        if node.is_text:
+            starting = []
+            element = node.parent
+            while element is not None and element not in seen:
+                seen.add(element)
+                if element in texts:
+                    starting.append(Node(element, "element", texts[element]))
+                element = element.getparent()
+            merged += reversed(starting)
         merged.append(node)
     return merged
 

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from untemplate.learning.sample_table import SampleTable, bits_of
 from untemplate.page.captions import MAX_CAPTION_LENGTH
 from untemplate.rules.feature import CAPTION, Feature, element_values
+from untemplate.rules.rule import Region
 
 __all__ = [
     "ScoredFeatures",
@@ -27,7 +28,10 @@ __all__ = [
     "caption_feature",
     "disjunctions",
     "features_of_row",
+    "is_stable",
+    "named_regions",
     "nearby_names",
+    "own_names",
     "prefix_feature",
     "shared_features",
     "tag_path",
@@ -35,8 +39,10 @@ __all__ = [
 
 # Ancestors further up do not distinguish one node from its neighbors.
 MAX_LEVEL = 8
-# In a sample of at least this many pages, a value that appears on a single page counts as generated.
+# In a sample of at least this many pages, a text that appears on a single page counts as generated; the names of
+# elements, of which two pages of a template share most, even in a smaller sample.
 MIN_PAGES_TO_JUDGE = 3
+MIN_PAGES_TO_JUDGE_NAMES = 2
 # Nearest named ancestors that describe a node.
 MAX_NAMED_ANCESTORS = 2
 # Kinds of element values that name an element.
@@ -88,10 +94,36 @@ def nearby_names(table: SampleTable, row: int) -> tuple[Feature, ...]:
     return tuple(names)
 
 
+def own_names(table: SampleTable, row: int) -> tuple[Feature, ...]:
+    """Return the tag and the stable names of the element that contains a node, or that is the node."""
+    element = int(table.ancestor(1)[row])
+    tag = Feature("tag", 1, (table.element(element).tag,))
+    return (tag, *_without_redundant(_stable_names(table, element, 1)))
+
+
+def named_regions(table: SampleTable, row: int) -> Iterator[Region]:
+    """Yield the nearest elements around a node that have a stable name which no other element of the page has."""
+    page = int(table.row_page[row])
+    element, found = int(table.parent[table.ancestor(1)[row]]), 0
+    while element and found < MAX_NAMED_ANCESTORS:
+        names = [
+            name
+            for name in _stable_names(table, element, 1)
+            if table.count_on_page(name.kind, name.values[0], page) == 1
+        ]
+        if names:
+            found += 1
+            tag = Feature("tag", 1, (table.element(element).tag,))
+            yield Region(
+                (tag, min(names, key=lambda name: (name.kind == "class", len(name.values[0]), name.values)))
+            )
+        element = int(table.parent[element])
+
+
 def _stable_names(table: SampleTable, element: int, level: int) -> list[Feature]:
     names = []
     for kind, value in sorted(element_values(table.element(element))):
-        if kind in NAMING_KINDS and _is_stable(table, kind, value):
+        if kind in NAMING_KINDS and is_stable(table, kind, value):
             names.append(Feature(kind, level, (value,)))
     return names
 
@@ -133,13 +165,13 @@ def _pages_with_prefix(table: SampleTable, prefix: str) -> int:
     return len({int(table.row_page[row]) for row in rows if table.rows[row].text.startswith(prefix)})
 
 
-def _is_stable(table: SampleTable, kind: str, value: str) -> bool:
+def is_stable(table: SampleTable, kind: str, value: str) -> bool:
     """Return True if an element's value looks like part of the template, not generated for one page."""
     if kind == "tag":
         return True
     if not value.strip() or len(value) > MAX_CAPTION_LENGTH:
         return False
-    if len(table.pages) < MIN_PAGES_TO_JUDGE:
+    if len(table.pages) < MIN_PAGES_TO_JUDGE_NAMES:
         return not _GENERATED.search(value)
     return table.pages_with(kind, value) > 1
 
@@ -179,7 +211,7 @@ def _sibling_features(table: SampleTable, sibling: int, axis: str, level: int) -
 
 def _element_features(table: SampleTable, element: int, type_: str, level: int) -> Iterator[Feature]:
     for kind, value in element_values(table.element(element)):
-        if _is_stable(table, kind, value):
+        if is_stable(table, kind, value):
             yield Feature(type_.format(kind), level, (value,))
 
 

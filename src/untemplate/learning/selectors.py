@@ -11,19 +11,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
+from itertools import groupby, islice
+from statistics import mean
 
 from untemplate.learning.sample_table import SampleTable
 from untemplate.learning.search import (
     Search,
     caption_feature,
+    named_regions,
     nearby_names,
+    own_names,
     prefix_feature,
     shared_features,
     tag_path,
 )
-from untemplate.rules.feature import Feature
-from untemplate.rules.rule import Selector
+from untemplate.rules.feature import CAPTION, Feature
+from untemplate.rules.rule import Region, Selector
+from untemplate.value_types import Type, is_one_typed
 
 __all__ = [
     "MAX_COMMITTEE",
@@ -50,10 +54,16 @@ MEANINGFUL_TYPES = frozenset({"inside-word", "out-left-text", "out-left-word"})
 # Worth of a variant with features added, without its caption, that takes the first or last of several nodes, that
 # counts nodes, or that only says what all of several values share; 1 for a plain description.
 WORTH_REFINED, WORTH_UNCAPTIONED, WORTH_FIRST, WORTH_COUNTED, WORTH_GENERAL = 0.75, 0.5, 0.5, 0.2, 0.25
+# Worth of a variant that only says what names a value has, and in which part of the page it is.
+WORTH_IN_REGION = 0.4
+# Nodes that are counted inside a region.
+MAX_REGION_POSITION = 3
 # Worth of a part of a text, if no other text begins with the words in front of it.
 WORTH_UNANCHORED = 0.5
 # A place with this share of different texts has its full worth; one that shows the same text on all pages, half.
 FULL_VARIETY_SHARE = 0.5
+# Added to the number of pages that a variant fits, so that its worth counts where there are no unlabeled pages.
+UNSEEN_PAGES = 0.01
 HEADINGS = {"h1": 3, "h2": 2, "h3": 1}
 
 # Variants of one template that a rule distinguishes.
@@ -74,6 +84,8 @@ class LearningTarget:
         rows: for each labeled page, for each value on it, the rows where it may be. A page without values has a gap.
         many: whether a page may have several values.
         before: for rows where the value is a part of the text, the text in front of it.
+        weights: how well a row fits the places of the page's other attributes, from 0 to 1; 1 if it has no entry.
+        type: the type that each labeled value is one value of, so that other texts do not count; None for any text.
     """
 
     table: SampleTable
@@ -81,6 +93,8 @@ class LearningTarget:
     rows: dict[int, list[list[int]]]
     many: bool = False
     before: Mapping[int, str] = field(default_factory=dict)
+    weights: Mapping[int, float] = field(default_factory=dict)
+    type: Type | None = None
 
     @property
     def universe(self) -> int:
@@ -92,9 +106,13 @@ class LearningTarget:
         """The sample pages without a label."""
         return [page for page in range(len(self.table.pages)) if page not in self.rows]
 
-    def bits(self, features: Iterable[Feature]) -> int:
-        """Return the rows that have all these features."""
-        return self.table.bits(features) & self.universe
+    def bits(self, features: Sequence[Feature], region: Region | None = None) -> int:
+        """Return the rows that have all these features, inside a region if there is one."""
+        bits = self.table.bits(features) & self.universe
+        if region is None:
+            return bits
+        top = max((feature.level for feature in features if feature.is_structural), default=0)
+        return bits & self.table.rows_inside(region, self.node, top)
 
     def select(self, bits: int, page: int, position: int) -> list[int]:
         """Return the rows that a selector with this position selects on a page; position 0 selects all."""
@@ -103,6 +121,12 @@ class LearningTarget:
             index = position - 1 if position > 0 else -1
             return rows[index : index + 1 or None]
         return rows
+
+    def valid_rows(self, rows: list[int]) -> list[int]:
+        """Return the rows without those crossed out, unless all are or several values are wanted."""
+        if self.many or len(rows) < 2:
+            return rows
+        return [row for row in rows if not self.table.crossed_out >> row & 1] or rows
 
     def accepts(self, bits: int, page: int, position: int) -> bool:
         """Return True if a selector selects nothing wrong on a labeled page; it may select nothing."""
@@ -117,9 +141,11 @@ class LearningTarget:
             return False
         return not self.many or all(set(rows) & set(selected) for rows in self.rows[page])
 
-    def accepts_everywhere(self, features: Iterable[Feature], position: int) -> bool:
+    def accepts_everywhere(
+        self, features: Sequence[Feature], position: int, region: Region | None = None
+    ) -> bool:
         """Return True if a selector selects nothing wrong on any labeled page."""
-        bits = self.bits(features)
+        bits = self.bits(features, region)
         return all(self.accepts(bits, page, position) for page in self.rows)
 
     def is_precise(self, bits: int) -> bool:
@@ -141,6 +167,12 @@ class LearningTarget:
         for values in self.rows.values():
             for rows in values if self.many else values[:1]:
                 yield from rows
+
+    def best_rows(self) -> list[int]:
+        """Return the rows to describe that fit the places of the page's other attributes best."""
+        rows = list(dict.fromkeys(self.labeled_rows()))
+        best = max((self.weights.get(row, 1.0) for row in rows), default=0.0)
+        return [row for row in rows if self.weights.get(row, 1.0) == best]
 
 
 @dataclass(frozen=True)
@@ -191,6 +223,7 @@ class Variant:
         score: the number of unlabeled pages on which the first set selects one node, weighted by its worth.
         texts: the number of different texts selected there.
         counted: an alternative that uses a position instead of the features added for precision.
+        region: the part of the page that the feature sets are limited to.
     """
 
     sets: tuple[tuple[Feature, ...], ...]
@@ -199,6 +232,7 @@ class Variant:
     score: float
     texts: int
     counted: Variant | None = None
+    region: Region | None = None
 
     @property
     def rank(self) -> tuple[int, float, int, int]:
@@ -222,6 +256,8 @@ def find_variants(target: LearningTarget) -> list[Variant]:
     variants = [_make_precise(target, description, rows) for description, rows in rows_of.items()]
     if target.many:
         variants.append(_general_variant(target))
+    else:
+        variants += _variants_in_regions(target)
     useful = [variant for variant in variants if variant and variant.covered]
     return sorted(useful, key=lambda variant: variant.rank, reverse=True)
 
@@ -276,7 +312,8 @@ def _excluding_features(
     search = Search(target.table, rows, target.rows.keys(), bits, target.many)
     # A description that selects something on a page without a value has to lose pages.
     min_support = 0.0 if target.selects_on_gap(bits) else MIN_KEPT_SUPPORT * search.judge((), bits).support
-    near = {feature for feature in shared_features(target.table, rows) if feature.distance <= MAX_DISTANCE}
+    shared = _allowed_features(target, shared_features(target.table, rows))
+    near = {feature for feature in shared if feature.distance <= MAX_DISTANCE}
     meaningful = {feature for feature in near if feature.type in MEANINGFUL_TYPES}
     for candidates in (meaningful, near):
         best = search.best_by_support(candidates)
@@ -314,6 +351,27 @@ def _positions(target: LearningTarget, bits: int, rows: Iterable[int]) -> list[i
     return list(positions)
 
 
+def _variants_in_regions(target: LearningTarget) -> Iterator[Variant]:
+    """Yield variants by a value's own names, within the nearest elements whose names occur once on the page.
+
+    They do not depend on what is between: a price may be inside a mark for reduced prices on some pages only.
+    """
+    table = target.table
+    for row in target.best_rows():
+        if row in target.before:
+            continue
+        own = own_names(table, row)
+        is_named = len(own) > 1 or own[0].values[0] in HEADINGS
+        for region in islice(named_regions(table, row), None if is_named else 1):
+            bits = target.bits(own, region)
+            for position in _positions(target, bits, [row]):
+                if abs(position) <= MAX_REGION_POSITION and target.accepts_everywhere(own, position, region):
+                    is_only = target.is_precise(bits)
+                    is_sure = is_only or (is_named and position in (1, -1))
+                    worth = WORTH_IN_REGION if is_sure else WORTH_COUNTED
+                    yield _make_variant(target, [own], 0 if is_only else position, worth, region=region)
+
+
 def _general_variant(target: LearningTarget) -> Variant | None:
     """Return what all values of a `many` attribute share, by the paper's search.
 
@@ -321,10 +379,17 @@ def _general_variant(target: LearningTarget) -> Variant | None:
     """
     positives = [rows[0] for values in target.rows.values() for rows in values]
     search = Search(target.table, positives, target.rows.keys(), target.universe, many=True)
-    best = search.best_by_distance(shared_features(target.table, positives))
+    best = search.best_by_distance(_allowed_features(target, shared_features(target.table, positives)))
     if best is None or not best.is_precise:
         return None
     return _make_variant(target, [best.features], 0, WORTH_GENERAL)
+
+
+def _allowed_features(target: LearningTarget, features: Iterable[Feature]) -> set[Feature]:
+    """Return the features without content: words of several values, or of their neighbors, are no description."""
+    if not target.many:
+        return set(features)
+    return {feature for feature in features if feature.is_structural or feature.kind == CAPTION}
 
 
 def _make_variant(
@@ -333,15 +398,26 @@ def _make_variant(
     position: int,
     worth: float,
     counted: Variant | None = None,
+    region: Region | None = None,
 ) -> Variant:
     """Return a variant with its measures on the sample. Places whose text varies from page to page score higher."""
-    bits = target.bits(sets[0])
+    bits = target.bits(sets[0], region)
     covered = frozenset(page for page in target.rows if target.covers(bits, page, position))
-    selected = [target.select(bits, page, position) for page in target.unlabeled_pages]
+    selected = [target.valid_rows(target.select(bits, page, position)) for page in target.unlabeled_pages]
     texts = {target.table.rows[rows[0]].text for rows in selected if rows}
-    fitting = sum(len(rows) == 1 or (target.many and len(rows) > 0) for rows in selected)
+    fitting = sum(_fits(target, rows) for rows in selected)
     variety = min(1.0, len(texts) / (FULL_VARIETY_SHARE * fitting)) if fitting else 1.0
-    return Variant(tuple(sets), position, covered, worth * fitting * (1 + variety) / 2, len(texts), counted)
+    labeled = [target.select(bits, page, position)[0] for page in covered]
+    weight = mean(target.weights.get(row, 1.0) for row in labeled) if labeled else 0.0
+    score = worth * weight * (fitting + UNSEEN_PAGES) * (1 + variety) / 2
+    return Variant(tuple(sets), position, covered, score, len(texts), counted, region)
+
+
+def _fits(target: LearningTarget, rows: Sequence[int]) -> bool:
+    """Return True if what a selector selects on an unlabeled page can be right: one value, unless many are wanted."""
+    if not rows or (len(rows) > 1 and not target.many):
+        return False
+    return target.type is None or is_one_typed(target.table.rows[rows[0]].text, target.type)
 
 
 def choose_variants(target: LearningTarget, variants: Sequence[Variant]) -> list[Variant]:
@@ -355,19 +431,51 @@ def choose_variants(target: LearningTarget, variants: Sequence[Variant]) -> list
     return chosen
 
 
-def learn_selectors(target: LearningTarget, variants: Sequence[Variant]) -> list[Selector]:
-    """Return selectors in the order to try them: the specific ones of all variants, then coarser ones that agree."""
-    specific = [_measured_selector(target, variant.sets[0], variant.position) for variant in variants]
+def learn_selectors(
+    target: LearningTarget, variants: Sequence[Variant], alternatives: Sequence[Variant] = ()
+) -> list[Selector]:
+    """Return selectors in the order to try them: the specific ones of all variants, then coarser ones that agree.
+
+    If these find nothing on some unlabeled pages, the best alternative follows that agrees with them and does.
+    """
+    specific = [
+        _measured_selector(target, variant.sets[0], variant.position, variant.region) for variant in variants
+    ]
     selectors = list(specific)
     for variant in variants:
         coarser = _coarser_selectors(target, variant)
         selectors += [selector for selector in coarser if _agrees(target, selector, specific)]
+    selectors += _find_alternative(target, selectors, alternatives)
     return list(dict.fromkeys(selectors))
+
+
+def _find_alternative(
+    target: LearningTarget, selectors: Sequence[Selector], alternatives: Sequence[Variant]
+) -> list[Selector]:
+    """Return the first alternative in a region that finds a value where the selectors find nothing, if any does.
+
+    Only values with a type are looked for like this, and only if they have no caption of their own: without the
+    caption there is no value, and other texts may be inside the same region.
+    """
+    rows = target.best_rows()
+    if target.type is None or any(Description.of(target, row).has_own_caption for row in rows):
+        return []
+    missed = [page for page in target.unlabeled_pages if not pick_rows(target, selectors, page)]
+    if not missed:
+        return []
+    for variant in alternatives:
+        if variant.region is None:
+            continue
+        selector = _measured_selector(target, variant.sets[0], variant.position, variant.region)
+        finds_more = any(_fits(target, pick_rows(target, [selector], page)) for page in missed)
+        if finds_more and _agrees(target, selector, selectors):
+            return [selector]
+    return []
 
 
 def _coarser_selectors(target: LearningTarget, variant: Variant) -> Iterator[Selector]:
     for features in variant.sets[1:]:
-        yield _measured_selector(target, features, variant.position)
+        yield _measured_selector(target, features, variant.position, variant.region)
     if variant.counted:
         yield _measured_selector(target, variant.counted.sets[0], variant.counted.position)
 
@@ -375,7 +483,7 @@ def _coarser_selectors(target: LearningTarget, variant: Variant) -> Iterator[Sel
 def learn_committee(target: LearningTarget, selectors: Sequence[Selector]) -> list[Selector]:
     """Return the paper's choices: most general precise feature sets, each in other contexts than those before."""
     positives = [row for page in target.rows for row in pick_rows(target, selectors, page)]
-    features = shared_features(target.table, positives)
+    features = _allowed_features(target, shared_features(target.table, positives))
     search = Search(target.table, positives, target.rows.keys(), target.universe, target.many)
     members: list[Selector] = []
     while features and len(members) < MAX_COMMITTEE:
@@ -403,7 +511,7 @@ def learn_elsewhere(
     members = []
     for variant in variants:
         coarse = variant.sets[1] if len(variant.sets) > 1 else variant.sets[0]
-        members.append(_measured_selector(target, coarse, variant.position))
+        members.append(_measured_selector(target, coarse, variant.position, variant.region))
     return [member for member in members if _shows_same_row_texts(target, member, main, selectors)]
 
 
@@ -419,14 +527,17 @@ def _shows_same_row_texts(
 def pick_rows(target: LearningTarget, selectors: Sequence[Selector], page: int) -> list[int]:
     """Return the rows that a rule selects on a page: those of its first selector that selects anything."""
     for selector in selectors:
-        if rows := target.select(target.bits(selector.features), page, selector.position):
-            return rows if target.many else rows[:1]
+        rows = target.select(target.bits(selector.features, selector.region), page, selector.position)
+        if target.type is not None:
+            rows = [row for row in rows if is_one_typed(target.table.rows[row].text, target.type)]
+        if rows:
+            return rows if target.many else target.valid_rows(rows)[:1]
     return []
 
 
 def _agrees(target: LearningTarget, selector: Selector, specific: Sequence[Selector]) -> bool:
     """Return True if a selector is right on labeled pages and finds the same texts as others on the rest."""
-    if not target.accepts_everywhere(selector.features, selector.position):
+    if not target.accepts_everywhere(selector.features, selector.position, selector.region):
         return False
     pages = target.unlabeled_pages
     pairs = [(pick_rows(target, [selector], page), pick_rows(target, specific, page)) for page in pages]
@@ -447,9 +558,11 @@ def _row_texts(target: LearningTarget, rows: Iterable[int]) -> list[str]:
     return [target.table.rows[row].text for row in rows]
 
 
-def _measured_selector(target: LearningTarget, features: tuple[Feature, ...], position: int) -> Selector:
+def _measured_selector(
+    target: LearningTarget, features: tuple[Feature, ...], position: int, region: Region | None = None
+) -> Selector:
     """Return a selector with its support: the share of unlabeled pages on which it selects something."""
-    selector = Selector(target.node, features, position)
+    selector = Selector(target.node, features, position, region=region)
     pages = target.unlabeled_pages
     if not pages:
         return replace(selector, support=1.0)

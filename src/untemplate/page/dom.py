@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from lxml import etree
 
 __all__ = [
+    "CROSSED_OUT_TAGS",
     "HIDDEN_TAGS",
     "INLINE_TAGS",
     "NAMING_ATTRIBUTES",
@@ -24,6 +25,7 @@ __all__ = [
     "NumberedXPaths",
     "attribute_step",
     "element_names",
+    "element_texts",
     "element_xpath",
     "nodes_at",
     "split_name",
@@ -34,6 +36,9 @@ __all__ = [
 
 # Browsers show nothing of what these elements contain.
 HIDDEN_TAGS = frozenset({"script", "style", "template", "iframe", "noframes", "noembed"})
+
+CROSSED_OUT_TAGS = frozenset({"del", "s", "strike"})
+"""Readers see what these elements contain crossed out: a former price, not the price."""
 
 # Elements that do not separate the words around them.
 INLINE_TAGS = frozenset(
@@ -89,6 +94,55 @@ def visible_text(element: etree._Element) -> str:
         if inside is not element:
             parts.append(inside.tail or "")
     return squeeze("".join(parts))
+
+
+def element_texts(root: etree._Element, max_length: int) -> dict[etree._Element, str]:
+    """Return the visible text of every element of a page that has a text of at most this length.
+
+    The texts are those of `visible_text`, but one walk over the page finds them all.
+    """
+    parts: list[str] = []
+    length = 0
+    open_starts: list[int] = []
+    spans: dict[etree._Element, tuple[int, int]] = {}
+    walker = etree.iterwalk(root, events=("start", "end", "comment", "pi"))
+    for event, element in walker:
+        text = ""
+        if event == "start":
+            if element.tag in HIDDEN_TAGS:
+                open_starts.append(-1)
+                walker.skip_subtree()
+                continue
+            open_starts.append(length)
+            text = _keep_edges(element.text)
+            if element.tag not in INLINE_TAGS:
+                text = " " + text
+        else:
+            if event == "end":
+                start = open_starts.pop()
+                if 0 <= start < length and length - start <= max_length + 2:
+                    spans[element] = (start, length)
+                if element.tag not in _NOT_SEPARATING:
+                    text = " "
+            text += _keep_edges(element.tail)
+        if text:
+            parts.append(text)
+            length += len(text)
+    page_text = "".join(parts)
+    texts = {element: squeeze(page_text[start:end]) for element, (start, end) in spans.items()}
+    return {element: text for element, text in texts.items() if 0 < len(text) <= max_length}
+
+
+def _keep_edges(text: str | None) -> str:
+    """Return a text with white space squeezed, but with the blanks at its ends that separate it from others."""
+    if not text:
+        return ""
+    words = text.split()
+    if not words:
+        return " "
+    before = " " if text[0].isspace() else ""
+    after = " " if text[-1].isspace() else ""
+    return f"{before}{' '.join(words)}{after}"
 
 
 def split_name(name: str) -> list[str]:

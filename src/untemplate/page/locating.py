@@ -1,8 +1,12 @@
 """Where a labeled value is on a page: the one locator that all labelers and learners share.
 
-A label names a value by its text, or pins a node by an XPath. Text matches a node after white space and entities are
-normalized. It may also match several consecutive text nodes, a whole element, a part of a node, or an attribute such
-as `img/@src`. Callers decide which of these modes they can use; the modes themselves are defined here.
+A label names a value by its text, or pins a node by an XPath. It may match a text node, several consecutive text
+nodes, a whole element, a part of a node, or an attribute such as `img/@src`. Callers decide which of these modes they
+can use; the modes themselves are defined here.
+
+Texts are compared in steps, from strict to loose (`MATCH_STEPS`): with white space and entities normalized; with
+typographic variants of quotes, dashes and the like made equal; by letters and digits alone. A looser step is tried
+only where a stricter one finds nothing.
 
 Two locators stay separate because they answer other questions: `labeling/golden.py` recognizes values that are
 written in another way today, and `labeling/list_labels.py` matches texts that spread over any number of elements.
@@ -12,6 +16,7 @@ from __future__ import annotations
 
 import html
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -23,13 +28,17 @@ from lxml import etree
 from untemplate.page import Node, nodes_at, squeeze
 
 __all__ = [
+    "MATCH_STEPS",
     "MAX_OCCURRENCES",
     "MAX_SPAN_NODES",
     "MatchMode",
+    "MatchStep",
     "Occurrence",
     "clean_value",
+    "comparable_text",
     "letters_and_digits",
     "locate_elements",
+    "locate_similar",
     "locate_value",
     "locate_xpath",
     "match_texts",
@@ -48,6 +57,26 @@ MatchMode = Literal["node", "span", "element", "part", "attribute"]
 `node`: all of a text node; `span`: several consecutive text nodes; `element`: all text of an element; `part`: a part
 of a text node; `attribute`: the value of an HTML attribute.
 """
+
+MatchStep = Literal["exact", "typographic", "letters"]
+"""How strictly a value is compared with the texts of a page."""
+
+MATCH_STEPS: tuple[MatchStep, ...] = ("exact", "typographic", "letters")
+"""All steps, the strictest first."""
+
+# Values with fewer letters are not compared by letters and digits alone: `5.0` is not 50.
+MIN_COMPARED_LETTERS = 4
+# Typographic variants that Unicode's compatibility forms leave apart.
+_PLAIN_SIGNS = str.maketrans(
+    {
+        **dict.fromkeys("‘’‚‛′`´ʼ", "'"),
+        **dict.fromkeys("“”„‟″«»", '"'),
+        **dict.fromkeys("‐‑‒–—―−", "-"),
+        **dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060\ufeff"),
+        "×": "x",
+        "⁄": "/",
+    }
+)
 
 K = TypeVar("K")
 _SIGNS = re.compile(r"[\W_]+")
@@ -82,10 +111,45 @@ def letters_and_digits(text: str) -> str:
     return _SIGNS.sub("", text.lower())
 
 
+def comparable_text(text: str, step: MatchStep) -> str:
+    """Return a text in the form in which a step compares it.
+
+    >>> comparable_text("Chef’s  pie", "typographic")
+    "Chef's pie"
+    >>> comparable_text("Chef’s pie", "letters")
+    'chefspie'
+    """
+    if step == "exact":
+        return clean_value(text)
+    if step == "letters":
+        return letters_and_digits(html.unescape(text))
+    return squeeze(unicodedata.normalize("NFKC", html.unescape(text)).translate(_PLAIN_SIGNS))
+
+
+def locate_similar(nodes: Sequence[Node], value: str, step: MatchStep) -> list[Occurrence]:
+    """Return the nodes whose complete text equals a value in a step that is looser than "exact".
+
+    Short values are not compared by letters and digits alone.
+    """
+    wanted = comparable_text(value, step)
+    if step == "letters" and sum(map(str.isalpha, wanted)) < MIN_COMPARED_LETTERS:
+        return []
+    rows = (row for row, node in enumerate(nodes) if comparable_text(node.text, step) == wanted)
+    return [
+        Occurrence(row, _complete_mode(nodes[row]), nodes[row].text) for row in islice(rows, MAX_OCCURRENCES)
+    ]
+
+
+def _complete_mode(node: Node) -> MatchMode:
+    if node.kind == "element":
+        return "element"
+    return "attribute" if node.is_attribute else "node"
+
+
 def locate_value(
     nodes: Sequence[Node], value: str, url: str = "", prefers_links: bool = False
 ) -> list[Occurrence]:
-    """Return all occurrences of a value among the nodes of a page, text nodes before attributes.
+    """Return all exact occurrences of a value among the nodes of a page, text nodes before attributes.
 
     Args:
         nodes: the page's nodes in document order.

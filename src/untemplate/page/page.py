@@ -15,6 +15,7 @@ from lxml import etree
 
 from untemplate.errors import PageError
 from untemplate.page.dom import HIDDEN_TAGS, attribute_step, element_xpath, squeeze
+from untemplate.page.embedded_data import EmbeddedData
 from untemplate.page.parsing import (
     DEFAULT_LIMITS,
     ESCAPING_ENCODINGS,
@@ -42,15 +43,16 @@ _END_COMMENT = f"<!--{_END}-->".encode()
 class Node:
     """A place in a page that contains a value.
 
-    That is a text node, an attribute such as `img/@src`, or an element whose texts together are the value.
-    `Page.nodes` lists the first two kinds in document order.
+    That is a text node, an attribute such as `img/@src`, an element whose texts together are the value, or a value
+    of the embedded data. `Page.nodes` lists the first two kinds in document order.
 
     Args:
         element: the element that has the node; for a "tail", the element or comment right before the text
         kind: "text" (the text at the start of `element`), "tail" (the text after `element`), "@name" for an
-            attribute, or "element" for all text inside `element`
+            attribute, "element" for all text inside `element`, or "data" for embedded data, whose `element` is the
+            root
         text: the text, with entities decoded and white space squeezed
-        path: the tag path, if it is known already
+        path: the tag path, if it is known already; the path of embedded data, such as `ld+json Recipe.name`
 
     Example:
         >>> from untemplate import Page
@@ -107,16 +109,20 @@ class Node:
         """The last step of an XPath to such a node: `text()`, `@src`, or `element()`."""
         if self.is_text:
             return "text()"
-        return "element()" if self.kind == "element" else self.kind
+        return f"{self.kind}()" if self.kind in ("element", "data") else self.kind
 
     @property
     def xpath(self) -> str:
-        """The absolute XPath that selects exactly this node."""
+        """The absolute XPath that selects exactly this node; for embedded data, its path."""
+        if self.kind == "data":
+            return self._path
         return self._xpath_inside(element_xpath(self.parent))
 
     @property
     def numbered_xpath(self) -> str:
         """The same XPath with a number in every step, so that it does not depend on what follows the node."""
+        if self.kind == "data":
+            return self._path
         steps = element_xpath(self.parent)[1:].split("/")
         numbered = [step if step[-1] == "]" else f"{step}[1]" for step in steps]
         return self._xpath_inside("/" + "/".join(numbered))
@@ -259,9 +265,14 @@ class Page:
         """The text of the title element, squeezed."""
         return squeeze(self.tree.findtext(".//title") or "")
 
+    @cached_property
+    def embedded(self) -> EmbeddedData:
+        """What the page tells programs: JSON-LD, microdata, meta tags …; each is read when it is first asked for."""
+        return EmbeddedData(self.tree)
+
     def release(self) -> None:
         """Free the memory of what was parsed. The page is parsed again when needed."""
-        for name in ("text", "tree", "nodes", "title", "_encoding"):
+        for name in ("text", "tree", "nodes", "title", "embedded", "_encoding"):
             self.__dict__.pop(name, None)
 
 

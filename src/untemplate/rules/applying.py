@@ -17,12 +17,15 @@ from lxml import etree
 
 from untemplate.page import Node, Page
 from untemplate.page.captions import CaptionFinder, nodes_after, static_key
+from untemplate.page.embedded_data import META
+from untemplate.rules.embedded_selection import embedded_nodes, same_texts
 from untemplate.rules.node_selection import (
     Candidates,
-    all_features_match,
     feature_matches_at_or_above,
     is_context_read,
+    is_crossed_out,
     select_candidates,
+    selector_matches,
 )
 from untemplate.rules.parsed_page import (
     NeedsCompletePage,
@@ -30,11 +33,16 @@ from untemplate.rules.parsed_page import (
     read_complete_page,
     read_page_beginning,
 )
-from untemplate.rules.rule import CandidateClassifier, Rule, Selector, Wrapper
+from untemplate.rules.rule import CandidateClassifier, EmbeddedSelector, Rule, Selector, Wrapper
 from untemplate.schema import Attribute
-from untemplate.value_types import looks_typed
+from untemplate.value_types import is_one_typed, looks_typed
 
 __all__ = ["Match", "apply_rule", "apply_rules", "apply_wrapper"]
+
+# Confidence in a value by what embedded data and the page say. Measured on the 210 sites of `recipes`, rules from one
+# labeled page: of values on which both agree 598 of 602 are right, of embedded ones that the page shows elsewhere 286
+# of 304. Of the others there are too few to measure.
+AGREED, SHOWN, NOT_SHOWN, CONTRADICTED = 0.99, 0.9, 0.6, 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +105,7 @@ def apply_rule(rule: Rule, tree: etree._Element, wrapper: Wrapper, attribute: At
 
 @dataclass(slots=True)
 class _Vote:
-    """The committee members whose first value is the same text."""
+    """The committee members with the same values; if one value is wanted, with the same first value."""
 
     matches: list[Match]
     weight: float = 0.0
@@ -115,33 +123,79 @@ class _RuleRun:
     captions: CaptionFinder
 
     def find_matches(self) -> list[Match]:
+        """Return the matches on the page and in its embedded data, whichever are more likely right."""
+        visible = self._find_visible() if self.rule.selectors else []
+        return self._choose(visible) if self.rule.embedded else visible
+
+    def _choose(self, visible: list[Match]) -> list[Match]:
+        """Return what the embedded data say if the page shows it; else what was found on the page, if anything."""
+        selectors = self.rule.embedded
+        if visible:  # Open Graph describes the page as a whole, not its record
+            selectors = tuple(selector for selector in selectors if selector.path.source != META)
+        embedded = [matches for matches in map(self._read_embedded, selectors) if matches]
+        for matches in embedded:
+            if _are_same(matches, visible):
+                return _with_confidence(visible, AGREED)
+            if all(self.page.shows(match.text) for match in matches):
+                return _with_confidence(matches, SHOWN)
+        if visible:
+            return _with_confidence(visible, CONTRADICTED) if embedded else visible
+        return _with_confidence(embedded[0], NOT_SHOWN) if embedded else []
+
+    def _read_embedded(self, selector: EmbeddedSelector) -> list[Match]:
+        """Return the values that a selector finds in the embedded data."""
+        embedded = self.page.embedded_with(selector.path.source)
+        number = self.rule.embedded.index(selector) + 1
+        name = f"{self.attribute.name}#embedded-{number}"
+        matches = []
+        for node in embedded_nodes(selector, embedded, self.page.tree):
+            if self._is_allowed(node.text):
+                matches.append(Match(node, node.text, name, 0.0))
+                if not self.attribute.many:
+                    break
+        return matches
+
+    def _find_visible(self) -> list[Match]:
         """Return the matches of the first selector that has any, or else those of the committee."""
         if not self.page.is_complete and (self.rule.nodes > 1 or self.rule.classifier is not None):
             raise NeedsCompletePage
         first, *fallbacks = self.rule.selectors
         if matches := self._read_values(first, f"{self.attribute.name}#1"):
-            return matches
+            return self._judge_matches(matches)
         for number, selector in enumerate(fallbacks, 2):
             if self.page.rules_out(selector):
                 continue
             if matches := self._read_values(selector, f"{self.attribute.name}#{number}"):
-                return matches
+                return self._judge_matches(matches)
         return self._find_by_committee()
 
     def _read_values(self, selector: Selector, name: str) -> list[Match]:
-        """Return the values at the selected nodes, each with the committee's confidence in it."""
+        """Return the values at the selected nodes. A single value is the first one, preferably not crossed out."""
         nodes = select_candidates(selector, self.candidates, self.captions)
         if self.rule.classifier is not None:
             nodes = self._pick_likeliest(self.rule.classifier, nodes)
-        matches = []
+        matches: list[Match] = []
         for node in nodes:
             if text := self._value_text(node):
-                matches.append(Match(node, text, name, self._confidence(node)))
-                if not self.attribute.many:
+                matches.append(Match(node, text, name, 1.0))
+                if not self.attribute.many and not is_crossed_out(node):
+                    matches = matches[-1:]
                     break
         if not self.page.is_complete and not self._is_final(selector, matches):
             raise NeedsCompletePage
-        return matches
+        return matches if self.attribute.many else matches[:1]
+
+    def _judge_matches(self, matches: list[Match]) -> list[Match]:
+        """Return the matches, each with the committee's confidence in it; several values are judged as a whole."""
+        if not self.attribute.many:
+            return [replace(match, confidence=self._confidence(match.node)) for match in matches]
+        texts = [match.text for match in matches]
+        agreeing = voting = 1
+        for member in self.rule.committee:
+            member_texts = [match.text for match in self._member_matches(member, "")]
+            voting += bool(member_texts)
+            agreeing += member_texts == texts
+        return [replace(match, confidence=agreeing / voting) for match in matches]
 
     def _pick_likeliest(self, classifier: CandidateClassifier, nodes: Iterable[Node]) -> Iterator[Node]:
         """Yield the candidate with the highest probability, if it is more likely the value than not."""
@@ -168,6 +222,8 @@ class _RuleRun:
         """Return True if a text has the attribute's type and pattern, where the rule requires them."""
         if self.rule.typed and not looks_typed(text, self.attribute.type):
             return False
+        if self.rule.single and not is_one_typed(text, self.attribute.type):
+            return False
         return not self.attribute.pattern or bool(re2.search(self.attribute.pattern, text))
 
     def _confidence(self, node: Node) -> float:
@@ -178,7 +234,7 @@ class _RuleRun:
             if member.node != kind:
                 continue
             voting += 1
-            agreeing += all_features_match(member.features, node, self.captions)
+            agreeing += selector_matches(member, node, self.candidates, self.captions)
             if not self.page.is_complete:
                 self._require_context(member, node)
         return agreeing / voting
@@ -199,6 +255,8 @@ class _RuleRun:
         if any(self.page.may_truncate(match.node) for match in matches):
             return False
         keeps_first = bool(matches) and not self.attribute.many and selector.position >= 0
+        if keeps_first and is_crossed_out(matches[0].node):
+            keeps_first = False  # a value that is not crossed out may follow
         if keeps_first and selector.lookahead_level < 0:
             return True
         if self.page.contains_all_matches(selector, self.captions):
@@ -224,18 +282,23 @@ class _RuleRun:
         total = sum(vote.weight for vote in votes.values())
         if not total:
             return []
-        for text, vote in votes.items():
+        for texts, vote in votes.items():
             share = vote.weight / total
-            if text and (share > 0.5 or len(vote.nodes) > 1):
+            if texts and (share > 0.5 or len(vote.nodes) > 1):
                 return [replace(match, confidence=share / 2) for match in vote.matches]
         return []
 
-    def _collect_votes(self) -> dict[str, _Vote]:
-        """Return the votes of the committee by first text; the empty text is for members that find nothing."""
-        votes: dict[str, _Vote] = {}
+    def _collect_votes(self) -> dict[tuple[str, ...], _Vote]:
+        """Return the votes of the committee by texts. No text is what members say that find nothing.
+
+        Such members have no say in lists, which a description may miss as a whole.
+        """
+        votes: dict[tuple[str, ...], _Vote] = {}
         for number, member in enumerate(self.rule.committee, 1):
             matches = self._member_matches(member, f"{self.attribute.name}#committee-{number}")
-            vote = votes.setdefault(matches[0].text if matches else "", _Vote(matches))
+            if self.attribute.many and not matches:
+                continue
+            vote = votes.setdefault(tuple(match.text for match in matches), _Vote(matches))
             vote.weight += member.vote_weight
             vote.nodes.add(member.node)
         return votes
@@ -249,3 +312,12 @@ class _RuleRun:
     def _is_static(self, node: Node) -> bool:
         """Return True if a node's text is part of the template, as captions are."""
         return node.is_text and static_key(node.parent, node.text) in self.captions.static
+
+
+def _are_same(matches: Sequence[Match], others: Sequence[Match]) -> bool:
+    """Return True if the values of two kinds of places are the same, in this order."""
+    return same_texts([match.text for match in matches], [match.text for match in others])
+
+
+def _with_confidence(matches: Sequence[Match], confidence: float) -> list[Match]:
+    return [replace(match, confidence=confidence) for match in matches]

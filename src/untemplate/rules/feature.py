@@ -3,7 +3,8 @@
 The level counts steps up from the node: 0 is the node itself, 1 the element that contains it.
 A feature with several values matches if one of them does. The types:
 
-`tag`, `id`, `class`, `token` (one word of a class), `@name` (another attribute)   of the element at the level
+`tag`, `id`, `class`, `token` (one word of a class), `@name` (another attribute)   of the element at the level;
+                                          the empty class: it has none
 `preceding-sibling-class-2` and so on     of its second element sibling before it; the empty tag: there is none
 `out-left-text`, `out-left-word`          the text before the node, or the last word of that text
 `out-right-text`, `out-right-word`        the text after the node, or the first word of that text
@@ -33,6 +34,7 @@ __all__ = [
     "anchor_xpath",
     "element_values",
     "full_xpath",
+    "region_xpath",
     "structure_xpath",
     "xpath_literal",
 ]
@@ -160,7 +162,7 @@ class Feature:
             case "tag":
                 return element.tag in values
             case "id" | "class":
-                return element.get(kind) in values
+                return element.get(kind, "") in values
             case "token":
                 return not set(values).isdisjoint((element.get("class") or "").split())
             case _:
@@ -181,14 +183,31 @@ def element_values(element: etree._Element) -> Iterator[tuple[str, str]]:
             yield f"@{name}", value
 
 
-def structure_xpath(node: str, features: Iterable[Feature]) -> str:
+def structure_xpath(node: str, features: Iterable[Feature], in_region: bool = False) -> str:
     """Return the XPath of all nodes that match the structural features; other features are ignored.
+
+    Args:
+        node: what to select: `text()`, `element()` or an attribute such as `@src`.
+        features: the conditions.
+        in_region: the path continues that of an element, and selects what is inside it. The element itself may match
+            any condition but the one on a selected element.
 
     Example:
         >>> structure_xpath("text()", [Feature("tag", 2, ("td",)), Feature("class", 1, ("price",))])
         '//td/*[@class="price"]/text()'
     """
-    return _join_steps(node, [feature for feature in features if feature.is_structural], [])
+    return _join_steps(node, [feature for feature in features if feature.is_structural], [], in_region)
+
+
+def region_xpath(features: Iterable[Feature], position: int = 0) -> str:
+    """Return the XPath of the elements of a region, hidden and empty ones included.
+
+    Example:
+        >>> region_xpath([Feature("id", 1, ("recipe",))], position=1)
+        '(//*[@id="recipe"])[1]'
+    """
+    path = structure_xpath("element()", features)
+    return f"({path})[{'last()' if position < 0 else position}]" if position else path
 
 
 def anchor_xpath(feature: Feature) -> str:
@@ -197,7 +216,7 @@ def anchor_xpath(feature: Feature) -> str:
     return "//text()[" + " or ".join(f"contains(., {xpath_literal(word)})" for word in words) + "]"
 
 
-def full_xpath(node: str, features: Sequence[Feature], position: int = 0) -> str:
+def full_xpath(node: str, features: Sequence[Feature], position: int = 0, region: str = "") -> str:
     """Return the XPath of the nodes that match all features.
 
     Captions need the variable `$static`: the keys of all static texts, each between two separators.
@@ -206,10 +225,11 @@ def full_xpath(node: str, features: Sequence[Feature], position: int = 0) -> str
         node: what to select: `text()`, `element()` or an attribute such as `@src`.
         features: the conditions.
         position: which of the nodes, counted from 1; −1 for the last, 0 for all.
+        region: the XPath of the elements in which the nodes must be; empty for the whole page.
     """
     structural = [feature for feature in features if feature.is_structural]
     text_predicates = [_text_predicate(node, f) for f in features if not f.is_structural]
-    path = _join_steps(node, structural, text_predicates)
+    path = region + _join_steps(node, structural, text_predicates, bool(region))
     if not position:
         return path
     return f"({path}{_visible_predicates()})[{'last()' if position < 0 else position}]"
@@ -224,13 +244,16 @@ def xpath_literal(text: str) -> str:
     return "concat(" + ", '\"', ".join(f'"{part}"' for part in text.split('"')) + ")"
 
 
-def _join_steps(node: str, features: Sequence[Feature], text_predicates: Sequence[str]) -> str:
+def _join_steps(
+    node: str, features: Sequence[Feature], text_predicates: Sequence[str], in_region: bool = False
+) -> str:
     """Return a location path with one step per level, from the highest level that has a feature to the node.
 
     Args:
         node: what to select. An element is the step at level 1, so `element()` itself gets no step.
         features: structural features.
         text_predicates: conditions on texts. For attributes and elements, they belong to the element at level 1.
+        in_region: the path continues that of an element; see `structure_xpath`.
     """
     text_level = 0 if node == "text()" else 1
     last_level = 1 if node == "element()" else 0
@@ -242,8 +265,17 @@ def _join_steps(node: str, features: Sequence[Feature], text_predicates: Sequenc
         if level == text_level:
             step += _bracket(text_predicates)
         steps.append(step)
+    if in_region:
+        return _axis_in_region(node, len(steps)) + "/".join(steps)
     start = "/" if _starts_at_root(step_tags, top) else "//"
     return start + "/".join(steps)
+
+
+def _axis_in_region(node: str, steps: int) -> str:
+    """Return how a path goes on from the element of a region, which may itself be the first of several steps."""
+    if steps > 1:
+        return "/descendant-or-self::"
+    return "/descendant::" if node == "element()" else "//"
 
 
 def _step_tags(features: Sequence[Feature]) -> dict[int, Feature]:
@@ -304,7 +336,7 @@ def _element_test(kind: str, value: str) -> str:
                 return f"self::{value}"
             return f"name()={xpath_literal(value)}"
         case "id" | "class":
-            return f"@{kind}={xpath_literal(value)}"
+            return f"@{kind}={xpath_literal(value)}" if value else f"not(@{kind}) or @{kind}=''"
         case "token":
             return f'contains(concat(" ", normalize-space(@class), " "), {xpath_literal(f" {value} ")})'
         case _:

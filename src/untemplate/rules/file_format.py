@@ -17,14 +17,17 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from untemplate.errors import RulesError
 from untemplate.page import Limits, Signature
+from untemplate.page.embedded_data import DataPath
 from untemplate.page.traits import RUN_BITS, Core
 from untemplate.rules.feature import Feature
 from untemplate.rules.rule import (
     Bellwether,
     CandidateClassifier,
+    EmbeddedSelector,
     Profile,
     Range,
     RecordRule,
+    Region,
     Rule,
     Selector,
     Wrapper,
@@ -33,8 +36,8 @@ from untemplate.schema import Attribute, Pattern, Schema, Type
 
 __all__ = ["VERSION", "format_rules", "parse_rules"]
 
-VERSION = 1
-"""The format that is written. Files of newer formats are refused."""
+VERSION = 2
+"""The format that is written. Format 1 had no embedded data. Files of newer formats are refused."""
 
 # No page is deeper than this, so no feature needs a higher level.
 MAX_LEVEL = Limits().depth
@@ -131,6 +134,8 @@ def _format_rule(rule: Rule) -> dict[str, Any]:
         "range": rule.range and _without_defaults(_RangeSection, asdict(rule.range)),
         "nodes": rule.nodes,
         "typed": rule.typed,
+        "single": rule.single,
+        "embedded": list(map(_format_embedded, rule.embedded)),
     }
     return _without_defaults(_RuleSection, content)
 
@@ -143,8 +148,20 @@ def _format_selector(selector: Selector) -> dict[str, Any]:
         "position": selector.position,
         "support": selector.support,
         "features": list(map(_format_feature, selector.features)),
+        "region": selector.region and _format_region(selector.region),
     }
     return _without_defaults(_SelectorSection, content)
+
+
+def _format_region(region: Region) -> dict[str, Any]:
+    content = {"position": region.position, "features": list(map(_format_feature, region.features))}
+    return _without_defaults(_RegionSection, content)
+
+
+def _format_embedded(selector: EmbeddedSelector) -> dict[str, Any]:
+    """Return a selector of embedded data with its path first, which is what people read."""
+    content = asdict(selector) | asdict(selector.path) | {"path": str(selector.path)}
+    return _without_defaults(_EmbeddedSection, content)
 
 
 def _format_classifier(classifier: CandidateClassifier) -> dict[str, Any]:
@@ -205,6 +222,20 @@ class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
+class _RegionSection(_Section):
+    """The part of a page in which a selector selects."""
+
+    position: int = 0
+    features: list[list[str | int]]
+
+    def parse(self) -> Region:
+        """Return the region. Its elements are known by structure alone."""
+        features = tuple(map(_parse_feature, self.features))
+        if not all(feature.is_structural for feature in features):
+            raise ValueError("a region is known by its elements, not by texts")
+        return Region(features, self.position)
+
+
 class _SelectorSection(_Section):
     """A selector. Its XPath is for people, and must agree with its features."""
 
@@ -213,18 +244,43 @@ class _SelectorSection(_Section):
     position: int = 0
     support: float
     features: list[list[str | int]]
+    region: _RegionSection | None = None
 
     def parse(self) -> Selector:
         """Return the selector. Its XPath is compiled here, which fails if a value contains a control character."""
         features = tuple(map(_parse_feature, self.features))
-        selector = Selector(self.node, features, self.position, self.support)
+        region = self.region.parse() if self.region else None
+        selector = Selector(self.node, features, self.position, self.support, region)
         if selector.xpath != self.xpath:
             raise ValueError(f"the XPath {self.xpath!r} is not what its features say; change the features")
         try:
             _ = selector.find_candidates
+            _ = region and region.find_elements
         except (etree.XPathError, ValueError) as error:
             raise ValueError(f"the XPath {self.xpath!r} cannot be used: {error}") from error
         return selector
+
+
+class _EmbeddedSection(_Section):
+    """A selector of embedded data. Its path is for people, and must agree with its parts."""
+
+    path: str
+    source: str = Field(min_length=1)
+    type: str = ""
+    keys: list[str] | tuple[str, ...] = ()
+    ends: list[str] | tuple[str, ...] = ()
+    only_first_end: bool = False
+    position: int = Field(0, ge=0)
+    lines: bool = False
+    skips_repeats: bool = False
+    support: float
+
+    def parse(self) -> EmbeddedSelector:
+        """Return the selector."""
+        path = DataPath(self.source, self.type, tuple(self.keys), tuple(self.ends), self.only_first_end)
+        if str(path) != self.path:
+            raise ValueError(f"the path {self.path!r} is not what its parts say; change the parts")
+        return EmbeddedSelector(path, self.position, self.lines, self.skips_repeats, self.support)
 
 
 class _ClassifierSection(_Section):
@@ -255,15 +311,19 @@ class _RangeSection(_Section):
 class _RuleSection(_Section):
     """The rule of one attribute, whose name is the section's key."""
 
-    selectors: list[_SelectorSection] = Field(min_length=1)
+    selectors: list[_SelectorSection] = []
     committee: list[_SelectorSection] = []
     classifier: _ClassifierSection | None = None
     range: _RangeSection | None = None
     nodes: int = Field(1, ge=1, le=MAX_NODES)
     typed: bool = False
+    single: bool = False
+    embedded: list[_EmbeddedSection] = []
 
     def parse(self, attribute: str) -> Rule:
         """Return the rule of the attribute with this name."""
+        if not self.selectors and not self.embedded:
+            raise ValueError(f"the rule for {attribute!r} has no selectors")
         return Rule(
             attribute,
             tuple(selector.parse() for selector in self.selectors),
@@ -272,6 +332,8 @@ class _RuleSection(_Section):
             Range(**vars(self.range)) if self.range else None,
             self.nodes,
             self.typed,
+            self.single,
+            tuple(selector.parse() for selector in self.embedded),
         )
 
 
@@ -379,6 +441,7 @@ class _AttributeSection(_Section):
     constant: bool = False
     many: bool = False
     pattern: Pattern | None = None
+    same_as: tuple[str, ...] = Field((), strict=False)
 
 
 class _SchemaSection(_Section):
@@ -391,7 +454,7 @@ class _SchemaSection(_Section):
 class _RulesFile(_Section):
     """The complete file."""
 
-    untemplate: Literal[1]
+    untemplate: Literal[1, 2]
     schema_: _SchemaSection = Field(alias="schema")
     wrappers: list[_WrapperSection]
 

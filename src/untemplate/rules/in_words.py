@@ -8,13 +8,14 @@ from itertools import groupby
 from typing import Protocol
 
 from untemplate.rules.feature import CAPTION, Feature
-from untemplate.rules.rule import Range, RecordRule, Rule, Selector, Wrapper
+from untemplate.rules.rule import EmbeddedSelector, Range, RecordRule, Region, Rule, Selector, Wrapper
 from untemplate.schema import Attribute, Schema
 
 __all__ = [
     "RuleChange",
     "SiteRules",
     "compare_rules",
+    "explain_embedded",
     "explain_records",
     "explain_rule",
     "explain_selector",
@@ -44,6 +45,8 @@ def explain_rule(rule: Rule) -> str:
         >>> explain_rule(Rule("name", (selector,)))
         'the text in an `h1` of class `title`'
     """
+    if not rule.selectors:
+        return explain_embedded(rule.embedded[0]) + _count_alternatives(rule.embedded)
     words = explain_selector(rule.selectors[0], with_path=False)
     if rule.classifier is not None:
         words = f"the likeliest of {words}"
@@ -51,7 +54,10 @@ def explain_rule(rule: Rule) -> str:
         words = f"{rule.nodes} texts in a row from {words}"
     if rule.range:
         words += _describe_range(rule.range)
-    return words + _count_alternatives(rule.selectors)
+    words += _count_alternatives(rule.selectors)
+    if rule.embedded:
+        words = f"{explain_embedded(rule.embedded[0])}, if the page shows it; else {words}"
+    return words
 
 
 def explain_records(rule: RecordRule) -> str:
@@ -79,11 +85,42 @@ def explain_selector(selector: Selector, with_path: bool = True) -> str:
     conditions = [*_describe_elements(features, bool(tags)), *_describe_texts(features)]
     if "/" in tags and (with_path or len(conditions) < 2):
         conditions.append(f"on the path `{tags}`")
+    if selector.region:
+        conditions.append(_describe_region(selector.region))
     text = f"{_describe_node(selector.node)} {', '.join(conditions)}".rstrip()
     if selector.position:
         ordinal = _ORDINALS.get(selector.position, f"{selector.position}th")
         text = f"the {ordinal} of: {text}"
     return text
+
+
+def _describe_region(region: Region) -> str:
+    """Describe the part of the page in which nodes are selected: "within the second `div` of class `x`"."""
+    conditions = list(_describe_elements(region.features, bool(_tag_path(region.features))))
+    words = ", ".join(conditions).removeprefix("in ")
+    if region.position:
+        ordinal = _ORDINALS.get(region.position, f"{region.position}th")
+        words = f"the {ordinal} of: {words}"
+    return f"within {words}"
+
+
+def explain_embedded(selector: EmbeddedSelector) -> str:
+    """Say which embedded values a selector selects.
+
+    Example:
+        >>> from untemplate.page.embedded_data import DataPath
+        >>> explain_embedded(EmbeddedSelector(DataPath("ld+json", "Recipe", ("name",))))
+        'the embedded value `ld+json Recipe.name`'
+    """
+    words = f"the embedded value `{selector.path}`"
+    if selector.position:
+        ordinal = _ORDINALS.get(selector.position, f"{selector.position}th")
+        words = f"the {ordinal} of: {words}"
+    if selector.lines:
+        words += ", line by line"
+    if selector.skips_repeats:
+        words += " without repeats"
+    return words
 
 
 def _describe_node(node: str) -> str:
@@ -147,6 +184,9 @@ def _describe_attribute(feature: Feature) -> str:
     """Describe an attribute of an element: "of class `x`", "with itemprop `price`"."""
     values = _join_alternatives(feature.values, "`{}`")
     words = _ATTRIBUTE_WORDS.get(feature.kind)
+    if feature.kind == "class" and "" in feature.values:
+        named = [value for value in feature.values if value]
+        return f"of class {_join_alternatives(named, '`{}`')} or none" if named else "without class"
     if words is None:
         return f"with {feature.kind[1:]} {values}"
     return words.format(values)
@@ -236,7 +276,7 @@ def _describe_tokens(start: int, stop: int) -> str:
     return words
 
 
-def _count_alternatives(selectors: Sequence[Selector]) -> str:
+def _count_alternatives(selectors: Sequence[Selector] | Sequence[EmbeddedSelector]) -> str:
     """Return how many selectors follow the first: "; else in 2 other ways", or nothing."""
     alternatives = len(selectors) - 1
     if not alternatives:
@@ -327,6 +367,7 @@ def _name_unspoken_changes(old: Rule, new: Rule) -> str:
         "other XPaths": [s.xpath for s in old.selectors] != [s.xpath for s in new.selectors],
         "another committee": old.committee != new.committee,
         "another classifier": old.classifier != new.classifier,
+        "other embedded values": old.embedded != new.embedded,
     }
     return " and ".join(words for words, changed in is_changed.items() if changed) or "other details"
 

@@ -24,9 +24,10 @@ from untemplate.page.captions import (
     text_after,
     text_before,
 )
+from untemplate.page.dom import CROSSED_OUT_TAGS
 from untemplate.rules.feature import CAPTION, Feature
 from untemplate.rules.parsed_page import ParsedPage
-from untemplate.rules.rule import Selector
+from untemplate.rules.rule import Region, Selector
 
 __all__ = [
     "Candidates",
@@ -34,8 +35,10 @@ __all__ = [
     "feature_matches",
     "feature_matches_at_or_above",
     "is_context_read",
+    "is_crossed_out",
     "select",
     "select_candidates",
+    "selector_matches",
 ]
 
 # A selector with more candidates than this describes the text of the page rather than a value. The rest is ignored.
@@ -48,19 +51,40 @@ class Candidates:
     def __init__(self, tree: etree._Element, static: frozenset[str]) -> None:
         self._tree = tree
         self._static = static
-        self._results: dict[str, list[Any]] = {}
+        self._results: dict[tuple[str, Region | None], list[Any]] = {}
+        self._regions: dict[Region, dict[etree._Element, None]] = {}
 
     def find(self, selector: Selector) -> Iterator[Node]:
         """Yield nodes in document order, among them all that the selector selects."""
-        path = selector.find_candidates.path
-        results = self._results.get(path)
+        key = (selector.find_candidates.path, selector.region)
+        results = self._results.get(key)
         if results is None:
-            results = self._results[path] = selector.find_candidates(self._tree)[:MAX_CANDIDATES]
+            results = self._results[key] = self._evaluate(selector)[:MAX_CANDIDATES]
         nodes = _as_nodes(results)
         anchor = selector.anchor
         if anchor is None or anchor.kind.startswith("inside"):
             return nodes
         return chain.from_iterable(_nodes_beside_anchor(anchor, node, self._static) for node in nodes)
+
+    def _evaluate(self, selector: Selector) -> list[Any]:
+        """Return what the XPath of a selector finds on the page, or inside the elements of its region."""
+        if selector.region is None:
+            found: list[Any] = selector.find_candidates(self._tree)
+            return found
+        results: list[Any] = []
+        for element in self.elements_of(selector.region):
+            results += selector.find_candidates(element)
+        return results
+
+    def elements_of(self, region: Region) -> dict[etree._Element, None]:
+        """Return the elements of a region in document order, without those inside another of them."""
+        if region not in self._regions:
+            outermost: dict[etree._Element, None] = {}
+            for element in region.find_elements(self._tree):
+                if not any(ancestor in outermost for ancestor in element.iterancestors()):
+                    outermost[element] = None
+            self._regions[region] = outermost
+        return self._regions[region]
 
 
 def _as_nodes(results: list[Any]) -> Iterator[Node]:
@@ -124,6 +148,29 @@ def _is_visible(node: Node) -> bool:
             return False
         element = element.getparent()
     return True
+
+
+def is_crossed_out(node: Node) -> bool:
+    """Return True if readers see a node crossed out, as a former price."""
+    element = node.parent
+    while element is not None:
+        if element.tag in CROSSED_OUT_TAGS:
+            return True
+        element = element.getparent()
+    return False
+
+
+def selector_matches(selector: Selector, node: Node, candidates: Candidates, captions: CaptionFinder) -> bool:
+    """Return True if a node matches all features of a selector, and is inside its region."""
+    if not all_features_match(selector.features, node, captions):
+        return False
+    if selector.region is None:
+        return True
+    top = _ancestor(node, max((f.level for f in selector.features if f.is_structural), default=1))
+    if top is not None and node.kind == "element" and top is node.element:
+        top = top.getparent()  # a selected element is inside the region, not the region itself
+    regions = candidates.elements_of(selector.region)
+    return top is not None and any(element in regions for element in (top, *top.iterancestors()))
 
 
 def all_features_match(features: tuple[Feature, ...], node: Node, captions: CaptionFinder) -> bool:

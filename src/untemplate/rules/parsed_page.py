@@ -13,11 +13,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cached_property
 
 from lxml import etree
 
 from untemplate.page import Node, Page
 from untemplate.page.captions import CaptionFinder, text_before
+from untemplate.page.embedded_data import JSON_LD, META, MICRODATA, RDFA, EmbeddedData
+from untemplate.page.locating import letters_and_digits
 from untemplate.rules.feature import CAPTION, Feature
 from untemplate.rules.rule import Selector
 
@@ -38,6 +41,13 @@ _REFERENCE = re.compile(
     rb"&(?:#(?:0*(?:4[5-9]|[5-9]\d|1[012]\d)(?!\d)|[xX]0*(?:2[dD]|[3-7][\da-fA-F])(?![\da-fA-F]))"
     rb"|lowbar|UnderBar|fjlig)"
 )
+# What the bytes of every page with such embedded data contain.
+_MARKS = {JSON_LD: b"ld+json", META: b"<meta", MICRODATA: b"itemprop", RDFA: b"property"}
+
+_SHOWN_TEXTS = etree.XPath(
+    "//body//text()[not(parent::script or parent::style or parent::noscript or ancestor::template)]",
+    smart_strings=False,
+)
 
 
 class NeedsCompletePage(Exception):
@@ -48,7 +58,12 @@ class ParsedPage:
     """The tree of a page or of its beginning, and what its bytes reveal about the rest."""
 
     def __init__(
-        self, tree: etree._Element, html: bytes = b"", length: int = 0, end: etree._Element | None = None
+        self,
+        tree: etree._Element,
+        html: bytes = b"",
+        length: int = 0,
+        end: etree._Element | None = None,
+        embedded: EmbeddedData | None = None,
     ) -> None:
         """Describe a tree that was parsed from the first `length` bytes of a page.
 
@@ -57,8 +72,10 @@ class ParsedPage:
             html: all bytes of the page; empty if they must not be searched.
             length: how many bytes were parsed. Only used with `end`.
             end: the comment at which parsing stopped; None if the complete page was parsed.
+            embedded: the embedded data in the tree, if they are kept elsewhere, too.
         """
         self.tree = tree
+        self._embedded = embedded or EmbeddedData(tree)
         self._html = html
         self._length = length
         self._end = end
@@ -93,6 +110,34 @@ class ParsedPage:
         is_missing = any(not self._may_match_in_rest(feature, captions, self._end) for feature in above)
         return is_missing and _REFERENCE.search(self._html, self._length) is None
 
+    def embedded_with(self, source: str) -> EmbeddedData:
+        """Return the embedded data, in which this source is complete.
+
+        Raises:
+            NeedsCompletePage: the unread rest of the page may have more of that source.
+        """
+        mark = _MARKS.get(source, b"<script")
+        if not self.is_complete and self._html.find(mark, self._length) >= 0:
+            raise NeedsCompletePage
+        return self._embedded
+
+    def shows(self, text: str) -> bool:
+        """Return True if a reader of the page can read this text, comparing letters and digits.
+
+        Raises:
+            NeedsCompletePage: the text is not in the part that was read.
+        """
+        if letters_and_digits(text) in self._shown_text:
+            return True
+        if not self.is_complete:
+            raise NeedsCompletePage
+        return False
+
+    @cached_property
+    def _shown_text(self) -> str:
+        """The letters and digits of all text that browsers show."""
+        return letters_and_digits("".join(_SHOWN_TEXTS(self.tree)))
+
     def _may_match_in_rest(self, feature: Feature, captions: CaptionFinder, end: etree._Element) -> bool:
         """Return True if a feature may match a node in the unread rest of the page, which begins at `end`."""
         if not _lacks_words(self._html, feature, self._length):
@@ -115,7 +160,7 @@ def read_complete_page(page: Page) -> ParsedPage:
     Raises:
         PageError: the page cannot be read.
     """
-    return ParsedPage(page.tree, page.html if page.has_plain_letters else b"")
+    return ParsedPage(page.tree, page.html if page.has_plain_letters else b"", embedded=page.embedded)
 
 
 def read_page_beginning(page: Page, stops: Iterable[bytes]) -> ParsedPage | None:

@@ -1,7 +1,7 @@
 """Rules as data: how to extract one attribute (Rule), and everything known about one cluster (Wrapper).
 
-A rule selects nodes (Selector), may choose among them (CandidateClassifier), and cuts the value out of the node's
-text (Range). Nothing here reads a page: `node_selection` and `applying` do.
+A rule selects nodes (Selector) or embedded values (EmbeddedSelector), may choose among nodes (CandidateClassifier),
+and cuts the value out of a node's text (Range). Nothing here reads a page: `node_selection` and `applying` do.
 """
 
 from __future__ import annotations
@@ -14,21 +14,65 @@ from functools import cached_property
 from lxml import etree
 
 from untemplate.page import Signature, url_matches
+from untemplate.page.embedded_data import DataPath
 from untemplate.page.traits import Core
-from untemplate.rules.feature import CAPTION, Feature, anchor_xpath, full_xpath, structure_xpath
+from untemplate.rules.feature import (
+    CAPTION,
+    Feature,
+    anchor_xpath,
+    full_xpath,
+    region_xpath,
+    structure_xpath,
+)
 from untemplate.schema import Type
 from untemplate.value_types import find_typed
 
 __all__ = [
     "Bellwether",
     "CandidateClassifier",
+    "EmbeddedSelector",
     "Profile",
     "Range",
     "RecordRule",
+    "Region",
     "Rule",
     "Selector",
     "Wrapper",
 ]
+
+
+@dataclass(frozen=True)
+class Region:
+    """A part of a page: one element, or several alike. What is outside cannot be selected by mistake.
+
+    Attributes:
+        features: structural conditions; level 1 is the element itself.
+        position: which of the matching elements, counted from 1; −1 for the last, 0 for all of them.
+    """
+
+    features: tuple[Feature, ...]
+    position: int = 0
+
+    @cached_property
+    def xpath(self) -> str:
+        """The elements as XPath."""
+        return region_xpath(self.features, self.position)
+
+    @cached_property
+    def find_elements(self) -> etree.XPath:
+        """The compiled XPath.
+
+        Raises:
+            lxml.etree.XPathError: a value contains a character that XPath does not allow.
+        """
+        return etree.XPath(self.xpath, regexp=False)
+
+    @cached_property
+    def lookahead_level(self) -> float:
+        """The highest level whose following siblings are inspected; infinite if the last element is meant."""
+        if self.position < 0:
+            return math.inf
+        return max((feature.level for feature in self.features if feature.looks_ahead), default=-1)
 
 
 @dataclass(frozen=True)
@@ -40,17 +84,20 @@ class Selector:
         features: the conditions.
         position: which of the matching nodes to keep, counted from 1; −1 keeps the last, 0 keeps all.
         support: the share of the unlabeled sample pages on which the selector selects something.
+        region: the part of the page in which the nodes are; None for the whole page.
     """
 
     node: str
     features: tuple[Feature, ...]
     position: int = 0
     support: float = 0.0
+    region: Region | None = None
 
     @cached_property
     def xpath(self) -> str:
         """The complete condition as XPath, for people and for XSLT."""
-        return full_xpath(self.node, self.features, self.position)
+        region = self.region.xpath if self.region else ""
+        return full_xpath(self.node, self.features, self.position, region)
 
     @cached_property
     def anchor(self) -> Feature | None:
@@ -58,7 +105,7 @@ class Selector:
 
         Captions come last because their candidates are many: all nodes up to the next caption.
         """
-        if self.node != "text()" or any(feature.is_structural for feature in self.features):
+        if self.node != "text()" or self.region or any(feature.is_structural for feature in self.features):
             return None
         searchable = [feature for feature in self.features if all(map(str.strip, feature.values))]
         return min(searchable, key=_is_caption, default=None)
@@ -67,10 +114,15 @@ class Selector:
     def find_candidates(self) -> etree.XPath:
         """The compiled XPath of the structural features; without any, of the texts that may be the anchor.
 
+        With a region, the path starts at one of the region's elements.
+
         Raises:
             lxml.etree.XPathError: a value contains a character that XPath does not allow.
         """
-        path = anchor_xpath(self.anchor) if self.anchor else structure_xpath(self.node, self.features)
+        if self.region:
+            path = "." + structure_xpath(self.node, self.features, in_region=True)
+        else:
+            path = anchor_xpath(self.anchor) if self.anchor else structure_xpath(self.node, self.features)
         return etree.XPath(path, regexp=False)
 
     @cached_property
@@ -87,15 +139,20 @@ class Selector:
         with_words = [feature for feature in self.features if feature.words]
         if self.node == "element()":
             with_words = [feature for feature in with_words if not feature.kind.startswith("inside")]
+        if self.region:
+            with_words += [feature for feature in self.region.features if feature.words]
         return tuple(with_words)
 
     @cached_property
     def lookahead_level(self) -> float:
         """The highest ancestor level whose following siblings are inspected; infinite for texts, −1 for none.
 
-        The text of an element lies inside level 0, so `element()` always looks ahead.
+        The text of an element lies inside level 0, so `element()` always looks ahead. With a region, whose levels are
+        others, any look at siblings counts as infinite.
         """
         ahead = [feature for feature in self.features if feature.looks_ahead]
+        if self.region and (ahead or self.region.lookahead_level >= 0):
+            return math.inf
         levels = [math.inf if feature.side else feature.level for feature in ahead]
         return max(levels, default=0 if self.node == "element()" else -1)
 
@@ -109,6 +166,26 @@ class Selector:
 def _is_caption(feature: Feature) -> bool:
     """Return True for features of captions, which are slow to test and have many candidates."""
     return feature.kind == CAPTION
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedSelector:
+    """Selects values of the embedded data of a page.
+
+    Attributes:
+        path: where they are.
+        position: which of the values to keep, counted from 1; 0 keeps all.
+        lines: True if each line of a text is a value of its own.
+        skips_repeats: True to drop a text that the text before or after it repeats and continues, such as the
+            title of a step.
+        support: the share of the unlabeled sample pages on which the selector selects something.
+    """
+
+    path: DataPath
+    position: int = 0
+    lines: bool = False
+    skips_repeats: bool = False
+    support: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +265,8 @@ class Rule:
         range: which part of the node's text is the value; None for all of it.
         nodes: how many consecutive text nodes make up the value.
         typed: True if all labeled values look like the attribute's type, so that other texts are not values.
+        single: True if each labeled value is one value of its type, so that a text with none or several is no value.
+        embedded: where the value is in the embedded data, the best place first. A rule has these, selectors, or both.
     """
 
     attribute: str
@@ -197,6 +276,8 @@ class Rule:
     range: Range | None = None
     nodes: int = 1
     typed: bool = False
+    single: bool = False
+    embedded: tuple[EmbeddedSelector, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,9 @@
 same text as `Rules.extract`. Selectors are tried in order and the committee votes as in `applying`.
 
 What XSLT 1.0 cannot express is left out and named in a comment: rules with a classifier, ranges that search for a
-type by regular expression, and all rules of list pages, which apply to records as pages of their own. Choosing
-the wrapper of a page, typed data and confidences remain in Python.
+type by regular expression, embedded data, and all rules of list pages, which apply to records as pages of their own.
+Of a rule that also selects nodes, that part is exported. Choosing the wrapper of a page, typed data and confidences
+remain in Python.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from lxml import etree
 from lxml.builder import ElementMaker
 
-from untemplate.page.dom import HIDDEN_TAGS, INLINE_TAGS, SAFE_NAME
+from untemplate.page.dom import CROSSED_OUT_TAGS, HIDDEN_TAGS, INLINE_TAGS, SAFE_NAME
 from untemplate.rules.feature import SEPARATOR, xpath_literal
 from untemplate.rules.rule import Range, Rule, Selector, Wrapper
 from untemplate.schema import Attribute, Schema
@@ -31,9 +32,13 @@ _no_namespace = ElementMaker()
 OF_LISTS = "the rule is one of list pages: extract them with untemplate"
 """Why the rules of a wrapper with a record rule cannot be exported."""
 
+WITHOUT_EMBEDDED = "its embedded data is not read: only what the page shows"
+"""What the stylesheet says of a rule that also reads embedded data."""
+
 # Characters that XML, and so a stylesheet, cannot contain.
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _HIDDEN = " or ".join(f"ancestor::{tag}" for tag in sorted(HIDDEN_TAGS))
+_CROSSED_OUT = " or ".join(f"ancestor-or-self::{tag}" for tag in sorted(CROSSED_OUT_TAGS))
 # White space for Python but not for XML; digits of the basic plane, which are the ones that pages use.
 _SPACES = "".join(char for char in map(chr, range(0x80, 0x3001)) if char.isspace())
 _DIGITS = "".join(char for char in map(chr, range(0x10000)) if char.isdigit())
@@ -90,6 +95,9 @@ def wrapper_xslt(wrapper: Wrapper, schema: Schema) -> str:
             record.append(_xsl.comment(_comment_text(f"{name}: not exported, {reason}")))
             record.append(_xsl.text(_LINE_END))
             continue
+        if rule.embedded:
+            record.append(_xsl.comment(_comment_text(f"{name}: {WITHOUT_EMBEDDED}")))
+            record.append(_xsl.text(_LINE_END))
         record.append(_xsl("call-template", name=f"rule-{number}"))
         sheet.append(_comment(name))
         sheet.append(_rule_template(rule, schema.attributes[name], number))
@@ -102,6 +110,8 @@ def wrapper_xslt(wrapper: Wrapper, schema: Schema) -> str:
 
 def not_exportable(rule: Rule) -> str | None:
     """Return why XSLT 1.0 cannot express a rule; None if it can."""
+    if not rule.selectors:
+        return "the rule reads embedded data, which XSLT cannot"
     if rule.classifier is not None:
         return "the rule needs a classifier"
     if rule.range is not None and rule.range.type is not None:
@@ -128,7 +138,7 @@ def _rule_template(rule: Rule, attribute: Attribute, number: int) -> etree._Elem
         choice = _xsl.choose(_xsl.when(*_write_values(attribute, variable), test=f"string(${variable})"))
         if content:
             choice.append(_xsl.otherwise(*content))
-        content = [_values_variable(rule.selectors[index - 1], number, variable), choice]
+        content = [_values_variable(rule.selectors[index - 1], attribute, number, variable), choice]
     return _xsl.template(*content, name=f"rule-{number}")
 
 
@@ -141,7 +151,7 @@ def _committee_choice(
         return
     choose = _xsl.choose()
     for index, member in enumerate(committee, 1):
-        yield _values_variable(member, number, f"member-{index}")
+        yield _values_variable(member, attribute, number, f"member-{index}")
         yield _xsl.variable(name=f"first-{index}", select=_first_value(f"member-{index}"))
         test = _majority_test(committee, index, total)
         choose.append(_xsl.when(*_write_values(attribute, f"member-{index}"), test=test))
@@ -161,10 +171,17 @@ def _majority_test(committee: Sequence[Selector], index: int, total: float) -> s
     return f"{mine} != '' and ({votes} > 0.5{agreeing})"
 
 
-def _values_variable(selector: Selector, number: int, name: str) -> etree._Element:
-    """Return a variable with an element and a line feed for each value that a selector finds."""
-    write_value = _xsl("call-template", name=f"value-{number}")
-    return _xsl.variable(_xsl("for-each", write_value, select=selector.xpath + _VISIBLE), name=name)
+def _values_variable(selector: Selector, attribute: Attribute, number: int, name: str) -> etree._Element:
+    """Return a variable with an element and a line feed for each value that a selector finds.
+
+    Where one value is wanted, those that are crossed out come last.
+    """
+    path = selector.xpath + _VISIBLE
+    paths = [path] if attribute.many else [f"{path}[not({_CROSSED_OUT})]", f"{path}[{_CROSSED_OUT}]"]
+    variable = _xsl.variable(name=name)
+    for select in paths:
+        variable.append(_xsl("for-each", _xsl("call-template", name=f"value-{number}"), select=select))
+    return variable
 
 
 def _first_value(variable: str) -> str:

@@ -1,7 +1,8 @@
 """Where pages come from: a source is recognized by its content, and streamed in constant memory."""
 
-from untemplate.sources.fetch import Politeness, fetch_pages
+from untemplate.sources.fetch import Politeness
 from untemplate.sources.page_source import Pages, Skipped
 from untemplate.sources.recognize import read_pages
+from untemplate.sources.url_list import fetch_pages
 
 __all__ = ["Pages", "Politeness", "Skipped", "fetch_pages", "read_pages"]

@@ -1,4 +1,4 @@
-"""Pages by their URLs, fetched politely: robots.txt, one request at a time, a delay per host, limits, back-off.
+"""Fetching, politely: robots.txt, one request at a time, a delay per host, limits, back-off.
 
 Only public addresses are fetched, and the address that was checked is the one connected to. To check the name
 instead would let a redirect, or a name server that changes its answer, reach the machines of a private network.
@@ -7,18 +7,17 @@ instead would let a redirect, or a name server that changes its answer, reach th
 from __future__ import annotations
 
 import ssl
-import tempfile
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.message import Message
+from functools import partial
 from http.client import HTTPException, IncompleteRead
 from importlib.metadata import version
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
-from pathlib import Path
 from socket import SHUT_RDWR, SOCK_STREAM, gaierror, getaddrinfo, socket
 from urllib.parse import SplitResult, urljoin, urlsplit
 
@@ -35,29 +34,25 @@ from urllib3.util import Retry
 from w3lib.url import safe_url_string
 
 from untemplate.errors import PageError
-from untemplate.page import DEFAULT_LIMITS, Limits, Page
 from untemplate.sources.html_sniffing import HTML_TYPES
-from untemplate.sources.page_source import Pages, Skipped, SourcePart
-from untemplate.sources.stream import open_stream, read_up_to
+from untemplate.sources.stream import read_up_to
 from untemplate.sources.warc import decode_body
 
 __all__ = [
     "DEFAULT_POLITENESS",
+    "USER_AGENT",
+    "Answer",
+    "Call",
     "FetchedPage",
     "Fetcher",
     "Politeness",
-    "UrlReader",
     "allowed_addresses",
-    "fetch_pages",
     "is_public",
-    "read_url_list",
 ]
 
 AGENT = "untemplate"
 USER_AGENT = f"{AGENT}/{version('untemplate')} (structured records from web pages; obeys robots.txt)"
 
-# URLs per part: at a page a second, records should come, and be safe, every few seconds.
-_PART_URLS = 8
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _MAX_REDIRECTS = 5  # the number that RFC 9309 requires for robots.txt
 _MAX_ROBOTS_BYTES = 500 << 10  # the size that RFC 9309 requires
@@ -86,116 +81,43 @@ class Politeness:
 DEFAULT_POLITENESS = Politeness()
 
 
-def fetch_pages(
-    urls: Iterable[str], *, limits: Limits = DEFAULT_LIMITS, politeness: Politeness = DEFAULT_POLITENESS
-) -> Pages:
-    """Return the pages of these URLs; each is fetched when it is read for the first time."""
-    reader = UrlReader(urls, limits, politeness)
-    return Pages(f"{reader.total:,} URLs", reader)
-
-
-def read_url_list(path: Path) -> list[str]:
-    """Read the URLs in a text file, one a line; empty lines, and comments that begin with #, are ignored."""
-    urls = []
-    with open_stream(path) as stream:
-        for line in stream:
-            url = line.decode("utf-8-sig", "replace").strip()
-            if url and not url.startswith("#"):
-                urls.append(url)
-    return urls
-
-
-@dataclass(frozen=True, slots=True)
-class _StoredPage:
-    """The position of a fetched page in the temporary file."""
-
-    start: int
-    length: int
-    charset: str | None
-    fetched: datetime
-
-
-class UrlReader:
-    """Fetches pages in the order of the list, each once, however often the pages are read.
-
-    Fetched pages wait in a temporary file for the next pass; the file is deleted with the reader.
-    """
-
-    def __init__(self, urls: Iterable[str], limits: Limits, politeness: Politeness) -> None:
-        self._limits = limits
-        self._urls = list(dict.fromkeys(urls))
-        self._fetcher = Fetcher(politeness, limits.bytes)
-        self._file = tempfile.TemporaryFile()  # noqa: SIM115 — closed when the reader is gone
-        self._stored: dict[str, _StoredPage | PageError] = {}
-
-    def __del__(self) -> None:
-        if hasattr(self, "_file"):
-            self._file.close()
-
-    @property
-    def total(self) -> int:
-        return len(self._urls)
-
-    def read(self, skipped: Skipped) -> Iterator[Page]:
-        return self.read_urls(self._urls, skipped)
-
-    def parts(self, size: int, skipped: Skipped) -> Iterator[SourcePart]:
-        """Split into parts of a few URLs. Not portable: only this process remembers when it last asked a server."""
-        part_size = min(size, _PART_URLS)
-        for start in range(0, len(self._urls), part_size):
-            urls = self._urls[start : start + part_size]
-            yield SourcePart(_UrlPart(self, urls), portable=False)
-
-    def read_urls(self, urls: Iterable[str], skipped: Skipped) -> Iterator[Page]:
-        """Yield the pages of some of the URLs; those that were fetched before come from the temporary file."""
-        for url in urls:
-            if url not in self._stored:
-                self._stored[url] = self._fetch_and_store(url)
-            stored = self._stored[url]
-            if isinstance(stored, PageError):
-                skipped.add(str(stored), url)
-                continue
-            self._file.seek(stored.start)
-            html = self._file.read(stored.length)
-            yield Page(url, html, fetched=stored.fetched, charset=stored.charset, limits=self._limits)
-
-    def _fetch_and_store(self, url: str) -> _StoredPage | PageError:
-        """Fetch a page into the temporary file; return its position, or why it could not be fetched."""
-        try:
-            page = self._fetcher.fetch(url)
-        except PageError as error:
-            return error
-        start = self._file.seek(0, 2)
-        self._file.write(page.html)
-        return _StoredPage(start, len(page.html), page.charset, page.time)
-
-
-@dataclass(frozen=True)
-class _UrlPart:
-    """Some URLs of a reader."""
-
-    reader: UrlReader
-    urls: list[str]
-
-    @property
-    def total(self) -> int:
-        return len(self.urls)
-
-    def read(self, skipped: Skipped) -> Iterator[Page]:
-        return self.reader.read_urls(self.urls, skipped)
-
-
 @dataclass(frozen=True, slots=True)
 class FetchedPage:
-    """An HTML page as a server sent it."""
+    """An HTML page as a server sent it.
 
+    Attributes:
+        url: Its address after all redirects.
+        html: The page.
+        charset: The encoding that the HTTP header gave.
+        time: When it was fetched.
+        cookies: The `Set-Cookie` headers.
+    """
+
+    url: str
     html: bytes
     charset: str | None
     time: datetime
+    cookies: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
+class Call:
+    """What a request says, besides its address."""
+
+    method: str = "GET"
+    headers: Mapping[str, str] = field(default_factory=lambda: {"Accept": "text/html,*/*;q=0.1"})
+    body: bytes | None = None
+
+    def redirected(self, status: int) -> Call:
+        """Return the request to make after a redirect: all but 307 and 308 turn it into a GET, as browsers do."""
+        return self if status in (307, 308) else replace(self, method="GET", body=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a server sent. The body is still compressed; `decode` returns it as it was meant."""
+
+    url: str
     status: int
     headers: Message
     body: bytes
@@ -203,6 +125,12 @@ class _Answer:
     def decode(self, limit: int) -> bytes:
         """Return the body without its `Content-Encoding`, up to `limit` bytes."""
         return decode_body(self.body, str(self.headers.get("Content-Encoding", "")), limit)
+
+
+_PAGE_CALL = Call()
+
+_Request = Callable[[SplitResult, float, Call], Answer]
+"""Makes one request: its URL, the delay that robots.txt asks for in seconds, and what to ask."""
 
 
 class _TemporaryError(PageError):
@@ -226,6 +154,7 @@ class Fetcher:
         self._politeness = politeness
         self._limit = limit
         self._robots: dict[str, Protego | str] = {}  # by origin; a reason if it could not be read
+        self._robots_locks: dict[str, threading.Lock] = {}  # by origin
         self._last_request: dict[str, float] = {}  # by host, on the monotonic clock
 
     def fetch(self, url: str) -> FetchedPage:
@@ -234,7 +163,7 @@ class Fetcher:
         Raises:
             PageError: The page cannot or must not be fetched; the message is the reason.
         """
-        answer = self._follow_redirects(url, self._limit + 1, obey_robots=True)
+        answer = self._follow_redirects(url, partial(self._request_politely, self._limit + 1))
         if answer.status != 200:
             raise PageError(f"HTTP status {answer.status}")
         if "Content-Type" in answer.headers and answer.headers.get_content_type() not in HTML_TYPES:
@@ -242,24 +171,51 @@ class Fetcher:
         html = answer.decode(self._limit + 1)
         if not html.strip():
             raise PageError("empty")
-        return FetchedPage(html, answer.headers.get_content_charset(), datetime.now(UTC))
+        cookies = tuple(answer.headers.get_all("Set-Cookie", ()))
+        charset = answer.headers.get_content_charset()
+        return FetchedPage(answer.url, html, charset, datetime.now(UTC), cookies)
 
-    def _follow_redirects(self, url: str, limit: int, obey_robots: bool) -> _Answer:
+    def load(self, url: str, call: Call, limit: int, timeout: float) -> Answer:
+        """Load something that a page needs, such as a script. May be called by several threads.
+
+        Every address, also after a redirect, is checked like that of a page, and robots.txt is obeyed. But there is
+        no delay, as in a browser, and no second attempt.
+
+        Args:
+            url: The address.
+            call: What to ask.
+            limit: The maximum number of bytes to read.
+            timeout: Seconds that each request may take.
+
+        Raises:
+            PageError: It cannot or must not be loaded; the message is the reason.
+        """
+        politeness = replace(self._politeness, timeout=min(timeout, self._politeness.timeout))
+
+        def request(parts: SplitResult, delay: float, call: Call) -> Answer:
+            return _request(parts, politeness, limit, call)
+
+        return self._follow_redirects(url, request, call)
+
+    def _follow_redirects(
+        self, url: str, request: _Request, call: Call = _PAGE_CALL, obey_robots: bool = True
+    ) -> Answer:
         """Return the first answer that is no redirect; every step is checked like the first URL.
 
         Args:
             url: Where to start.
-            limit: The maximum number of bytes to read.
+            request: Makes one request.
+            call: What to ask.
             obey_robots: False only for robots.txt itself.
         """
         for _ in range(_MAX_REDIRECTS + 1):
             parts = _split_web_url(url)
             delay = self._check_robots(url, parts) if obey_robots else 0.0
-            answer = self._request_with_retries(parts, max(delay, self._politeness.delay), limit)
+            answer = request(parts, delay, call)
             location = answer.headers.get("Location")
             if answer.status not in _REDIRECTS or not location:
                 return answer
-            url = urljoin(url, location)
+            url, call = urljoin(url, location), call.redirected(answer.status)
         raise PageError(f"more than {_MAX_REDIRECTS} redirects")
 
     def _check_robots(self, url: str, parts: SplitResult) -> float:
@@ -269,8 +225,9 @@ class Fetcher:
             PageError: It forbids the page, cannot be read, or asks for too long a delay.
         """
         origin = f"{parts.scheme}://{parts.netloc}"
-        if origin not in self._robots:
-            self._robots[origin] = self._read_robots(origin)
+        with self._robots_locks.setdefault(origin, threading.Lock()):
+            if origin not in self._robots:
+                self._robots[origin] = self._read_robots(origin)
         robots = self._robots[origin]
         if isinstance(robots, str):
             raise PageError(robots)
@@ -284,20 +241,22 @@ class Fetcher:
     def _read_robots(self, origin: str) -> Protego | str:
         """Read robots.txt as RFC 9309 says: no file allows everything, a server that fails allows nothing."""
         try:
-            answer = self._follow_redirects(f"{origin}/robots.txt", _MAX_ROBOTS_BYTES, obey_robots=False)
+            request = partial(self._request_politely, _MAX_ROBOTS_BYTES)
+            answer = self._follow_redirects(f"{origin}/robots.txt", request, obey_robots=False)
             text = answer.decode(_MAX_ROBOTS_BYTES) if answer.status == 200 else b""
         except PageError as error:
             return f"robots.txt cannot be read: {error}"
         return Protego.parse(text.decode("utf-8", "replace"))
 
-    def _request_with_retries(self, parts: SplitResult, delay: float, limit: int) -> _Answer:
-        """Make one request, and repeat it with growing pauses while it fails for a temporary reason."""
+    def _request_politely(self, limit: int, parts: SplitResult, delay: float, call: Call) -> Answer:
+        """Make one request after the delay, and repeat it with growing pauses if it fails for a temporary reason."""
         pause = self._politeness.delay
+        delay = max(delay, pause)
         retries_left = self._politeness.retries
         while True:
             self._wait_turn(parts.netloc, delay)
             try:
-                return _request(parts, self._politeness, limit)
+                return _request(parts, self._politeness, limit, call)
             except _TemporaryError as error:
                 wait = max(error.wait or 0.0, pause)
                 if not retries_left or wait > _MAX_WAIT:
@@ -326,7 +285,7 @@ def _split_web_url(url: str) -> SplitResult:
     return parts
 
 
-def _request(parts: SplitResult, politeness: Politeness, limit: int) -> _Answer:
+def _request(parts: SplitResult, politeness: Politeness, limit: int, call: Call) -> Answer:
     """Make one request and read at most `limit` bytes of the answer.
 
     Raises:
@@ -335,7 +294,7 @@ def _request(parts: SplitResult, politeness: Politeness, limit: int) -> _Answer:
     try:
         connection = _connect(parts, politeness)
         with closing(connection), _deadline(connection, politeness.timeout):
-            answer = _exchange(connection, parts, limit)
+            answer = _exchange(connection, parts, limit, call)
     except (*_CONNECTION_ERRORS, ValueError) as error:
         raise _page_error(error, politeness.timeout) from error
     if answer.status in _TEMPORARY_STATUS:
@@ -343,21 +302,22 @@ def _request(parts: SplitResult, politeness: Politeness, limit: int) -> _Answer:
     return answer
 
 
-def _exchange(connection: HTTPConnection, parts: SplitResult, limit: int) -> _Answer:
+def _exchange(connection: HTTPConnection, parts: SplitResult, limit: int, call: Call) -> Answer:
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    request_headers = {
-        "Host": parts.netloc.rpartition("@")[2],
-        "User-Agent": USER_AGENT,
-        "Accept": "text/html,*/*;q=0.1",
-        "Accept-Encoding": "gzip",
-    }
-    # decompressed later, within the limit
-    connection.request("GET", target, headers=request_headers, preload_content=False, decode_content=False)
+    own = {"Host": parts.netloc.rpartition("@")[2], "User-Agent": USER_AGENT, "Accept-Encoding": "gzip"}
+    connection.request(
+        call.method,
+        target,
+        body=call.body,
+        headers={**call.headers, **own},
+        preload_content=False,
+        decode_content=False,  # decompressed later, within the limit
+    )
     headers = Message()
     with closing(connection.getresponse()) as response:
         for name, value in response.headers.items():
             headers[name] = value
-        return _Answer(response.status, headers, read_up_to(response, limit))
+        return Answer(parts.geturl(), response.status, headers, read_up_to(response, limit))
 
 
 def _page_error(error: Exception, timeout: float) -> PageError:

@@ -175,6 +175,11 @@ class Pages(Iterable[Page]):
         """The names of the columns with URL and HTML, if the source has columns."""
         return getattr(self._reader, "columns", None)
 
+    @property
+    def is_rendered(self) -> bool:
+        """True if the scripts of the pages run before they are read."""
+        return bool(getattr(self._reader, "is_rendered", False))
+
     def __iter__(self) -> Iterator[Page]:
         self.skipped = Skipped()
         return self._stream(self.skipped)

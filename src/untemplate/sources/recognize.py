@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 from untemplate.errors import SourceError
 from untemplate.page import DEFAULT_LIMITS, Limits, Page
-from untemplate.sources.fetch import DEFAULT_POLITENESS, Politeness, UrlReader, read_url_list
+from untemplate.sources.fetch import DEFAULT_POLITENESS, Politeness
 from untemplate.sources.html_files import FileReader, FolderReader, TarReader, ZipReader, is_tar
 from untemplate.sources.html_sniffing import SNIFF, is_html
 from untemplate.sources.page_source import InMemory, Pages, Reader
 from untemplate.sources.stream import COMPRESSED_SUFFIXES, open_file, open_stream
+from untemplate.sources.url_list import UrlReader, read_url_list
 from untemplate.sources.warc import WarcReader
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def read_pages(
     html_column: str = "html",
     limits: Limits = DEFAULT_LIMITS,
     politeness: Politeness = DEFAULT_POLITENESS,
+    render: bool = False,
 ) -> Pages:
     """Return the pages of any source. They are read, or fetched, when somebody iterates over them.
 
@@ -43,9 +45,13 @@ def read_pages(
         html_column: The column with its HTML.
         limits: The size limits of each page.
         politeness: How to fetch the pages of URLs.
+        render: True to run the scripts of pages that are fetched, in the system's Chromium, and to return what they
+            made. Only for a text file of URLs; needs the extra `render`.
 
     Raises:
         SourceError: The source cannot be used.
+        MissingExtra: `render` needs the extra of that name.
+        InputError: `render` needs Chromium.
 
     Example:
         >>> import untemplate as ut
@@ -61,7 +67,9 @@ def read_pages(
     if not path.exists():
         hint = "; write the URLs into a text file, one a line" if re.match("https?:", str(source)) else ""
         raise SourceError(f"{source}: no such file or folder{hint}")
-    reader = _Recognizer(path, url_column, html_column, limits, politeness).find_reader()
+    reader = _Recognizer(path, url_column, html_column, limits, politeness, render).find_reader()
+    if render and not isinstance(reader, UrlReader):
+        raise SourceError(f"{source}: only pages of a text file of URLs can be rendered; leave out --render")
     return Pages(os.fspath(source), reader, limits)
 
 
@@ -69,12 +77,19 @@ class _Recognizer:
     """Selects the reader of a file or folder."""
 
     def __init__(
-        self, path: Path, url_column: str, html_column: str, limits: Limits, politeness: Politeness
+        self,
+        path: Path,
+        url_column: str,
+        html_column: str,
+        limits: Limits,
+        politeness: Politeness,
+        render: bool,
     ) -> None:
         self._path = path
         self._columns = (url_column, html_column)
         self._limits = limits
         self._politeness = politeness
+        self._render = render
 
     def find_reader(self) -> Reader:
         """Return the reader of the source; SourceError if there is none, or if the source is damaged."""
@@ -108,7 +123,7 @@ class _Recognizer:
         if is_html(f"page{suffix}", head):
             return FileReader(self._path, self._limits)
         if _URL_LINE.match(text):
-            return UrlReader(read_url_list(self._path), self._limits, self._politeness)
+            return UrlReader(read_url_list(self._path), self._limits, self._politeness, self._render)
         if text.startswith(b"["):
             raise SourceError(f"{self._path}: a JSON array; write one object a line (jq -c '.[]' does it)")
         raise SourceError(f"{self._path}: not recognized as pages; give {_KNOWN}")

@@ -185,12 +185,15 @@ def _look_at(wrapper: Wrapper, page: Page, schema: Schema) -> dict[str, _Sightin
     for name, values in apply_wrapper(wrapper, page, schema.attributes).items():
         if values:
             node = values[0].node
+            is_shown = node.kind != "data"  # nothing on the page surrounds embedded data
+            captions = {finder.caption(node), text_before(node)} - {""} if is_shown else ()
+            names = words_around(node.parent, NAMED_LEVELS) if is_shown else ()
             sightings[name] = _Sighting(
                 tuple(value.text for value in values),
                 values[0].rule,
                 _mean_confidence(values),
-                frozenset((finder.caption(node), text_before(node))) - {""},
-                frozenset(words_around(node.parent, NAMED_LEVELS)),
+                frozenset(captions),
+                frozenset(names),
             )
     return sightings
 

@@ -143,11 +143,15 @@ def change_labels(site: OpenSite, restore: Iterable[int], remove: Iterable[int])
 def _matches_as_labels(
     page: str, attribute: str, matches: Sequence[Match], session: ClusterSession
 ) -> list[Label]:
-    """Return labels for the values of a rule. A value over several nodes has no XPath; its text identifies it."""
+    """Return labels for the values of a rule.
+
+    Values over several nodes, and embedded ones, have no XPath; their text identifies them.
+    """
     has_one_node = session.rules[attribute].nodes == 1
-    labels = [
-        Label(page, attribute, match.text, match.node.xpath if has_one_node else None) for match in matches
-    ]
+    labels = []
+    for match in matches:
+        has_xpath = has_one_node and match.node.kind != "data"
+        labels.append(Label(page, attribute, match.text, match.node.xpath if has_xpath else None))
     return labels or [Label(page, attribute, None)]
 
 
@@ -272,6 +276,8 @@ def mark_label(
 
 def mark_match(match: Match, rule: Rule, rendering: Rendering) -> MarkedItems:
     """Return what to mark for a value that a rule found."""
+    if match.node.kind == "data":
+        return MarkedItems(())
     if match.node.kind == "element":
         return _mark_element(match.node, rendering)
     nodes = [match.node, *islice(nodes_after(match.node), rule.nodes - 1)]

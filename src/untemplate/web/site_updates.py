@@ -47,7 +47,7 @@ def add_site(
     clusters: Iterable[Cluster],
     schema: Schema,
     pages: Pages,
-    columns: dict[str, str],
+    options: dict[str, Any],
 ) -> None:
     """Store the clusters of a site and some of their pages in the catalog, so that people can label them.
 
@@ -59,7 +59,7 @@ def add_site(
         clusters: The clusters of its pages.
         schema: What to extract.
         pages: The source of the pages; an export reads it again.
-        columns: The columns of the source that contain URLs and HTML.
+        options: How the source is read: the names of its columns, and whether scripts run; see `read_pages`.
     """
     run = catalog.start_run(name, "annotate")
     old_wrappers = _stored_wrappers(catalog, name, schema)
@@ -74,7 +74,7 @@ def add_site(
     if not catalog.history(name) or catalog.rules(name) != rules:
         catalog.save_rules(name, rules, "learned", f"templates of {pages.source}")
     source = str(Path(pages.source).resolve())
-    catalog.finish_run(run, {"source": source, "columns": columns, "clusters": figures})
+    catalog.finish_run(run, {"source": source, "options": options, "clusters": figures})
 
 
 def _pages_to_store(cluster: Cluster) -> list[Page]:
@@ -247,13 +247,13 @@ def _fresh_pages(site: OpenSite, source: str | None) -> Iterator[Page]:
         SourceError: There is no source, and no watched page has a URL to fetch.
     """
     if source:
-        yield from read_pages(source, **site.figures.get("columns", {}))
+        yield from read_pages(source, **site.figures.get("options", {}))
         return
     urls = [bellwether.url for bellwether in _bellwethers(site.rules)]
     urls = [url for url in urls if url.startswith(("http://", "https://"))]
     if not urls:
         raise SourceError(f"{site.name}: the watched pages have no URLs to fetch; say where fresh pages are")
-    yield from fetch_pages(urls)
+    yield from fetch_pages(urls, render=site.figures.get("options", {}).get("render", False))
 
 
 def _record_report(site: OpenSite, run: int, rules: Rules, report: Report) -> None:

@@ -27,7 +27,7 @@ SAMPLE_PAGES = 20
 MAX_RENDERINGS = 12
 """Renderings that a site keeps: the page shown, its neighbors, and those in other windows."""
 
-_FIGURES = ("source", "columns", "clusters")
+_FIGURES = ("source", "options", "clusters")
 
 
 class Workspace:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from untemplate.extraction import Rules
     from untemplate.output.quality import Score
     from untemplate.rules import Rule, Selector, Wrapper
+    from untemplate.rules.rule import EmbeddedSelector
     from untemplate.schema import Schema
 
 __all__ = ["diff_command", "show_command", "show_scores", "test_command", "xslt_command"]
@@ -111,6 +112,7 @@ def test_command(
     source: str,
     url_column: str,
     html_column: str,
+    render: bool,
     label_files: tuple[Path, ...],
     verbose: bool,
     as_json: bool,
@@ -130,7 +132,7 @@ def test_command(
     truth = true_values(read_label_files(label_files))
     if not truth:
         raise click.UsageError("Needs labels that give values: give --labels.")
-    with open_pages(source, url_column, html_column) as pages:
+    with open_pages(source, url_column, html_column, render) as pages:
         reading = progress(pages, "Reading pages", pages.total)
         labeled_pages = (page for page in reading if page.is_named_in(truth))
         scores = score_records(rules.extract(labeled_pages), truth, rules.schema)
@@ -214,6 +216,7 @@ def _explain_wrapper(wrapper: Wrapper) -> Iterator[str]:
         yield from _list_selectors(wrapper.records.selectors)
     for name, rule in wrapper.rules.items():
         yield from ("", f"  {name}: {explain_rule(rule)}")
+        yield from _list_embedded(rule.embedded)
         yield from _list_selectors(rule.selectors)
         if rule.committee:
             yield "    committee"
@@ -227,6 +230,16 @@ def _list_selectors(selectors: Sequence[Selector]) -> Iterator[str]:
     for number, selector in enumerate(selectors, 1):
         yield f"    {number}. {selector.support:4.0%}  {explain_selector(selector)}"
         yield f"             {selector.xpath}"
+
+
+def _list_embedded(selectors: Sequence[EmbeddedSelector]) -> Iterator[str]:
+    """Yield a line for each selector of embedded values."""
+    from untemplate.rules.in_words import explain_embedded
+
+    if selectors:
+        yield "    embedded data"
+    for number, selector in enumerate(selectors, 1):
+        yield f"    {number}. {selector.support:4.0%}  {explain_embedded(selector)}"
 
 
 def _wrapper_as_json(wrapper: Wrapper) -> dict[str, Any]:
@@ -246,12 +259,16 @@ def _wrapper_as_json(wrapper: Wrapper) -> dict[str, Any]:
 
 
 def _rule_as_json(rule: Rule) -> dict[str, Any]:
-    from untemplate.rules.in_words import explain_rule
+    from untemplate.rules.in_words import explain_embedded, explain_rule
 
     return {
         "words": explain_rule(rule),
         "selectors": _selectors_as_json(rule.selectors),
         "committee": _selectors_as_json(rule.committee),
+        "embedded": [
+            {"words": explain_embedded(one), "path": str(one.path), "support": one.support}
+            for one in rule.embedded
+        ],
     }
 
 

@@ -279,4 +279,4 @@ def _all_pages(site: OpenSite) -> Pages:
     source = _existing_source(site)
     if source is None:
         return read_pages(list(site.catalog.pages(site.name)))
-    return read_pages(source, **site.figures.get("columns", {}))
+    return read_pages(source, **site.figures.get("options", {}))

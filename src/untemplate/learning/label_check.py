@@ -1,0 +1,88 @@
+"""Extract every labeled page again: a rule that does not return its own labels is a finding.
+
+A person who labels must learn at once that a rule does not do what the labels say, and on which page to look.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from untemplate.labeling import Label
+from untemplate.page import Page
+from untemplate.page.locating import letters_and_digits
+from untemplate.rules.applying import apply_rules
+from untemplate.rules.parsed_page import ParsedPage
+from untemplate.rules.rule import Wrapper
+from untemplate.schema import Attribute, Schema
+
+__all__ = ["LabelFit", "check_labels"]
+
+
+@dataclass(frozen=True)
+class LabelFit:
+    """How well a rule returns the values it was learned from.
+
+    Attributes:
+        labeled: how many values were labeled.
+        returned: how many of them come back.
+        extra: how many values come back that nobody labeled.
+        page: the first page on which the values differ; None if there is none.
+    """
+
+    labeled: int = 0
+    returned: int = 0
+    extra: int = 0
+    page: str | None = None
+
+    @property
+    def problem(self) -> str | None:
+        """The finding as a sentence; None if all labeled values come back and no others."""
+        if self.page is None:
+            return None
+        if self.returned < self.labeled:
+            missing = self.labeled - self.returned
+            return f"the rule does not return {missing} of {self.labeled} labeled values: look at {self.page}"
+        noun = "a value" if self.extra == 1 else f"{self.extra} values"
+        return f"the rule returns {noun} that the labels do not have: look at {self.page}"
+
+    def plus(self, other: LabelFit) -> LabelFit:
+        """Return the sum over two pages."""
+        return LabelFit(
+            self.labeled + other.labeled,
+            self.returned + other.returned,
+            self.extra + other.extra,
+            self.page or other.page,
+        )
+
+
+def check_labels(
+    wrapper: Wrapper, labeled: Mapping[Page, Sequence[Label]], schema: Schema
+) -> dict[str, LabelFit]:
+    """Return for each attribute with a rule how well it returns the labels of all pages.
+
+    Values are compared by letters and digits. Labels that only pin a node by an XPath are not judged.
+    """
+    fits = {name: LabelFit() for name in wrapper.rules}
+    for page, labels in labeled.items():
+        matches = apply_rules(wrapper, ParsedPage(page.tree), schema.attributes)
+        for name, found in matches.items():
+            own = [label for label in labels if label.attribute == name]
+            if own and not any(label.xpath and label.value is None for label in own):
+                texts = [match.text for match in found]
+                fits[name] = fits[name].plus(_compare(page, own, texts, schema.attributes[name]))
+    return fits
+
+
+def _compare(page: Page, labels: Sequence[Label], texts: Sequence[str], attribute: Attribute) -> LabelFit:
+    """Return how the values of one page agree with its labels; one of several labels is enough for a single value."""
+    wanted = Counter(letters_and_digits(label.value or "") for label in labels if not label.is_gap)
+    found = Counter(map(letters_and_digits, texts))
+    if not attribute.many and found and wanted & found:
+        return LabelFit(1, 1)
+    returned = (wanted & found).total()
+    labeled = wanted.total() if attribute.many else min(1, wanted.total())
+    extra = found.total() - returned
+    differs = returned < labeled or extra > 0
+    return LabelFit(labeled, returned, extra, page.id if differs else None)

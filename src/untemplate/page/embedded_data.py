@@ -1,0 +1,435 @@
+"""What a page tells programs: JSON-LD, microdata, RDFa, Open Graph and other meta tags, and application state.
+
+All of it is read into the same form: objects with a type, whose values have paths of names. Lists are transparent,
+so a path such as `ld+json Recipe.recipeIngredient` has several values. Nothing is read until a rule or a learner asks
+for its source.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
+from typing import Any, NamedTuple
+
+import re2
+from lxml import etree
+
+from untemplate.page.dom import squeeze
+from untemplate.page.embedded_json import parse_assignments, parse_flight, parse_json
+from untemplate.page.microdata import read_microdata, read_rdfa
+
+__all__ = [
+    "JSON_LD",
+    "META",
+    "MICRODATA",
+    "NAMING_KEYS",
+    "RDFA",
+    "TYPED_SOURCES",
+    "DataObject",
+    "DataPath",
+    "DataValue",
+    "EmbeddedData",
+    "html_lines",
+    "html_to_text",
+]
+
+JSON_LD, MICRODATA, RDFA, META = "ld+json", "microdata", "rdfa", "meta"
+TYPED_SOURCES = (JSON_LD, MICRODATA, RDFA)
+"""Sources whose names are those of a public vocabulary, mostly schema.org."""
+
+NAMING_KEYS = ("name", "text", "@value")
+"""What an object that is a value is called by: `author.name` on one page is `author` on another."""
+
+# What lists of the vocabularies call their members; other objects inside an object are not members.
+_MEMBER_KEYS = frozenset({"@list", "hasPart", "item", "itemListElement", "step", "steps"})
+
+# Application state: `script:` and the name of the script or of the variable.
+_SCRIPT = "script:"
+_FLIGHT = f"{_SCRIPT}__next_f"
+_NUXT = "__NUXT_DATA__"
+
+# Levels that are read, and values and objects of one source. More do not describe what the page is about.
+MAX_DEPTH = 20
+MAX_VALUES = 20_000
+MAX_OBJECTS = 2_000
+# Longer keys are cut off.
+MAX_KEY_LENGTH = 200
+# Objects of a source that are visited: to find those with a type, and to read their values, some of them repeatedly.
+MAX_VISITED = 100_000
+
+_IGNORED_KEYS = frozenset({"@context", "@id", "@type", "__typename"})
+_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)\b[^<>]*>")
+_BLOCK_TAGS = frozenset(
+    {
+        *(
+            "article",
+            "blockquote",
+            "br",
+            "dd",
+            "div",
+            "dt",
+            "h1",
+            "h2",
+            "h3",
+            "h4",
+            "h5",
+            "h6",
+            "li",
+            "ol",
+            "p",
+        ),
+        *("section", "td", "tr", "ul"),
+    }
+)
+# RE2, since texts of strangers may be made to be slow.
+_HIDDEN = re2.compile(r"(?is)<!--.*?-->|<script\b.*?</script\s*>|<style\b.*?</style\s*>")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]+")
+_LINE_BREAK = re.compile(r"[\r\n\u2028]+")
+_ARGUMENTS = re.compile(r"\(.*\)$", re.DOTALL)
+# Parts of a key that are different on each page: numbers, hashes, the ids of a database.
+_ID_PART = re.compile(r"(?=[0-9A-Fa-f-]*\d)[0-9A-Fa-f]{8}(?:-?[0-9A-Fa-f]{4,})*|\d{2,}")
+_PLAIN_KEY = re.compile(r"[^\s.\[\]\"]+")
+
+
+@dataclass(frozen=True, slots=True)
+class DataPath:
+    """Where values are in embedded data: a source, a type of objects in it, and names from there.
+
+    Attributes:
+        source: `ld+json`, `microdata`, `rdfa`, `meta`, or `script:` and the name of a script or variable.
+        type: the type of the object that the path begins at; empty for the top of the data.
+        keys: the names on the way, one for each level. `*` is any name, as for keys that are ids.
+        ends: if given, also the values below that have one of these as last name, in the members of lists at any
+            level.
+        only_first_end: True if of an object with several of these names only the first counts: steps may have a
+            text and a name, sections only a name.
+
+    Example:
+        >>> str(DataPath("ld+json", "Recipe", ("recipeInstructions",), ("text",)))
+        'ld+json Recipe.recipeInstructions..text'
+    """
+
+    source: str
+    type: str
+    keys: tuple[str, ...]
+    ends: tuple[str, ...] = ()
+    only_first_end: bool = False
+
+    def __str__(self) -> str:
+        names = filter(None, (self.type, *self.keys))
+        path = ".".join(map(_quote_key, names))
+        if self.ends:
+            separator = "/" if self.only_first_end else "|"
+            path += f"..{separator.join(map(_quote_key, self.ends))}"
+        return f"{self.source} {path}"
+
+    def matches(self, keys: tuple[str, ...]) -> bool:
+        """Return True if a value below the object with these keys is meant."""
+        length = len(self.keys)
+        if len(keys) < length or keys[:length] != self.keys:
+            return False
+        return len(keys) == length or (keys[-1] in self.ends and _MEMBER_KEYS.issuperset(keys[length:-1]))
+
+    def end_rank(self, keys: tuple[str, ...]) -> int:
+        """Return the number of the end that such a value has, from 0."""
+        return 0 if len(keys) == len(self.keys) else self.ends.index(keys[-1])
+
+
+class DataValue(NamedTuple):
+    """A text or number of an object: its keys from there, the text, and the innermost object that has it."""
+
+    keys: tuple[str, ...]
+    text: str
+    owner: int
+
+
+def _quote_key(key: str) -> str:
+    return key if _PLAIN_KEY.fullmatch(key) else f'"{key}"'
+
+
+@dataclass(slots=True)
+class _Shared:
+    """What the objects of one source share: those that references mean, and how many were visited so far."""
+
+    references: dict[str, dict[str, Any]] = field(default_factory=dict)
+    visits: int = 0
+
+    def add_reference(self, content: dict[str, Any]) -> None:
+        """Remember an object by its id; of several with the same id, the one that says most."""
+        id_ = content.get("@id")
+        if isinstance(id_, str) and len(content) > len(self.references.get(id_, "1")):
+            self.references[id_] = content
+
+
+class DataObject:
+    """One object of embedded data, or the data of a script as a whole.
+
+    Attributes:
+        type: its type without the address of the vocabulary, such as `Recipe`; empty if it has none.
+    """
+
+    def __init__(self, type_: str, content: Any, shared: _Shared) -> None:
+        self.type = type_
+        self._content = content
+        self._shared = shared
+
+    @cached_property
+    def values(self) -> list[DataValue]:
+        """All texts and numbers in the object, in the order of the data, names first."""
+        return list(islice(self._walk(self._content, (), 0, 0, frozenset()), MAX_VALUES))
+
+    def read(self, path: DataPath) -> list[str]:
+        """Return the values at a path, as they are written in the data."""
+        matching = [value for value in self.values if path.matches(value.keys)]
+        if path.only_first_end:
+            ranks: dict[int, int] = {}
+            for value in matching:
+                ranks[value.owner] = min(path.end_rank(value.keys), ranks.get(value.owner, len(path.ends)))
+            matching = [value for value in matching if path.end_rank(value.keys) == ranks[value.owner]]
+        return [value.text for value in matching]
+
+    def _walk(
+        self, content: Any, keys: tuple[str, ...], owner: int, depth: int, seen: frozenset[str]
+    ) -> Iterator[DataValue]:
+        """Yield the values inside a part of the data, which is that many levels below the object."""
+        if isinstance(content, str):
+            yield DataValue(keys, content, owner)
+        elif isinstance(content, bool) or content is None:
+            return
+        elif isinstance(content, int | float):
+            yield DataValue(keys, str(content), owner)
+        elif depth >= MAX_DEPTH:
+            return
+        elif isinstance(content, dict):
+            yield from self._walk_object(content, keys, depth, seen)
+        else:
+            for member in content:
+                yield from self._walk(member, keys, owner, depth + 1, seen)
+
+    def _walk_object(
+        self, content: dict[str, Any], keys: tuple[str, ...], depth: int, seen: frozenset[str]
+    ) -> Iterator[DataValue]:
+        """Yield the values of an object; of a mere reference, those of the object that it refers to."""
+        self._shared.visits += 1
+        if self._shared.visits > MAX_VISITED:
+            return
+        id_ = content.get("@id")
+        if isinstance(id_, str) and content.keys() <= {"@id", "@type"}:
+            if id_ not in seen and (referred := self._shared.references.get(id_)):
+                yield from self._walk_object(referred, keys, depth + 1, seen | {id_})
+            return
+        for key in sorted(content, key=_is_not_name):
+            if key not in _IGNORED_KEYS:
+                yield from self._walk(
+                    content[key], (*keys, generalize_key(key)), id(content), depth + 1, seen
+                )
+
+
+def _is_not_name(key: str) -> bool:
+    """Sort key: the name of a thing comes before its parts."""
+    return key != "name"
+
+
+def generalize_key(key: str) -> str:
+    """Return a key with `*` for what is different on each page: ids, and the arguments of a query.
+
+    >>> generalize_key("Recipe:18422"), generalize_key('recipe({"slug":"soup"})'), generalize_key("h1")
+    ('Recipe:*', 'recipe(*)', 'h1')
+    """
+    if key.isalpha():
+        return key
+    return _ID_PART.sub("*", _ARGUMENTS.sub("(*)", key[:MAX_KEY_LENGTH]))
+
+
+class EmbeddedData:
+    """The embedded data of one page, read source by source when asked for.
+
+    Args:
+        tree: the root element of the page.
+
+    Example:
+        >>> from untemplate import Page
+        >>> data = '{"@type": "Recipe", "name": "Soup", "recipeIngredient": ["leek", "salt"]}'
+        >>> page = Page(html=f'<script type="application/ld+json">{data}</script>')
+        >>> page.embedded.read(DataPath("ld+json", "Recipe", ("recipeIngredient",)))
+        ['leek', 'salt']
+    """
+
+    def __init__(self, tree: etree._Element) -> None:
+        self._tree = tree
+        self._objects: dict[str, list[DataObject]] = {}
+
+    def sources(self) -> list[str]:
+        """Return the names of all sources that the page has, the most reliable kinds first."""
+        names = [*TYPED_SOURCES, *sorted(self._script_names()), META]
+        return [name for name in names if self.objects(name)]
+
+    def objects(self, source: str) -> list[DataObject]:
+        """Return the objects of a source: each object with a type, also inside others, then the data as a whole."""
+        if source not in self._objects:
+            self._objects[source] = self._read_source(source)
+        return self._objects[source]
+
+    def read(self, path: DataPath) -> list[str]:
+        """Return the values at a path in the first object of its type that has any."""
+        for data_object in self.objects(path.source):
+            if data_object.type == path.type and (texts := data_object.read(path)):
+                return texts
+        return []
+
+    def _read_source(self, source: str) -> list[DataObject]:
+        if source == META:
+            return [DataObject("", content, _Shared()) for content in [self._read_meta()] if content]
+        roots = self._read_roots(source)
+        shared = _Shared()
+        typed: list[DataObject] = []
+        for visited in islice(_visit_objects(roots), MAX_VISITED):
+            shared.add_reference(visited)
+            typed += (DataObject(type_, visited, shared) for type_ in _types_of(visited))
+        tops = [DataObject("", root, shared) for root in roots]
+        return [*typed[:MAX_OBJECTS], *tops]
+
+    def _read_roots(self, source: str) -> list[Any]:
+        """Return the data of a source, one item for each script."""
+        if source == MICRODATA:
+            return read_microdata(self._tree)
+        if source == RDFA:
+            return read_rdfa(self._tree)
+        if source == JSON_LD:
+            contents = [parse_json(text) for kind, _, text in self._scripts if kind == "ld"]
+            return [content for content in contents if isinstance(content, dict | list)]
+        return list(self._read_state(source.removeprefix(_SCRIPT)))
+
+    def _read_state(self, name: str) -> Iterator[Any]:
+        """Yield the application state of this name."""
+        if name == "__next_f":
+            yield from parse_flight(
+                [text for kind, _, text in self._scripts if kind == "js" and name in text]
+            )
+            return
+        for kind, script_name, text in self._scripts:
+            if kind == "json" and script_name == name:
+                content = parse_json(text)
+                yield _resolve_nuxt(content) if name == _NUXT else content
+            elif kind == "js" and name in text:
+                yield from (content for variable, content in parse_assignments(text) if variable == name)
+
+    def _script_names(self) -> Iterator[str]:
+        """Yield the source of each script with application state."""
+        names: set[str] = set()
+        for kind, script_name, text in self._scripts:
+            if kind == "json":
+                names.add(script_name)
+            elif kind == "js" and "__next_f" in text:
+                names.add("__next_f")
+            elif kind == "js":
+                names.update(variable for variable, _ in parse_assignments(text))
+        return (f"{_SCRIPT}{name}" for name in names)
+
+    @cached_property
+    def _scripts(self) -> list[tuple[str, str, str]]:
+        """Each script that may contain data: "ld", "json" or "js", its name, and its text."""
+        scripts: list[tuple[str, str, str]] = []
+        for element in self._tree.iter("script"):
+            text = element.text
+            if not text or len(text) < 2:
+                continue
+            type_ = (element.get("type") or "").lower()
+            if "ld+json" in type_:
+                scripts.append(("ld", "", text))
+            elif "json" in type_:
+                name = element.get("id") or element.get("data-name") or element.get("class") or "json"
+                scripts.append(("json", generalize_key(squeeze(name)), text))
+            elif "{" in text or "[" in text:
+                scripts.append(("js", "", text))
+        return scripts
+
+    def _read_meta(self) -> dict[str, list[str]]:
+        """Return the contents of meta tags by name, such as `og:title`."""
+        contents: dict[str, list[str]] = {}
+        for element in islice(self._tree.iter("meta"), MAX_OBJECTS):
+            name, content = element.get("property") or element.get("name"), element.get("content")
+            if name and content and not content.isspace():
+                contents.setdefault(squeeze(name).lower(), []).append(content)
+        return contents
+
+
+def _visit_objects(roots: list[Any]) -> Iterator[dict[str, Any]]:
+    """Yield all objects inside data, an object before those inside it."""
+    waiting: list[tuple[Any, int]] = [(root, 0) for root in reversed(roots)]
+    while waiting:
+        content, depth = waiting.pop()
+        if isinstance(content, dict):
+            yield content
+            inner = list(content.values())
+        else:
+            inner = content if isinstance(content, list) else []
+        if depth < MAX_DEPTH:
+            waiting += [(part, depth + 1) for part in reversed(inner) if isinstance(part, dict | list)]
+
+
+def _types_of(content: dict[str, Any]) -> Iterator[str]:
+    """Yield the types of an object without the address of the vocabulary."""
+    types = content.get("@type") or content.get("__typename")
+    for type_ in types if isinstance(types, list) else [types]:
+        if isinstance(type_, str) and type_:
+            yield re.split(r"[/#]", type_.rstrip("/#"))[-1]
+
+
+def _resolve_nuxt(content: Any) -> Any:
+    """Return the state of Nuxt 3 as data: its objects and lists name their parts by the index in one long list."""
+    if not isinstance(content, list):
+        return content
+    resolved: list[Any] = [
+        [] if isinstance(part, list) else {} if isinstance(part, dict) else part for part in content
+    ]
+
+    def part_at(index: Any) -> Any:
+        is_index = isinstance(index, int) and 0 <= index < len(resolved)
+        return resolved[index] if is_index else None
+
+    for part, target in zip(content, resolved, strict=True):
+        if isinstance(part, list):
+            # `["Reactive", 1]` wraps one part.
+            target += map(part_at, part)
+        elif isinstance(part, dict):
+            target.update((key, part_at(index)) for key, index in part.items())
+    return resolved[0] if resolved else None
+
+
+# HTML inside strings
+
+
+def html_to_text(text: str) -> str:
+    """Return a text of embedded data as a page would show it: without tags, entities decoded, white space squeezed.
+
+    >>> html_to_text("<p>Salt &amp;amp; <b>pep</b>per</p>")
+    'Salt & pepper'
+    """
+    return squeeze(_without_tags(text))
+
+
+def html_lines(text: str) -> list[str]:
+    r"""Return the lines of a text of embedded data: blocks, line breaks and raw line feeds separate them.
+
+    >>> html_lines("<li>Chop.</li><li>Cook<br>slowly.</li>\nServe.")
+    ['Chop.', 'Cook', 'slowly.', 'Serve.']
+    """
+    return list(filter(None, map(squeeze, _LINE_BREAK.split(_without_tags(text)))))
+
+
+def _without_tags(text: str) -> str:
+    """Return the text with a line feed for each block tag, and nothing for other tags and control characters."""
+    if "&" in text:
+        text = html.unescape(html.unescape(text))
+    if "<" in text:
+        text = _TAG.sub(_replace_tag, _HIDDEN.sub("", text))
+    return _CONTROL.sub(" ", text)
+
+
+def _replace_tag(match: re.Match[str]) -> str:
+    return "\n" if match[2] and match[2].lower() in _BLOCK_TAGS else ""

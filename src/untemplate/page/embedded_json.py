@@ -1,0 +1,163 @@
+"""JSON in the scripts of a page, read as leniently as it is written.
+
+Pages put JSON into scripts by template, so it comes with comments, trailing commas, raw line breaks, HTML entities,
+or several objects in a row. What cannot be repaired is skipped: it costs nothing but its own values.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+import re2
+
+__all__ = ["MAX_SCRIPT_LENGTH", "parse_assignments", "parse_flight", "parse_json"]
+
+MAX_SCRIPT_LENGTH = 5_000_000
+"""Longer scripts are skipped: the largest of 300 sites has 2.4 million characters."""
+
+# Shorter objects assigned to a variable are settings, not data.
+MIN_STATE_LENGTH = 60
+# Assigned values of one script that are read.
+MAX_ASSIGNMENTS = 40
+# Characters that may be scanned in vain for assigned values, so that hostile scripts take linear time.
+MAX_SCANNED = 2 * MAX_SCRIPT_LENGTH
+
+_WRAPPING = re.compile(
+    r"^\s*(?:<!--|(?://|/\*)?\s*<!\[CDATA\[(?:\s*\*/)?)|(?:-->|(?://|/\*)?\s*\]\]>(?:\s*\*/)?)\s*$"
+)
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]+")
+# These run on texts of strangers, some of which are made to be slow: RE2 takes linear time.
+_COMMENTS = re2.compile(r"(?s)/\*.*?\*/|(?m:^\s*//.*$)")
+_TRAILING_COMMA = re2.compile(r",\s*([}\]])")
+_NO_VALUE = re2.compile(r"([:,\[])\s*(?:undefined|NaN|-?Infinity)\b")
+_BETWEEN_OBJECTS = re2.compile(r"}\s*[,;]?\s*{")
+
+_ASSIGNED = re.compile(r"=\s*(?:(?=[\[{])|JSON\.parse\(\s*(?=[\"']))")
+_NAME_BEFORE = re.compile(r"([A-Za-z_$][\w$]*)(?:[\"']\s*\])?\s*$")
+_SINGLE_QUOTED = re.compile(r"'((?:[^'\\]|\\.)*)'", re.DOTALL)
+_ESCAPE_OR_QUOTE = re.compile(r"\\(.)|\"", re.DOTALL)
+# Chunks of a page that Next.js streams, and the rows in them.
+_FLIGHT_PUSH = re.compile(r"__next_f\.push\(\s*(?=\[)")
+_FLIGHT_ROW = re.compile(r"(?m)^[0-9a-f]{1,8}:(?=[\[{])")
+
+_decoder = json.JSONDecoder(strict=False)
+
+
+def parse_json(text: str) -> Any:
+    """Return the data in a JSON text that may be broken; several objects as a list; None if it cannot be read.
+
+    >>> parse_json('/* ours */ {"name": "Grill", "tags": ["bar",],};')
+    {'name': 'Grill', 'tags': ['bar']}
+    """
+    if len(text) > MAX_SCRIPT_LENGTH or not text or text.isspace():
+        return None
+    for repaired in _repair(text):
+        try:
+            return orjson.loads(repaired)
+        except orjson.JSONDecodeError:
+            continue
+    return None
+
+
+def _repair(text: str) -> Iterator[str]:
+    """Yield the text as it is, then more and more changed, until it is JSON."""
+    yield text
+    text = _WRAPPING.sub("", _WRAPPING.sub("", text.strip())).strip().rstrip(";")
+    yield text
+    text = _CONTROL.sub(" ", text)
+    yield text
+    # orjson refuses lone surrogates, and RE2 cannot read them.
+    text = text.encode("utf-8", "replace").decode()
+    text = _NO_VALUE.sub(r"\1null", _TRAILING_COMMA.sub(r"\1", _COMMENTS.sub("", text))).replace("\\'", "'")
+    yield text
+    if "}" in text:
+        yield f"[{_BETWEEN_OBJECTS.sub('},{', text)}]"
+    if "&quot;" in text or "&#34;" in text:
+        yield html.unescape(text)
+
+
+def parse_assignments(script: str) -> Iterator[tuple[str, Any]]:
+    """Yield the objects and lists that a script assigns to variables, with the variable's last name.
+
+    >>> list(parse_assignments('window.__STATE__ = {"recipe": {"name": "Soup", "author": "Ann", "minutes": "40"}};'))
+    [('__STATE__', {'recipe': {'name': 'Soup', 'author': 'Ann', 'minutes': '40'}})]
+    """
+    if len(script) > MAX_SCRIPT_LENGTH:
+        return
+    end = count = scanned = 0
+    for match in _ASSIGNED.finditer(script):
+        if match.start() < end:
+            continue
+        if count >= MAX_ASSIGNMENTS or scanned > MAX_SCANNED:
+            return
+        name = _NAME_BEFORE.search(script, max(0, match.start() - 80), match.start())
+        if name is None:
+            continue
+        value, end_of_value = _decode_at(script, match.end())
+        if value is None:
+            scanned += end_of_value - match.end()
+        elif end_of_value - match.end() >= MIN_STATE_LENGTH:
+            end = end_of_value
+            count += 1
+            yield name[1], value
+
+
+def _decode_at(script: str, start: int) -> tuple[Any, int]:
+    """Return the object, the list, or the JSON in a string that begins there, and where it ends; None without one."""
+    if script[start] == "'":
+        literal = _SINGLE_QUOTED.match(script, start)
+        if literal is None:
+            return None, len(script)
+        body = _ESCAPE_OR_QUOTE.sub(_as_double_quoted, literal[1])
+        return _parse_string(f'"{body}"'), literal.end()
+    try:
+        value, end = _decoder.raw_decode(script, start)
+    except json.JSONDecodeError as error:
+        return None, error.pos
+    except RecursionError:
+        return None, len(script)
+    # The strict parser reads it again: texts with halves of characters cannot be written to files.
+    return parse_json(value if isinstance(value, str) else script[start:end]), end
+
+
+def _as_double_quoted(match: re.Match[str]) -> str:
+    """Return an escape or a quotation mark of a single-quoted text as a double-quoted text writes it."""
+    if match[1] is None:
+        return '\\"'
+    return "'" if match[1] == "'" else match[0]
+
+
+def _parse_string(literal: str) -> Any:
+    """Return the data in the JSON that a string literal contains."""
+    try:
+        return parse_json(orjson.loads(literal))
+    except orjson.JSONDecodeError:
+        return None
+
+
+def parse_flight(scripts: list[str]) -> list[Any]:
+    """Return the objects and lists in the rows that Next.js streams by `self.__next_f.push([1, "…"])`."""
+    chunks: list[str] = []
+    for script in scripts:
+        for match in _FLIGHT_PUSH.finditer(script):
+            pushed, _ = _decode_at(script, match.end())
+            if isinstance(pushed, list) and len(pushed) > 1 and isinstance(pushed[1], str):
+                chunks.append(pushed[1])
+    stream = "".join(chunks)[:MAX_SCRIPT_LENGTH]
+    rows: list[Any] = []
+    end = scanned = 0
+    for match in _FLIGHT_ROW.finditer(stream):
+        if match.start() < end or scanned > MAX_SCANNED:
+            continue
+        row, end_of_row = _decode_at(stream, match.end())
+        if row is None:
+            scanned += end_of_row - match.end()
+        else:
+            rows.append(row)
+            end = end_of_row
+    return rows

@@ -1,0 +1,64 @@
+"""Lists of values: members by what they share, in the largest region, whatever markup a member has."""
+
+from __future__ import annotations
+
+from tests.learning.lessons import site
+from untemplate import Attribute, Label, Schema
+from untemplate.pipeline import learn_site
+from untemplate.rules.in_words import explain_rule
+
+DISHES = ("Soup", "Pie", "Salad", "Bread", "Stew", "Cake")
+SCHEMA = Schema("recipe", {"ingredients": Attribute("ingredients", many=True)})
+
+
+def page_of(number: int, dish: str, groups: int = 1) -> str:
+    """Return a recipe; the amount, the unit and the name of an ingredient are elements of their own."""
+    item = "<li class=item><span>{0}</span> <span>cups</span> <a href=/{1}>{1}</a></li>"
+    lists = ""
+    for group in range(groups):
+        items = "".join(item.format(number + k, f"{dish.lower()}-{group}-{k}") for k in range(3))
+        lists += f"<h3>Part {group}</h3><ul>{items}</ul>"
+    related = "".join(f"<li><a href=/{other}>{other}</a></li>" for other in DISHES)
+    return f"<h1>{dish}</h1><div class=recipe><div>{lists}</div></div><ul>{related}</ul>"
+
+
+def ingredients(number: int, dish: str, groups: int = 1) -> list[str]:
+    return [f"{number + k} cups {dish.lower()}-{group}-{k}" for group in range(groups) for k in range(3)]
+
+
+def label(values: list[str]) -> list[Label]:
+    return [Label("0", "ingredients", value) for value in values]
+
+
+def test_a_member_of_several_nodes_comes_back_whole_and_a_second_list_is_found() -> None:
+    bodies = [page_of(n, dish, groups=1 + n % 2) for n, dish in enumerate(DISHES)]
+    learned = learn_site(site(bodies), label(ingredients(0, "Soup")), SCHEMA)
+    for number, (record, dish) in enumerate(zip(learned.rules.extract(site(bodies)), DISHES, strict=True)):
+        texts = [value.text for value in record.values["ingredients"]]
+        assert texts == ingredients(number, dish, 1 + number % 2)
+
+
+def test_the_rule_says_what_the_members_share() -> None:
+    bodies = [page_of(n, dish) for n, dish in enumerate(DISHES)]
+    learned = learn_site(site(bodies), label(ingredients(0, "Soup")), SCHEMA)
+    words = explain_rule(learned.rules.wrappers[0].rules["ingredients"])
+    assert words.startswith("all text in an `li`")
+    assert "cups" not in words
+
+
+def test_a_member_that_is_not_on_the_page_is_reported_and_the_others_teach() -> None:
+    bodies = [page_of(n, dish) for n, dish in enumerate(DISHES)]
+    labels = label([*ingredients(0, "Soup"), "a pinch of salt"])
+    learned = learn_site(site(bodies), labels, SCHEMA)
+    ((report,),) = learned.reports.values()
+    assert "1 of 4 labeled values are no text of their own" in report.problems[0]
+    record = learned.rules.extract_one(site(bodies)[3])
+    assert [value.text for value in record.values["ingredients"]] == ingredients(3, "Bread")
+
+
+def test_leftovers_teach_nothing() -> None:
+    bodies = [page_of(n, dish) for n, dish in enumerate(DISHES)]
+    learned = learn_site(site(bodies), label(["Soup", "one", "two", "three", "four"]), SCHEMA)
+    ((report,),) = learned.reports.values()
+    assert report.rule is None
+    assert report.problems[-1] == "most labeled values are not on their pages"
