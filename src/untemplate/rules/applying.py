@@ -38,8 +38,8 @@ from untemplate.value_types import looks_typed
 __all__ = ["Match", "apply_rule", "apply_rules", "apply_wrapper"]
 
 # Confidence in a value by what embedded data and the page say. Measured on the 210 sites of `recipes`, rules from one
-# labeled page: of values on which both agree 598 of 602 are right, of embedded ones that the page shows elsewhere 286 of
-# 304. Of the others there are too few to measure.
+# labeled page: of values on which both agree 598 of 602 are right, of embedded ones that the page shows elsewhere 286
+# of 304. Of the others there are too few to measure.
 AGREED, SHOWN, NOT_SHOWN, CONTRADICTED = 0.99, 0.9, 0.6, 0.5
 
 
