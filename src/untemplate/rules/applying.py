@@ -17,6 +17,7 @@ from lxml import etree
 
 from untemplate.page import Node, Page
 from untemplate.page.captions import CaptionFinder, nodes_after, static_key
+from untemplate.page.embedded_data import META
 from untemplate.rules.embedded_selection import embedded_nodes, same_texts
 from untemplate.rules.node_selection import (
     Candidates,
@@ -127,15 +128,22 @@ class _RuleRun:
 
     def _choose(self, visible: list[Match]) -> list[Match]:
         """Return what the embedded data say if the page shows it; else what was found on the page, if anything."""
-        embedded = [matches for matches in map(self._read_embedded, self.rule.embedded) if matches]
-        for matches in embedded:
+        embedded: list[list[Match]] = []
+        for selector in self.rule.embedded:
+            if not (matches := self._read_embedded(selector)):
+                continue
+            embedded.append(matches)
             if _are_same(matches, visible):
                 return _with_confidence(visible, AGREED)
-            if all(self.page.shows(match.text) for match in matches):
+            # Meta tags are made for lists of links: they confirm what the page shows, and do not correct it.
+            if (selector.path.source != META or not visible) and self._are_shown(matches):
                 return _with_confidence(matches, SHOWN)
         if visible:
             return _with_confidence(visible, CONTRADICTED) if embedded else visible
         return _with_confidence(embedded[0], NOT_SHOWN) if embedded else []
+
+    def _are_shown(self, matches: Sequence[Match]) -> bool:
+        return all(self.page.shows(match.text) for match in matches)
 
     def _read_embedded(self, selector: EmbeddedSelector) -> list[Match]:
         """Return the values that a selector finds in the embedded data."""
