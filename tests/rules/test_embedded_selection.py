@@ -129,4 +129,3 @@ def test_meta_tags_confirm_but_do_not_correct() -> None:
     (confirmed,) = apply(Page(html=html.format("<h1>Soup</h1>")), HEADING, embedded=(title,))
     (alone,) = apply(Page(html=html.format("")), HEADING, embedded=(title,))
     assert (corrected.text, confirmed.text, alone.text) == ("Stew", "Soup", "Soup")
-    assert corrected.confidence < confirmed.confidence

@@ -132,12 +132,14 @@ class _RuleRun:
         for selector in self.rule.embedded:
             if not (matches := self._read_embedded(selector)):
                 continue
-            embedded.append(matches)
             if _are_same(matches, visible):
                 return _with_confidence(visible, AGREED)
             # Meta tags are made for lists of links: they confirm what the page shows, and do not correct it.
-            if (selector.path.source != META or not visible) and self._are_shown(matches):
+            if selector.path.source == META and visible:
+                continue
+            if self._are_shown(matches):
                 return _with_confidence(matches, SHOWN)
+            embedded.append(matches)
         if visible:
             return _with_confidence(visible, CONTRADICTED) if embedded else visible
         return _with_confidence(embedded[0], NOT_SHOWN) if embedded else []
