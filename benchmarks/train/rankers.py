@@ -22,6 +22,7 @@ from rich.progress import track
 
 from benchmarks.data import swde
 from benchmarks.data.swde import Truth
+from benchmarks.train.ranker_fitting import RankingExample, fit_chooser, fit_judge
 from untemplate.demo import VERTICALS, Site, make_site
 from untemplate.labeling.label import Label
 from untemplate.labeling.nodes import Fields
@@ -31,9 +32,6 @@ from untemplate.labeling.seed.field_ranking import (
     JOINT_SIGNS,
     JUDGE_SIGNS,
     Rankers,
-    RankingExample,
-    fit_chooser,
-    fit_judge,
     gather_joint_evidence,
     judge_evidence,
     rank_jointly,

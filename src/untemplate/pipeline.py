@@ -19,7 +19,7 @@ from untemplate.learning import (
     flatten_rows,
     group_labels,
     labeled_schema,
-    learn_cluster,
+    learn_parts,
 )
 from untemplate.lists import Row
 from untemplate.page import Page
@@ -75,13 +75,12 @@ def learn(
 ) -> Rules:
     """Cluster the pages of a site, and learn one wrapper for each cluster that has labels.
 
-    Without labels, the embedded data of the pages teach, as far as the schema names them. A cluster without labels
+    Without labels the embedded data of the pages teach, as far as the schema names them. A cluster that has none
     borrows the wrapper of a labeled cluster, if its rules work there.
 
     Args:
-        pages: pages of one site, labeled or not.
-        labels: which values are on some of the pages; rows that `find_records` returned are labels, too. None if
-            the embedded data of the pages shall teach; then a schema is needed.
+        pages: pages of one site, labeled or not. They may be a stream; see `cluster` for how many are kept.
+        labels: values of some pages, or rows that `find_records` returned; None to learn from embedded data.
         schema: the attributes to learn. Without one, every labeled attribute is a text.
 
     Raises:
@@ -103,18 +102,22 @@ def learn_site(
     pages: Iterable[Page], labels: Iterable[Label] | Iterable[Row] | None = None, schema: Schema | None = None
 ) -> Learned:
     """Learn the rules of a site as `learn` does, and report how that went."""
-    pages = list(pages)
-    labels = label_by_embedded(pages, schema) if labels is None else list(flatten_rows(labels))
+    if labels is None:
+        labels = label_by_embedded(pages := list(pages), schema)
+    labels = list(flatten_rows(labels))
     schema = schema or labeled_schema(labels)
-    by_page, ignored = group_labels(labels, pages, schema)
+    by_page, ignored = group_labels(labels, schema)
+    site = cluster_labeled(pages, by_page, schema)
     labeled: list[LearnedCluster] = []
     lenders: list[Lender] = []
-    labeled_clusters, other_clusters = cluster_labeled(pages, by_page)
-    for cluster in labeled_clusters:
-        learned = learn_cluster(cluster, by_page, schema)
-        labeled.append(add_bellwethers(learned, cluster, by_page, schema))
-        lenders.append((labeled[-1].wrapper, cluster.pages))
-    borrowed = [borrow_wrapper(cluster, lenders, schema) for cluster in other_clusters]
+    unlabeled = list(site.unlabeled)
+    for cluster in site.labeled:
+        learned_parts, other_parts = learn_parts(cluster, by_page, schema)
+        unlabeled += other_parts
+        for part, learned in learned_parts:
+            labeled.append(add_bellwethers(learned, part, by_page, schema))
+            lenders.append((labeled[-1].wrapper, part.pages))
+    borrowed = [borrow_wrapper(cluster, lenders, schema) for cluster in unlabeled]
     wrappers = (*(result.wrapper for result in labeled), *(result.wrapper for result in borrowed))
     schema = replace(schema, rows=any(wrapper.records for wrapper in wrappers))
-    return Learned(Rules(schema, wrappers), labeled, borrowed, ignored)
+    return Learned(Rules(schema, wrappers), labeled, borrowed, [*ignored, *site.problems])

@@ -46,7 +46,6 @@ def test_cluster_prints_a_table(run: Run, folder: Path) -> None:
     assert header.split() == ["cluster", "pages", "importance", "signature", "URL", "pattern", "example"]
     assert rows[0].split()[0] == "c1"
     assert "http://www." in rows[0]
-    assert "pruned" in done.stderr
 
 
 def test_cluster_as_json_names_each_page_once(run: Run, folder: Path, site: Site) -> None:

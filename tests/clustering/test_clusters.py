@@ -1,11 +1,9 @@
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from untemplate import Page
 from untemplate.clustering import Clustering, cluster
-from untemplate.clustering.clusters import PathIndex, link_groups, tag_paths
+from untemplate.clustering.templates import link_groups
 from untemplate.page import Signature, signature, url_matches
 
 
@@ -63,7 +61,7 @@ def test_what_a_cluster_tells():
 def test_smaller_inputs_scale_pruning_and_say_so():
     clustering = cluster([detail(number) for number in range(300)])
     assert clustering.threshold == 3
-    assert clustering.notes == ["fewer than 2,000 pages: clusters below 3 pages pruned instead of 20"]
+    assert clustering.notes == ["templates with fewer than 3 pages are left out"]
 
 
 def test_templates_with_too_few_pages_are_pruned():
@@ -122,15 +120,31 @@ def test_trees_do_not_pile_up():
     assert not any("tree" in vars(page) for page in pages)
 
 
-def test_big_sites_are_sampled_and_the_others_assigned():
+def test_pages_that_are_not_compared_are_assigned():
     pages = [
-        detail(number % 50, number % 3) if number % 4 else listing(number % 50) for number in range(12_000)
+        detail(number % 50, number % 3) if number % 4 else listing(number % 50) for number in range(4_000)
     ]
     clustering = cluster(pages)
     assert groups(clustering) == [{"detail"}, {"list"}]
-    assert [len(one.pages) for one in clustering] == [9_000, 3_000]
+    assert [len(one.pages) for one in clustering] == [3_000, 1_000]
     assert clustering.threshold == 20
-    assert "sample of 10,000 of 12,000 pages" in clustering.notes[0]
+
+
+def test_a_big_site_is_sampled_and_still_counted(monkeypatch):
+    monkeypatch.setattr("untemplate.clustering.site_sample.MAX_SAMPLE_PAGES", 500)
+    stream = (detail(number, number % 3) if number % 4 else listing(number) for number in range(2_000))
+    clustering = cluster(stream, always_kept={"list-1996"})
+    assert groups(clustering) == [{"detail"}, {"list"}]
+    assert sum(len(one.pages) for one in clustering) == 500
+    assert [one.size for one in clustering] == [1_500, 500]
+    assert "list-1996" in {page.id for page in clustering[1].pages}
+    assert "sample of 500 of 2,000 pages" in clustering.notes[-1]
+
+
+def test_pages_of_different_known_kinds_are_apart():
+    pages = [detail(number) for number in range(20)]
+    clustering = cluster(pages, {"detail-3": "detail", "http://x.y/item/7.html": "other"})
+    assert [[page.id for page in one.pages] for one in clustering[1:]] == [["detail-7"]]
 
 
 def test_strays_of_one_template_found_a_cluster_with_signatures():
@@ -147,30 +161,6 @@ def test_strays_of_one_template_found_a_cluster_with_signatures():
     assert sorted(map(sorted, groups(clustering))) == [["list"], ["varied"]]
     assert all(one.signatures and isinstance(one.signature, Signature) for one in clustering)
     assert all(url_matches(one.url_pattern, page.url) for one in clustering for page in one.pages)
-
-
-path_sets = st.lists(st.frozensets(st.sampled_from("abcdef")), min_size=1, max_size=6)
-
-
-def test_tag_paths_are_distinct_and_without_positions():
-    page = Page(html=b"<html><body><p>a<b>c</b></p><p>d</p><!-- e --></body></html>")
-    assert tag_paths(page) == {"/html", "/html/body", "/html/body/p", "/html/body/p/b"}
-
-
-def test_trees_are_forgotten():
-    page = Page(html=b"<p>a")
-    tag_paths(page)
-    assert "tree" not in vars(page)
-
-
-def test_pages_that_cannot_be_read_have_none():
-    assert tag_paths(Page(html=b"")) == frozenset()
-
-
-@given(path_sets, st.frozensets(st.sampled_from("abcdefgh")))
-def test_similarities_are_jaccard(sets, other):
-    expected = [len(one & other) / len(one | other) if one | other else 0 for one in sets]
-    assert np.allclose(PathIndex(sets).similarities(other), expected)
 
 
 def test_average_linkage_weighs_by_size():

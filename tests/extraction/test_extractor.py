@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from tests.rules.trees import html_trees
 from untemplate import Attribute, Limits, Page, Reason, Record, Rules, Schema, learn
 from untemplate.demo import make_site
-from untemplate.extraction.extractor import WrapperIndex
 from untemplate.page import Signature, signature
 from untemplate.rules import Rule, Selector, Wrapper
 from untemplate.rules.feature import Feature
@@ -288,48 +287,3 @@ def test_a_value_must_match_the_attributes_pattern() -> None:
     rules = rules_of(wrapper("a", [NAME], signatures=(ANY,)), schema=schema)
     assert rules.extract_one(page("<h1>12345</h1>"))["name"] == "12345"
     assert rules.extract_one(page("<h1>1234</h1>"))["name"] is None
-
-
-# the index of wrappers
-
-# Few different bytes and pieces, so that many things match.
-VALUES = st.sampled_from([0, 0, 0, 7, 255])
-PATTERNS = st.builds("".join, st.lists(st.sampled_from(["*", "/a", "/b", ".x"]), max_size=4))
-URLS = st.builds("".join, st.lists(st.sampled_from(["/a", "/b", ".x"]), max_size=5))
-SIGNATURES = st.builds(Signature, st.tuples(*[VALUES | st.none()] * 8))
-WRAPPERS = st.builds(
-    Wrapper,
-    st.just("c"),
-    st.lists(SIGNATURES, max_size=2).map(tuple),
-    st.integers(0, 3),
-    PATTERNS,
-    st.just({}),
-)
-
-
-@given(st.lists(WRAPPERS, max_size=8), URLS, st.builds(Signature, st.tuples(*[VALUES] * 8)))
-def test_the_index_finds_what_trying_all_wrappers_finds(
-    wrappers: list[Wrapper], url: str, own: Signature
-) -> None:
-    wrapper_index = WrapperIndex(wrappers)
-    ranked = sorted(wrappers, key=lambda wrapper: -wrapper.importance)
-    assert wrapper_index.ranked == ranked
-    known = [index for index, wrapper in enumerate(ranked) if wrapper.matches_url(url)]
-    among = wrapper_index.find_by_url(url)
-    assert list(among) == (known or list(range(len(ranked))))
-    covering = [index for index in among if ranked[index].matches_signature(own)]
-    assert wrapper_index.find_by_signature(own, among) == (covering[0] if covering else None)
-
-
-@given(st.lists(WRAPPERS, max_size=8), st.builds(Signature, st.tuples(*[VALUES] * 8)), st.integers(1, 8))
-def test_the_most_similar_wrappers(wrappers: list[Wrapper], own: Signature, count: int) -> None:
-    def likeness(index: int) -> int:
-        return max((mine.agreement(own) for mine in wrapper_index.ranked[index].signatures), default=0)
-
-    wrapper_index = WrapperIndex(wrappers)
-    among = range(0, len(wrappers), 2)
-    chosen = wrapper_index.find_most_similar(own, among, count)
-    assert chosen == sorted(chosen)
-    assert len(chosen) == min(count, len(among))
-    others = set(among) - set(chosen)
-    assert all(likeness(one) >= likeness(other) for one in chosen for other in others)

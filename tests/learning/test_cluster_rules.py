@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.learning.lessons import schema_of, site
-from untemplate import Label, LabelError, Page
-from untemplate.learning import group_labels, learn_stops
+from untemplate import Label, LabelError, Page, cluster
+from untemplate.learning import SampleTable, group_labels, learn_cluster, learn_sample, learn_stops
 from untemplate.rules import Rule, Selector, Wrapper, parsed_page
 from untemplate.rules.feature import Feature
 
@@ -38,6 +38,18 @@ def test_rules_do_not_depend_on_the_order_of_sets(tmp_path: Path) -> None:
         subprocess.run([sys.executable, "-c", LEARN_SITE, str(rules)], env=environment, check=True)
         contents.append(rules.read_bytes())
     assert contents[0] == contents[1]
+
+
+def test_a_table_is_learned_from_again_and_again_with_the_rules_of_the_whole_cluster() -> None:
+    pages = site([f"<h1>Cafe {number}</h1><p>Tel: <b>555-010{number}</b></p>" for number in range(4)])
+    names, phones = Label("0", "name", "Cafe 0"), Label("0", "phone", "555-0100")
+    schema = schema_of(name="text", phone="phone")
+    wrapper = learn_cluster(cluster(pages)[0], {"0": [names, phones]}, schema).wrapper
+    table = SampleTable(pages)
+    for label in (names, phones):
+        learned = learn_sample(table, {pages[0]: [label]}, schema)
+        assert learned.rules == {label.attribute: wrapper.rules[label.attribute]}
+        assert learned.static == wrapper.static
 
 
 def test_labels_that_cannot_be_used_are_explained() -> None:

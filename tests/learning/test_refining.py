@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from untemplate import Attribute, Label, Page, Schema
-from untemplate.learning import SampleTable, learn_rules
+from untemplate.learning import SampleTable
+from untemplate.learning.attributes import learn_rules
 from untemplate.learning.refining import learn_classifier, learn_range
 from untemplate.pipeline import learn_site
 from untemplate.rules.rule import Range

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from untemplate import Attribute, Label, Page, Schema
-from untemplate.learning import SampleTable, learn_rules
+from untemplate.learning import SampleTable
+from untemplate.learning.attributes import learn_rules
 from untemplate.learning.search import ScoredFeatures, Search, disjunctions, features_of_row
 from untemplate.rules import Selector
 from untemplate.rules.feature import Feature

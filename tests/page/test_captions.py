@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from tests.rules.trees import html_trees
-from untemplate import Node, Page, static_text
+from untemplate import Node, Page, read_pages, static_text
 from untemplate.learning import SampleTable
 from untemplate.page.captions import MAX_STEPS, CaptionFinder, text_after, text_before
 
@@ -128,3 +128,14 @@ def test_static_text_needs_two_readable_pages() -> None:
 
 def test_static_text_needs_the_same_path() -> None:
     assert static_text([Page(html="<p>x</p>"), Page(html="<b>x</b>")], share=0.6) == frozenset()
+
+
+@pytest.mark.parametrize("site", ["bookshop", "players", "recipes", "restaurants"])
+def test_trees_and_tables_find_the_same_captions(site: str) -> None:
+    table = SampleTable(list(read_pages(Path(__file__).parents[1] / "sites" / site / "pages")))
+    captions = []
+    for number in range(len(table.pages)):
+        finder = CaptionFinder(table.static)
+        captions += [finder.caption(node) for node in table.rows_of_page(number)]
+    assert any(captions)
+    assert captions == table.captions

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
 from untemplate.atomic_file import complete_file
 from untemplate.errors import PageError, RulesError, why
-from untemplate.page import Page, Signature, signature, url_matches
-from untemplate.page.signatures import LENGTH
+from untemplate.extraction.matching import WrapperIndex
+from untemplate.page import Page
 from untemplate.record import Reason, Record, Value
 from untemplate.rules.applying import Match, apply_rules, apply_wrapper
 from untemplate.rules.file_format import format_rules, parse_rules
@@ -24,10 +20,7 @@ from untemplate.rules.rule import Wrapper
 from untemplate.schema import Attribute, Schema
 from untemplate.value_types import parse_typed
 
-__all__ = ["Rules", "WrapperIndex"]
-
-# How many wrappers are tried on a page that none matches. Sites of SWDE have at most two with rules.
-MAX_TRIED_WRAPPERS = 16
+__all__ = ["Rules"]
 
 
 @dataclass(frozen=True)
@@ -141,27 +134,11 @@ class Rules:
         return record
 
     def _match_page(self, page: Page) -> tuple[Wrapper | None, list[_Result]]:
-        """Return the wrapper of a page and what its rules find: by URL, then signature, then success of its rules.
-
-        The paper requires URL and signature to match. We depart from it because signatures change with every
-        advertisement: if the URL pattern of a single wrapper matches and its rules succeed, the signature is not
-        checked. If no signature matches, we choose the wrapper whose rules succeed and find most. Ties are broken by
-        importance.
-        """
-        ranked = self._index.ranked
-        candidates = self._index.find_by_url(page.url)
-        if len(candidates) == 1:
-            single = ranked[candidates[0]]
-            results = self._apply(single, page)
-            if single.rules and self._succeed(single, results):
-                return single, results
-        page_signature = signature(page.html)
-        covering = self._index.find_by_signature(page_signature, candidates)
-        if covering is not None:
-            return ranked[covering], self._apply(ranked[covering], page)
-        with_rules = [index for index in candidates if ranked[index].rules]
-        similar = self._index.find_most_similar(page_signature, with_rules, MAX_TRIED_WRAPPERS)
-        return self._choose_most_successful([ranked[index] for index in similar], page)
+        """Return the wrapper of a page and what its rules find; None if there is no such wrapper."""
+        wrapper, possible = self._index.match(page)
+        if wrapper is not None:
+            return wrapper, self._apply(wrapper, page)
+        return self._choose_most_successful(possible, page)
 
     def _choose_most_successful(
         self, wrappers: Iterable[Wrapper], page: Page
@@ -232,69 +209,3 @@ def _reason_missing(attribute: str, wrapper: Wrapper) -> Reason:
     if attribute in wrapper.lost:
         return Reason.SITE_CHANGED
     return Reason.NOT_ON_PAGE if attribute in wrapper.rules else Reason.NO_RULE
-
-
-class WrapperIndex:
-    """Finds the wrappers a page may belong to without trying all, so that a thousand templates cost no more than one.
-
-    Wrappers are numbered by importance, the most important first; `ranked` lists them in this order. URL patterns are
-    looked up by the texts before their first and after their last `*`.
-    """
-
-    def __init__(self, wrappers: Sequence[Wrapper]) -> None:
-        self.ranked = sorted(wrappers, key=lambda wrapper: -wrapper.importance)
-        self._by_pattern: dict[str, list[int]] = defaultdict(list)
-        for index, wrapper in enumerate(self.ranked):
-            self._by_pattern[wrapper.url_pattern].append(index)
-        self._by_ends: dict[tuple[str, str], list[str]] = defaultdict(list)
-        for pattern in self._by_pattern:
-            self._by_ends[_literal_ends(pattern)].append(pattern)
-        self._lengths = {(len(start), len(end)) for start, end in self._by_ends}
-        owners: list[int] = []
-        values: list[list[int]] = []
-        for index, wrapper in enumerate(self.ranked):
-            owners += [index] * len(wrapper.signatures)
-            values += map(_signature_values, wrapper.signatures)
-        self._owners = np.array(owners, np.intp)
-        self._values = np.array(values, np.int16).reshape(-1, LENGTH)
-
-    def find_by_url(self, url: str) -> Sequence[int]:
-        """Return the wrappers whose URL pattern matches; all wrappers if there are none."""
-        matching: list[int] = []
-        for pattern in self._patterns_with_ends_of(url):
-            if url_matches(pattern, url):
-                matching += self._by_pattern[pattern]
-        return sorted(matching) or range(len(self.ranked))
-
-    def _patterns_with_ends_of(self, url: str) -> Iterator[str]:
-        """Yield the patterns that begin and end like a URL."""
-        for start, end in self._lengths:
-            if start + end <= len(url):
-                yield from self._by_ends.get((url[:start], url[len(url) - end :]), ())
-
-    def find_by_signature(self, page_signature: Signature, among: Sequence[int]) -> int | None:
-        """Return the first of these wrappers with a signature that covers this one; None if there is none."""
-        covers = (self._values < 0) | self._equal_bytes(page_signature)
-        covering = self._owners[covers.all(axis=1)]
-        return next((index for index in covering.tolist() if index in among), None)
-
-    def find_most_similar(self, page_signature: Signature, among: Sequence[int], count: int) -> list[int]:
-        """Return up to `count` of these wrappers, those with the signatures most similar to this one."""
-        agreement = np.zeros(len(self.ranked), np.intp)
-        np.maximum.at(agreement, self._owners, self._equal_bytes(page_signature).sum(axis=1))
-        return sorted(sorted(among, key=lambda index: -agreement[index])[:count])
-
-    def _equal_bytes(self, page_signature: Signature) -> NDArray[np.bool_]:
-        """Return, for each signature, at which positions it has the same byte."""
-        return np.equal(self._values, np.array(page_signature.values, np.int16))
-
-
-def _literal_ends(pattern: str) -> tuple[str, str]:
-    """Return the texts before the first and after the last `*` of a URL pattern."""
-    start, wildcard, rest = pattern.partition("*")
-    return start, rest.rpartition("*")[2] if wildcard else ""
-
-
-def _signature_values(masked: Signature) -> list[int]:
-    """Return the bytes of a signature, with −1 for a wild card."""
-    return [-1 if value is None else value for value in masked.values]

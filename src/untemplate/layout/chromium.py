@@ -6,7 +6,7 @@ import asyncio
 import json
 import os
 import shutil
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -198,40 +198,22 @@ def read_boxes(page: Page, measured: Any) -> Boxes:
     """
     boxes = Boxes.blank(page)
     for number, *place, size, weight, shown in measured["elements"]:
-        if boxes.visible[number]:  # broken markup makes browsers repeat an element
-            place = _surround(boxes.elements[number].tolist(), place)
-        boxes.elements[number] = place
-        boxes.font_size[number] = size
-        boxes.font_weight[number] = weight
-        boxes.visible[number] |= bool(shown)
-    places: dict[tuple[str, int], deque[list[float]]] = defaultdict(deque)
-    moved: dict[str, deque[list[float]]] = defaultdict(deque)
-    for start, number, *place in measured["texts"]:
+        if not boxes.visible[number]:  # broken markup makes browsers repeat an element: the first one counts
+            boxes.elements[number] = place
+            boxes.font_size[number] = size
+            boxes.font_weight[number] = weight
+            boxes.visible[number] = bool(shown)
+    places: defaultdict[tuple[str, int], list[list[float]]] = defaultdict(list)
+    for start, number, *place in reversed(measured["texts"]):
         places[_text_key(start), number].append(place)
-    left = []
-    for row, node in enumerate(page.nodes):
-        if not node.is_text:
-            boxes.nodes[row] = boxes.elements[boxes.node_elements[row]]
-        elif same := places.get((_text_key(node.text), int(boxes.node_elements[row]))):
-            boxes.nodes[row] = same.popleft()
-        else:
-            left.append((row, node))
-    for (key, _), rest in places.items():
-        moved[key] += rest
-    for row, node in left:  # texts that the browser moved elsewhere, such as out of a table
-        same = moved.get(_text_key(node.text))
-        boxes.nodes[row] = same.popleft() if same else boxes.elements[boxes.node_elements[row]]
+    boxes.nodes[:] = boxes.elements[boxes.node_elements]
+    for row, (node, number) in enumerate(zip(page.nodes, boxes.node_elements.tolist(), strict=True)):
+        # A text that the browser moved elsewhere, such as out of a table, keeps the box of its element.
+        if node.is_text and (same := places[_text_key(node.text), number]):
+            boxes.nodes[row] = same.pop()
     return boxes
 
 
 def _text_key(text: str) -> str:
     """Return the start of a text without white space, by which we find it again."""
     return "".join(text.split()).replace("\ufeff", "")[:TEXT_KEY_LENGTH]
-
-
-def _surround(first: list[float], second: list[float]) -> list[float]:
-    """Return the smallest box around two boxes."""
-    x, y = min(first[0], second[0]), min(first[1], second[1])
-    right = max(first[0] + first[2], second[0] + second[2])
-    bottom = max(first[1] + first[3], second[1] + second[3])
-    return [x, y, right - x, bottom - y]

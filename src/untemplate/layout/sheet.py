@@ -293,9 +293,11 @@ def _supported_selectors(prelude: list[ast.Node]) -> list[Any]:
 
 def _is_supported(selector: Any) -> bool:
     """Return whether we can match a selector, and in time linear in the page."""
-    if selector.pseudo_element is not None or len(list(_compounds(selector.parsed_tree))) > MAX_COMPOUNDS:
-        return False
-    return all(map(_is_supported_part, _selector_parts(selector.parsed_tree)))
+    parts = list(_selector_parts(selector.parsed_tree))
+    compounds = 1 + sum(isinstance(part, parser.CombinedSelector) for part in parts)
+    return (
+        selector.pseudo_element is None and compounds <= MAX_COMPOUNDS and all(map(_is_supported_part, parts))
+    )
 
 
 def _is_supported_part(part: Any) -> bool:
@@ -307,14 +309,6 @@ def _is_supported_part(part: Any) -> bool:
     if isinstance(part, parser.AttributeSelector):
         return part.namespace in {""}
     return isinstance(part, _SIMPLE)
-
-
-def _compounds(tree: Any) -> Iterator[Any]:
-    """Yield the compound selectors of a selector, the last one first."""
-    while isinstance(tree, parser.CombinedSelector):
-        yield tree.right
-        tree = tree.left
-    yield tree
 
 
 def _selector_parts(tree: Any) -> Iterator[Any]:
@@ -343,7 +337,6 @@ def _selector_name(part: Any) -> str:
 
 def _index_key(tree: Any) -> str:
     """Return an id, a class or a tag that every matching element has; empty if there is none."""
-    parts = next(_compounds(tree)).simple_selectors
-    return _selector_name(
-        max(parts, key=lambda part: (bool(_selector_name(part)), part.specificity), default=None)
-    )
+    last = tree.right if isinstance(tree, parser.CombinedSelector) else tree
+    named = [part for part in last.simple_selectors if _selector_name(part)]
+    return _selector_name(max(named, key=lambda part: part.specificity, default=None))

@@ -1,6 +1,6 @@
 """Labels to rules: features, Apriori search, classifier, range pruner (Vertex III-C)."""
 
-from untemplate.learning.attributes import AttributeReport, learn_pages, learn_rules
+from untemplate.learning.attributes import AttributeReport
 from untemplate.learning.cluster_rules import (
     LabelsByPage,
     LearnedCluster,
@@ -13,6 +13,8 @@ from untemplate.learning.cluster_rules import (
     labeled_schema,
     labels_of_page,
     learn_cluster,
+    learn_parts,
+    learn_sample,
     learn_stops,
     learning_sample,
 )
@@ -32,8 +34,8 @@ __all__ = [
     "labeled_schema",
     "labels_of_page",
     "learn_cluster",
-    "learn_pages",
-    "learn_rules",
+    "learn_parts",
+    "learn_sample",
     "learn_stops",
     "learning_sample",
 ]

@@ -7,13 +7,12 @@ best-ranked hypothesis that yields a rule wins; places that show the same value 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
 from untemplate.labeling import Label
-from untemplate.learning.embedded_rules import learn_embedded
 from untemplate.learning.occurrences import (
     LabeledOccurrences,
     PageLabels,
@@ -35,14 +34,13 @@ from untemplate.learning.selectors import (
     learn_selectors,
     pick_rows,
 )
-from untemplate.page import Page
 from untemplate.page.locating import MatchMode, Occurrence
 from untemplate.rules.in_words import explain_rule
 from untemplate.rules.rule import EmbeddedSelector, Range, RecordRule, Rule, Selector
 from untemplate.schema import Attribute, Schema
 from untemplate.value_types import looks_typed
 
-__all__ = ["AttributeReport", "LearnedRules", "learn_pages", "learn_rules"]
+__all__ = ["AttributeReport", "LearnedRules", "learn_rules", "with_embedded"]
 
 # Committee members that select other places.
 MAX_ELSEWHERE = 2
@@ -141,33 +139,14 @@ def learn_rules(
     return {report.attribute: report.rule for report in reports if report.rule}, reports
 
 
-def learn_pages(
-    labeled: Mapping[Page, Sequence[Label]], unlabeled: Sequence[Page], schema: Schema
-) -> LearnedRules:
-    """Learn the rules of pages that each show one record.
-
-    Args:
-        labeled: readable pages with their labels.
-        unlabeled: other pages of the same template, to generalize over.
-        schema: the attributes to learn.
-    """
-    table = SampleTable([*labeled, *unlabeled])
-    _, reports = learn_rules(table, dict(enumerate(labeled.values())), schema)
-    embedded = learn_embedded(labeled, unlabeled, schema)
-    reports = [_with_embedded(report, embedded.get(report.attribute, ())) for report in reports]
-    rules = {report.attribute: report.rule for report in reports if report.rule}
-    return LearnedRules(rules, tuple(sorted(table.static)), reports)
-
-
-def _with_embedded(report: AttributeReport, embedded: tuple[EmbeddedSelector, ...]) -> AttributeReport:
-    """Add to a rule where its values are in the embedded data; they can be a rule on their own."""
+def with_embedded(report: AttributeReport, embedded: tuple[EmbeddedSelector, ...]) -> AttributeReport:
+    """Add to the rule of an attribute where its values are in the embedded data; that can be a rule on its own."""
     if not embedded:
         return report
     rule = replace(report.rule or Rule(report.attribute, ()), embedded=embedded)
     coverage = max(report.coverage, embedded[0].support)
-    return replace(
-        report, rule=rule, coverage=coverage, label_next=None if coverage == 1 else report.label_next
-    )
+    label_next = None if coverage == 1 else report.label_next
+    return replace(report, rule=rule, coverage=coverage, label_next=label_next)
 
 
 def _group_by_attribute(labels: PageLabels) -> dict[str, dict[int, list[Label]]]:

@@ -14,7 +14,7 @@ import numpy as np
 from lxml import etree
 
 from untemplate.page import Node, Page, visible_text
-from untemplate.page.arrays import Bools, Ints
+from untemplate.page.arrays import Bools, Ints, nearest_before
 from untemplate.page.captions import count_pages_with_texts, may_be_caption, min_static_pages, static_key_at
 from untemplate.rules.feature import Feature, element_values
 
@@ -217,14 +217,9 @@ class SampleTable:
     @cached_property
     def captions(self) -> list[str]:
         """The nearest static text before each row; empty if there is none."""
-        captions: list[str] = []
-        for start, stop in zip(self.starts, self.starts[1:], strict=False):
-            caption = ""
-            for row in range(start, stop):
-                captions.append(caption)
-                if self.is_static(row):
-                    caption = self.rows[row].text
-        return captions
+        static = np.array([self.is_static(row) for row in range(len(self))], np.bool_)
+        before = nearest_before(static, self.row_page).tolist()
+        return [self.rows[row].text if row >= 0 else "" for row in before]
 
     # Features
 

@@ -22,6 +22,7 @@ __all__ = [
     "Numbered",
     "count_distinct",
     "group_rows",
+    "nearest_before",
     "ordinals",
 ]
 
@@ -71,6 +72,19 @@ def group_rows(*columns: Ints) -> Ints:
         groups = groups * (int(column.max(initial=0)) - low + 1) + (column - low)
         groups = np.unique(groups, return_inverse=True)[1].ravel()
     return groups.astype(np.int32)
+
+
+def nearest_before(marked: Bools, page: Ints) -> Longs:
+    """Return for each row the nearest marked row before it on its page; −1 if there is none.
+
+    With static texts marked, these are the captions of the rows.
+
+    >>> nearest_before(np.array([True, False, False, True, False]), np.array([0, 0, 1, 1, 1])).tolist()
+    [-1, 0, -1, -1, 3]
+    """
+    latest = np.maximum.accumulate(np.where(marked, np.arange(len(marked)), -1))
+    previous = np.concatenate([[-1], latest])[: len(marked)]
+    return np.where(previous >= np.searchsorted(page, page), previous, -1)
 
 
 def ordinals(page: Ints, kind: Ints) -> Ints:

@@ -4,6 +4,11 @@ Static text is what a template writes on nearly every page: `Tel:`, `Add to bask
 front of a value. Rules remember static texts as keys (`static_key`), since the same text elsewhere on the page may be
 a value.
 
+There are two ways to a caption, with the same result. Tables of nodes, of learning and of labeling, know all rows of
+many pages and find all captions at once (`nearest_before` in `page/arrays.py`). Extraction needs the captions of a
+few nodes of one page, so `CaptionFinder` walks its tree backward from these and numbers no other nodes. Which texts
+are static is decided by each table, and differs: labeling excludes values that most pages share, learning does not.
+
 XPath's `preceding` and `following` axes visit the whole page for each node. The walks here stop when they find what
 they look for.
 """

@@ -7,28 +7,25 @@ so most of their eight bytes agree.
 Departure from the paper: we take minima over 64-bit hashes and keep one byte of each, since the minimum of 8-bit
 hashes over a few hundred shingles is 0 for nearly every page.
 
-The tags are read straight from the bytes, at about a fifth of the cost of parsing the page.
+A signature costs about a fifth of parsing the page.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["LENGTH", "MAX_TAG_BYTES", "NO_TAGS", "SHINGLE", "Signature", "read_tags", "signature"]
+from untemplate.page.tags import TagSequence, mix_bits, read_tags
+
+__all__ = ["LENGTH", "NO_TAGS", "SHINGLE", "Signature", "signature", "tags_signature"]
 
 LENGTH = 8
 """Bytes of a signature, as in the paper."""
 
 SHINGLE = 10
 """Tags of a shingle, as in the paper."""
-
-MAX_TAG_BYTES = 4 << 20
-"""Bytes of a page whose tags are read: a template shows long before, and memory stays bounded."""
 
 # Odd constants, drawn once at random. Saved rules contain signatures, so these never change.
 _MULTIPLIERS = np.array(
@@ -44,9 +41,6 @@ _MULTIPLIERS = np.array(
     ],
     np.uint64,
 )
-_MIX = np.uint64(0xD6E8FEB86659FD93)
-_HALF = np.uint64(32)
-
 _TEXT = re.compile(r"([0-9a-f]{2}|\*)(\.([0-9a-f]{2}|\*))*")
 
 
@@ -97,129 +91,12 @@ NO_TAGS = Signature((0,) * LENGTH)
 
 def signature(html: bytes) -> Signature:
     """Return the signature of a page, from its raw bytes."""
-    tags = read_tags(html)
-    if not len(tags):
+    return tags_signature(read_tags(html))
+
+
+def tags_signature(tags: TagSequence) -> Signature:
+    """Return the signature of a page whose tags were read already."""
+    if not len(tags.starts):
         return NO_TAGS
-    if len(tags) < SHINGLE:
-        tags = np.pad(tags, (0, SHINGLE - len(tags)))
-    minima = (_MULTIPLIERS * _shingles(_mixed(tags))).min(axis=1)
-    return Signature(tuple((_mixed(minima) & np.uint64(0xFF)).tolist()))
-
-
-def _shingles(tags: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return a 64-bit hash of each run of ten tags."""
-    count = len(tags) - SHINGLE + 1
-    hashes = np.zeros(count, np.uint64)
-    for offset in range(SHINGLE):
-        hashes *= _MIX
-        hashes += tags[offset : offset + count]
-    return _mixed(hashes)
-
-
-def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return the values with every bit spread over all others."""
-    values = (values ^ (values >> _HALF)) * _MIX
-    values = (values ^ (values >> _HALF)) * _MIX
-    return values ^ (values >> _HALF)
-
-
-# The sequence of tags
-
-_Words = NDArray[np.uint64]
-
-_TAG_STARTS = np.zeros(256, np.bool_)
-_TAG_STARTS[[*range(ord("A"), ord("Z") + 1), *range(ord("a"), ord("z") + 1), ord("/"), ord("!")]] = True
-
-
-def _repeat(byte: int) -> np.uint64:
-    """Return a word of eight times this byte."""
-    return np.uint64(byte * 0x0101010101010101)
-
-
-_CLOSING = np.uint64(1 << 63)  # no ASCII name of eight letters has this bit
-_RAW_TEXT = tuple(np.uint64(int.from_bytes(name, "little")) for name in (b"script", b"style"))
-_ONES, _BITS_5, _BITS_7 = _repeat(0x01), _repeat(0x20), _repeat(0x80)
-_SEVEN, _ONE = np.uint64(7), np.uint64(1)
-
-
-def read_tags(html: bytes) -> _Words:
-    """Return one number per tag, opening or closing, in order. Scripts, styles and comments are skipped.
-
-    The number consists of the first eight letters of the name, in lower case, and one bit for closing tags.
-    The time is linear whatever the bytes: an unclosed comment or script swallows the rest of the page.
-    """
-    html = html[:MAX_TAG_BYTES]
-    if b"\0" in html:  # UTF-16, or junk that parsers drop too
-        html = html.replace(b"\0", b"")
-    data = np.frombuffer(html + bytes(16), np.uint8)
-    starts = np.flatnonzero(data == ord("<"))
-    starts = starts[_TAG_STARTS[data[starts + 1]]]
-    second = data[starts + 1]
-    closing = second == ord("/")
-    names = _read_names(data, starts + 1 + closing)
-    skipped = _skipped_spans(html, starts, second, names)
-    is_tag = _outside(skipped, starts) & (names != 0) & (second != ord("!"))
-    tags: _Words = (names | closing * _CLOSING)[is_tag]
-    return tags
-
-
-def _read_names(data: NDArray[np.uint8], starts: NDArray[np.intp]) -> _Words:
-    """Return the eight bytes from each start, up to the first that ends a tag name, in lower case.
-
-    This works on all bytes of a word at once: in each difference, the lowest byte whose high bit is set is the
-    first one that ends a name.
-    """
-    window = np.ndarray((len(data) - 7,), "<u8", data, strides=(1,))
-    words = window[starts].astype(np.uint64)
-    ends = (words - _repeat(0x21)) & ~words  # white space and control characters
-    for end in b"/>":
-        difference = words ^ _repeat(end)
-        ends |= (difference - _ONES) & ~difference
-    ends &= _BITS_7
-    first = ends & (~ends + _ONE)
-    kept = (first >> _SEVEN) - _ONE
-    return (words | _BITS_5) & kept & ~_BITS_7
-
-
-def _skipped_spans(
-    html: bytes, starts: NDArray[np.intp], second: NDArray[np.uint8], names: _Words
-) -> list[tuple[int, int]]:
-    """Return the start and end of each comment, script and style, in order."""
-    openings = second == ord("!")
-    closers: dict[int, list[int]] = {}
-    for name in _RAW_TEXT:
-        is_named = names == name
-        is_closing = second == ord("/")
-        closers[int(name)] = starts[is_named & is_closing].tolist()
-        openings |= is_named & ~is_closing
-    spans: list[tuple[int, int]] = []
-    end = 0
-    for start, name in zip(starts[openings].tolist(), names[openings].tolist(), strict=True):
-        if start < end:
-            continue
-        if html.startswith(b"<!", start):
-            if not html.startswith(b"<!--", start):
-                continue
-            end = html.find(b"-->", start + 2)
-        else:
-            end = _first_from(closers[name], start)
-        if end < 0:
-            end = len(html)
-        spans.append((start, end))
-    return spans
-
-
-def _first_from(positions: list[int], start: int) -> int:
-    """Return the first of the sorted positions that is not before the start; -1 if there is none."""
-    index = bisect_left(positions, start)
-    return positions[index] if index < len(positions) else -1
-
-
-def _outside(spans: list[tuple[int, int]], starts: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Return which starts are in none of the spans; the tag that opens a span is outside it."""
-    if not spans:
-        return np.ones(len(starts), np.bool_)
-    froms, tos = np.array(spans, np.intp).T
-    last = np.searchsorted(froms, starts, side="left") - 1
-    outside: NDArray[np.bool_] = (last < 0) | (starts >= tos[last])
-    return outside
+    minima = (_MULTIPLIERS * tags.runs(SHINGLE)).min(axis=1)
+    return Signature(tuple((mix_bits(minima) & np.uint64(0xFF)).tolist()))

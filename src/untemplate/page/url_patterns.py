@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from difflib import SequenceMatcher
 from itertools import takewhile
 
-__all__ = ["learn_url_pattern", "url_matches"]
+__all__ = ["has_literal_path", "host_of", "learn_url_pattern", "url_matches"]
 
 # The paper limits the size of a pattern against overfitting, but does not say how; these are our limits.
 MAX_WILD_CARDS = 6
@@ -21,6 +21,7 @@ MAX_LENGTH = 500
 # URLs are compared part by part: runs of other characters, and each separator.
 _PART = re.compile(r"[^/?&=#.:;,]+|[/?&=#.:;,]")
 _HOST = re.compile(r"[^/?#]*//[^/?#]*")
+_HOST_NAME = re.compile(r"//(?:www\.)?([^/?#:]+)")
 
 
 def learn_url_pattern(urls: Iterable[str]) -> str:
@@ -63,6 +64,26 @@ def url_matches(pattern: str, url: str) -> bool:
             return False
         start = position + len(piece)
     return True
+
+
+def host_of(url: str) -> str:
+    """Return the host of a URL or URL pattern, without `www.` and port; empty if it has none or any host matches.
+
+    >>> host_of("https://www.a.com:8080/7"), host_of("http://*.a.com/x"), host_of("http://*"), host_of("7.html")
+    ('a.com', '*.a.com', '', '')
+    """
+    match = _HOST_NAME.search(url)
+    host = match[1].lower() if match else ""
+    return "" if host == "*" else host
+
+
+def has_literal_path(pattern: str) -> bool:
+    """Return True if a URL pattern says more than the host.
+
+    >>> has_literal_path("http://a.com/tea/*"), has_literal_path("http://a.com/*/*")
+    (True, False)
+    """
+    return bool(pattern.partition("//")[2].partition("/")[2].strip("*/"))
 
 
 def _split_url(url: str) -> list[str]:

@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from untemplate.errors import RulesError
 from untemplate.page import Limits, Signature
 from untemplate.page.embedded_data import DataPath
+from untemplate.page.traits import RUN_BITS, Core
 from untemplate.rules.feature import Feature
 from untemplate.rules.rule import (
     Bellwether,
@@ -108,7 +109,19 @@ def _format_wrapper(wrapper: Wrapper) -> dict[str, Any]:
     }
     if wrapper.records:
         content["records"] = _format_record_rule(wrapper.records)
+    if wrapper.core:
+        content["core"] = _format_core(wrapper.core)
     return content
+
+
+def _format_core(core: Core) -> dict[str, Any]:
+    """Return the core of a template. Its runs are hashes, so they are written as short as possible."""
+    return {
+        "own": " ".join(f"{run:x}" for run in core.own),
+        "frame": " ".join(f"{run:x}" for run in core.frame),
+        "min_own_share": core.min_own_share,
+        "min_share": core.min_share,
+    }
 
 
 def _format_rule(rule: Rule) -> dict[str, Any]:
@@ -339,6 +352,24 @@ class _ProfileSection(_Section):
         return Profile(self.agreement, tuple(self.labels), tuple(self.names))
 
 
+_HexNumbers = Annotated[str, Field(pattern=r"^(([0-9a-f]{1,5} )*[0-9a-f]{1,5})?$", max_length=10_000)]
+
+
+class _CoreSection(_Section):
+    """The core of a template: tag runs as hexadecimal numbers, and the shares that a page must have."""
+
+    own: _HexNumbers
+    frame: _HexNumbers
+    min_own_share: Annotated[float, Field(ge=0, le=1)]
+    min_share: Annotated[float, Field(ge=0, le=1)]
+
+    def parse(self) -> Core:
+        own, frame = (tuple(int(run, 16) for run in runs.split()) for runs in (self.own, self.frame))
+        if any(run >> RUN_BITS for run in (*own, *frame)):
+            raise ValueError(f"a tag run with more than {RUN_BITS} bits")
+        return Core(own, frame, self.min_own_share, self.min_share)
+
+
 class _WrapperSection(_Section):
     """All rules of one cluster. Stops are ASCII tags, static texts are keys as `static_key` makes them."""
 
@@ -353,6 +384,7 @@ class _WrapperSection(_Section):
     profiles: dict[str, _ProfileSection] = {}
     lost: list[str] = []
     records: _RecordRuleSection | None = None
+    core: _CoreSection | None = None
 
     def parse(self, attributes: Mapping[str, Attribute]) -> Wrapper:
         """Return the wrapper. All attributes that it names must be among these, which are those of the schema."""
@@ -370,6 +402,7 @@ class _WrapperSection(_Section):
             {name: profile.parse() for name, profile in self.profiles.items()},
             tuple(self.lost),
             self.records.parse() if self.records else None,
+            self.core.parse() if self.core else None,
         )
 
 

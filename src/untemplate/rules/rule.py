@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from lxml import etree
 
 from untemplate.page import Signature, url_matches
 from untemplate.page.embedded_data import DataPath
+from untemplate.page.traits import Core
 from untemplate.rules.feature import CAPTION, Feature, anchor_xpath, full_xpath, structure_xpath
 from untemplate.schema import Type
 from untemplate.value_types import find_typed
@@ -295,6 +296,7 @@ class Wrapper:
         lost: attributes whose rules the site's last change broke and nobody has repaired yet.
         records: for list pages, where their records are. Then `rules` and `static` apply inside each record, as if it
             were a small page.
+        core: what the markup of nearly all of the cluster's pages has in common; None if there were too few pages.
     """
 
     cluster: str
@@ -308,6 +310,7 @@ class Wrapper:
     profiles: Mapping[str, Profile] = field(default_factory=dict)
     lost: tuple[str, ...] = ()
     records: RecordRule | None = None
+    core: Core | None = None
 
     @cached_property
     def stop_bytes(self) -> tuple[bytes, ...]:
@@ -318,6 +321,10 @@ class Wrapper:
     def static_texts(self) -> frozenset[str]:
         """`static` as a set, for fast tests."""
         return frozenset(self.static)
+
+    def for_any_page(self) -> Wrapper:
+        """Return the wrapper with the same rules that accepts every page on which they succeed."""
+        return replace(self, signatures=(), url_pattern="*", core=None)
 
     def matches_url(self, url: str) -> bool:
         """Return True if the URL matches the cluster's URL pattern."""

@@ -200,8 +200,20 @@ class _AttributeJudge:
                 return alarm
         return None
 
-    def _make_alarm(self, test: str, expected: str, odd: Sequence[Comparison], seen: str = "") -> Alarm:
-        """Return an alarm about comparisons that failed; `seen` says what was found, by default the values."""
+    def _alarm_above(
+        self, limit: float, test: str, odd: Sequence[Comparison], expected: str = "", seen: str = ""
+    ) -> Alarm | None:
+        """Return an alarm about comparisons that failed, if they are more than this number.
+
+        Args:
+            limit: as many may fail.
+            test: the name of the test.
+            odd: the comparisons that failed.
+            expected: what the test expected, by default the remembered values.
+            seen: what was found, by default the values.
+        """
+        if len(odd) <= limit:
+            return None
         is_watched = all(comparison.golden is not None for comparison in odd)
         compared = len(self._watched) if is_watched else len(self.comparisons)
         what = seen or _quote(comparison.found for comparison in odd)
@@ -209,7 +221,7 @@ class _AttributeJudge:
             self.wrapper.cluster,
             test,
             self.attribute.name,
-            expected,
+            expected or _quote(comparison.golden for comparison in odd),
             f"{what} on {len(odd)} of {compared} pages",
             tuple(comparison.page for comparison in odd),
         )
@@ -235,20 +247,14 @@ class _AttributeJudge:
         missing = [
             comparison for comparison in self.comparisons if not comparison.found and comparison.golden != ()
         ]
-        if len(missing) <= self.max_share * len(self.comparisons):
-            return None
-        return self._make_alarm(
-            "mandatory", _quote(comparison.golden for comparison in missing), missing, "nothing"
-        )
+        return self._alarm_above(self.max_share * len(self.comparisons), "mandatory", missing, seen="nothing")
 
     def _test_constant(self) -> Alarm | None:
         """The field test of a constant attribute."""
         if not self.attribute.constant:
             return None
         changed = [comparison for comparison in self._watched if comparison.is_other or comparison.is_missing]
-        if len(changed) <= self.max_share * len(self._watched):
-            return None
-        return self._make_alarm("constant", _quote(comparison.golden for comparison in changed), changed)
+        return self._alarm_above(self.max_share * len(self._watched), "constant", changed)
 
     def _test_moved(self) -> Alarm | None:
         """Fail if values are still on the page, where the rule does not find them."""
@@ -261,7 +267,7 @@ class _AttributeJudge:
         if len(moved) == 1 and not lost and remembered > 1:
             return None
         expected = f"{_quote(comparison.golden for comparison in moved)}, still on the page"
-        return self._make_alarm("moved", expected, moved)
+        return self._alarm_above(0, "moved", moved, expected)
 
     def _moved_values(self) -> list[Comparison]:
         pages_with = Counter(comparison.golden for comparison in self._remembered)
@@ -282,21 +288,15 @@ class _AttributeJudge:
     def _test_missing(self) -> Alarm | None:
         """Fail if remembered values no longer come out."""
         missing = [comparison for comparison in self._remembered if not comparison.found]
-        if len(missing) <= MAX_CHANGED_PAGES * len(self._remembered):
-            return None
-        return self._make_alarm(
-            "fill", _quote(comparison.golden for comparison in missing), missing, "nothing"
-        )
+        return self._alarm_above(MAX_CHANGED_PAGES * len(self._remembered), "fill", missing, seen="nothing")
 
     def _test_filled(self) -> Alarm | None:
         """Fail if values come out where there were none. On a single page they must also be doubtful."""
         gaps = [comparison for comparison in self.comparisons if comparison.golden == ()]
         filled = [comparison for comparison in gaps if comparison.found]
-        if len(filled) <= MAX_CHANGED_PAGES * len(gaps):
-            return None
         if len(filled) == 1 and not self._is_unsure(filled):
             return None
-        return self._make_alarm("fill", "nothing", filled)
+        return self._alarm_above(MAX_CHANGED_PAGES * len(gaps), "fill", filled, "nothing")
 
     def _test_fill_of_others(self) -> Alarm | None:
         """Fail if pages that are no bellwethers have a value clearly less often than bellwethers had."""
@@ -310,7 +310,7 @@ class _AttributeJudge:
         deviation = _deviation(usual, len(bellwethers), now, len(others))
         if usual - now <= max(MAX_CHANGED_PAGES, MIN_SIGMAS * deviation):
             return None
-        return self._make_alarm("fill", f"a value on {usual:.0%} of the pages", empty, "nothing")
+        return self._alarm_above(0, "fill", empty, f"a value on {usual:.0%} of the pages", "nothing")
 
     def _test_shape(self) -> Alarm | None:
         """Fail if values do not look like those that are remembered."""
@@ -320,9 +320,8 @@ class _AttributeJudge:
         shape = ValueShape.of(golden, self.attribute.type)
         changed = [comparison for comparison in self._found if not comparison.is_same]
         odd = [comparison for comparison in changed if not all(map(shape.fits, comparison.found))]
-        if not odd or len(odd) <= MAX_CHANGED_PAGES * len(self._found):
-            return None
-        return self._make_alarm("shape", f"values such as {_quote([golden[:3]])}", odd)
+        expected = f"values such as {_quote([golden[:3]])}"
+        return self._alarm_above(MAX_CHANGED_PAGES * len(self._found), "shape", odd, expected)
 
     def _test_repeated(self) -> Alarm | None:
         """Fail if one value comes out on page after page, where there were many."""
@@ -335,7 +334,7 @@ class _AttributeJudge:
         if count < MIN_REPEATED_PAGES or count / len(self._found) <= max_share:
             return None
         repeated = [comparison for comparison in self._found if comparison.found == texts]
-        return self._make_alarm("repeated", "values that differ", repeated)
+        return self._alarm_above(0, "repeated", repeated, "values that differ")
 
     def _test_agreement(self) -> Alarm | None:
         """Fail if the committee no longer agrees, and no remembered values confirm the rule."""
@@ -345,7 +344,7 @@ class _AttributeJudge:
             return None
         changed = [comparison for comparison in self._found if not comparison.is_same]
         expected = f"a confidence of {self.wrapper.profiles[self.attribute.name].agreement:.2f}"
-        return self._make_alarm("agreement", expected, changed, f"{_mean_agreement(self._found):.2f}")
+        return self._alarm_above(0, "agreement", changed, expected, f"{_mean_agreement(self._found):.2f}")
 
     def _is_unsure(self, comparisons: Sequence[Comparison]) -> bool:
         """Return True if the committee's confidence has clearly fallen."""

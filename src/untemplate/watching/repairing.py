@@ -20,7 +20,7 @@ from itertools import chain
 from untemplate.clustering import Cluster
 from untemplate.labeling import Label
 from untemplate.labeling.golden import GoldenLabeler
-from untemplate.learning import learn_pages
+from untemplate.learning import SampleTable, learn_sample
 from untemplate.page import Node, Page, index_pages, signature
 from untemplate.page.captions import text_before
 from untemplate.page.dom import words_around
@@ -245,7 +245,7 @@ class ClusterRepair:
         labels_of: dict[Page, list[Label]] = {}
         for label in labels:
             labels_of.setdefault(pages[label.page], []).append(label)
-        learned = learn_pages(labels_of, self._unlabeled, self.schema)
+        learned = learn_sample(SampleTable([*labels_of, *self._unlabeled]), labels_of, self.schema)
         if name not in learned.rules:
             return None
         static = tuple(sorted({*wrapper.static, *learned.static}))

@@ -24,7 +24,7 @@ from threading import RLock
 
 from untemplate.errors import PageError
 from untemplate.labeling import Label
-from untemplate.learning import AttributeReport, SampleTable, learn_rules
+from untemplate.learning import AttributeReport, SampleTable, learn_sample
 from untemplate.page import Page
 from untemplate.rules import Rule, Wrapper
 from untemplate.rules.applying import Match, apply_rule
@@ -246,11 +246,10 @@ class ClusterSession:
         self._found = {key: values for key, values in self._found.items() if key[0] != attribute}
         if not is_changed:
             return
-        numbers = {page: number for number, page in enumerate(self.pages)}
-        by_page: dict[int, list[Label]] = {}
+        by_page: dict[Page, list[Label]] = {}
         for label in labels:
-            by_page.setdefault(numbers[label.page], []).append(label)
-        _, reports = learn_rules(self.table, by_page, self.schema)
+            by_page.setdefault(self.pages[label.page], []).append(label)
+        reports = learn_sample(self.table, by_page, self.schema).reports
         self.reports[attribute] = reports[0] if reports else AttributeReport(attribute)
 
     def _apply(self, rule: Rule, page: Page) -> list[Match]:

@@ -176,7 +176,9 @@ def _choose_watched_pages(site: OpenSite, wrapper: Wrapper, cluster: Cluster) ->
 def _stored_cluster(site: OpenSite, wrapper: Wrapper) -> Cluster:
     """Return a cluster with the pages that the catalog has of it."""
     pages = [site.catalog.page(site.name, id) for id in site.pages[wrapper.cluster]]
-    return Cluster(wrapper.cluster, pages, wrapper.signatures, wrapper.importance, wrapper.url_pattern)
+    return Cluster(
+        wrapper.cluster, pages, wrapper.signatures, wrapper.importance, wrapper.url_pattern, wrapper.core
+    )
 
 
 # Watching and healing

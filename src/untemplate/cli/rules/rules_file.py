@@ -140,9 +140,7 @@ def test_command(
     if as_json:
         show_json({name: _score_as_json(score) for name, score in scores.items()})
     else:
-        show_scores("Rules against labels", scores)
-    if verbose and not as_json:
-        _show_misses(scores)
+        _show_test(scores, verbose)
     if any(score.misses for score in scores.values()):
         context.exit(1)
 
@@ -177,13 +175,15 @@ def show_scores(title: str, scores: dict[str, Score]) -> None:
     )
 
 
-def _show_misses(scores: dict[str, Score]) -> None:
+def _show_test(scores: dict[str, Score], verbose: bool) -> None:
+    """Show the scores and, if wanted, what was missed."""
+    show_scores("Rules against labels", scores)
     rows = []
     for name, score in scores.items():
         for miss in score.misses:
             extracted, true = (" | ".join(texts) or "nothing" for texts in (miss.extracted, miss.true))
             rows.append((name, miss.page, extracted, true))
-    if rows:
+    if rows and verbose:
         show("Missed", ("attribute", "page", "extracted", "labeled"), rows)
 
 

@@ -18,7 +18,7 @@ from untemplate.errors import PageError
 from untemplate.labeling.nodes.elements import OUTSIDE, HeaderFinder, Surroundings, find_spans
 from untemplate.layout import Boxes, Layout
 from untemplate.page import Node, Page
-from untemplate.page.arrays import Bools, Floats, Ints, Numbered, count_distinct, group_rows
+from untemplate.page.arrays import Bools, Floats, Ints, Numbered, count_distinct, group_rows, nearest_before
 from untemplate.page.captions import may_be_caption, min_static_pages
 from untemplate.page.dom import split_name
 
@@ -241,9 +241,7 @@ class NodeTable:
     @cached_property
     def _nearest_caption(self) -> tuple[Ints, Ints]:
         rows = np.arange(len(self))
-        latest = np.maximum.accumulate(np.where(self._is_caption, rows, -1)) if len(self) else rows
-        previous = np.concatenate([[-1], latest[:-1]]) if len(self) else rows
-        previous = np.where(previous >= self.starts[self.page], previous, -1)
+        previous = nearest_before(self._is_caption, self.page)
         caption = np.where(previous >= 0, self.text[previous], -1).astype(np.int32)
         distance = np.where(previous >= 0, rows - previous, len(self)).astype(np.int32)
         return caption[self.first], distance[self.first]

@@ -1,0 +1,303 @@
+"""The templates behind a sample of a site's pages, told apart although they share a frame.
+
+1. Average linkage joins pages into fine groups. Pages are compared by their traits, weighted by entropy: what all
+   pages have, such as the frame, weighs nothing.
+2. Groups of one template are merged. The core of a group are the traits of nearly all its pages. What counts is how
+   much of its core the other group lacks. Different templates each have something that the other lacks; an optional
+   part is missing on one side only. So two groups are merged if one of them lacks hardly anything, and the other one
+   not too much. Without the second condition, groups of odd pages, whose cores are tiny, would chain everything.
+
+How much may be missing depends on the URLs of the two groups, and on labels: a person who labels the same attributes
+on pages of two groups says that they are of one kind. This step replaces the paper's masked signatures (Vertex
+Algorithm 1), which cannot separate templates whose pages are mostly frame.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from untemplate.page.arrays import Bools, Doubles, Hashes, Longs
+from untemplate.page.traits import Runs
+
+__all__ = ["Evidence", "PageTraits", "group_pages", "link_groups", "url_shapes"]
+
+# All constants below are chosen by `python -m benchmarks.measure.whole_sites --choose`, which leaves out one family
+# of sites at a time: blogs, shops, SWDE sites, mixtures of SWDE sites, made-up sites.
+
+MIN_SIMILARITY = 0.7
+"""Average cosine similarity at which pages are linked to a fine group."""
+
+CORE_SHARE = 0.9
+"""A trait on this share of a group's pages is part of its core."""
+
+MIN_LACKED = 6
+"""Traits that a group must lack to differ: one optional element adds five tag runs."""
+
+RARE_SHARE = 0.1
+"""A trait on at most this share of a group's pages is missing there."""
+
+MIN_SHARED_URLS = 0.5
+"""The share of URL shapes in common from which on two groups count as having the same URLs."""
+
+MAX_OTHER_URLS = 0.1
+"""The share of URL shapes in common up to which two groups count as having other URLs."""
+
+# A group with fewer pages has an unreliable core: the differences count less.
+SMALL_GROUP = 5
+SMALL_TWO_SIDED, SMALL_ONE_SIDED = 0.25, 0.5
+
+# A segment of a URL is literal if at least this many pages, and this share of all, have it.
+MIN_LITERAL_PAGES, MIN_LITERAL_SHARE = 3, 0.05
+
+_DIGITS = re.compile(r"\d+")
+
+
+@dataclass(frozen=True)
+class _Tolerance:
+    """How much of their cores two groups may lack if they are of one template.
+
+    Attributes:
+        two_sided: the share that each of them may lack.
+        one_sided: the share that one of them may lack.
+    """
+
+    two_sided: float
+    one_sided: float
+
+
+OTHER_URLS = _Tolerance(two_sided=0.02, one_sided=0.12)
+UNKNOWN_URLS = _Tolerance(two_sided=0.045, one_sided=0.15)
+SAME_URLS = _Tolerance(two_sided=0.07, one_sided=0.5)
+
+
+@dataclass(frozen=True)
+class PageTraits:
+    """The distinct traits of a page: its tag runs and its class pairs."""
+
+    runs: Runs
+    pairs: Hashes
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What is known about a page besides its markup.
+
+    Attributes:
+        url_shape: its URL with a wild card for each rare segment.
+        kind: what a person's labels say the page is; None if it has none. Pages of different kinds are never in one
+            group.
+    """
+
+    url_shape: str = ""
+    kind: str | None = None
+
+
+def url_shapes(urls: Sequence[str]) -> list[str]:
+    """Return URLs as shapes: rare segments become `*`, runs of digits become 0, of a query only the names stay.
+
+    >>> url_shapes([f"http://a.com/tea/{name}?id=7" for name in ("oolong", "assam", "keemun")])
+    ['a.com/tea/*?id', 'a.com/tea/*?id', 'a.com/tea/*?id']
+    """
+    split = [_split_url(url) for url in urls]
+    pages_with = Counter(segment for segments, _ in split for segment in set(segments))
+    least = max(min(MIN_LITERAL_PAGES, len(urls)), MIN_LITERAL_SHARE * len(urls))
+    shapes: list[str] = []
+    for segments, query in split:
+        literal = [segment if pages_with[segment] >= least else "*" for segment in segments]
+        shapes.append("/".join(literal) + query)
+    return shapes
+
+
+def _split_url(url: str) -> tuple[list[str], str]:
+    """Return the host and the segments of a URL, and the names in its query."""
+    _, _, address = url.rpartition("//")
+    path, _, query = address.partition("#")[0].partition("?")
+    names = sorted({part.partition("=")[0] for part in query.split("&")})
+    segments = _DIGITS.sub("0", path).strip("/").split("/")
+    return segments, f"?{'&'.join(names)}" if query else ""
+
+
+def group_pages(pages: Sequence[PageTraits], evidence: Sequence[Evidence]) -> list[list[int]]:
+    """Return groups of page numbers, one for each template.
+
+    Args:
+        pages: the traits of a sample of a site's pages.
+        evidence: what else is known of each.
+    """
+    views = [_present([page.runs for page in pages]), _present([page.pairs for page in pages])]
+    similarity = _similarities(np.hstack(views))
+    groups: list[list[int]] = []
+    for group in link_groups(similarity, [1] * len(pages), MIN_SIMILARITY):
+        groups += _split_by_kind(group, evidence, similarity)
+    return _Merge(views, groups, evidence).merged_groups()
+
+
+def _present(pages: Sequence[NDArray[Any]]) -> Bools:
+    """Return a table with a row per page and a column per trait."""
+    names = np.unique(np.concatenate(pages))
+    present = np.zeros((len(pages), len(names)), np.bool_)
+    for row, traits in enumerate(pages):
+        present[row, np.searchsorted(names, traits)] = True
+    return present
+
+
+def _similarities(present: Bools) -> Doubles:
+    """Return the cosine similarity of each pair of pages, with traits weighted by their entropy."""
+    share = present.mean(axis=0).clip(1e-9, 1 - 1e-9)
+    entropy = -(share * np.log2(share) + (1 - share) * np.log2(1 - share))
+    weights = np.where(present.all(axis=0), 0.0, entropy).astype(np.float32)
+    common = (present * weights) @ present.T.astype(np.float32)
+    totals = common.diagonal()
+    similarity: Doubles = (common / np.sqrt(np.maximum(np.outer(totals, totals), 1e-9))).astype(np.float64)
+    # Pages without any weighted trait are all alike.
+    empty = totals <= 0
+    similarity[np.ix_(empty, empty)] = 1.0
+    return similarity
+
+
+def link_groups(similarity: Doubles, sizes: Sequence[int], threshold: float) -> list[list[int]]:
+    """Return groups of units by average linkage: join the two most similar groups until none are similar enough.
+
+    Args:
+        similarity: the similarity of each pair of units
+        sizes: the weight of each unit
+        threshold: the smallest similarity at which groups are joined
+    """
+    similarity = similarity.copy()
+    np.fill_diagonal(similarity, -1)
+    weights = np.array(sizes, np.float64)
+    groups = [[unit] for unit in range(len(weights))]
+    while similarity.size:
+        first, second = divmod(int(similarity.argmax()), len(weights))
+        if similarity[first, second] < threshold:
+            break
+        total = weights[first] + weights[second]
+        joined = (similarity[first] * weights[first] + similarity[second] * weights[second]) / total
+        joined[[first, second]] = -1
+        similarity[first, :] = similarity[:, first] = joined
+        similarity[second, :] = similarity[:, second] = -1
+        weights[first] = total
+        groups[first] += groups[second]
+        groups[second] = []
+    return [sorted(group) for group in groups if group]
+
+
+def _split_by_kind(group: list[int], evidence: Sequence[Evidence], similarity: Doubles) -> list[list[int]]:
+    """Return a group as it is, unless it has pages of different kinds.
+
+    Then each kind is a group, and a page of an unknown kind goes where the most similar page of a known kind is.
+    """
+    known = [page for page in group if evidence[page].kind is not None]
+    if len({evidence[page].kind for page in known}) < 2:
+        return [group]
+    parts: dict[str | None, list[int]] = {}
+    for page in group:
+        nearest = page if page in known else known[int(similarity[page, known].argmax())]
+        parts.setdefault(evidence[nearest].kind, []).append(page)
+    return list(parts.values())
+
+
+class _Merge:
+    """Groups of pages while they are merged. Counts are kept by group, so that no page is looked at twice."""
+
+    def __init__(self, views: Sequence[Bools], groups: list[list[int]], evidence: Sequence[Evidence]) -> None:
+        self.groups = groups
+        self.sizes = np.array([len(group) for group in groups], np.float64)
+        # per view, a row per group: on how many of its pages each trait is
+        self.counts = [_sum_rows(view, groups) for view in views]
+        shapes = sorted({page.url_shape for page in evidence})
+        is_shape = np.array([[page.url_shape == shape for shape in shapes] for page in evidence])
+        self.shape_counts = _sum_rows(is_shape, groups)
+        self.is_literal = np.array([_is_literal(shape) for shape in shapes])
+        self.kinds = [{evidence[page].kind for page in group} - {None} for group in groups]
+        count = len(groups)
+        self.cost = np.full((count, count), np.inf)
+        for index in range(count):
+            self._update_costs(index)
+
+    def merged_groups(self) -> list[list[int]]:
+        """Merge the two groups that differ least, until no two are of one template."""
+        while self.cost.size:
+            first, second = divmod(int(self.cost.argmin()), len(self.groups))
+            if self.cost[first, second] >= 1:
+                break
+            self._merge(first, second)
+        return [sorted(group) for group in self.groups if group]
+
+    def _merge(self, first: int, second: int) -> None:
+        self.groups[first] = self.groups[first] + self.groups[second]
+        self.groups[second] = []
+        self.kinds[first] = self.kinds[first] | self.kinds[second]
+        self.sizes[first] += self.sizes[second]
+        self.sizes[second] = 0
+        for counts in (*self.counts, self.shape_counts):
+            counts[first] += counts[second]
+            counts[second] = 0
+        self.cost[second, :] = self.cost[:, second] = np.inf
+        self._update_costs(first)
+
+    def _update_costs(self, index: int) -> None:
+        """Compute how much a group differs from all others: 1 or more for another template."""
+        two_sided, one_sided = self._lacks(index)
+        for other, other_group in enumerate(self.groups):
+            if other == index or not other_group or len(self.kinds[index] | self.kinds[other]) > 1:
+                cost = np.inf
+            else:
+                cost = self._cost(index, other, float(two_sided[other]), float(one_sided[other]))
+            self.cost[index, other] = self.cost[other, index] = cost
+
+    def _cost(self, index: int, other: int, two_sided: float, one_sided: float) -> float:
+        tolerance = self._tolerance(index, other)
+        if tolerance is not OTHER_URLS and max(self.sizes[index], self.sizes[other]) < SMALL_GROUP:
+            two_sided, one_sided = two_sided * SMALL_TWO_SIDED, one_sided * SMALL_ONE_SIDED
+        return max(two_sided / tolerance.two_sided, one_sided / tolerance.one_sided)
+
+    def _lacks(self, index: int) -> tuple[Doubles, Doubles]:
+        """Return, for each other group, the smaller and the larger share of a core that the other one lacks.
+
+        Both kinds of traits must show a difference, so the smaller value of the two kinds counts.
+        """
+        smaller, larger = [], []
+        sizes = np.maximum(self.sizes, 1)[:, None]
+        for counts in self.counts:
+            core = counts >= CORE_SHARE * sizes
+            rare = counts <= RARE_SHARE * sizes
+            lacked_there = _shares((core[index] & rare).sum(axis=1), core[index].sum())
+            lacked_here = _shares((core & rare[index]).sum(axis=1), core.sum(axis=1))
+            smaller.append(np.minimum(lacked_there, lacked_here))
+            larger.append(np.maximum(lacked_there, lacked_here))
+        return np.minimum(*smaller), np.minimum(*larger)
+
+    def _tolerance(self, index: int, other: int) -> _Tolerance:
+        """Return how much two groups may differ, by what URLs and labels say."""
+        if self.kinds[index] and self.kinds[index] == self.kinds[other]:
+            return SAME_URLS
+        shares = self.shape_counts[[index, other]] / self.sizes[[index, other], None]
+        common = shares.min(axis=0)
+        if common[self.is_literal].sum() >= MIN_SHARED_URLS:
+            return SAME_URLS
+        return OTHER_URLS if common.sum() <= MAX_OTHER_URLS else UNKNOWN_URLS
+
+
+def _shares(lacked: Longs, core_sizes: Longs) -> Doubles:
+    """Return which share of a core is lacking; a few traits are none."""
+    shares: Doubles = np.where(lacked >= MIN_LACKED, lacked / np.maximum(1, core_sizes), 0.0)
+    return shares
+
+
+def _sum_rows(table: Bools, groups: Sequence[Sequence[int]]) -> Doubles:
+    """Return the sum of the rows of each group."""
+    return np.array([table[group].sum(axis=0) for group in groups], np.float64).reshape(len(groups), -1)
+
+
+def _is_literal(shape: str) -> bool:
+    """Return True if a URL shape says more than the host: it has a literal segment or a query."""
+    path, _, query = shape.partition("?")
+    return bool(query) or any(segment not in ("*", "") for segment in path.split("/")[1:])

@@ -1,0 +1,181 @@
+"""Which wrapper a page belongs to (Vertex IV-A), found without parsing the page.
+
+1. A wrapper must have been learned for the page's host.
+2. The page's markup must have the core of the wrapper's template (`page/traits.py`). Wrappers whose URL pattern
+   matches come first, then all others of the host.
+3. If no core matches, some wrappers are still possible, and the success of their rules decides. These are wrappers
+   without a core, as of sites with few pages, and wrappers whose URL pattern matches and whose core the page has at
+   least in part: the site's frame may have changed.
+
+The paper requires URL and signature to match. We depart from it because signatures change with every advertisement,
+and because those of different templates are alike if they share a big frame.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from untemplate.page import Page, Signature, has_literal_path, host_of, url_matches
+from untemplate.page.signatures import LENGTH, tags_signature
+from untemplate.page.tags import read_tags
+from untemplate.page.traits import RunTable, run_table
+from untemplate.rules.rule import Wrapper
+
+__all__ = ["WrapperIndex"]
+
+# How many wrappers are compared with a page, those with the most similar signatures. Sites of SWDE have at most two
+# with rules.
+MAX_COMPARED_WRAPPERS = 16
+
+MIN_PARTIAL_SHARE = 0.5
+"""The share of a core that a page must have so that the success of the rules may decide."""
+
+
+class _Markup:
+    """What the tags of a page say, computed when it is needed."""
+
+    def __init__(self, page: Page) -> None:
+        self._tags = read_tags(page.html)
+
+    @cached_property
+    def signature(self) -> Signature:
+        return tags_signature(self._tags)
+
+    @cached_property
+    def runs(self) -> RunTable:
+        return run_table(self._tags)
+
+
+class WrapperIndex:
+    """Finds the wrapper of a page without trying all, so that a thousand templates cost no more than one.
+
+    Wrappers are numbered by importance, the most important first; `ranked` lists them in this order. URL patterns are
+    looked up by the texts before their first and after their last `*`.
+    """
+
+    def __init__(self, wrappers: Sequence[Wrapper]) -> None:
+        self.ranked = sorted(wrappers, key=lambda wrapper: -wrapper.importance)
+        self._by_pattern: dict[str, list[int]] = defaultdict(list)
+        for index, wrapper in enumerate(self.ranked):
+            self._by_pattern[wrapper.url_pattern].append(index)
+        self._by_ends: dict[tuple[str, str], list[str]] = defaultdict(list)
+        self._by_host: dict[str, list[int]] = defaultdict(list)
+        for pattern, indexes in self._by_pattern.items():
+            self._by_ends[_literal_ends(pattern)].append(pattern)
+            self._by_host[host_of(pattern)] += indexes
+        self._lengths = {(len(start), len(end)) for start, end in self._by_ends}
+        self._host_patterns = [host for host in self._by_host if "*" in host]
+        owners: list[int] = []
+        values: list[list[int]] = []
+        for index, wrapper in enumerate(self.ranked):
+            owners += [index] * len(wrapper.signatures)
+            values += map(_signature_values, wrapper.signatures)
+        self._owners = np.array(owners, np.intp)
+        self._values = np.array(values, np.int16).reshape(-1, LENGTH)
+
+    def match(self, page: Page) -> tuple[Wrapper | None, list[Wrapper]]:
+        """Return the wrapper that the page belongs to, or None and the wrappers that may be tried."""
+        of_host = self.find_by_host(page.url)
+        if not of_host:
+            return None, []
+        markup = _Markup(page)
+        by_url = self.find_by_url(page.url, of_host)
+        elsewhere = sorted(set(of_host).difference(by_url))
+        for candidates in (by_url, elsewhere):
+            index = self._find_by_core(markup, candidates)
+            if index is not None:
+                return self.ranked[index], []
+        coreless = [index for index in by_url or of_host if self.ranked[index].core is None]
+        if coreless:
+            index = self.find_by_signature(markup.signature, coreless)
+            if index is not None:
+                return self.ranked[index], []
+        partial = [index for index in by_url if self._matches_partially(index, markup)]
+        tried = self._select_similar([*coreless, *partial], markup)
+        return None, [self.ranked[index] for index in tried if self.ranked[index].rules]
+
+    def find_by_host(self, url: str) -> Sequence[int]:
+        """Return the wrappers that were learned for the URL's host, or for any; all if the URL has no host."""
+        host = host_of(url)
+        if not host:
+            return range(len(self.ranked))
+        of_host = [*self._by_host.get(host, ()), *self._by_host.get("", ())]
+        for pattern in self._host_patterns:
+            if url_matches(pattern, host):
+                of_host += self._by_host[pattern]
+        return sorted(of_host)
+
+    def find_by_url(self, url: str, among: Sequence[int]) -> list[int]:
+        """Return those of some wrappers whose URL pattern matches."""
+        matching: list[int] = []
+        for pattern in self._patterns_with_ends_of(url):
+            if url_matches(pattern, url):
+                matching += self._by_pattern[pattern]
+        return sorted(index for index in matching if index in among)
+
+    def _patterns_with_ends_of(self, url: str) -> Iterator[str]:
+        """Yield the patterns that begin and end like a URL."""
+        for start, end in self._lengths:
+            if start + end <= len(url):
+                yield from self._by_ends.get((url[:start], url[len(url) - end :]), ())
+
+    def _find_by_core(self, markup: _Markup, among: Sequence[int]) -> int | None:
+        """Return that of some wrappers whose core the page has; of several, the one with most own runs on the page.
+
+        A template with few runs of its own is often a part of another one.
+        """
+        with_core = [index for index in among if self.ranked[index].core is not None]
+        best, most = None, (-1, 0.0)
+        for index in self._select_similar(with_core, markup):
+            core = self.ranked[index].core
+            if core is None or not core.matches(markup.runs):
+                continue
+            evidence = (core.own_count(markup.runs), core.share(markup.runs))
+            if evidence > most:
+                best, most = index, evidence
+        return best
+
+    def _matches_partially(self, index: int, markup: _Markup) -> bool:
+        """Return True if a page has a part of a core, and a URL that says more than the host."""
+        core, pattern = self.ranked[index].core, self.ranked[index].url_pattern
+        if core is None or not has_literal_path(pattern) or core.own_share(markup.runs) < core.min_own_share:
+            return False
+        return core.share(markup.runs) >= MIN_PARTIAL_SHARE
+
+    def _select_similar(self, among: Sequence[int], markup: _Markup) -> Sequence[int]:
+        """Return some wrappers, if there are too many those with the signatures most similar to the page's."""
+        if len(among) <= MAX_COMPARED_WRAPPERS:
+            return among
+        return self.find_most_similar(markup.signature, among, MAX_COMPARED_WRAPPERS)
+
+    def find_by_signature(self, page_signature: Signature, among: Sequence[int]) -> int | None:
+        """Return the first of these wrappers with a signature that covers this one; None if there is none."""
+        covers = (self._values < 0) | self._equal_bytes(page_signature)
+        covering = self._owners[covers.all(axis=1)]
+        return next((index for index in covering.tolist() if index in among), None)
+
+    def find_most_similar(self, page_signature: Signature, among: Sequence[int], count: int) -> list[int]:
+        """Return up to `count` of these wrappers, those with the signatures most similar to this one."""
+        agreement = np.zeros(len(self.ranked), np.intp)
+        np.maximum.at(agreement, self._owners, self._equal_bytes(page_signature).sum(axis=1))
+        return sorted(sorted(among, key=lambda index: -agreement[index])[:count])
+
+    def _equal_bytes(self, page_signature: Signature) -> NDArray[np.bool_]:
+        """Return, for each signature, at which positions it has the same byte."""
+        return np.equal(self._values, np.array(page_signature.values, np.int16))
+
+
+def _literal_ends(pattern: str) -> tuple[str, str]:
+    """Return the texts before the first and after the last `*` of a URL pattern."""
+    start, wildcard, rest = pattern.partition("*")
+    return start, rest.rpartition("*")[2] if wildcard else ""
+
+
+def _signature_values(masked: Signature) -> list[int]:
+    """Return the bytes of a signature, with −1 for a wild card."""
+    return [-1 if value is None else value for value in masked.values]

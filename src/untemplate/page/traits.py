@@ -1,0 +1,201 @@
+"""Traits: what a page's markup is made of, to tell templates apart that share a frame.
+
+There are two kinds, both read from the bytes of a page without building a tree:
+
+- tag runs: four tags in a row, opening or closing;
+- class pairs: an opening tag with its classes, alone and together with the next one. Digits are squashed, so that
+  `post-17` and `post-23` are the same class.
+
+The core of a template are the tag runs that nearly all of its pages have. Most of them may belong to the frame, which
+all templates of a site share; the others are the template's own. A page belongs to a template if it has enough of
+both. This is a departure from the paper, which compares signatures: a signature cannot tell templates apart if most
+of their markup is the frame.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import NDArray
+
+from untemplate.page.arrays import Bools, Doubles, Hashes, Longs
+from untemplate.page.tags import TagSequence, hash_runs, mix_bits
+
+__all__ = [
+    "RUN_BITS",
+    "Core",
+    "CoreIndex",
+    "RunTable",
+    "Runs",
+    "class_pairs",
+    "run_table",
+    "table_of_runs",
+    "tag_runs",
+]
+
+Runs = NDArray[np.uint32]
+"""Distinct tag runs in ascending order, each a number of 18 bits."""
+
+RunTable = Bools
+"""Which of all possible tag runs a page has."""
+
+RUN_LENGTH = 4
+"""Tags of a tag run. `python -m benchmarks.measure.whole_sites --choose` compares lengths."""
+
+RUN_BITS = 18
+"""Bits that are kept of a tag run. A page of a thousand distinct runs has any given one by chance in 0.4 %."""
+
+_RUN_MASK = np.uint64((1 << RUN_BITS) - 1)
+
+_CLASS = re.compile(rb"""class=["']?([^"'<>]*)""")
+_DIGITS = re.compile(rb"\d+")
+_MAX_CACHED_CLASSES = 1 << 16
+
+
+def tag_runs(tags: TagSequence) -> Runs:
+    """Return the distinct tag runs of a page in ascending order."""
+    return np.flatnonzero(run_table(tags)).astype(np.uint32)
+
+
+def run_table(tags: TagSequence) -> RunTable:
+    """Return the tag runs of a page as a table, which is faster than sorting them."""
+    return table_of_runs((tags.runs(RUN_LENGTH) & _RUN_MASK).astype(np.uint32))
+
+
+def table_of_runs(runs: Runs) -> RunTable:
+    """Return a table that is true at the place of each of these runs."""
+    table = np.zeros(1 << RUN_BITS, np.bool_)
+    table[runs] = True
+    return table
+
+
+def class_pairs(tags: TagSequence) -> Hashes:
+    """Return the distinct tags of a page with their classes, alone and in pairs."""
+    is_opening = ~tags.closing
+    starts = tags.starts[is_opening]
+    positions: list[int] = []
+    classes: list[int] = []
+    for match in _CLASS.finditer(tags.html):
+        positions.append(match.start())
+        classes.append(_CLASS_HASHES[match[1]])
+    # A class belongs to the last tag before it; what is before the first tag gets a place that is cut off.
+    class_of_tag = np.zeros(len(starts) + 1, np.uint64)
+    class_of_tag[np.searchsorted(starts, np.array(positions, np.intp))] = np.array(classes, np.uint64)
+    named = mix_bits(tags.names[is_opening] ^ class_of_tag[1:])
+    return np.unique(np.concatenate([named, hash_runs(named, 2)]))
+
+
+class _ClassHashes(dict[bytes, int]):
+    """The hash of each class attribute, whatever the order of its classes. Sites repeat theirs on every page."""
+
+    def __missing__(self, attribute: bytes) -> int:
+        words = sorted(set(_DIGITS.sub(b"0", attribute.lower()).split()))
+        number = int.from_bytes(blake2b(b" ".join(words), digest_size=8).digest(), "little") if words else 0
+        if len(self) >= _MAX_CACHED_CLASSES:
+            self.clear()
+        self[attribute] = number
+        return number
+
+
+_CLASS_HASHES = _ClassHashes()
+
+
+@dataclass(frozen=True)
+class Core:
+    """The tag runs that nearly all pages of a template have, and how much of them a page must have.
+
+    Attributes:
+        own: runs that other templates of the site lack.
+        frame: the others, most of which belong to the site's frame.
+        min_own_share: the share of its own runs that a page of the template has at least.
+        min_share: the share of the whole core that it has at least.
+
+    Example:
+        >>> from untemplate.page.tags import read_tags
+        >>> post = read_tags(b"<html><body><h1>Tea</h1><p>Hot</p></body></html>")
+        >>> tags = read_tags(b"<html><body><ul><li>Tea</li></ul></body></html>")
+        >>> core = Core(tuple(tag_runs(post).tolist()), (), 0.65, 0.85)
+        >>> core.matches(run_table(post)), core.matches(run_table(tags))
+        (True, False)
+    """
+
+    own: tuple[int, ...]
+    frame: tuple[int, ...]
+    min_own_share: float
+    min_share: float
+
+    @cached_property
+    def _own_runs(self) -> Runs:
+        return np.array(self.own, np.uint32)
+
+    @cached_property
+    def _frame_runs(self) -> Runs:
+        return np.array(self.frame, np.uint32)
+
+    def own_count(self, page: RunTable) -> int:
+        """Return how many of the template's own runs a page has."""
+        return int(page[self._own_runs].sum())
+
+    def own_share(self, page: RunTable) -> float:
+        """Return the share of the template's own runs that a page has; 1 if the template has none."""
+        return self.own_count(page) / len(self.own) if self.own else 1.0
+
+    def share(self, page: RunTable) -> float:
+        """Return the share of the whole core that a page has; 1 if the core is empty."""
+        count = self.own_count(page) + int(page[self._frame_runs].sum())
+        return count / (len(self.own) + len(self.frame)) if self.own or self.frame else 1.0
+
+    def matches(self, page: RunTable) -> bool:
+        """Return True if a page has enough of the core to belong to the template."""
+        return self.own_share(page) >= self.min_own_share and self.share(page) >= self.min_share
+
+
+class CoreIndex:
+    """The cores of several templates, to find the template of a page with a few operations on arrays.
+
+    >>> from untemplate.page.tags import read_tags
+    >>> pages = [read_tags(b"<h1>a</h1><p>b</p>"), read_tags(b"<ul><li>c</li></ul>")]
+    >>> index = CoreIndex([Core(tuple(tag_runs(page).tolist()), (), 0.65, 0.85) for page in pages])
+    >>> index.find_best(run_table(pages[1]))
+    1
+    """
+
+    def __init__(self, cores: Sequence[Core]) -> None:
+        self._own = np.array([run for core in cores for run in core.own], np.intp)
+        self._frame = np.array([run for core in cores for run in core.frame], np.intp)
+        self._own_sizes = np.array([len(core.own) for core in cores])
+        self._frame_sizes = np.array([len(core.frame) for core in cores])
+        self._min_own_shares = np.array([core.min_own_share for core in cores])
+        self._min_shares = np.array([core.min_share for core in cores])
+
+    def find_best(self, page: RunTable) -> int | None:
+        """Return the number of the template that the page belongs to; None if there is none.
+
+        If the cores of several match, the page belongs to the one of which it has most own runs: a template with few
+        of its own is often a part of another one.
+        """
+        own = _count_by_template(page[self._own], self._own_sizes)
+        frame = _count_by_template(page[self._frame], self._frame_sizes)
+        has_own = _shares(own, self._own_sizes) >= self._min_own_shares
+        has_core = _shares(own + frame, self._own_sizes + self._frame_sizes) >= self._min_shares
+        fits = has_own & has_core
+        return int(np.where(fits, own, -1).argmax()) if fits.any() else None
+
+
+def _count_by_template(present: Bools, sizes: NDArray[np.intp]) -> Longs:
+    """Return how many are true in each of consecutive parts of these sizes."""
+    sums = np.concatenate([[0], np.cumsum(present)])
+    ends = np.cumsum(sizes)
+    counts: Longs = sums[ends] - sums[ends - sizes]
+    return counts
+
+
+def _shares(counts: Longs, sizes: NDArray[np.intp]) -> Doubles:
+    """Return counts as shares; 1 where there is nothing to count."""
+    shares: Doubles = np.where(sizes > 0, counts / np.maximum(1, sizes), 1.0)
+    return shares
