@@ -76,18 +76,16 @@ def learn(
 ) -> Rules:
     """Cluster the pages of a site, and learn one wrapper for each cluster that has labels.
 
-    Without labels, the embedded data of the pages teach, as far as the schema names them. A cluster without labels
+    Without labels the embedded data of the pages teach, as far as the schema names them. A cluster that has none
     borrows the wrapper of a labeled cluster, if its rules work there.
 
     Args:
         pages: pages of one site, labeled or not. They may be a stream; see `cluster` for how many are kept.
-        labels: which values are on some of the pages; rows that `find_records` returned are labels, too. None if
-            the embedded data of the pages shall teach; then a schema is needed.
+        labels: values of some pages, or rows that `find_records` returned; None to learn from embedded data.
         schema: the attributes to learn. Without one, every labeled attribute is a text.
 
     Raises:
-        LabelError: no label is about an attribute of the schema, or none about one of the pages; without labels, the
-            pages have no embedded data that the schema names.
+        LabelError: no label is about an attribute of the schema or about one of the pages, or there is no label.
 
     Example:
         >>> import untemplate as ut
