@@ -43,8 +43,8 @@ def test_cluster_prints_a_table(run: Run, folder: Path) -> None:
     done = run("cluster", folder)
     assert done.returncode == 0
     header, _, *rows = [line for line in done.stdout.splitlines() if line.strip()][1:]
-    assert header.split() == ["cluster", "pages", "importance", "signature", "URL", "pattern", "example"]
-    assert rows[0].split()[0] == "c1"
+    assert header.split() == ["cluster", "kind", "pages", "URL", "pattern", "example", "why", "this", "kind"]
+    assert rows[0].split()[:2] == ["c1", "detail"]
     assert "http://www." in rows[0]
 
 
@@ -54,7 +54,8 @@ def test_cluster_as_json_names_each_page_once(run: Run, folder: Path, site: Site
     named = [page for cluster in result["clusters"] for page in cluster["pages"]] + result["unassigned"]
     assert sorted(named) == [page.id for page in site.pages]
     assert set(result["clusters"][0]) == {
-        *("cluster", "importance", "signature", "signatures", "url_pattern", "pages"),
+        *("cluster", "kind", "kind_reason", "size", "importance", "signature", "signatures", "url_pattern"),
+        "pages",
     }
     assert result["skipped"] == {}
 

@@ -19,7 +19,7 @@ from untemplate.cli.shell import (
 )
 
 if TYPE_CHECKING:
-    from untemplate.clustering import Cluster, Clustering
+    from untemplate.clustering import Cluster, Clustering, Kind
     from untemplate.page import Page
 
 __all__ = ["command", "show_clusters"]
@@ -52,10 +52,15 @@ def command(source: str, url_column: str, html_column: str, render: bool, as_jso
 
 def show_clusters(clustering: Clustering) -> None:
     """Print a table of the templates, and name pages that fit none."""
+    from untemplate.clustering import guess_kinds
+
     show(
         "Templates",
-        ("cluster", "pages", "importance", "signature", "URL pattern", "example"),
-        [_cluster_row(cluster) for cluster in clustering],
+        ("cluster", "kind", "pages", "URL pattern", "example", "why this kind"),
+        [
+            _cluster_row(cluster, kind)
+            for cluster, kind in zip(clustering, guess_kinds(clustering), strict=True)
+        ],
     )
     if unassigned := clustering.unassigned:
         names = ", ".join(_name(page) for page in unassigned[:MAX_NAMED_PAGES])
@@ -63,15 +68,17 @@ def show_clusters(clustering: Clustering) -> None:
         click.echo(printable(f"{counted(len(unassigned), 'page')} without a template: {names}{more}"))
 
 
-def _cluster_row(cluster: Cluster) -> tuple[object, ...]:
+def _cluster_row(cluster: Cluster, kind: Kind) -> tuple[object, ...]:
     example = _name(cluster.pages[0])
-    size = len(cluster.pages)
-    return cluster.id, size, cluster.importance, cluster.signature, cluster.url_pattern, example
+    return cluster.id, kind.name, cluster.size, cluster.url_pattern, example, kind.reason
 
 
-def _cluster_as_json(cluster: Cluster) -> dict[str, Any]:
+def _cluster_as_json(cluster: Cluster, kind: Kind) -> dict[str, Any]:
     return {
         "cluster": cluster.id,
+        "kind": kind.name,
+        "kind_reason": kind.reason,
+        "size": cluster.size,
         "importance": cluster.importance,
         "signature": str(cluster.signature),
         "signatures": [str(signature) for signature in cluster.signatures],
@@ -81,8 +88,13 @@ def _cluster_as_json(cluster: Cluster) -> dict[str, Any]:
 
 
 def _clusters_as_json(clustering: Clustering) -> dict[str, Any]:
+    from untemplate.clustering import guess_kinds
+
+    kinds = guess_kinds(clustering)
     return {
-        "clusters": [_cluster_as_json(cluster) for cluster in clustering],
+        "clusters": [
+            _cluster_as_json(cluster, kind) for cluster, kind in zip(clustering, kinds, strict=True)
+        ],
         "unassigned": [page.id for page in clustering.unassigned],
         "notes": clustering.notes,
     }

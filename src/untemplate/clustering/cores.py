@@ -32,7 +32,7 @@ CORE_SHARE = 0.9
 ALWAYS_SHARE = 0.97
 """Own runs that decide are on this share of the pages, so that pages without an optional part are not rejected."""
 
-MIN_OWN_SHARE = 0.65
+MIN_OWN_SHARE = 0.75
 """The share of the own runs that a page must have."""
 
 ENOUGH_OWN_RUNS = 10

@@ -19,7 +19,7 @@ from untemplate.learning import empty_wrapper, fit_wrapper, is_moderate, learnin
 from untemplate.page import Page, index_pages, signature
 from untemplate.record import Record
 from untemplate.rules import Wrapper
-from untemplate.schema import Schema
+from untemplate.schema import Attribute, Schema
 from untemplate.watching.bellwethers import finish_wrapper, pair_bellwethers
 from untemplate.watching.repairing import ClusterRepair, Loss, Repair, RepairedCluster
 
@@ -189,12 +189,12 @@ def _find_lender(cluster: Cluster, lenders: Sequence[Lender], schema: Schema) ->
 def _fill_rate(wrapper: Wrapper, pages: Sequence[Page], schema: Schema) -> float:
     """Return the share of rules that find a value on a few pages; pages without a mandatory value count as empty.
 
-    Attributes whose value is the same on all pages count as empty, too: on pages of another kind, the rule for a
-    title often finds the name of the site.
+    Attributes count as empty, too, if what is found says that the pages are of another kind: the same text on all
+    pages, such as the name of the site, or several different texts on most pages, such as the titles of a list.
     """
-    rules = Rules(schema, (wrapper.for_any_page(),))
+    rules = Rules(_with_many_values(schema), (wrapper.for_any_page(),))
     records = list(rules.extract(_select_few([page for page in pages if is_moderate(page)])))
-    names = [name for name in wrapper.rules if not _is_repeated(name, records, schema)]
+    names = [name for name in wrapper.rules if _is_plausible(schema.attributes[name], records)]
     mandatory = [name for name in wrapper.rules if schema.attributes[name].mandatory]
     if not records or not set(mandatory) <= set(names):
         return 0.0
@@ -203,12 +203,21 @@ def _fill_rate(wrapper: Wrapper, pages: Sequence[Page], schema: Schema) -> float
     return filled / (len(wrapper.rules) * len(records))
 
 
-def _is_repeated(attribute: str, records: Sequence[Record], schema: Schema) -> bool:
-    """Return True if the records of several pages all have the same value of an attribute that should vary."""
-    if len(records) < MIN_COMPARED_PAGES or schema.attributes[attribute].constant:
-        return False
-    texts = [record[attribute] for record in records]
-    return None not in texts and len(set(texts)) == 1
+def _with_many_values(schema: Schema) -> Schema:
+    """Return a schema by which rules return all values that they find, not only the first."""
+    attributes = {name: replace(attribute, many=True) for name, attribute in schema.attributes.items()}
+    return replace(schema, attributes=attributes)
+
+
+def _is_plausible(attribute: Attribute, records: Sequence[Record]) -> bool:
+    """Return True if the values of several pages may be those of an attribute."""
+    if len(records) < MIN_COMPARED_PAGES:
+        return True
+    texts = [frozenset(value.text for value in record.values.get(attribute.name, ())) for record in records]
+    is_repeated = len(set(texts)) == 1 and bool(texts[0])
+    with_several = sum(len(page_texts) > 1 for page_texts in texts)
+    is_list = not attribute.many and 2 * with_several > len(records)
+    return not (is_list or (is_repeated and not attribute.constant))
 
 
 def _select_few(pages: Sequence[Page]) -> Sequence[Page]:

@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 from untemplate.catalog import Catalog
-from untemplate.clustering import Cluster
+from untemplate.clustering import Cluster, guess_kinds
 from untemplate.errors import SourceError
 from untemplate.extraction import Rules
 from untemplate.labeling import Label
@@ -64,12 +64,16 @@ def add_site(
     run = catalog.start_run(name, "annotate")
     old_wrappers = _stored_wrappers(catalog, name, schema)
     wrappers: list[Wrapper] = []
-    figures: dict[str, Any] = {}
+    figures: dict[str, dict[str, Any]] = {}
+    stored_clusters: list[Cluster] = []
     for cluster in clusters:
         stored = _pages_to_store(cluster)
         catalog.save_pages(name, stored)
         wrappers.append(_describe_cluster(cluster, old_wrappers))
-        figures[cluster.id] = {"size": len(cluster.pages), "pages": [page.id for page in stored]}
+        figures[cluster.id] = {"size": cluster.size, "pages": [page.id for page in stored]}
+        stored_clusters.append(cluster)
+    for cluster, kind in zip(stored_clusters, guess_kinds(stored_clusters), strict=True):
+        figures[cluster.id] |= {"kind": kind.name, "kind_reason": kind.reason}
     rules = Rules(schema, tuple(wrappers))
     if not catalog.history(name) or catalog.rules(name) != rules:
         catalog.save_rules(name, rules, "learned", f"templates of {pages.source}")

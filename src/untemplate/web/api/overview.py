@@ -30,6 +30,8 @@ class ClusterView(BaseModel):
     """The pages of one template."""
 
     cluster: str
+    kind: str = Field(description="What its pages seem to be: detail, list or other; empty if unknown")
+    kind_reason: str = Field(description="Why, in words")
     url_pattern: str
     pages: int = Field(description="Pages in the source")
     labeled: int = Field(description="Pages with labels")
@@ -123,11 +125,13 @@ def _site_view(workspace: Workspace, name: str) -> SiteView:
 def _cluster_view(site: OpenSite, wrapper: Wrapper, labeled: set[str], alarms: int) -> ClusterView:
     """Return a cluster with the number of its pages, and the fill rates of its attributes."""
     ids = site.pages[wrapper.cluster]
-    size = site.figures.get("clusters", {}).get(wrapper.cluster, {}).get("size", len(ids))
+    figures = site.figures.get("clusters", {}).get(wrapper.cluster, {})
     return ClusterView(
         cluster=wrapper.cluster,
+        kind=figures.get("kind", ""),
+        kind_reason=figures.get("kind_reason", ""),
         url_pattern=wrapper.url_pattern,
-        pages=size,
+        pages=figures.get("size", len(ids)),
         labeled=len(labeled & set(ids)),
         first=ids[0] if ids else None,
         attributes=[

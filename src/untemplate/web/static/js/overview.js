@@ -47,7 +47,9 @@ function row(site, cluster) {
   const share = ruled.reduce((sum, one) => sum + one.share, 0) / (ruled.length || 1);
   const target = { site: site.site, cluster: cluster.cluster };
   return h("tr", {},
-    h("td", {}, h("strong", {}, cluster.cluster), h("div", { class: "tiny soft mono wrap" }, cluster.url_pattern)),
+    h("td", {}, h("strong", {}, cluster.cluster),
+      cluster.kind ? h("span", { class: "tiny soft", title: cluster.kind_reason }, ` ${cluster.kind} pages`) : null,
+      h("div", { class: "tiny soft mono wrap" }, cluster.url_pattern)),
     h("td", { class: "figure" }, cluster.pages.toLocaleString("en")),
     h("td", { class: "figure" }, String(cluster.labeled)),
     h("td", {}, ruled.length ? h("div", { class: "row" }, meter(share), h("span", { class: "tiny soft" }, `${ruled.length} of ${cluster.attributes.length} attributes`)) : badge("needs labels", "warn"),
