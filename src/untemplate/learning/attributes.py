@@ -331,7 +331,8 @@ def _learn_list(
 def _add_dispute(report: AttributeReport, page: str) -> AttributeReport:
     """Return a report that asks for the label of a page on which the labels so far allow several values."""
     problem = f"the labels fit several places, whose values differ on {page}: label that page"
-    return replace(report, problems=[*report.problems, problem], label_next=page)
+    rule = replace(report.rule, disputed=True) if report.rule else None
+    return replace(report, rule=rule, problems=[*report.problems, problem], label_next=page)
 
 
 def _best_weighted(

@@ -122,6 +122,7 @@ def _format_rule(rule: Rule) -> dict[str, Any]:
         "nodes": rule.nodes,
         "typed": rule.typed,
         "single": rule.single,
+        "disputed": rule.disputed,
         "embedded": list(map(_format_embedded, rule.embedded)),
     }
     return _without_defaults(_RuleSection, content)
@@ -305,6 +306,7 @@ class _RuleSection(_Section):
     nodes: int = Field(1, ge=1, le=MAX_NODES)
     typed: bool = False
     single: bool = False
+    disputed: bool = False
     embedded: list[_EmbeddedSection] = []
 
     def parse(self, attribute: str) -> Rule:
@@ -320,6 +322,7 @@ class _RuleSection(_Section):
             self.nodes,
             self.typed,
             self.single,
+            self.disputed,
             tuple(selector.parse() for selector in self.embedded),
         )
 

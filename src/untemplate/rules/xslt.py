@@ -5,7 +5,7 @@ same text as `Rules.extract`. Selectors are tried in order and the committee vot
 
 What XSLT 1.0 cannot express is left out and named in a comment: rules with a classifier, ranges that search for a
 type by regular expression, embedded data, and all rules of list pages, which apply to records as pages of their own.
-Of a rule that also selects nodes, that part is exported. That a text has exactly one value of its type is not checked.
+Of a rule that also selects nodes, that part is exported. That a text has exactly one value of its type is not tested.
 Choosing the wrapper of a page, typed data and confidences remain in Python.
 """
 
