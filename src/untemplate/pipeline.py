@@ -85,8 +85,7 @@ def learn(
         schema: the attributes to learn. Without one, every labeled attribute is a text.
 
     Raises:
-        LabelError: no label is about an attribute of the schema, or none about one of the pages; without labels, the
-            pages have no embedded data that the schema names.
+        LabelError: no label is about an attribute of the schema or about one of the pages, or there is no label.
 
     Example:
         >>> import untemplate as ut

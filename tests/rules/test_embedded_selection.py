@@ -120,3 +120,12 @@ def test_reading_in_part_changes_nothing(
         for stops in (['<div class="x">'], [])
     )
     assert [(m.text, m.confidence) for m in in_part] == [(m.text, m.confidence) for m in complete]
+
+
+def test_meta_tags_confirm_but_do_not_correct() -> None:
+    title = EmbeddedSelector(DataPath("meta", "", ("og:title",)))
+    html = '<html><head><meta property="og:title" content="Soup"></head><body>{}<p>Soup</p></body></html>'
+    (corrected,) = apply(Page(html=html.format("<h1>Stew</h1>")), HEADING, embedded=(title,))
+    (confirmed,) = apply(Page(html=html.format("<h1>Soup</h1>")), HEADING, embedded=(title,))
+    (alone,) = apply(Page(html=html.format("")), HEADING, embedded=(title,))
+    assert (corrected.text, confirmed.text, alone.text) == ("Stew", "Soup", "Soup")

@@ -171,13 +171,12 @@ def _path_to(keys: tuple[str, ...], wanted: str) -> tuple[str, ...]:
 def _ways_to_read(path: DataPath, attribute: Attribute) -> Iterator[EmbeddedSelector]:
     """Yield the ways to read the values at a path, the one that says most first.
 
-    The members of a list are their texts, or else their names; parts of a list may have names that the page does
-    not show.
+    The members of a list, and its parts, may have names that the page does not show.
     """
     if not attribute.many:
         yield EmbeddedSelector(path)
         return
-    yield EmbeddedSelector(replace(path, ends=("text", "name"), only_first_end=True))
+    yield EmbeddedSelector(path, skips_repeats=True)
     yield EmbeddedSelector(replace(path, ends=("text",)))
 
 

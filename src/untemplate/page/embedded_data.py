@@ -300,18 +300,18 @@ class EmbeddedData:
         if source == RDFA:
             return read_rdfa(self._tree)
         if source == JSON_LD:
-            contents = [parse_json(text) for kind, _, text in self._scripts if kind == "ld"]
+            contents = [parse_json(script.text or "") for kind, _, script in self._scripts if kind == "ld"]
             return [content for content in contents if isinstance(content, dict | list)]
         return list(self._read_state(source.removeprefix(_SCRIPT)))
 
     def _read_state(self, name: str) -> Iterator[Any]:
         """Yield the application state of this name."""
         if name == "__next_f":
-            yield from parse_flight(
-                [text for kind, _, text in self._scripts if kind == "js" and name in text]
-            )
+            texts = [script.text or "" for kind, _, script in self._scripts if kind == "js"]
+            yield from parse_flight([text for text in texts if name in text])
             return
-        for kind, script_name, text in self._scripts:
+        for kind, script_name, script in self._scripts:
+            text = script.text or ""
             if kind == "json" and script_name == name:
                 content = parse_json(text)
                 yield _resolve_nuxt(content) if name == _NUXT else content
@@ -321,31 +321,28 @@ class EmbeddedData:
     def _script_names(self) -> Iterator[str]:
         """Yield the source of each script with application state."""
         names: set[str] = set()
-        for kind, script_name, text in self._scripts:
+        for kind, script_name, script in self._scripts:
             if kind == "json":
                 names.add(script_name)
-            elif kind == "js" and "__next_f" in text:
+            elif kind == "js" and "__next_f" in (text := script.text or ""):
                 names.add("__next_f")
             elif kind == "js":
                 names.update(variable for variable, _ in parse_assignments(text))
         return (f"{_SCRIPT}{name}" for name in names)
 
     @cached_property
-    def _scripts(self) -> list[tuple[str, str, str]]:
-        """Each script that may contain data: "ld", "json" or "js", its name, and its text."""
-        scripts: list[tuple[str, str, str]] = []
+    def _scripts(self) -> list[tuple[str, str, etree._Element]]:
+        """Each script that may contain data: "ld", "json" or "js", its name, and the element."""
+        scripts: list[tuple[str, str, etree._Element]] = []
         for element in self._tree.iter("script"):
-            text = element.text
-            if not text or len(text) < 2:
-                continue
             type_ = (element.get("type") or "").lower()
             if "ld+json" in type_:
-                scripts.append(("ld", "", text))
+                scripts.append(("ld", "", element))
             elif "json" in type_:
                 name = element.get("id") or element.get("data-name") or element.get("class") or "json"
-                scripts.append(("json", generalize_key(squeeze(name)), text))
-            elif "{" in text or "[" in text:
-                scripts.append(("js", "", text))
+                scripts.append(("json", generalize_key(squeeze(name)), element))
+            else:
+                scripts.append(("js", "", element))
         return scripts
 
     def _read_meta(self) -> dict[str, list[str]]:

@@ -131,18 +131,24 @@ class _RuleRun:
 
     def _choose(self, visible: list[Match]) -> list[Match]:
         """Return what the embedded data say if the page shows it; else what was found on the page, if anything."""
-        selectors = self.rule.embedded
-        if visible:  # Open Graph describes the page as a whole, not its record
-            selectors = tuple(selector for selector in selectors if selector.path.source != META)
-        embedded = [matches for matches in map(self._read_embedded, selectors) if matches]
-        for matches in embedded:
+        embedded: list[list[Match]] = []
+        for selector in self.rule.embedded:
+            if not (matches := self._read_embedded(selector)):
+                continue
             if _are_same(matches, visible):
                 return _with_confidence(visible, AGREED)
-            if all(self.page.shows(match.text) for match in matches):
+            # Meta tags are made for lists of links: they confirm what the page shows, and do not correct it.
+            if selector.path.source == META and visible:
+                continue
+            if self._are_shown(matches):
                 return _with_confidence(matches, SHOWN)
+            embedded.append(matches)
         if visible:
             return _with_confidence(visible, CONTRADICTED) if embedded else visible
         return _with_confidence(embedded[0], NOT_SHOWN) if embedded else []
+
+    def _are_shown(self, matches: Sequence[Match]) -> bool:
+        return all(self.page.shows(match.text) for match in matches)
 
     def _read_embedded(self, selector: EmbeddedSelector) -> list[Match]:
         """Return the values that a selector finds in the embedded data."""

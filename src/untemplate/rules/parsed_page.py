@@ -12,12 +12,12 @@ of a page, so searching the bytes shows what a selector cannot select.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 from lxml import etree
 
-from untemplate.page import Node, Page
+from untemplate.page import HIDDEN_TAGS, Node, Page
 from untemplate.page.captions import CaptionFinder, text_before
 from untemplate.page.embedded_data import JSON_LD, META, MICRODATA, RDFA, EmbeddedData
 from untemplate.page.locating import letters_and_digits
@@ -44,10 +44,8 @@ _REFERENCE = re.compile(
 # What the bytes of every page with such embedded data contain.
 _MARKS = {JSON_LD: b"ld+json", META: b"<meta", MICRODATA: b"itemprop", RDFA: b"property"}
 
-_SHOWN_TEXTS = etree.XPath(
-    "//body//text()[not(parent::script or parent::style or parent::noscript or ancestor::template)]",
-    smart_strings=False,
-)
+# Elements whose own text browsers do not show, scripts being on.
+_UNSHOWN_TAGS = HIDDEN_TAGS | {"noscript"}
 
 
 class NeedsCompletePage(Exception):
@@ -136,7 +134,8 @@ class ParsedPage:
     @cached_property
     def _shown_text(self) -> str:
         """The letters and digits of all text that browsers show."""
-        return letters_and_digits("".join(_SHOWN_TEXTS(self.tree)))
+        text = "".join(_shown_texts(self.tree))
+        return letters_and_digits("".join(text.split()))  # most signs are white space, and this is faster
 
     def _may_match_in_rest(self, feature: Feature, captions: CaptionFinder, end: etree._Element) -> bool:
         """Return True if a feature may match a node in the unread rest of the page, which begins at `end`."""
@@ -178,6 +177,17 @@ def read_page_until(page: Page, length: int) -> ParsedPage | None:
     if end is None:
         return None
     return ParsedPage(end.getroottree().getroot(), page.html, length, end)
+
+
+def _shown_texts(tree: etree._Element) -> Iterator[str]:
+    """Yield the texts in the body of a page, without those of scripts and the like."""
+    for body in tree.iterchildren("body"):
+        for element in body.iter():
+            tag = element.tag
+            if element.text and isinstance(tag, str) and tag not in _UNSHOWN_TAGS:
+                yield element.text
+            if element.tail:
+                yield element.tail
 
 
 def _lacks_words(html: bytes, feature: Feature, start: int) -> bool:
