@@ -53,7 +53,9 @@ class Candidates:
         self._static = static
         self._results: dict[tuple[str, Region | None], list[Any]] = {}
         self._regions: dict[Region, dict[etree._Element, None]] = {}
-        self._texts: dict[etree._Element, str] = {}  # visible texts of elements, which several selectors select
+        self._texts: dict[
+            etree._Element, str
+        ] = {}  # visible texts of elements, which several selectors select
 
     def find(self, selector: Selector) -> Iterator[Node]:
         """Yield nodes in document order, among them all that the selector selects."""
