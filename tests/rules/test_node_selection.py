@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from random import Random
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,7 +17,8 @@ from untemplate.page import HIDDEN_TAGS, squeeze
 from untemplate.page.captions import CaptionFinder
 from untemplate.rules import Selector
 from untemplate.rules.feature import SEPARATOR, Feature
-from untemplate.rules.node_selection import feature_matches, select
+from untemplate.rules.node_selection import Candidates, feature_matches, select, selector_matches
+from untemplate.rules.rule import Region
 
 Place = tuple[object, str]
 
@@ -135,3 +137,52 @@ def test_real_pages(real_pages: list[Path]) -> None:
                 assert by_select(table, selector, page) == by_bits(table, selector, page), selector
                 if all(feature.is_structural for feature in features):
                     assert by_xpath(table, selector, page) == by_bits(table, selector, page), selector.xpath
+
+
+# regions
+
+LISTS = (
+    "<div class=a><ul class=x><li>1<li>2</ul><div class=a><ul class=x><li>3</ul></div></div>"
+    "<div class=b><ul class=x><li>4</ul></div><ul class=x><li>5</ul>"
+)
+LI = Feature("tag", 1, ("li",))
+
+
+def region(kind: str, value: str, position: int = 0) -> Region:
+    return Region((Feature(kind, 1, (value,)),), position)
+
+
+@pytest.mark.parametrize(
+    ("features", "inside", "expected"),
+    [
+        ((LI,), region("class", "a"), ["1", "2", "3"]),
+        ((LI,), region("class", "a", -1), ["3"]),
+        ((LI,), region("class", "b"), ["4"]),
+        ((LI,), region("tag", "ul", 4), ["5"]),
+        (
+            (LI, Feature("class", 2, ("x",))),
+            region("tag", "ul", 3),
+            ["4"],
+        ),  # the parent may be the region itself
+        ((Feature("tag", 1, ("ul",)),), region("tag", "ul", 4), []),  # the member may not
+        ((LI, Feature("class", 1, ("",))), region("class", "b"), ["4"]),
+    ],
+)
+def test_a_region_limits_a_selector_in_the_same_way_everywhere(
+    features: tuple[Feature, ...], inside: Region, expected: list[str]
+) -> None:
+    page = Page(html=LISTS, id="0")
+    selector = Selector("element()", features, region=inside)
+    assert [node.text for node in select(selector, page.tree, frozenset())] == expected
+    assert [element.text for element in page.tree.xpath(selector.xpath)] == expected
+    table = SampleTable([page]).with_elements
+    top = max(feature.level for feature in features)
+    bits = table.bits([f for f in features if f.values != ("",)]) & table.rows_inside(
+        inside, "element()", top
+    )
+    assert [table.rows[row].text for row in table.on_page(bits & table.node_bits["element()"], 0)] == expected
+    captions = CaptionFinder(frozenset())
+    candidates = Candidates(page.tree, frozenset())
+    elements = [node for node in table.rows if node.kind == "element"]
+    matching = [node.text for node in elements if selector_matches(selector, node, candidates, captions)]
+    assert matching == expected

@@ -19,9 +19,8 @@ from untemplate.learning.occurrences import (
     explain_missing_labels,
     locate_labels,
     most_alike_pages,
-    occurrences_in_nodes,
 )
-from untemplate.learning.record_places import FAR_WEIGHT, AttributePlaces, weigh_places
+from untemplate.learning.record_places import FAR_WEIGHT, weigh_labels
 from untemplate.learning.refining import learn_classifier, learn_range
 from untemplate.learning.sample_table import SampleTable
 from untemplate.learning.search import ScoredFeatures, Search, shared_features
@@ -149,7 +148,7 @@ def learn_rules(
     """
     labels_of = _group_by_attribute(labels)
     labeled = [attribute for attribute in schema.attributes.values() if attribute.name in labels_of]
-    weights = _weigh_rows(table, labels_of, schema)
+    weights = weigh_labels(table, labels_of, schema)
     reports = [
         _learn_attribute(table, labels_of[attribute.name], attribute, weights.get(attribute.name, {}))
         for attribute in labeled
@@ -164,49 +163,6 @@ def _group_by_attribute(labels: PageLabels) -> dict[str, dict[int, list[Label]]]
         for label in page_labels:
             labels_of.setdefault(label.attribute, {}).setdefault(page, []).append(label)
     return labels_of
-
-
-def _weigh_rows(
-    table: SampleTable, labels_of: Mapping[str, PageLabels], schema: Schema
-) -> dict[str, dict[int, float]]:
-    """Return for each attribute the weight of each element around a labeled value, over all labeled pages."""
-    weights: dict[str, dict[int, float]] = {name: {} for name in labels_of}
-    for page in sorted({page for labels in labels_of.values() for page in labels}):
-        places: dict[str, AttributePlaces] = {}
-        for name, labels in labels_of.items():
-            present = [label for label in labels.get(page, ()) if not label.is_gap]
-            attribute = schema.attributes.get(name, Attribute(name))
-            if present:
-                places[name] = _find_places(table, page, present, attribute)
-        if len(places) > 1:
-            for name, of_page in weigh_places(table, places).items():
-                weights[name].update(of_page)
-    return weights
-
-
-def _find_places(
-    table: SampleTable, page: int, labels: Sequence[Label], attribute: Attribute
-) -> AttributePlaces:
-    """Return where an attribute may be on a labeled page: at spans that equal its values, else inside texts."""
-    with_elements = table.with_elements
-    if len(labels) > 1:
-        lists = find_list_places(with_elements, page, [label.value or "" for label in labels])
-        around = ((element_around(with_elements, place),) for place in lists)
-        return AttributePlaces(tuple(around), is_list=True)
-    (occurrences,) = occurrences_in_nodes(table, {page: labels}, attribute)[page]
-    is_link = attribute.type in ("url", "image")
-    visible = [o for o in occurrences if o.mode in ("node", "span") or (is_link and o.mode == "attribute")]
-    inside: dict[tuple[int, ...], None] = dict.fromkeys((int(table.ancestor(1)[o.row]),) for o in visible)
-    if labels[0].xpath is None:
-        spans = with_elements.spans(page)
-        for span in spans.find(labels[0].value or ""):
-            elements = (int(with_elements.ancestor(1)[row]) for row in reversed(spans.rows_at[span]))
-            inside.setdefault(tuple(dict.fromkeys(elements)))
-    parts = dict.fromkeys((int(table.ancestor(1)[o.row]),) for o in occurrences if o.mode == "part")
-    if not inside:
-        hidden = ((int(table.ancestor(1)[o.row]),) for o in occurrences if o.mode == "attribute")
-        return AttributePlaces(tuple(dict.fromkeys((*parts, *hidden))))
-    return AttributePlaces(tuple(inside), parts=tuple(place for place in parts if place not in inside))
 
 
 def _learn_attribute(
@@ -289,7 +245,8 @@ def _learn_list(
 def _add_dispute(report: AttributeReport, page: str) -> AttributeReport:
     """Return a report that asks for the label of a page on which the labels so far allow several values."""
     problem = f"the labels fit several places, whose values differ on {page}: label that page"
-    return replace(report, problems=[*report.problems, problem], label_next=page)
+    rule = replace(report.rule, disputed=True) if report.rule else None
+    return replace(report, rule=rule, problems=[*report.problems, problem], label_next=page)
 
 
 def _best_weighted(

@@ -14,9 +14,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from untemplate.labeling import Label
+from untemplate.learning.occurrences import PageLabels, occurrences_in_nodes
 from untemplate.learning.sample_table import SampleTable
+from untemplate.learning.value_lists import element_around, find_list_places
+from untemplate.schema import Attribute, Schema
 
-__all__ = ["FAR_WEIGHT", "AttributePlaces", "weigh_places"]
+__all__ = ["FAR_WEIGHT", "AttributePlaces", "weigh_labels", "weigh_places"]
 
 # Places of one attribute that are compared with those of the others.
 MAX_COMPARED_PLACES = 25
@@ -46,6 +50,49 @@ class AttributePlaces:
     places: tuple[tuple[int, ...], ...]
     is_list: bool = False
     parts: tuple[tuple[int, ...], ...] = ()
+
+
+def weigh_labels(
+    table: SampleTable, labels_of: Mapping[str, PageLabels], schema: Schema
+) -> dict[str, dict[int, float]]:
+    """Return for each attribute the weight of each element around a labeled value, over all labeled pages."""
+    weights: dict[str, dict[int, float]] = {name: {} for name in labels_of}
+    for page in sorted({page for labels in labels_of.values() for page in labels}):
+        places: dict[str, AttributePlaces] = {}
+        for name, labels in labels_of.items():
+            present = [label for label in labels.get(page, ()) if not label.is_gap]
+            attribute = schema.attributes.get(name, Attribute(name))
+            if present:
+                places[name] = _find_places(table, page, present, attribute)
+        if len(places) > 1:
+            for name, of_page in weigh_places(table, places).items():
+                weights[name].update(of_page)
+    return weights
+
+
+def _find_places(
+    table: SampleTable, page: int, labels: Sequence[Label], attribute: Attribute
+) -> AttributePlaces:
+    """Return where an attribute may be on a labeled page: at spans that equal its values, else inside texts."""
+    with_elements = table.with_elements
+    if len(labels) > 1:
+        lists = find_list_places(with_elements, page, [label.value or "" for label in labels])
+        around = ((element_around(with_elements, place),) for place in lists)
+        return AttributePlaces(tuple(around), is_list=True)
+    (occurrences,) = occurrences_in_nodes(table, {page: labels}, attribute)[page]
+    is_link = attribute.type in ("url", "image")
+    visible = [o for o in occurrences if o.mode in ("node", "span") or (is_link and o.mode == "attribute")]
+    inside: dict[tuple[int, ...], None] = dict.fromkeys((int(table.ancestor(1)[o.row]),) for o in visible)
+    if labels[0].xpath is None:
+        spans = with_elements.spans(page)
+        for span in spans.find(labels[0].value or ""):
+            elements = (int(with_elements.ancestor(1)[row]) for row in reversed(spans.rows_at[span]))
+            inside.setdefault(tuple(dict.fromkeys(elements)))
+    parts = dict.fromkeys((int(table.ancestor(1)[o.row]),) for o in occurrences if o.mode == "part")
+    if not inside:
+        hidden = ((int(table.ancestor(1)[o.row]),) for o in occurrences if o.mode == "attribute")
+        return AttributePlaces(tuple(dict.fromkeys((*parts, *hidden))))
+    return AttributePlaces(tuple(inside), parts=tuple(place for place in parts if place not in inside))
 
 
 def weigh_places(table: SampleTable, places: Mapping[str, AttributePlaces]) -> dict[str, dict[int, float]]:

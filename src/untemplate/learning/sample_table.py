@@ -110,6 +110,8 @@ class SampleTable:
                 self._sibling["following"][before] = number
             for key in element_values(element):
                 self._holders.setdefault(key, []).append(number)
+            if not element.get("class"):
+                self._holders.setdefault(("class", ""), []).append(number)
         return numbers
 
     def __len__(self) -> int:

@@ -43,6 +43,8 @@ __all__ = ["Match", "apply_rule", "apply_rules", "apply_wrapper"]
 # labeled page: of values on which both agree 598 of 602 are right, of embedded ones that the page shows elsewhere 286
 # of 304. Of the others there are too few to measure.
 AGREED, SHOWN, NOT_SHOWN, CONTRADICTED = 0.99, 0.9, 0.6, 0.5
+# Factor of the confidence where the labels fit several places that differ on other pages.
+DISPUTED = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,15 +195,16 @@ class _RuleRun:
 
     def _judge_matches(self, matches: list[Match]) -> list[Match]:
         """Return the matches, each with the committee's confidence in it; several values are judged as a whole."""
+        trust = DISPUTED if self.rule.disputed else 1.0
         if not self.attribute.many:
-            return [replace(match, confidence=self._confidence(match.node)) for match in matches]
+            return [replace(match, confidence=trust * self._confidence(match.node)) for match in matches]
         texts = [match.text for match in matches]
         agreeing = voting = 1
         for member in self.rule.committee:
             member_texts = [match.text for match in self._member_matches(member, "")]
             voting += bool(member_texts)
             agreeing += member_texts == texts
-        return [replace(match, confidence=agreeing / voting) for match in matches]
+        return [replace(match, confidence=trust * agreeing / voting) for match in matches]
 
     def _pick_likeliest(self, classifier: CandidateClassifier, nodes: Iterable[Node]) -> Iterator[Node]:
         """Yield the candidate with the highest probability, if it is more likely the value than not."""

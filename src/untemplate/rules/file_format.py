@@ -135,6 +135,7 @@ def _format_rule(rule: Rule) -> dict[str, Any]:
         "nodes": rule.nodes,
         "typed": rule.typed,
         "single": rule.single,
+        "disputed": rule.disputed,
         "embedded": list(map(_format_embedded, rule.embedded)),
     }
     return _without_defaults(_RuleSection, content)
@@ -318,6 +319,7 @@ class _RuleSection(_Section):
     nodes: int = Field(1, ge=1, le=MAX_NODES)
     typed: bool = False
     single: bool = False
+    disputed: bool = False
     embedded: list[_EmbeddedSection] = []
 
     def parse(self, attribute: str) -> Rule:
@@ -333,6 +335,7 @@ class _RuleSection(_Section):
             self.nodes,
             self.typed,
             self.single,
+            self.disputed,
             tuple(selector.parse() for selector in self.embedded),
         )
 

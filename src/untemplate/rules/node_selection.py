@@ -53,6 +53,9 @@ class Candidates:
         self._static = static
         self._results: dict[tuple[str, Region | None], list[Any]] = {}
         self._regions: dict[Region, dict[etree._Element, None]] = {}
+        self._texts: dict[
+            etree._Element, str
+        ] = {}  # visible texts of elements, which several selectors select
 
     def find(self, selector: Selector) -> Iterator[Node]:
         """Yield nodes in document order, among them all that the selector selects."""
@@ -60,11 +63,24 @@ class Candidates:
         results = self._results.get(key)
         if results is None:
             results = self._results[key] = self._evaluate(selector)[:MAX_CANDIDATES]
-        nodes = _as_nodes(results)
+        nodes = self._as_nodes(results)
         anchor = selector.anchor
         if anchor is None or anchor.kind.startswith("inside"):
             return nodes
         return chain.from_iterable(_nodes_beside_anchor(anchor, node, self._static) for node in nodes)
+
+    def _as_nodes(self, results: list[Any]) -> Iterator[Node]:
+        """Yield what an XPath returned as nodes, without blank ones."""
+        for result in results:
+            if isinstance(result, etree._Element):
+                text = self._texts.get(result)
+                if text is None:
+                    text = self._texts[result] = visible_text(result)
+                if text:
+                    yield Node(result, "element", text)
+            elif result and not result.isspace():
+                kind = f"@{result.attrname}" if result.is_attribute else "tail" if result.is_tail else "text"
+                yield Node(result.getparent(), kind, squeeze(result))
 
     def _evaluate(self, selector: Selector) -> list[Any]:
         """Return what the XPath of a selector finds on the page, or inside the elements of its region."""
@@ -85,17 +101,6 @@ class Candidates:
                     outermost[element] = None
             self._regions[region] = outermost
         return self._regions[region]
-
-
-def _as_nodes(results: list[Any]) -> Iterator[Node]:
-    """Yield what an XPath returned as nodes, without blank ones."""
-    for result in results:
-        if isinstance(result, etree._Element):
-            if text := visible_text(result):
-                yield Node(result, "element", text)
-        elif result and not result.isspace():
-            kind = f"@{result.attrname}" if result.is_attribute else "tail" if result.is_tail else "text"
-            yield Node(result.getparent(), kind, squeeze(result))
 
 
 def _nodes_beside_anchor(anchor: Feature, node: Node, static: frozenset[str]) -> Iterator[Node]:

@@ -266,6 +266,8 @@ class Rule:
         nodes: how many consecutive text nodes make up the value.
         typed: True if all labeled values look like the attribute's type, so that other texts are not values.
         single: True if each labeled value is one value of its type, so that a text with none or several is no value.
+        disputed: True if the labels fit several places that differ on other pages: the confidence is halved until a
+            label decides.
         embedded: where the value is in the embedded data, the best place first. A rule has these, selectors, or both.
     """
 
@@ -277,6 +279,7 @@ class Rule:
     nodes: int = 1
     typed: bool = False
     single: bool = False
+    disputed: bool = False
     embedded: tuple[EmbeddedSelector, ...] = ()
 
 

@@ -5,8 +5,8 @@ same text as `Rules.extract`. Selectors are tried in order and the committee vot
 
 What XSLT 1.0 cannot express is left out and named in a comment: rules with a classifier, ranges that search for a
 type by regular expression, embedded data, and all rules of list pages, which apply to records as pages of their own.
-Of a rule that also selects nodes, that part is exported. Choosing the wrapper of a page, typed data and confidences
-remain in Python.
+Of a rule that also selects nodes, that part is exported. That a text has exactly one value of its type is not tested.
+Choosing the wrapper of a page, typed data and confidences remain in Python.
 """
 
 from __future__ import annotations
@@ -34,6 +34,9 @@ OF_LISTS = "the rule is one of list pages: extract them with untemplate"
 
 WITHOUT_EMBEDDED = "its embedded data is not read: only what the page shows"
 """What the stylesheet says of a rule that also reads embedded data."""
+
+NOT_VALIDATED = "texts with several values of the type are not left out"
+"""What a stylesheet does not check of rules for single typed values."""
 
 # Characters that XML, and so a stylesheet, cannot contain.
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -99,7 +102,7 @@ def wrapper_xslt(wrapper: Wrapper, schema: Schema) -> str:
             record.append(_xsl.comment(_comment_text(f"{name}: {WITHOUT_EMBEDDED}")))
             record.append(_xsl.text(_LINE_END))
         record.append(_xsl("call-template", name=f"rule-{number}"))
-        sheet.append(_comment(name))
+        sheet.append(_comment(f"{name}: {NOT_VALIDATED}" if rule.single else name))
         sheet.append(_rule_template(rule, schema.attributes[name], number))
         sheet.append(_value_template(rule, schema.attributes[name], number))
     sheet.append(etree.fromstring(_NTH_BLANK))
@@ -153,7 +156,7 @@ def _committee_choice(
     for index, member in enumerate(committee, 1):
         yield _values_variable(member, attribute, number, f"member-{index}")
         yield _xsl.variable(name=f"first-{index}", select=_first_value(f"member-{index}"))
-        test = _majority_test(committee, index, total)
+        test = _list_test(committee, index) if attribute.many else _majority_test(committee, index, total)
         choose.append(_xsl.when(*_write_values(attribute, f"member-{index}"), test=test))
     yield choose
 
@@ -169,6 +172,18 @@ def _majority_test(committee: Sequence[Selector], index: int, total: float) -> s
     of_other_nodes = [other for other, member in enumerate(committee, 1) if member.node != node]
     agreeing = "".join(f" or $first-{other} = {mine}" for other in of_other_nodes)
     return f"{mine} != '' and ({votes} > 0.5{agreeing})"
+
+
+def _list_test(committee: Sequence[Selector], index: int) -> str:
+    """Return the test that the values of a member, counted from 1, win the vote among members that find any."""
+    mine = f"string($member-{index})"
+    numbered = list(enumerate(committee, 1))
+    votes = " + ".join(f"{m.vote_weight:.9f} * (string($member-{n}) = {mine})" for n, m in numbered)
+    voting = " + ".join(f"{m.vote_weight:.9f} * (string($member-{n}) != '')" for n, m in numbered)
+    node = committee[index - 1].node
+    of_other_nodes = [number for number, member in numbered if member.node != node]
+    agreeing = "".join(f" or string($member-{number}) = {mine}" for number in of_other_nodes)
+    return f"{mine} != '' and (2 * ({votes}) > {voting}{agreeing})"
 
 
 def _values_variable(selector: Selector, attribute: Attribute, number: int, name: str) -> etree._Element:
