@@ -149,8 +149,9 @@ def _choose(
             len(path.keys),
             candidate.is_constant,
             selector.position,
-            not path.only_first_end,
+            # Whether titles of sections belong to a list cannot be known from a page without any. Mostly they do.
             len(path.ends) <= 1,
+            path.only_first_end,
             # Names of steps that their texts repeat are not members of their own.
             len(path.ends) > 1 and not path.only_first_end and not selector.skips_repeats,
             -candidate.length if candidate.attribute.many else 0,
