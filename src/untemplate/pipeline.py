@@ -19,7 +19,7 @@ from untemplate.learning import (
     flatten_rows,
     group_labels,
     labeled_schema,
-    learn_cluster,
+    learn_parts,
 )
 from untemplate.lists import Row
 from untemplate.page import Page
@@ -78,7 +78,7 @@ def learn(
     A cluster without labels borrows the wrapper of a labeled cluster, if its rules work there.
 
     Args:
-        pages: pages of one site, labeled or not.
+        pages: pages of one site, labeled or not. They may be a stream; see `cluster` for how many are kept.
         labels: which values are on some of the pages; rows that `find_records` returned are labels, too.
         schema: the attributes to learn. Without one, every labeled attribute is a text.
 
@@ -101,17 +101,20 @@ def learn_site(
     pages: Iterable[Page], labels: Iterable[Label] | Iterable[Row], schema: Schema | None = None
 ) -> Learned:
     """Learn the rules of a site as `learn` does, and report how that went."""
-    pages, labels = list(pages), list(flatten_rows(labels))
+    labels = list(flatten_rows(labels))
     schema = schema or labeled_schema(labels)
-    by_page, ignored = group_labels(labels, pages, schema)
+    by_page, ignored = group_labels(labels, schema)
+    site = cluster_labeled(pages, by_page, schema)
     labeled: list[LearnedCluster] = []
     lenders: list[Lender] = []
-    labeled_clusters, other_clusters = cluster_labeled(pages, by_page)
-    for cluster in labeled_clusters:
-        learned = learn_cluster(cluster, by_page, schema)
-        labeled.append(add_bellwethers(learned, cluster, by_page, schema))
-        lenders.append((labeled[-1].wrapper, cluster.pages))
-    borrowed = [borrow_wrapper(cluster, lenders, schema) for cluster in other_clusters]
+    unlabeled = list(site.unlabeled)
+    for cluster in site.labeled:
+        learned_parts, other_parts = learn_parts(cluster, by_page, schema)
+        unlabeled += other_parts
+        for part, learned in learned_parts:
+            labeled.append(add_bellwethers(learned, part, by_page, schema))
+            lenders.append((labeled[-1].wrapper, part.pages))
+    borrowed = [borrow_wrapper(cluster, lenders, schema) for cluster in unlabeled]
     wrappers = (*(result.wrapper for result in labeled), *(result.wrapper for result in borrowed))
     schema = replace(schema, rows=any(wrapper.records for wrapper in wrappers))
-    return Learned(Rules(schema, wrappers), labeled, borrowed, ignored)
+    return Learned(Rules(schema, wrappers), labeled, borrowed, [*ignored, *site.problems])

@@ -133,7 +133,7 @@ def test_pages_that_are_not_compared_are_assigned():
 def test_a_big_site_is_sampled_and_still_counted(monkeypatch):
     monkeypatch.setattr("untemplate.clustering.site_sample.MAX_SAMPLE_PAGES", 500)
     stream = (detail(number, number % 3) if number % 4 else listing(number) for number in range(2_000))
-    clustering = cluster(stream, {"list-1996": "list"})
+    clustering = cluster(stream, always_kept={"list-1996"})
     assert groups(clustering) == [{"detail"}, {"list"}]
     assert sum(len(one.pages) for one in clustering) == 500
     assert [one.size for one in clustering] == [1_500, 500]

@@ -12,7 +12,7 @@ Steps 1, 2 and 4 are departures from the paper, which clusters by signatures alo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import overload
@@ -128,14 +128,17 @@ class Clustering(Sequence[Cluster]):
         return f"Clustering({len(self)} clusters of {sizes}{more} pages, {len(self.unassigned)} unassigned)"
 
 
-def cluster(pages: Iterable[Page], known_kinds: Mapping[str, str] | None = None) -> Clustering:
+def cluster(
+    pages: Iterable[Page], known_kinds: Mapping[str, str] | None = None, *, always_kept: Container[str] = ()
+) -> Clustering:
     """Group a site's pages by the template that made them.
 
     Args:
         pages: the pages of one site, which may be a stream. Up to 20,000 pages or 600 MB of HTML are kept in memory;
             of more pages, a random sample.
         known_kinds: what some pages are, by id or URL, in any words, such as "list". Pages of different kinds are
-            never in one cluster, pages of the same kind more easily. These pages are always kept.
+            never in one cluster, pages of the same kind more easily.
+        always_kept: ids or URLs of pages that are never left out of the sample.
 
     Returns:
         The clusters, the biggest first. Pages that cannot be parsed are clustered too; their tags are enough.
@@ -148,7 +151,7 @@ def cluster(pages: Iterable[Page], known_kinds: Mapping[str, str] | None = None)
         [6, 3]
     """
     known_kinds = known_kinds or {}
-    sample = read_sample(pages, known_kinds)
+    sample = read_sample(pages, always_kept)
     threshold = min(THRESHOLD, max(1, len(sample.pages) // PAGES_PER_THRESHOLD))
     groups = _Grouping(sample.pages, known_kinds).find_groups(threshold)
     big = [group for group in groups if len(group) >= threshold]

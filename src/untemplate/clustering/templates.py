@@ -129,8 +129,10 @@ def group_pages(pages: Sequence[PageTraits], evidence: Sequence[Evidence]) -> li
         evidence: what else is known of each.
     """
     views = [_present([page.runs for page in pages]), _present([page.pairs for page in pages])]
-    fine = link_groups(_similarities(np.hstack(views)), [1] * len(pages), MIN_SIMILARITY)
-    groups = [part for group in fine for part in _split_by_kind(group, evidence)]
+    similarity = _similarities(np.hstack(views))
+    groups: list[list[int]] = []
+    for group in link_groups(similarity, [1] * len(pages), MIN_SIMILARITY):
+        groups += _split_by_kind(group, evidence, similarity)
     return _Merge(views, groups, evidence).merged_groups()
 
 
@@ -184,16 +186,19 @@ def link_groups(similarity: Doubles, sizes: Sequence[int], threshold: float) -> 
     return [sorted(group) for group in groups if group]
 
 
-def _split_by_kind(group: list[int], evidence: Sequence[Evidence]) -> list[list[int]]:
-    """Return a group as it is, unless a person labeled pages of different kinds in it.
+def _split_by_kind(group: list[int], evidence: Sequence[Evidence], similarity: Doubles) -> list[list[int]]:
+    """Return a group as it is, unless it has pages of different kinds.
 
-    Then each kind is a group, and the pages without labels go to the kind that most labeled pages of the group have.
+    Then each kind is a group, and a page of an unknown kind goes where the most similar page of a known kind is.
     """
-    kinds = Counter(evidence[page].kind for page in group if evidence[page].kind is not None)
-    if len(kinds) < 2:
+    known = [page for page in group if evidence[page].kind is not None]
+    if len({evidence[page].kind for page in known}) < 2:
         return [group]
-    usual = kinds.most_common(1)[0][0]
-    return [[page for page in group if (evidence[page].kind or usual) == kind] for kind in kinds]
+    parts: dict[str | None, list[int]] = {}
+    for page in group:
+        nearest = page if page in known else known[int(similarity[page, known].argmax())]
+        parts.setdefault(evidence[nearest].kind, []).append(page)
+    return list(parts.values())
 
 
 class _Merge:

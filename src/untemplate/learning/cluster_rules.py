@@ -28,11 +28,12 @@ from untemplate.lists import Row
 from untemplate.page import Page, names_of_pages
 from untemplate.rules import Wrapper
 from untemplate.rules.applying import apply_rules
-from untemplate.rules.parsed_page import NeedsCompletePage, read_page_beginning
+from untemplate.rules.parsed_page import NeedsCompletePage, ParsedPage, read_page_beginning
 from untemplate.sampling import sample
 from untemplate.schema import Attribute, Schema
 
 __all__ = [
+    "LabeledSite",
     "LabelsByPage",
     "LearnedCluster",
     "cluster_labeled",
@@ -44,6 +45,7 @@ __all__ = [
     "labeled_schema",
     "labels_of_page",
     "learn_cluster",
+    "learn_parts",
     "learn_sample",
     "learn_stops",
     "learning_sample",
@@ -55,6 +57,11 @@ MAX_UNLABELED_PAGES = 20
 MAX_LABELED_PAGES = 20
 # Unlabeled pages with more tags are skipped: one would cost more than all others together.
 MAX_TAGS = 50_000
+
+# What labels say that a page is.
+DETAIL_KIND, LIST_KIND, OTHER_KIND = "detail", "list", "other"
+# A cluster is split if at least this many of its sample pages, and half of them, lack every mandatory attribute.
+MIN_SPLIT_PAGES = 4
 
 # Pages on which tags are tried.
 MAX_STOP_PAGES = 12
@@ -167,13 +174,11 @@ def _has_records(labels: Iterable[Label]) -> bool:
     return any(label.record is not None for label in labels)
 
 
-def group_labels(
-    labels: Iterable[Label], pages: Sequence[Page], schema: Schema
-) -> tuple[dict[str, list[Label]], list[str]]:
-    """Return the labels by page, and a message for each label that cannot be used.
+def group_labels(labels: Iterable[Label], schema: Schema) -> tuple[dict[str, list[Label]], list[str]]:
+    """Return the labels by page, and a message for each attribute that the schema does not have.
 
     Raises:
-        LabelError: no label is about an attribute of the schema, or none about one of the pages.
+        LabelError: no label is about an attribute of the schema.
     """
     by_page: dict[str, list[Label]] = {}
     unknown: set[str] = set()
@@ -184,12 +189,7 @@ def group_labels(
             unknown.add(label.attribute)
     if not by_page:
         raise LabelError(f"no labels for the attributes of schema {schema.name!r}: label a page first")
-    missing = by_page.keys() - names_of_pages(pages)
-    if len(missing) == len(by_page):
-        raise LabelError(f"none of the labeled pages is among the pages given, such as {next(iter(by_page))}")
-    problems = [_explain_unknown(name, schema) for name in sorted(unknown)]
-    problems += [f"{name}: labeled, but not among the pages" for name in by_page if name in missing]
-    return by_page, problems
+    return by_page, [_explain_unknown(name, schema) for name in sorted(unknown)]
 
 
 def flatten_rows(labels: Iterable[Label] | Iterable[Row]) -> Iterator[Label]:
@@ -198,18 +198,105 @@ def flatten_rows(labels: Iterable[Label] | Iterable[Row]) -> Iterator[Label]:
         yield from labels_of_rows([label]) if isinstance(label, Row) else [label]
 
 
-def cluster_labeled(pages: Iterable[Page], labels: LabelsByPage) -> tuple[list[Cluster], list[Cluster]]:
-    """Return the clusters of a site that have labels, and the others; labeled pages that fit none form their own."""
-    clusters = cluster_pages(pages)
+@dataclass(frozen=True)
+class LabeledSite:
+    """The clusters of a site, by whether they have labels.
+
+    Attributes:
+        labeled: clusters with labeled pages; labeled pages that fit no template form their own.
+        unlabeled: the other clusters.
+        problems: labeled pages that are not among the pages, as sentences.
+    """
+
+    labeled: list[Cluster]
+    unlabeled: list[Cluster]
+    problems: list[str]
+
+
+def cluster_labeled(pages: Iterable[Page], labels: LabelsByPage, schema: Schema) -> LabeledSite:
+    """Cluster a stream of pages. Labels help: they say which pages are of the same kind.
+
+    Raises:
+        LabelError: none of the labeled pages is among the pages.
+    """
+    kinds = _kinds_of_pages(labels, schema)
+    clusters = cluster_pages(pages, kinds, always_kept=labels)
+    strays = [page for page in clusters.unassigned if labels_of_page(page, labels)]
+    stray_clusters = list(cluster_pages(strays, kinds))
+    for number, stray_cluster in enumerate(stray_clusters, len(clusters) + 1):
+        stray_cluster.id = f"c{number}"
+    labeled, unlabeled = _separate_labeled([*clusters, *stray_clusters], labels)
+    found = names_of_pages(page for cluster in labeled for page in cluster.pages)
+    missing = [name for name in labels if name not in found]
+    if len(missing) == len(labels):
+        raise LabelError(f"none of the labeled pages is among the pages given, such as {missing[0]}")
+    problems = [f"{name}: labeled, but not among the pages" for name in missing]
+    return LabeledSite(labeled, unlabeled, problems)
+
+
+def _separate_labeled(
+    clusters: Iterable[Cluster], labels: LabelsByPage
+) -> tuple[list[Cluster], list[Cluster]]:
     labeled: list[Cluster] = []
     unlabeled: list[Cluster] = []
     for cluster in clusters:
         has_labels = any(labels_of_page(page, labels) for page in cluster.pages)
         (labeled if has_labels else unlabeled).append(cluster)
-    strays = [page for page in clusters.unassigned if labels_of_page(page, labels)]
-    if strays:
-        labeled += cluster_pages(strays)
     return labeled, unlabeled
+
+
+def _kinds_of_pages(labels: LabelsByPage, schema: Schema) -> dict[str, str]:
+    """Return what labels say about the kind of pages, by the name of the page.
+
+    A page without any mandatory value is of another kind than the pages that have values.
+    """
+    mandatory = {name for name, attribute in schema.attributes.items() if attribute.mandatory}
+    kinds: dict[str, str] = {}
+    for page, page_labels in labels.items():
+        gaps = {label.attribute for label in page_labels if label.is_gap}
+        if _has_records(page_labels):
+            kinds[page] = LIST_KIND
+        elif not all(label.is_gap for label in page_labels):
+            kinds[page] = DETAIL_KIND
+        elif mandatory and mandatory <= gaps:
+            kinds[page] = OTHER_KIND
+    return kinds
+
+
+def learn_parts(
+    cluster: Cluster, labels: LabelsByPage, schema: Schema
+) -> tuple[list[tuple[Cluster, LearnedCluster]], list[Cluster]]:
+    """Learn the wrapper of a cluster, and check that it is one template.
+
+    If half of its pages lack every mandatory attribute, it is not. Then the cluster is split, and the parts with
+    labels are learned.
+
+    Returns:
+        Each part that has labels with its wrapper, and the other parts. Usually that is the cluster itself, and none.
+    """
+    learned = learn_cluster(cluster, labels, schema)
+    kinds = _kinds_by_rules(learned, schema)
+    if 2 * list(kinds.values()).count(OTHER_KIND) < max(MIN_SPLIT_PAGES, len(kinds)):
+        return [(cluster, learned)], []
+    parts = cluster_pages(cluster.pages, {**kinds, **_kinds_of_pages(labels, schema)})
+    for part in parts:
+        part.id = f"{cluster.id}-{part.id.removeprefix('c')}"
+    labeled, unlabeled = _separate_labeled(parts, labels)
+    return [(part, learn_cluster(part, labels, schema)) for part in labeled], unlabeled
+
+
+def _kinds_by_rules(learned: LearnedCluster, schema: Schema) -> dict[str, str]:
+    """Return the kinds of the sample pages by id: pages on which no rule of a mandatory attribute finds anything."""
+    wrapper = learned.wrapper
+    mandatory = {name for name in wrapper.rules if schema.attributes[name].mandatory}
+    if not mandatory or learned.is_list:
+        return {}
+    rules = replace(wrapper, rules={name: wrapper.rules[name] for name in mandatory})
+    kinds: dict[str, str] = {}
+    for page in learned.sample_pages:
+        matches = apply_rules(rules, ParsedPage(page.tree), schema.attributes)
+        kinds[page.id] = DETAIL_KIND if any(matches.values()) else OTHER_KIND
+    return kinds
 
 
 def _explain_unknown(attribute: str, schema: Schema) -> str:

@@ -31,6 +31,8 @@ MIN_LENT_FILL = 0.6
 MIN_LENT_RULES = 2
 # Pages of a cluster on which foreign rules are tried.
 MAX_TRIED_PAGES = 10
+# A value that is the same on at least this many pages, all that were tried, is not a value of these pages.
+MIN_COMPARED_PAGES = 3
 
 
 @dataclass(frozen=True)
@@ -185,14 +187,28 @@ def _find_lender(cluster: Cluster, lenders: Sequence[Lender], schema: Schema) ->
 
 
 def _fill_rate(wrapper: Wrapper, pages: Sequence[Page], schema: Schema) -> float:
-    """Return the share of rules that find a value on a few pages; pages without a mandatory value count as empty."""
+    """Return the share of rules that find a value on a few pages; pages without a mandatory value count as empty.
+
+    Attributes whose value is the same on all pages count as empty, too: on pages of another kind, the rule for a title
+    often finds the name of the site.
+    """
     rules = Rules(schema, (wrapper.for_any_page(),))
     records = list(rules.extract(_select_few([page for page in pages if is_moderate(page)])))
-    if not records:
-        return 0.0
+    names = [name for name in wrapper.rules if not _is_repeated(name, records, schema)]
     mandatory = [name for name in wrapper.rules if schema.attributes[name].mandatory]
+    if not records or not set(mandatory) <= set(names):
+        return 0.0
     complete = [record for record in records if all(record[name] for name in mandatory)]
-    return sum(len(record.values) for record in complete) / (len(wrapper.rules) * len(records))
+    filled = sum(name in record.values for record in complete for name in names)
+    return filled / (len(wrapper.rules) * len(records))
+
+
+def _is_repeated(attribute: str, records: Sequence[Record], schema: Schema) -> bool:
+    """Return True if the records of several pages all have the same value of an attribute that should vary."""
+    if len(records) < MIN_COMPARED_PAGES or schema.attributes[attribute].constant:
+        return False
+    texts = [record[attribute] for record in records]
+    return None not in texts and len(set(texts)) == 1
 
 
 def _select_few(pages: Sequence[Page]) -> Sequence[Page]:
