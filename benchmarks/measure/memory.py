@@ -4,7 +4,7 @@ python -m benchmarks.measure.memory                                  both, 30,00
 python -m benchmarks.measure.memory --only cluster --pages 5000 30000
 
 The pages are those of four SWDE bookshops as one site. Each comes again and again, every time with other markup and
-another URL, so that signatures repeat no more than on a real site. Pages are made one at a time, and the stream
+another URL, so that about half of the signatures differ. Pages are made one at a time, and the stream
 keeps none. Each run is a process of its own; its peak memory is what the system counted for it.
 """
 
@@ -33,7 +33,7 @@ PAGES = (30_000, 100_000)
 LABELED = 4
 
 MAX_ADDED_BLOCKS = 8
-"""Blocks of markup that are added to a page at most. With them, nearly every page has a signature of its own."""
+"""Blocks of markup that are added to a page at most. With 8, there are 1,844 different signatures in 4,000 pages."""
 
 TAGS = ("div", "p", "ul", "li", "span", "b", "table", "tr", "td", "h3")
 
