@@ -34,9 +34,9 @@ from untemplate.demo import make_site
 from untemplate.extraction.matching import WrapperIndex
 from untemplate.learning import empty_wrapper, group_labels, learn_cluster
 from untemplate.page import signature, url_matches
-from untemplate.page.signatures import Signature
+from untemplate.page.signatures import Signature, tags_signature
 from untemplate.page.tags import read_tags
-from untemplate.page.traits import run_table
+from untemplate.page.traits import RunTable, run_table
 from untemplate.page.url_patterns import learn_url_pattern
 
 PARTS = ("coverage", "clusters", "annotated")
@@ -90,8 +90,13 @@ def paper_clusters(pages: Sequence[Page]) -> list[PaperCluster]:
 
 def paper_recognizer(pages: Sequence[Page]) -> Recognizer:
     """Return what tells whether a masked signature of these pages covers a page."""
-    signatures = [found.signature for found in paper_clusters(pages)]
-    return lambda page: any(masked.covers(signature(page.html)) for masked in signatures)
+    importance = {found.signature: len(found.pages) for found in paper_clusters(pages)}
+
+    def is_covered(page: Page) -> bool:
+        vector = signature(page.html)
+        return assign_vectors([vector], importance)[vector] is not None
+
+    return is_covered
 
 
 def our_recognizer(pages: Sequence[Page]) -> Recognizer:
@@ -163,17 +168,19 @@ def count_ours(pages: Sequence[Page]) -> ClusterCounts:
     clusters = cluster(pages)
     by_url, by_both = 0, 0
     for page in pages:
+        tags = read_tags(page.html)
+        runs, vector = run_table(tags), tags_signature(tags)
         matching = [found for found in clusters if url_matches(found.url_pattern, page.url)]
         by_url += len(matching)
-        by_both += sum(has_markup(page, found) for found in matching)
+        by_both += sum(has_markup(found, runs, vector) for found in matching)
     return ClusterCounts(len(clusters), by_url / len(pages), by_both / len(pages))
 
 
-def has_markup(page: Page, found: Cluster) -> bool:
+def has_markup(found: Cluster, runs: RunTable, vector: Signature) -> bool:
     """Return True if a page has the core of a cluster or, if that has none, a signature that it covers."""
     if found.core is not None:
-        return found.core.matches(run_table(read_tags(page.html)))
-    return any(masked.covers(signature(page.html)) for masked in found.signatures)
+        return found.core.matches(runs)
+    return any(masked.covers(vector) for masked in found.signatures)
 
 
 def site_families() -> Iterator[tuple[str, list[list[Page]]]]:
