@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from untemplate.page.arrays import Bools, Doubles, Hashes
+from untemplate.page.arrays import Bools, Doubles, Hashes, Longs
 from untemplate.page.traits import Runs
 
 __all__ = ["Evidence", "PageTraits", "group_pages", "link_groups", "url_shapes"]
@@ -36,6 +36,9 @@ MIN_SIMILARITY = 0.7
 
 CORE_SHARE = 0.9
 """A trait on this share of a group's pages is part of its core."""
+
+MIN_LACKED = 6
+"""Traits that a group must lack to differ: one optional element adds five tag runs."""
 
 RARE_SHARE = 0.1
 """A trait on at most this share of a group's pages is missing there."""
@@ -266,8 +269,8 @@ class _Merge:
         for counts in self.counts:
             core = counts >= CORE_SHARE * sizes
             rare = counts <= RARE_SHARE * sizes
-            lacked_there = (core[index] & rare).sum(axis=1) / max(1, int(core[index].sum()))
-            lacked_here = (core & rare[index]).sum(axis=1) / np.maximum(1, core.sum(axis=1))
+            lacked_there = _shares((core[index] & rare).sum(axis=1), core[index].sum())
+            lacked_here = _shares((core & rare[index]).sum(axis=1), core.sum(axis=1))
             smaller.append(np.minimum(lacked_there, lacked_here))
             larger.append(np.maximum(lacked_there, lacked_here))
         return np.minimum(*smaller), np.minimum(*larger)
@@ -281,6 +284,12 @@ class _Merge:
         if common[self.is_literal].sum() >= MIN_SHARED_URLS:
             return SAME_URLS
         return OTHER_URLS if common.sum() <= MAX_OTHER_URLS else UNKNOWN_URLS
+
+
+def _shares(lacked: Longs, core_sizes: Longs) -> Doubles:
+    """Return which share of a core is lacking; a few traits are none."""
+    shares: Doubles = np.where(lacked >= MIN_LACKED, lacked / np.maximum(1, core_sizes), 0.0)
+    return shares
 
 
 def _sum_rows(table: Bools, groups: Sequence[Sequence[int]]) -> Doubles:

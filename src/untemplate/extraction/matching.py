@@ -20,7 +20,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from untemplate.page import Page, Signature, host_of, url_matches
+from untemplate.page import Page, Signature, has_literal_path, host_of, url_matches
 from untemplate.page.signatures import LENGTH, tags_signature
 from untemplate.page.tags import read_tags
 from untemplate.page.traits import RunTable, run_table
@@ -143,8 +143,7 @@ class WrapperIndex:
     def _matches_partially(self, index: int, markup: _Markup) -> bool:
         """Return True if a page has a part of a core, and a URL that says more than the host."""
         core, pattern = self.ranked[index].core, self.ranked[index].url_pattern
-        has_path = bool(pattern.partition("//")[2].partition("/")[2].strip("*/"))
-        if core is None or not has_path or core.own_share(markup.runs) < core.min_own_share:
+        if core is None or not has_literal_path(pattern) or core.own_share(markup.runs) < core.min_own_share:
             return False
         return core.share(markup.runs) >= MIN_PARTIAL_SHARE
 

@@ -13,7 +13,7 @@ from untemplate.page.dom import (
 from untemplate.page.page import VALUE_ATTRIBUTES, Node, Page, index_pages, names_of_pages
 from untemplate.page.parsing import DEFAULT_LIMITS, Limits, decode
 from untemplate.page.signatures import NO_TAGS, Signature, signature
-from untemplate.page.url_patterns import host_of, learn_url_pattern, url_matches
+from untemplate.page.url_patterns import has_literal_path, host_of, learn_url_pattern, url_matches
 
 __all__ = [
     "DEFAULT_LIMITS",
@@ -28,6 +28,7 @@ __all__ = [
     "Signature",
     "decode",
     "element_xpath",
+    "has_literal_path",
     "host_of",
     "index_pages",
     "learn_url_pattern",

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from difflib import SequenceMatcher
 from itertools import takewhile
 
-__all__ = ["host_of", "learn_url_pattern", "url_matches"]
+__all__ = ["has_literal_path", "host_of", "learn_url_pattern", "url_matches"]
 
 # The paper limits the size of a pattern against overfitting, but does not say how; these are our limits.
 MAX_WILD_CARDS = 6
@@ -75,6 +75,15 @@ def host_of(url: str) -> str:
     match = _HOST_NAME.search(url)
     host = match[1].lower() if match else ""
     return "" if host == "*" else host
+
+
+def has_literal_path(pattern: str) -> bool:
+    """Return True if a URL pattern says more than the host.
+
+    >>> has_literal_path("http://a.com/tea/*"), has_literal_path("http://a.com/*/*")
+    (True, False)
+    """
+    return bool(pattern.partition("//")[2].partition("/")[2].strip("*/"))
 
 
 def _split_url(url: str) -> list[str]:

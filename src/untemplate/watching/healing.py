@@ -189,8 +189,8 @@ def _find_lender(cluster: Cluster, lenders: Sequence[Lender], schema: Schema) ->
 def _fill_rate(wrapper: Wrapper, pages: Sequence[Page], schema: Schema) -> float:
     """Return the share of rules that find a value on a few pages; pages without a mandatory value count as empty.
 
-    Attributes whose value is the same on all pages count as empty, too: on pages of another kind, the rule for a title
-    often finds the name of the site.
+    Attributes whose value is the same on all pages count as empty, too: on pages of another kind, the rule for a
+    title often finds the name of the site.
     """
     rules = Rules(schema, (wrapper.for_any_page(),))
     records = list(rules.extract(_select_few([page for page in pages if is_moderate(page)])))
