@@ -18,13 +18,16 @@ from benchmarks.measure.sampling import shares_covered
 from untemplate import Page
 from untemplate.sampling.page_selection import XPathTable
 
-DETAILS = [
-    Page(f"http://a.com/item/{number}", f"<h1>{number}</h1><dl><dt>Tel<dd>{number}</dl>")
-    for number in range(300)
-]
-LISTS = [
-    Page(f"http://a.com/list/{number}", "<ul>" + "<li><a href=/>x</a>" * 9 + "</ul>") for number in range(60)
-]
+DETAIL = (
+    "<h1>{}</h1><dl><dt>Tel</dt><dd><b>{}</b></dd></dl><table><tr><td><i>x</i></td></tr></table><h2>More</h2>"
+)
+LIST = (
+    "<ul>"
+    + "<li><a href=/><img></a><span><em>x</em></span></li>" * 9
+    + "</ul><form><input><select></select></form>"
+)
+DETAILS = [Page(f"http://a.com/item/{number}", DETAIL.format(number, number)) for number in range(300)]
+LISTS = [Page(f"http://a.com/list/{number}", LIST) for number in range(60)]
 
 
 def test_varied_pages_differ_and_keep_what_they_had():
