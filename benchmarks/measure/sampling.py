@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from random import Random
 from statistics import mean
+from typing import NamedTuple
 
 import numpy as np
 from rich.console import Console
@@ -22,6 +23,8 @@ from untemplate.sampling.page_selection import XPathTable, greedy_cover, read_xp
 RANDOM_ORDERS = 20
 HEAVY_SHARE = 0.95
 """Share of the weight of all XPaths: what is left are oddities of single pages."""
+
+SAMPLE_SIZES = (1, 2, 3, 5, 10, 20)
 
 Order = list[int]
 """rows of pages, in the order in which they are shown"""
@@ -52,20 +55,40 @@ def pages_to_cover(order: Order, xpaths: XPathTable, share: float = 1.0) -> int:
     return int(np.searchsorted(seen, share * weights.sum() - 1e-6)) + 1
 
 
-def measure(site: Site) -> dict[str, tuple[float, float, float]]:
+def shares_covered(order: Order, xpaths: XPathTable) -> list[float]:
+    """The shares of all XPaths that samples of growing size show."""
+    seen = np.logical_or.accumulate(xpaths.present[order], axis=0).mean(axis=1)
+    return [float(seen[min(size, len(order)) - 1]) for size in SAMPLE_SIZES]
+
+
+class Measured(NamedTuple):
+    """Figures of one way to choose on one site, means over its orders."""
+
+    attributes_on_first: float
+    pages_for_all: float
+    pages_for_heavy: float
+    covered: list[float]
+
+
+def measure(site: Site) -> dict[str, Measured]:
     xpaths, truth = read_xpath_table(site.pages()), site.truth()
     return {
-        by: (
+        by: Measured(
             mean(attributes_on_first(order, xpaths, truth) for order in chosen),
             mean(pages_to_cover(order, xpaths) for order in chosen),
             mean(pages_to_cover(order, xpaths, HEAVY_SHARE) for order in chosen),
+            average_columns([shares_covered(order, xpaths) for order in chosen]),
         )
         for by, chosen in orders(xpaths).items()
     }
 
 
-def groups(console: Console) -> Iterator[tuple[str, list[dict[str, tuple[float, float, float]]]]]:
-    everything: list[dict[str, tuple[float, float, float]]] = []
+def average_columns(rows: Sequence[Sequence[float]]) -> list[float]:
+    return [mean(column) for column in zip(*rows, strict=True)]
+
+
+def groups(console: Console) -> Iterator[tuple[str, list[dict[str, Measured]]]]:
+    everything: list[dict[str, Measured]] = []
     for vertical in VERTICALS:
         found = [measure(site) for site in track(sites(vertical), vertical, console=console, transient=True)]
         everything += found
@@ -87,11 +110,17 @@ def main(arguments: Sequence[str]) -> None:
         f"pages to cover {HEAVY_SHARE:.0%} of the weight",
         title="Pages worth labeling, mean over sites of 200 pages",
     )
+    coverage = Table("vertical", "by", *map(str, SAMPLE_SIZES))
+    coverage.title = "Share of all XPaths that samples of this many pages show, mean over sites"
     for name, measured in groups(Console(stderr=True)):
         for by in measured[0]:
-            first, all_xpaths, heavy = (mean(site[by][column] for site in measured) for column in range(3))
-            table.add_row(name, str(len(measured)), by, f"{first:.1%}", f"{all_xpaths:.1f}", f"{heavy:.1f}")
+            figures = average_columns([site[by][:3] for site in measured])
+            covered = average_columns([site[by].covered for site in measured])
+            cells = (f"{figures[0]:.1%}", f"{figures[1]:.1f}", f"{figures[2]:.1f}")
+            table.add_row(name, str(len(measured)), by, *cells)
+            coverage.add_row(name, by, *(f"{share:.1%}" for share in covered))
     console.print(table)
+    console.print(coverage)
 
 
 if __name__ == "__main__":

@@ -115,8 +115,8 @@ def run(source: Path, rules: Path, cores: int = 2) -> Run:
         pid, status, used = os.wait4(process.pid, os.WNOHANG)
         if pid:
             break
-        parent = max(parent, _peak(process.pid))
-        worker = max([worker, *map(_peak, _children(process.pid))])
+        parent = max(parent, peak_memory(process.pid))
+        worker = max([worker, *map(peak_memory, _children(process.pid))])
         time.sleep(0.02)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
@@ -126,8 +126,8 @@ def run(source: Path, rules: Path, cores: int = 2) -> Run:
     return Run(seconds, used.ru_utime + used.ru_stime, parent, worker)
 
 
-def _peak(process: int) -> float:
-    """The most memory that a process has had, in MB."""
+def peak_memory(process: int | str) -> float:
+    """The most memory that a process has had, in MB; "self" is this one."""
     with suppress(OSError):
         for line in Path(f"/proc/{process}/status").read_text().splitlines():
             if line.startswith("VmHWM"):

@@ -12,6 +12,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable, Iterator
+from itertools import groupby
 from pathlib import Path
 from threading import Thread
 
@@ -327,7 +328,7 @@ def test_the_rules_of_a_crawl(spark: SparkSession, site: Site, tmp_path: Path) -
 
 
 def test_a_large_site_is_sampled(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "MAX_PAGES", 50)
+    monkeypatch.setattr(jobs, "MAX_SAMPLE_PAGES", 50)
     rows = [{"site": "a", "url": f"http://a/{number}", "html": b"<p>"} for number in range(500)]
     rows += [
         {"site": "b", "url": "http://b/", "html": b"<p>"},
@@ -340,6 +341,34 @@ def test_a_large_site_is_sampled(spark: SparkSession, monkeypatch: pytest.Monkey
     assert {"http://a/7", "http://a/8", "http://b/"} <= urls
     assert "http://c/" not in urls
     assert 30 < len(urls) < 80
+
+
+def test_sites_are_streams_of_their_labels_and_pages(spark: SparkSession) -> None:
+    pages = [
+        {"site": f"s{number % 3}", "url": f"http://{number:03}/", "html": b"<p>"} for number in range(300)
+    ]
+    lines = [{"site": f"s{number % 4}", "line": f"line {number}", "name": ""} for number in range(8)]
+    frame = jobs._stream_by_site(
+        *(spark.createDataFrame(pa.Table.from_pylist(rows)) for rows in (pages, lines))
+    )
+    with temporary_settings(spark, {"spark.sql.execution.arrow.maxRecordsPerBatch": 7}):
+        found = frame.mapInArrow(
+            list_pieces, "sites string, lines long, pages long, sorted boolean"
+        ).collect()
+    rows = {row.sites: (row.lines, row.pages, row.sorted) for row in found}
+    assert rows == {"s0": (2, 100, True), "s1": (2, 100, True), "s2": (2, 100, True), "s3": (2, 0, True)}
+    assert len(found) == 4
+
+
+def list_pieces(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield a row a site: how many lines and pages it has, and whether lines come first and pages are in order."""
+    for site, pieces in groupby(jobs._split_by_site(batches), key=jobs._site_of):
+        rows = [row for piece in pieces for row in piece.to_pylist()]
+        lines = [row["line"] for row in rows if row["line"]]
+        urls = [row["url"] for row in rows[len(lines) :]]
+        in_order = all(urls) and urls == sorted(urls)
+        result = {"sites": site, "lines": len(lines), "pages": len(urls), "sorted": in_order}
+        yield pa.RecordBatch.from_pylist([result])
 
 
 @pytest.mark.parametrize(

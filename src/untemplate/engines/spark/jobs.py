@@ -4,8 +4,9 @@ Extraction: rules are broadcast once, every split of the pages is a task, lost t
 its own process, which is fastest. If that process died, because of a page or not, the next attempt gives the pages to
 a worker process that may die instead, and so finds the page that is to blame.
 
-Learning: pages and labels of many sites are joined by site, and a site is never split. A site that cannot be learned
-costs only its own row, which says why.
+Learning: the labels and pages of a site reach a task as one stream, the labels first, and a site is never split. So a
+task needs no more memory for a big site than learning on one machine does. A site that cannot be learned costs only
+its own row, which says why.
 """
 
 from __future__ import annotations
@@ -18,10 +19,12 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache, partial
+from itertools import chain, groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyspark import TaskContext
 from pyspark.accumulators import Accumulator, AccumulatorParam
@@ -31,6 +34,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from untemplate.atomic_file import complete_file
+from untemplate.clustering.site_sample import MAX_SAMPLE_PAGES
 from untemplate.engines.batch import PAGE_COLUMNS, batch_pages, extract_batch
 from untemplate.engines.pool import Pool, PoolTask
 from untemplate.engines.spark.job_io import (
@@ -224,9 +228,7 @@ def _text_row(lines: bytes) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([[lines.decode().removesuffix("\n")]], schema=_TEXT)
 
 
-# Unlabeled pages per site to learn from, and the bytes of one: 60 MB of usual pages. Learning uses 40 pages of a
-# template, clustering all of these.
-MAX_PAGES = 1000
+# Unlabeled pages of more bytes do not travel to the task that learns their site.
 MAX_BYTES = 2 << 20
 
 _LEARNED = pa.schema(dict.fromkeys(("site", "rules", "report", "problem"), pa.string()))
@@ -263,9 +265,9 @@ def learn_sites(
     columns = PageColumns(url_column, html_column)
     sources = _with_site(open_page_frame(spark, source, columns, keep=("site",)), spark)
     lines = _label_lines(spark, os.fspath(labels))
-    pages = _sample_pages(sources.frame, lines).groupBy("site")
+    rows = _stream_by_site(_sample_pages(sources.frame, lines), lines)
     learn = partial(_learn_task, read=sources.pages, schema=schema)
-    learned = pages.cogroup(lines.groupBy("site")).applyInArrow(learn, from_arrow_schema(_LEARNED))
+    learned = rows.mapInArrow(learn, from_arrow_schema(_LEARNED))
     folder = os.fspath(output)
     write_job(learned, folder, PAGE_ROWS)
     return spark.read.parquet(folder)
@@ -319,11 +321,14 @@ def _url_host(url: Column | str) -> Column:
 
 
 def _sample_pages(pages: DataFrame, lines: DataFrame) -> DataFrame:
-    """Select the labeled pages of all sites with labels, and some of their unlabeled ones, the same each time."""
+    """Select the labeled pages of all sites with labels, and some of their unlabeled ones, the same each time.
+
+    These are about as many as clustering keeps in memory. It also limits their bytes, when it reads them.
+    """
     labeled = lines.groupBy("site").agg(F.collect_set("name").alias("labeled"))
     sizes = pages.groupBy("site").agg(F.count("*").alias("size"))
     names = [F.col(name) for name in ("url", *ID_COLUMNS) if name in pages.columns]
-    drawn = F.pmod(F.xxhash64(*names), F.lit(1 << 20)) < F.lit(MAX_PAGES << 20) / F.col("size")
+    drawn = F.pmod(F.xxhash64(*names), F.lit(1 << 20)) < F.lit(MAX_SAMPLE_PAGES << 20) / F.col("size")
     chosen = drawn & (F.octet_length("html") <= MAX_BYTES)
     for name in names:
         chosen |= F.coalesce(F.array_contains("labeled", name.cast("string")), F.lit(False))
@@ -332,17 +337,39 @@ def _sample_pages(pages: DataFrame, lines: DataFrame) -> DataFrame:
     return pages.join(sites, "site").where(chosen).drop("labeled", "size")
 
 
+def _stream_by_site(pages: DataFrame, lines: DataFrame) -> DataFrame:
+    """Return the rows of both tables with each site in one partition: first its labels, then its pages by URL.
+
+    Spark sorts on disk what does not fit into memory.
+    """
+    rows = pages.unionByName(lines.select("site", "line"), allowMissingColumns=True)
+    names = [name for name in ("url", *ID_COLUMNS) if name in pages.columns]
+    return rows.repartition("site").sortWithinPartitions("site", F.col("line").asc_nulls_last(), *names)
+
+
 def _learn_task(
-    key: tuple[pa.Scalar, ...], pages: pa.Table, lines: pa.Table, *, read: PageReader, schema: Schema
-) -> pa.Table:
-    """Learn one site on a worker; return its row."""
-    site = key[0].as_py()
+    rows: Iterator[pa.RecordBatch], *, read: PageReader, schema: Schema
+) -> Iterator[pa.RecordBatch]:
+    """Learn the sites of a partition on a worker, one after the other; yield a row for each."""
+    for site, pieces in groupby(_split_by_site(rows), key=_site_of):
+        yield pa.RecordBatch.from_pylist([_learn_one(site, pieces, read, schema)], _LEARNED)
+
+
+def _learn_one(
+    site: str | None, pieces: Iterator[pa.RecordBatch], read: PageReader, schema: Schema
+) -> dict[str, str | None]:
+    """Learn one site from the stream of its labels and pages; return its row."""
     row: dict[str, str | None] = {"site": site, "rules": None, "report": None, "problem": None}
     try:
+        lines: list[str] = []
+        page_rows: Iterator[pa.RecordBatch] = iter(())
+        for piece in pieces:
+            if piece["line"].null_count:
+                page_rows = chain([piece], pieces)
+                break
+            lines += piece["line"].to_pylist()
         skipped = Skipped()
-        site_pages = sorted(read(iter(pages.to_batches()), skipped), key=lambda page: (page.url, page.id))
-        labels = parse_labels(sorted(lines["line"].to_pylist()), f"labels of {site}")
-        learned = learn_site(site_pages, labels, schema)
+        learned = learn_site(read(page_rows, skipped), parse_labels(lines, f"labels of {site}"), schema)
         report = learned.to_dict()
         if skipped:
             report["problems"].append(f"{skipped.total} pages skipped: {skipped}")
@@ -351,4 +378,22 @@ def _learn_task(
         row["problem"] = str(error)
     except Exception as error:  # one site must not end the job, and its row says what happened
         row["problem"] = f"{type(error).__name__}: {error}"
-    return pa.Table.from_pylist([row], _LEARNED)
+    return row
+
+
+def _split_by_site(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Split each batch of rows where the site changes, and between its labels and its pages."""
+    for batch in batches:
+        ends = {
+            *pc.run_end_encode(batch["site"]).run_ends.to_pylist(),
+            *pc.run_end_encode(batch["line"].is_null()).run_ends.to_pylist(),
+        }
+        start = 0
+        for end in sorted(ends):
+            yield batch.slice(start, end - start)
+            start = end
+
+
+def _site_of(rows: pa.RecordBatch) -> str | None:
+    site: str | None = rows["site"][0].as_py()
+    return site
