@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from untemplate import Page
 from untemplate.extraction.matching import WrapperIndex
-from untemplate.page import Signature
+from untemplate.page import Signature, signature
 from untemplate.page.tags import read_tags
 from untemplate.page.traits import Core, tag_runs
 from untemplate.rules import Rule, Selector, Wrapper
@@ -36,8 +38,8 @@ def wrapper(name: str, url_pattern: str = "*", core: Core | None = None, rules: 
 
 def matched(wrappers: list[Wrapper], page: Page) -> str | list[str]:
     """Return the name of the wrapper that the page belongs to, or the names of those that may be tried."""
-    found, possible = WrapperIndex(wrappers).match(page)
-    return found.cluster if found else [one.cluster for one in possible]
+    match = WrapperIndex(wrappers).match(page)
+    return match.wrapper.cluster if match.wrapper else [one.cluster for one in match.possible]
 
 
 @pytest.mark.parametrize(
@@ -86,6 +88,13 @@ def test_a_page_with_a_part_of_the_core_is_tried_if_its_url_matches() -> None:
     assert matched([posts], Page("http://blog.example/posts/1", redesigned)) == ["posts"]
     assert matched([posts], Page("http://blog.example/about/1", redesigned)) == []
     assert matched([posts], Page("http://blog.example/posts/", LIST)) == []
+
+
+def test_a_small_cluster_without_rules_does_not_hide_rules_that_may_succeed() -> None:
+    unlabeled = replace(wrapper("unlabeled", rules=False), signatures=(signature(POST.encode()),))
+    match = WrapperIndex([unlabeled, wrapper("labeled")]).match(Page("http://blog.example/1", POST))
+    assert match.wrapper == unlabeled
+    assert [one.cluster for one in match.possible] == ["labeled"]
 
 
 def test_wrappers_without_rules_are_not_tried() -> None:

@@ -135,10 +135,11 @@ class Rules:
 
     def _match_page(self, page: Page) -> tuple[Wrapper | None, list[_Result]]:
         """Return the wrapper of a page and what its rules find; None if there is no such wrapper."""
-        wrapper, possible = self._index.match(page)
-        if wrapper is not None:
-            return wrapper, self._apply(wrapper, page)
-        return self._choose_most_successful(possible, page)
+        match = self._index.match(page)
+        wrapper, results = self._choose_most_successful(match.possible, page)
+        if wrapper is not None or match.wrapper is None:
+            return wrapper, results
+        return match.wrapper, self._apply(match.wrapper, page)
 
     def _choose_most_successful(
         self, wrappers: Iterable[Wrapper], page: Page

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +27,7 @@ from untemplate.page.tags import read_tags
 from untemplate.page.traits import RunTable, run_table
 from untemplate.rules.rule import Wrapper
 
-__all__ = ["WrapperIndex"]
+__all__ = ["PageMatch", "WrapperIndex"]
 
 # How many wrappers are compared with a page, those with the most similar signatures. Sites of SWDE have at most two
 # with rules.
@@ -34,6 +35,19 @@ MAX_COMPARED_WRAPPERS = 16
 
 MIN_PARTIAL_SHARE = 0.5
 """The share of a core that a page must have so that the success of the rules may decide."""
+
+
+class PageMatch(NamedTuple):
+    """The wrapper of a page.
+
+    Attributes:
+        wrapper: the wrapper that the page belongs to; None if it belongs to none.
+        possible: wrappers that come first if their rules succeed on the page. If clusters have few pages, it is
+            uncertain which of them a page belongs to.
+    """
+
+    wrapper: Wrapper | None
+    possible: Sequence[Wrapper] = ()
 
 
 class _Markup:
@@ -78,26 +92,30 @@ class WrapperIndex:
         self._owners = np.array(owners, np.intp)
         self._values = np.array(values, np.int16).reshape(-1, LENGTH)
 
-    def match(self, page: Page) -> tuple[Wrapper | None, list[Wrapper]]:
-        """Return the wrapper that the page belongs to, or None and the wrappers that may be tried."""
+    def match(self, page: Page) -> PageMatch:
+        """Return the wrapper that the page belongs to, and the wrappers to try before."""
         of_host = self.find_by_host(page.url)
         if not of_host:
-            return None, []
+            return PageMatch(None)
         markup = _Markup(page)
         by_url = self.find_by_url(page.url, of_host)
         elsewhere = sorted(set(of_host).difference(by_url))
         for candidates in (by_url, elsewhere):
             index = self._find_by_core(markup, candidates)
             if index is not None:
-                return self.ranked[index], []
+                return PageMatch(self.ranked[index])
         coreless = [index for index in by_url or of_host if self.ranked[index].core is None]
-        if coreless:
-            index = self.find_by_signature(markup.signature, coreless)
-            if index is not None:
-                return self.ranked[index], []
+        covering = self._find_covering(coreless, markup)
+        if covering and covering.rules:
+            return PageMatch(covering)
         partial = [index for index in by_url if self._matches_partially(index, markup)]
         tried = self._select_similar([*coreless, *partial], markup)
-        return None, [self.ranked[index] for index in tried if self.ranked[index].rules]
+        return PageMatch(covering, [self.ranked[index] for index in tried if self.ranked[index].rules])
+
+    def _find_covering(self, among: Sequence[int], markup: _Markup) -> Wrapper | None:
+        """Return the first of some wrappers with a signature that covers the page's."""
+        index = self.find_by_signature(markup.signature, among) if among else None
+        return None if index is None else self.ranked[index]
 
     def find_by_host(self, url: str) -> Sequence[int]:
         """Return the wrappers that were learned for the URL's host, or for any; all if the URL has no host."""

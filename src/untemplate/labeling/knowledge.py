@@ -214,6 +214,7 @@ class _AttributeFile(StrictFile):
     constant: bool
     many: bool
     pattern: str | None
+    same_as: tuple[str, ...] = Field((), strict=False)
 
 
 class _SchemaFile(StrictFile):
