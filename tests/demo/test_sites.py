@@ -118,8 +118,8 @@ def test_pages_are_as_big_as_real_ones(sites: list[Site]) -> None:
     assert min(sizes) > 8_000
     assert max(sizes) < 60_000
     assert min(nodes) > 130
-    assert max(nodes) < 700
-    assert 200 < median(nodes) < 400
+    assert max(nodes) < 1000
+    assert 250 < median(nodes) < 450
 
 
 def test_looks_differ_and_templates_hold(sites: list[Site]) -> None:
@@ -132,10 +132,13 @@ def test_looks_differ_and_templates_hold(sites: list[Site]) -> None:
     assert sum(share > 0.5 for share in within) > 0.98 * len(within)
 
 
-def test_templates_of_a_site_differ(sites: list[Site]) -> None:
+def test_templates_of_a_site_differ_though_they_share_a_frame(sites: list[Site]) -> None:
+    shares = []
     for site in sites:
         examples = [paths(details(site, template)[0]) for template in sorted(set(site.templates.values()))]
-        assert all(overlap(one, other) < 0.6 for one, other in combinations(examples, 2))
+        shares += [overlap(one, other) for one, other in combinations(examples, 2)]
+    assert max(shares) < 0.65
+    assert median(shares) > 0.4
 
 
 def test_dozens_of_looks() -> None:

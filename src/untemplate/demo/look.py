@@ -12,7 +12,7 @@ from typing import Annotated, Any, Self, TypeVar, get_type_hints
 
 from untemplate.demo.verticals import Field, Vertical
 
-__all__ = ["SECTIONS", "Look", "LookChoice", "Markup"]
+__all__ = ["SECTIONS", "WIDGETS", "Look", "LookChoice", "Markup"]
 
 T = TypeVar("T")
 Draw = Callable[[Random, Vertical], T]
@@ -21,6 +21,21 @@ Draw = Callable[[Random, Vertical], T]
 SECTIONS = (
     *("heading", "image", "byline", "offer", "block", "facts", "prose", "lists", "reviews", "related", "ad"),
 )
+
+#: the parts that a frame may have besides logo, navigation and footer links, by their area
+WIDGETS = {
+    "top": ("top_bar", "account", "login", "search_panel", "menu", "strip", "featured"),
+    "side": (
+        *("categories", "recent", "top_ten", "tags", "newsletter", "poll", "calendar", "quotes", "archive"),
+    ),
+    "bottom": ("columns", "social", "payment", "contact", "apps", "legal", "brands", "to_top"),
+    "overlay": ("cookies", "popup", "chat", "sprite", "no_script"),
+}
+
+
+# The share of all widgets that a frame has at least and at most. Chosen on the sites with the seeds 0 to 4 so that
+# frames are as big as those of real sites, which `python -m benchmarks.measure.frames` compares on other seeds.
+MIN_RICHNESS, MAX_RICHNESS = 0.0, 0.42
 
 
 @dataclass(frozen=True)
@@ -117,6 +132,12 @@ def _wrappers(rng: Random, _: Vertical) -> dict[str, tuple[str, ...]]:
     return {name: rng.choice(options) for name in SECTIONS}
 
 
+def _widgets(rng: Random, _: Vertical) -> dict[str, tuple[str, ...]]:
+    """Draw the widgets of each area: a site with many of them in one area often has many in the others."""
+    richness = rng.uniform(MIN_RICHNESS, MAX_RICHNESS)
+    return {area: tuple(rng.sample(names, round(richness * len(names)))) for area, names in WIDGETS.items()}
+
+
 @dataclass(frozen=True)
 class Look:
     """All choices about how a site's pages are written.
@@ -136,6 +157,7 @@ class Look:
         breadcrumb: how the path to the page is written. It repeats the heading.
         footer: how the footer is written.
         directory: number of links in the footer whose words are values elsewhere, such as "Thai in Boston".
+        widgets: the other parts of the frame, by their area.
         ads: what advertisements are made of.
         title: what the title of a page contains besides the name.
         encoding: how pages are encoded, and whether they declare it correctly: a BOM may contradict the declaration,
@@ -192,6 +214,7 @@ class Look:
     breadcrumb: Annotated[str, _frame(0.3, "none", "links", "list", "line")]
     footer: Annotated[str, _frame(0.35, "div", "footer", "table", "line", "columns")]
     directory: Annotated[int, _frame(0.35, 20, 40, 70, 110)]
+    widgets: Annotated[dict[str, tuple[str, ...]], LookChoice(_widgets, 0.4, frame=True)]
     ads: Annotated[str, _frame(0.3, "iframe", "picture", "words", "table")]
     title: Annotated[
         str, _frame(0.3, "{name} | {site}", "{site}: {name}", "{name} - {vertical} - {site}", "{name}")

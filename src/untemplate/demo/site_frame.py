@@ -27,6 +27,7 @@ from untemplate.demo.building_blocks import (
 )
 from untemplate.demo.setting import Setting
 from untemplate.demo.verticals import CITIES, WORDS
+from untemplate.demo.widgets import write_widgets
 
 __all__ = ["Content", "SiteFrame"]
 
@@ -44,7 +45,7 @@ class Content:
         main: HTML of the main column.
         crumbs: text and URL of the pages above this one, and of this one, whose URL is not used.
         head: HTML to add to the head, such as JSON-LD.
-        aside: HTML of the sidebar; by default it shows what is popular, and it is left out if empty.
+        aside: HTML at the top of the sidebar; by default it shows what is popular.
         number: appears in a script, as the state of an application would.
     """
 
@@ -74,7 +75,7 @@ class SiteFrame:
         main = wrap(main, self.look.main, class_=self.names("main"))
         banner = advertisement(self.setting, noise)
         columns = self._columns(main, self._sidebar(content.aside, noise))
-        body = "\n".join((banner, self._header, columns, self._footer))
+        body = "\n".join((banner, self._header, columns, self._footer, self._overlays))
         body = wrap(body, self.look.outer, class_=self.names("page"))
         body = roughen(body, self.look.unclosed, self.look.shouted)
         visit = f"<script>var _visit={noise.randrange(10**9)},_page={content.number};</script>"
@@ -153,7 +154,7 @@ class SiteFrame:
 
     @cached_property
     def _header(self) -> str:
-        """The header: logo, slogan, search form and navigation."""
+        """The header: logo, slogan, search form, widgets and navigation."""
         rng = Random(f"{self.look.names}/header")
         image = element("img", src="/img/logo.png", alt=self.setting.title, width="180")
         logo = element("a", image, href="/", class_=self.names("logo"))
@@ -161,7 +162,7 @@ class SiteFrame:
         search = element("form", query + element("input", type="submit", value="Search"), action="/search")
         head = logo + element(rng.choice(("div", "p", "span")), self._slogan) + search
         header = wrap(head, (self.look.header,), class_=self.names("header"))
-        return f"{header}\n{self._navigation}"
+        return f"{header}\n{write_widgets(self.setting, 'top')}\n{self._navigation}"
 
     @cached_property
     def _navigation(self) -> str:
@@ -192,12 +193,16 @@ class SiteFrame:
                 return element("p", " / ".join([*parts, element("span", last)]), class_=class_)
 
     def _sidebar(self, aside: str | None, noise: Random) -> str:
-        """Return an advertisement, and facets or what is popular; empty if the page has no sidebar."""
-        if self.look.sidebar == "none" or aside == "":
+        """Return an advertisement, facets or what is popular, and widgets; empty if the site has no sidebar."""
+        if self.look.sidebar == "none":
             return ""
         if aside is None:
             aside = recommendations(self.setting, noise.sample(self.setting.rows, 5), "Most popular")
-        return advertisement(self.setting, noise) + aside
+        return advertisement(self.setting, noise) + aside + self._side_widgets
+
+    @cached_property
+    def _side_widgets(self) -> str:
+        return write_widgets(self.setting, "side")
 
     def _columns(self, main: str, sidebar: str) -> str:
         """Return the main column and the sidebar beside each other, in the order of the look."""
@@ -222,15 +227,22 @@ class SiteFrame:
 
     @cached_property
     def _footer(self) -> str:
-        """The footer: directory, links, and a phone number on every page that is not the entity's."""
+        """The footer: directory, links, widgets, and a phone number on every page that is not the entity's."""
         rng = Random(f"{self.setting.site}/footer")
         items = [(text, f"/help/{index}") for index, text in enumerate(rng.sample(WORDS["footer_links"], 11))]
         legal = f"© 2011 {self.setting.title}. All rights reserved. Call (800) 555-{rng.randrange(10**4):04}"
         kind = self.look.footer if self.look.footer in ("table", "line", "columns") else "list"
         tag = "footer" if self.look.footer == "footer" else "div"
         links = link_list(items, kind, self.names("links"))
-        body = self._directory + links + element("p", escape_text(legal))
+        body = (
+            self._directory + write_widgets(self.setting, "bottom") + links + element("p", escape_text(legal))
+        )
         return element(tag, body, class_=self.names("footer"))
+
+    @cached_property
+    def _overlays(self) -> str:
+        """What covers the page until a visitor answers it, and what is never visible."""
+        return write_widgets(self.setting, "overlay")
 
     @cached_property
     def _directory(self) -> str:
