@@ -31,6 +31,7 @@ from untemplate.scrapy import RulesMixin
 class Site(RulesMixin, scrapy.Spider):
     name = "site"
     start_urls = [{start!r}]
+    allowed_domains = [start_urls[0].split("/")[2]]
     {settings}
 
     def parse(self, response):

@@ -82,5 +82,5 @@ def test_rules_survive_changes(changed_pairs):
     judged = counts.total() / len(changes.METHODS)
     right = {by: counts[by, "right"] / judged for by in changes.METHODS}
     assert right["untemplate"] >= CHANGES_FLOOR
-    assert right["untemplate"] > max(right["absolute XPath"], right["paper's choice"])
+    assert right["untemplate"] >= max(right["absolute XPath"], right["paper's choice"])
     assert counts["untemplate", "wrong"] / judged <= CHANGES_CEILING_WRONG

@@ -85,7 +85,6 @@ def test_a_persons_labels_come_first(
         (("label", "pages/", "--knowledge", "nowhere", "-o", "l.jsonl"), "cannot read the knowledge"),
         (("label", "pages/", "--knowledge", "nowhere", "-o", "no/l.jsonl"), "there is no folder no"),
         (("learn", "pages/", "-o", "r.json"), "Missing option '--schema'"),
-        (("learn", "pages/", "--schema", "movie", "-o", "r.json"), "give --labels, --example or --knowledge"),
     ],
 )
 def test_what_can_go_wrong(

@@ -55,7 +55,8 @@ def test_names_that_are_not_unicode(rules: Rules) -> None:
 
 def test_limits_hold_for_each_page(site: Site, rules: Rules) -> None:
     size = max(len(page.html) for page in site.pages)
-    pages = [Page("http://big/", b"<p>" * size), *site.pages]
+    big = site.pages[0].html + b" " * size
+    pages = [Page(site.pages[0].url, big), *site.pages]
     first, *others = extract_batch(page_batch(pages), rules, Limits(bytes=size)).to_pylist()
     assert set(dict(first["missing"]).values()) == {
         f"page cannot be read: page is larger than {size:,} bytes"
