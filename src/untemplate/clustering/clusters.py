@@ -19,7 +19,7 @@ from typing import overload
 
 from untemplate.clustering.cores import find_cores
 from untemplate.clustering.site_sample import KeptPage, SiteSample, read_sample
-from untemplate.clustering.templates import Evidence, PageTraits, group_pages, url_shapes
+from untemplate.clustering.templates import PageFacts, PageTraits, group_pages, url_shapes
 from untemplate.clustering.vectors import assign_vectors, cluster_vectors
 from untemplate.page import Page
 from untemplate.page.signatures import Signature
@@ -169,7 +169,7 @@ class _Grouping:
         self.pages = pages
         shapes = url_shapes([kept.page.url for kept in pages])
         kinds = [kept.page.entry_in(known_kinds) for kept in pages]
-        self.evidence = [Evidence(shape, kind) for shape, kind in zip(shapes, kinds, strict=True)]
+        self.facts = [PageFacts(shape, kind) for shape, kind in zip(shapes, kinds, strict=True)]
         self.traits: dict[int, PageTraits] = {}
 
     def find_groups(self, threshold: int) -> list[list[int]]:
@@ -195,7 +195,7 @@ class _Grouping:
         strata: dict[Signature | None, list[int]] = {}
         for number in numbers:
             strata.setdefault(owners[vectors[number]], []).append(number)
-        chosen = {number for number in numbers if self.evidence[number].kind is not None}
+        chosen = {number for number in numbers if self.facts[number].kind is not None}
         for stratum in sorted(strata.values(), key=len, reverse=True)[: COMPARED_PAGES // MIN_STRATUM_PAGES]:
             share = COMPARED_PAGES * len(stratum) // len(self.pages)
             chosen.update(_pick(stratum, max(MIN_STRATUM_PAGES, share)))
@@ -206,7 +206,7 @@ class _Grouping:
         if not numbers:
             return []
         traits = [self._traits_of(number) for number in numbers]
-        groups = group_pages(traits, [self.evidence[number] for number in numbers])
+        groups = group_pages(traits, [self.facts[number] for number in numbers])
         return [[numbers[index] for index in group] for group in groups]
 
     def _traits_of(self, number: int) -> PageTraits:

@@ -27,7 +27,8 @@ MAX_CORE_RUNS = 256
 CORE_SHARE = 0.9
 """A tag run on this share of a template's pages is in its core; if on this share of all others, too, in the frame."""
 
-# The constants below are chosen by `python -m benchmarks.measure.whole_sites --choose`.
+# The constants below were set on blogs and shops. `python -m benchmarks.measure.whole_sites --choose` compares
+# values.
 
 ALWAYS_SHARE = 0.97
 """Own runs that decide are on this share of the pages, so that pages without an optional part are not rejected."""

@@ -26,10 +26,11 @@ from numpy.typing import NDArray
 from untemplate.page.arrays import Bools, Doubles, Hashes, Longs
 from untemplate.page.traits import Runs
 
-__all__ = ["Evidence", "PageTraits", "group_pages", "link_groups", "url_shapes"]
+__all__ = ["PageFacts", "PageTraits", "group_pages", "link_groups", "url_shapes"]
 
-# All constants below are chosen by `python -m benchmarks.measure.whole_sites --choose`, which leaves out one family
-# of sites at a time: blogs, shops, SWDE sites, mixtures of SWDE sites, made-up sites.
+# The constants below were set by a random search over blogs, shops, SWDE sites, mixtures of these and made-up sites:
+# many values score the same. `python -m benchmarks.measure.whole_sites --choose` compares values of each with one
+# family of sites left out.
 
 MIN_SIMILARITY = 0.7
 """Average cosine similarity at which pages are linked to a fine group."""
@@ -86,7 +87,7 @@ class PageTraits:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class PageFacts:
     """What is known about a page besides its markup.
 
     Attributes:
@@ -124,19 +125,19 @@ def _split_url(url: str) -> tuple[list[str], str]:
     return segments, f"?{'&'.join(names)}" if query else ""
 
 
-def group_pages(pages: Sequence[PageTraits], evidence: Sequence[Evidence]) -> list[list[int]]:
+def group_pages(pages: Sequence[PageTraits], facts: Sequence[PageFacts]) -> list[list[int]]:
     """Return groups of page numbers, one for each template.
 
     Args:
         pages: the traits of a sample of a site's pages.
-        evidence: what else is known of each.
+        facts: what else is known of each.
     """
     views = [_present([page.runs for page in pages]), _present([page.pairs for page in pages])]
     similarity = _similarities(np.hstack(views))
     groups: list[list[int]] = []
     for group in link_groups(similarity, [1] * len(pages), MIN_SIMILARITY):
-        groups += _split_by_kind(group, evidence, similarity)
-    return _Merge(views, groups, evidence).merged_groups()
+        groups += _split_by_kind(group, facts, similarity)
+    return _Merge(views, groups, facts).merged_groups()
 
 
 def _present(pages: Sequence[NDArray[Any]]) -> Bools:
@@ -189,34 +190,34 @@ def link_groups(similarity: Doubles, sizes: Sequence[int], threshold: float) -> 
     return [sorted(group) for group in groups if group]
 
 
-def _split_by_kind(group: list[int], evidence: Sequence[Evidence], similarity: Doubles) -> list[list[int]]:
+def _split_by_kind(group: list[int], facts: Sequence[PageFacts], similarity: Doubles) -> list[list[int]]:
     """Return a group as it is, unless it has pages of different kinds.
 
     Then each kind is a group, and a page of an unknown kind goes where the most similar page of a known kind is.
     """
-    known = [page for page in group if evidence[page].kind is not None]
-    if len({evidence[page].kind for page in known}) < 2:
+    known = [page for page in group if facts[page].kind is not None]
+    if len({facts[page].kind for page in known}) < 2:
         return [group]
     parts: dict[str | None, list[int]] = {}
     for page in group:
         nearest = page if page in known else known[int(similarity[page, known].argmax())]
-        parts.setdefault(evidence[nearest].kind, []).append(page)
+        parts.setdefault(facts[nearest].kind, []).append(page)
     return list(parts.values())
 
 
 class _Merge:
     """Groups of pages while they are merged. Counts are kept by group, so that no page is looked at twice."""
 
-    def __init__(self, views: Sequence[Bools], groups: list[list[int]], evidence: Sequence[Evidence]) -> None:
+    def __init__(self, views: Sequence[Bools], groups: list[list[int]], facts: Sequence[PageFacts]) -> None:
         self.groups = groups
         self.sizes = np.array([len(group) for group in groups], np.float64)
         # per view, a row per group: on how many of its pages each trait is
         self.counts = [_sum_rows(view, groups) for view in views]
-        shapes = sorted({page.url_shape for page in evidence})
-        is_shape = np.array([[page.url_shape == shape for shape in shapes] for page in evidence])
+        shapes = sorted({page.url_shape for page in facts})
+        is_shape = np.array([[page.url_shape == shape for shape in shapes] for page in facts])
         self.shape_counts = _sum_rows(is_shape, groups)
         self.is_literal = np.array([_is_literal(shape) for shape in shapes])
-        self.kinds = [{evidence[page].kind for page in group} - {None} for group in groups]
+        self.kinds = [{facts[page].kind for page in group} - {None} for group in groups]
         count = len(groups)
         self.cost = np.full((count, count), np.inf)
         for index in range(count):

@@ -421,7 +421,7 @@ class _Election:
     def _electorates(self) -> Iterator[tuple[float, list[int]]]:
         """Yield groups of candidates with the weight of the group: all, and those of the kinds that are right most.
 
-        The weights are those of the prototype on half of the recipe sites; the other half gave the same figures.
+        The weights are those of a prototype, chosen on half of the recipe sites.
         """
         numbered = list(enumerate(self.candidates))
         yield 1.0, [index for index, _ in numbered]

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from untemplate.clustering import Cluster, cluster
+from untemplate.clustering import Cluster, cluster, guess_kinds
 from untemplate.extraction import Rules
 from untemplate.learning import empty_wrapper, fit_wrapper, is_moderate, learning_sample
 from untemplate.page import Page, index_pages, signature
@@ -26,7 +26,7 @@ from untemplate.watching.repairing import ClusterRepair, Loss, Repair, RepairedC
 __all__ = ["BorrowedWrapper", "Healed", "Lender", "borrow_wrapper", "extract_list", "heal", "heal_site"]
 
 # A wrapper is lent if it fills at least this share of what it fills on its own pages.
-MIN_LENT_FILL = 0.6
+MIN_LENT_FILL = 0.8
 # Wrappers with fewer rules are not lent: every page has a heading.
 MIN_LENT_RULES = 2
 # Pages of a cluster on which foreign rules are tried.
@@ -177,8 +177,10 @@ def borrow_wrapper(cluster: Cluster, lenders: Sequence[Lender], schema: Schema) 
 
 def _find_lender(cluster: Cluster, lenders: Sequence[Lender], schema: Schema) -> Wrapper | None:
     best, best_fill = None, 0.0
+    [kind] = guess_kinds([cluster])
     for wrapper, own_pages in lenders:
-        if len(wrapper.rules) < MIN_LENT_RULES:
+        is_for_list = wrapper.records is not None
+        if len(wrapper.rules) < MIN_LENT_RULES or (kind.name == "list" and not is_for_list):
             continue
         fill = _fill_rate(wrapper, cluster.pages, schema)
         if fill > best_fill and fill >= MIN_LENT_FILL * _fill_rate(wrapper, own_pages, schema):
