@@ -24,17 +24,9 @@ from untemplate.learning.record_places import FAR_WEIGHT, weigh_labels
 from untemplate.learning.refining import learn_classifier, learn_range
 from untemplate.learning.sample_table import SampleTable
 from untemplate.learning.search import ScoredFeatures, Search, shared_features
-from untemplate.learning.selectors import (
-    LearningTarget,
-    Variant,
-    choose_variants,
-    find_variants,
-    learn_committee,
-    learn_elsewhere,
-    learn_selectors,
-    pick_rows,
-)
+from untemplate.learning.selectors import learn_committee, learn_elsewhere, learn_selectors, pick_rows
 from untemplate.learning.value_lists import ListPlace, element_around, find_list_places, learn_value_list
+from untemplate.learning.variants import LearningTarget, Variant, choose_variants, find_variants
 from untemplate.page.locating import MatchMode, Occurrence, letters_and_digits
 from untemplate.rules.in_words import explain_rule
 from untemplate.rules.rule import Range, RecordRule, Rule, Selector

@@ -1,40 +1,32 @@
 """The selectors of a rule: specific descriptions of the labeled places, then coarser ones.
 
 Departure from the paper, which takes the most general precise XPath. On pages of the same template a specific XPath
-is right more often, while a general one survives changes. So a rule first tries descriptions of the labeled places:
-the tag path of a node, the names near it and its caption. Where a description also selects other nodes, features that
-exclude them are added. Where no features do, a position is added. Coarser selectors that agree with these follow.
-The paper's choices form the rule's committee.
+is right more often, while a general one survives changes. So a rule first tries specific descriptions of the labeled
+places (`variants.py`). Coarser selectors that agree with these follow. The paper's choices form the rule's committee.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import groupby, islice
-from statistics import mean
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
-from untemplate.learning.sample_table import SampleTable
 from untemplate.learning.search import (
     Search,
-    caption_feature,
-    named_regions,
-    nearby_names,
-    own_names,
-    prefix_feature,
     shared_features,
-    tag_path,
 )
-from untemplate.rules.feature import CAPTION, Feature
+from untemplate.learning.variants import (
+    Description,
+    LearningTarget,
+    Variant,
+    allowed_features,
+    fits_target,
+)
+from untemplate.rules.feature import Feature
 from untemplate.rules.rule import Region, Selector
-from untemplate.value_types import Type, is_one_typed
+from untemplate.value_types import is_one_typed
 
 __all__ = [
     "MAX_COMMITTEE",
-    "LearningTarget",
-    "Variant",
-    "choose_variants",
-    "find_variants",
     "learn_committee",
     "learn_elsewhere",
     "learn_selectors",
@@ -42,393 +34,10 @@ __all__ = [
     "without_contexts",
 ]
 
-# The constants below were set while looking at misses on SWDE and on made-up sites, then swept on made-up sites not
-# seen before (`python -m benchmarks.measure.constants`): no value tried is better there by more than 0.001.
-
-# Features added to make a description precise must keep this share of the pages on which it selects something.
-MIN_KEPT_SUPPORT = 0.8
-# Greatest distance from the node of such features.
-MAX_DISTANCE = 4
-# Types of such features that say what a value is; they are tried before those that only say where it is.
-MEANINGFUL_TYPES = frozenset({"inside-word", "out-left-text", "out-left-word"})
-# Worth of a variant with features added, without its caption, that takes the first or last of several nodes, that
-# counts nodes, or that only says what all of several values share; 1 for a plain description.
-WORTH_REFINED, WORTH_UNCAPTIONED, WORTH_FIRST, WORTH_COUNTED, WORTH_GENERAL = 0.75, 0.5, 0.5, 0.2, 0.25
-# Worth of a variant that only says what names a value has, and in which part of the page it is.
-WORTH_IN_REGION = 0.4
-# Nodes that are counted inside a region.
-MAX_REGION_POSITION = 3
-# Worth of a part of a text, if no other text begins with the words in front of it.
-WORTH_UNANCHORED = 0.5
-# A place with this share of different texts has its full worth; one that shows the same text on all pages, half.
-FULL_VARIETY_SHARE = 0.5
-# Added to the number of pages that a variant fits, so that its worth counts where there are no unlabeled pages.
-UNSEEN_PAGES = 0.01
-HEADINGS = {"h1": 3, "h2": 2, "h3": 1}
-
-# Variants of one template that a rule distinguishes.
-MAX_VARIANTS = 4
 MAX_COMMITTEE = 3
 # A coarser selector must find what the specific ones find on this share of the pages where both find something.
 # Swept with `python -m benchmarks.measure.constants`: 0.75 to 1 are alike.
 MIN_AGREEMENT = 0.9
-
-
-@dataclass(frozen=True)
-class LearningTarget:
-    """What a rule for one attribute must select.
-
-    Attributes:
-        table: the sample.
-        node: the kind of node to select, such as `text()`.
-        rows: for each labeled page, for each value on it, the rows where it may be. A page without values has a gap.
-        many: whether a page may have several values.
-        before: for rows where the value is a part of the text, the text in front of it.
-        weights: how well a row fits the places of the page's other attributes, from 0 to 1; 1 if it has no entry.
-        type: the type that each labeled value is one value of, so that other texts do not count; None for any text.
-    """
-
-    table: SampleTable
-    node: str
-    rows: dict[int, list[list[int]]]
-    many: bool = False
-    before: Mapping[int, str] = field(default_factory=dict)
-    weights: Mapping[int, float] = field(default_factory=dict)
-    type: Type | None = None
-
-    @property
-    def universe(self) -> int:
-        """All rows that may be selected."""
-        return self.table.node_bits.get(self.node, 0)
-
-    @property
-    def unlabeled_pages(self) -> list[int]:
-        """The sample pages without a label."""
-        return [page for page in range(len(self.table.pages)) if page not in self.rows]
-
-    def bits(self, features: Sequence[Feature], region: Region | None = None) -> int:
-        """Return the rows that have all these features, inside a region if there is one."""
-        bits = self.table.bits(features) & self.universe
-        if region is None:
-            return bits
-        top = max((feature.level for feature in features if feature.is_structural), default=0)
-        return bits & self.table.rows_inside(region, self.node, top)
-
-    def select(self, bits: int, page: int, position: int) -> list[int]:
-        """Return the rows that a selector with this position selects on a page; position 0 selects all."""
-        rows = self.table.on_page(bits, page)
-        if position:
-            index = position - 1 if position > 0 else -1
-            return rows[index : index + 1 or None]
-        return rows
-
-    def valid_rows(self, rows: list[int]) -> list[int]:
-        """Return the rows without those crossed out, unless all are or several values are wanted."""
-        if self.many or len(rows) < 2:
-            return rows
-        return [row for row in rows if not self.table.crossed_out >> row & 1] or rows
-
-    def accepts(self, bits: int, page: int, position: int) -> bool:
-        """Return True if a selector selects nothing wrong on a labeled page; it may select nothing."""
-        selected = self.select(bits, page, position)
-        right = {row for rows in self.rows[page] for row in rows}
-        return right.issuperset(selected if self.many else selected[:1])
-
-    def covers(self, bits: int, page: int, position: int) -> bool:
-        """Return True if a selector finds the value of a labeled page, or all of them if there are many."""
-        selected = self.select(bits, page, position)
-        if not selected or not self.accepts(bits, page, position):
-            return False
-        return not self.many or all(set(rows) & set(selected) for rows in self.rows[page])
-
-    def accepts_everywhere(
-        self, features: Sequence[Feature], position: int, region: Region | None = None
-    ) -> bool:
-        """Return True if a selector selects nothing wrong on any labeled page."""
-        bits = self.bits(features, region)
-        return all(self.accepts(bits, page, position) for page in self.rows)
-
-    def is_precise(self, bits: int) -> bool:
-        """Return True if these rows are right on all labeled pages, and one per page unless many are wanted."""
-        for page in self.rows:
-            if not self.accepts(bits, page, 0):
-                return False
-            if not self.many and len(self.select(bits, page, 0)) > 1:
-                return False
-        return True
-
-    def selects_on_gap(self, bits: int) -> bool:
-        """Return True if these rows include one on a page that is labeled as having no value."""
-        gaps = (page for page, values in self.rows.items() if not values)
-        return any(self.select(bits, page, 0) for page in gaps)
-
-    def labeled_rows(self) -> Iterator[int]:
-        """Yield the rows to describe: those of each value if there are many, else those of each page's first."""
-        for values in self.rows.values():
-            for rows in values if self.many else values[:1]:
-                yield from rows
-
-    def best_rows(self) -> list[int]:
-        """Return the rows to describe that fit the places of the page's other attributes best."""
-        rows = list(dict.fromkeys(self.labeled_rows()))
-        best = max((self.weights.get(row, 1.0) for row in rows), default=0.0)
-        return [row for row in rows if self.weights.get(row, 1.0) == best]
-
-
-@dataclass(frozen=True)
-class Description:
-    """The tag path of a node, the names near it, and its caption."""
-
-    path: tuple[Feature, ...]
-    names: tuple[Feature, ...]
-    caption: Feature | None
-    prefix: tuple[Feature, ...] = ()  # how the text begins, where the value is a part of it
-    has_own_caption: bool = False  # the caption is right before the value
-
-    @classmethod
-    def of(cls, target: LearningTarget, row: int) -> Description:
-        """Describe a row of the sample."""
-        table = target.table
-        caption = caption_feature(table, row)
-        prefix = prefix_feature(table, target.before.get(row, ""))
-        is_adjacent = bool(caption.values[0]) and table.neighbor_text(row, "left") == caption.values[0]
-        own = is_adjacent or bool(prefix)
-        return cls(tag_path(table, row), nearby_names(table, row), caption, prefix, own)
-
-    def without_caption(self) -> Description:
-        """Return the description for pages on which the caption is missing or varies."""
-        return replace(self, caption=None, has_own_caption=bool(self.prefix))
-
-    def feature_sets(self) -> list[tuple[Feature, ...]]:
-        """Return selectors from specific to coarse. A node with a caption of its own is always selected by it."""
-        captions = (*self.prefix, self.caption) if self.caption else self.prefix
-        sets = [(*self.path, *self.names, *captions)]
-        if self.names:
-            sets.append((*self.names, *captions))
-        if self.names and self.caption and not self.has_own_caption:
-            sets.append((*self.path, *self.names))
-        if self.prefix and self.caption:
-            sets.append((*self.path, *self.prefix))
-        return sets
-
-
-@dataclass(frozen=True)
-class Variant:
-    """One way in which a template shows an attribute: feature sets, from specific to coarse.
-
-    Attributes:
-        sets: each is right on the labeled pages.
-        position: which of the selected nodes to take, 0 for all.
-        covered: the labeled pages whose value the first set finds.
-        score: the number of unlabeled pages on which the first set selects one node, weighted by its worth.
-        texts: the number of different texts selected there.
-        counted: an alternative that uses a position instead of the features added for precision.
-        region: the part of the page that the feature sets are limited to.
-    """
-
-    sets: tuple[tuple[Feature, ...], ...]
-    position: int
-    covered: frozenset[int]
-    score: float
-    texts: int
-    counted: Variant | None = None
-    region: Region | None = None
-
-    @property
-    def rank(self) -> tuple[int, float, int, int]:
-        """Sort key, best last. Ties prefer headings, which matters on sites with a single page."""
-        near = (feature for feature in self.sets[0] if feature.level <= 2)
-        heading = max((_heading_level(feature) for feature in near), default=0)
-        return (len(self.covered), self.score, self.texts, heading)
-
-
-def _heading_level(feature: Feature) -> int:
-    return max((HEADINGS.get(value, 0) for value in feature.values), default=0)
-
-
-def find_variants(target: LearningTarget) -> list[Variant]:
-    """Return a variant for each different description of a labeled row, best first."""
-    rows_of: dict[Description, list[int]] = {}
-    for row in dict.fromkeys(target.labeled_rows()):
-        description = Description.of(target, row)
-        rows_of.setdefault(description, []).append(row)
-        rows_of.setdefault(description.without_caption(), []).append(row)
-    variants = [_make_precise(target, description, rows) for description, rows in rows_of.items()]
-    if target.many:
-        variants.append(_general_variant(target))
-    else:
-        variants += _variants_in_regions(target)
-    useful = [variant for variant in variants if variant and variant.covered]
-    return sorted(useful, key=lambda variant: variant.rank, reverse=True)
-
-
-def _make_precise(target: LearningTarget, description: Description, rows: list[int]) -> Variant | None:
-    """Return the description itself if it is precise, else with features added, else with a position."""
-    sets = description.feature_sets()
-    bits = target.bits(sets[0])
-    worth = 1.0 if description.caption else WORTH_UNCAPTIONED
-    if rows[0] in target.before and not description.prefix:
-        worth *= WORTH_UNANCHORED
-    if target.is_precise(bits):
-        return _make_variant(target, sets, 0, worth)
-    if not description.caption and not target.many and not target.selects_on_gap(bits):
-        return None
-    counted = _count_nodes(target, sets[0], rows)
-    return _refine(target, sets, rows, worth * WORTH_REFINED, counted) or counted
-
-
-def _refine(
-    target: LearningTarget,
-    sets: Sequence[tuple[Feature, ...]],
-    rows: Sequence[int],
-    worth: float,
-    counted: Variant | None,
-) -> Variant | None:
-    """Return a variant with features added that exclude all wrong rows; None if they lose too many pages.
-
-    Args:
-        target: what to select.
-        sets: the feature sets of a description, from specific to coarse.
-        rows: the right rows that the description fits.
-        worth: the weight of the refined variant.
-        counted: the alternative with a position. A word of the value itself needs none.
-    """
-    added = _excluding_features(target, sets[0], rows)
-    if not added:
-        return None
-    refined = [(*features, *added) for features in sets]
-    is_by_word = any(feature.type == "inside-word" for feature in added)
-    return _make_variant(target, refined, 0, worth, None if is_by_word else counted)
-
-
-def _excluding_features(
-    target: LearningTarget, description: tuple[Feature, ...], rows: Sequence[int]
-) -> tuple[Feature, ...]:
-    """Return features to add to a description so that it selects nothing wrong; empty if there are none.
-
-    Features that say what a value is are tried before those that only say where it is.
-    """
-    bits = target.bits(description)
-    search = Search(target.table, rows, target.rows.keys(), bits, target.many)
-    # A description that selects something on a page without a value has to lose pages.
-    min_support = 0.0 if target.selects_on_gap(bits) else MIN_KEPT_SUPPORT * search.judge((), bits).support
-    shared = _allowed_features(target, shared_features(target.table, rows))
-    near = {feature for feature in shared if feature.distance <= MAX_DISTANCE}
-    meaningful = {feature for feature in near if feature.type in MEANINGFUL_TYPES}
-    for candidates in (meaningful, near):
-        best = search.best_by_support(candidates)
-        if best is None or best.support < min_support:
-            continue
-        if target.accepts_everywhere((*description, *best.features), 0):
-            return best.features
-    return ()
-
-
-def _count_nodes(
-    target: LearningTarget, features: tuple[Feature, ...], rows: Sequence[int]
-) -> Variant | None:
-    """Return the description with the position that is right on all labeled pages, and best on the others."""
-    if target.many:
-        return None
-    variants = []
-    for position in _positions(target, target.bits(features), rows):
-        worth = WORTH_FIRST if position in (1, -1) else WORTH_COUNTED
-        if target.accepts_everywhere(features, position):
-            variants.append(_make_variant(target, [features], position, worth))
-    return max(variants, key=lambda variant: variant.rank, default=None)
-
-
-def _positions(target: LearningTarget, bits: int, rows: Iterable[int]) -> list[int]:
-    """Return the positions of rows among those selected on their page, counted from 1; −1 for the last."""
-    positions: dict[int, None] = {}
-    for page, page_rows in groupby(rows, key=lambda row: int(target.table.row_page[row])):
-        on_page = target.table.on_page(bits, page)
-        numbers = {row: number for number, row in enumerate(on_page, 1)}
-        for row in page_rows:
-            positions[numbers[row]] = None
-            if row == on_page[-1]:
-                positions[-1] = None
-    return list(positions)
-
-
-def _variants_in_regions(target: LearningTarget) -> Iterator[Variant]:
-    """Yield variants by a value's own names, within the nearest elements whose names occur once on the page.
-
-    They do not depend on what is between: a price may be inside a mark for reduced prices on some pages only.
-    """
-    table = target.table
-    for row in target.best_rows():
-        if row in target.before:
-            continue
-        own = own_names(table, row)
-        is_named = len(own) > 1 or own[0].values[0] in HEADINGS
-        for region in islice(named_regions(table, row), None if is_named else 1):
-            bits = target.bits(own, region)
-            for position in _positions(target, bits, [row]):
-                if abs(position) <= MAX_REGION_POSITION and target.accepts_everywhere(own, position, region):
-                    is_only = target.is_precise(bits)
-                    is_sure = is_only or (is_named and position in (1, -1))
-                    worth = WORTH_IN_REGION if is_sure else WORTH_COUNTED
-                    yield _make_variant(target, [own], 0 if is_only else position, worth, region=region)
-
-
-def _general_variant(target: LearningTarget) -> Variant | None:
-    """Return what all values of a `many` attribute share, by the paper's search.
-
-    Such values may differ in path and caption.
-    """
-    positives = [rows[0] for values in target.rows.values() for rows in values]
-    search = Search(target.table, positives, target.rows.keys(), target.universe, many=True)
-    best = search.best_by_distance(_allowed_features(target, shared_features(target.table, positives)))
-    if best is None or not best.is_precise:
-        return None
-    return _make_variant(target, [best.features], 0, WORTH_GENERAL)
-
-
-def _allowed_features(target: LearningTarget, features: Iterable[Feature]) -> set[Feature]:
-    """Return the features without content: words of several values, or of their neighbors, are no description."""
-    if not target.many:
-        return set(features)
-    return {feature for feature in features if feature.is_structural or feature.kind == CAPTION}
-
-
-def _make_variant(
-    target: LearningTarget,
-    sets: Sequence[tuple[Feature, ...]],
-    position: int,
-    worth: float,
-    counted: Variant | None = None,
-    region: Region | None = None,
-) -> Variant:
-    """Return a variant with its measures on the sample. Places whose text varies from page to page score higher."""
-    bits = target.bits(sets[0], region)
-    covered = frozenset(page for page in target.rows if target.covers(bits, page, position))
-    selected = [target.valid_rows(target.select(bits, page, position)) for page in target.unlabeled_pages]
-    texts = {target.table.rows[rows[0]].text for rows in selected if rows}
-    fitting = sum(_fits(target, rows) for rows in selected)
-    variety = min(1.0, len(texts) / (FULL_VARIETY_SHARE * fitting)) if fitting else 1.0
-    labeled = [target.select(bits, page, position)[0] for page in covered]
-    weight = mean(target.weights.get(row, 1.0) for row in labeled) if labeled else 0.0
-    score = worth * weight * (fitting + UNSEEN_PAGES) * (1 + variety) / 2
-    return Variant(tuple(sets), position, covered, score, len(texts), counted, region)
-
-
-def _fits(target: LearningTarget, rows: Sequence[int]) -> bool:
-    """Return True if what a selector selects on an unlabeled page can be right: one value, unless many are wanted."""
-    if not rows or (len(rows) > 1 and not target.many):
-        return False
-    return target.type is None or is_one_typed(target.table.rows[rows[0]].text, target.type)
-
-
-def choose_variants(target: LearningTarget, variants: Sequence[Variant]) -> list[Variant]:
-    """Return the best variants that together cover as many labeled pages as possible."""
-    chosen: list[Variant] = []
-    uncovered = {page for page, values in target.rows.items() if values}
-    for variant in variants:
-        if variant.covered & uncovered and len(chosen) < MAX_VARIANTS:
-            chosen.append(variant)
-            uncovered -= variant.covered
-    return chosen
 
 
 def learn_selectors(
@@ -467,7 +76,7 @@ def _find_alternative(
         if variant.region is None:
             continue
         selector = _measured_selector(target, variant.sets[0], variant.position, variant.region)
-        finds_more = any(_fits(target, pick_rows(target, [selector], page)) for page in missed)
+        finds_more = any(fits_target(target, pick_rows(target, [selector], page)) for page in missed)
         if finds_more and _agrees(target, selector, selectors):
             return [selector]
     return []
@@ -483,7 +92,7 @@ def _coarser_selectors(target: LearningTarget, variant: Variant) -> Iterator[Sel
 def learn_committee(target: LearningTarget, selectors: Sequence[Selector]) -> list[Selector]:
     """Return the paper's choices: most general precise feature sets, each in other contexts than those before."""
     positives = [row for page in target.rows for row in pick_rows(target, selectors, page)]
-    features = _allowed_features(target, shared_features(target.table, positives))
+    features = allowed_features(target, shared_features(target.table, positives))
     search = Search(target.table, positives, target.rows.keys(), target.universe, target.many)
     members: list[Selector] = []
     while features and len(members) < MAX_COMMITTEE:

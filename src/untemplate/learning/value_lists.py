@@ -12,7 +12,7 @@ rule, and the others its committee. A description that selects nothing on a page
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -378,21 +378,16 @@ class _Election:
             lists.append(of_page)
         return lists
 
-    @cached_property
-    def highest(self) -> int:
-        """How far the largest region is above the smallest."""
-        return max(candidate.climbed for candidate in self.candidates)
-
     def winners(self) -> list[tuple[str, ...]]:
         """Return the list that wins on each page; empty if no candidate selects anything."""
         return [self._winner(of_page) for of_page in self.lists]
 
     def _winner(self, of_page: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-        shares: Counter[tuple[str, ...]] = Counter()
+        shares: defaultdict[tuple[str, ...], float] = defaultdict(float)
         for weight, group in self._electorates():
             voting = [of_page[index] for index in group if of_page[index]]
             for members, count in Counter(voting).items():
-                shares[members] += weight * count / len(voting)  # type: ignore[assignment]
+                shares[members] += weight * count / len(voting)
         return max(shares, key=lambda members: (shares[members], members), default=())
 
     def disputed_page(self, winners: Sequence[tuple[str, ...]]) -> int | None:
@@ -424,8 +419,9 @@ class _Election:
         The weights are those of a prototype, chosen on half of the recipe sites.
         """
         numbered = list(enumerate(self.candidates))
+        highest = max(candidate.climbed for candidate in self.candidates)
         yield 1.0, [index for index, _ in numbered]
-        yield 1.0, [index for index, candidate in numbered if candidate.climbed == self.highest]
+        yield 1.0, [index for index, candidate in numbered if candidate.climbed == highest]
         yield 0.5, [index for index, candidate in numbered if candidate.kind[1] == "page"]
         yield 0.5, [index for index, candidate in numbered if candidate.kind[0] == "class"]
 
