@@ -202,21 +202,28 @@ def _guess_kind(looks: Sequence[_Look], cluster: Cluster) -> Kind:
     declared = _declared_types(looks)
     links = _summarize_links(looks, cluster.url_pattern)
     text = median(sum(map(len, look.texts)) for look in looks)
-    if types := declared & _LIST_TYPES:
-        return Kind("list", f"its pages declare the type {min(types)}")
-    if types := declared & _DETAIL_TYPES:
-        return Kind("detail", f"its pages declare the type {min(types)}")
+    declared_kind = _kind_of_types(declared)
+    if declared_kind and not declared & _ARTICLE_TYPES:
+        return declared_kind
     if links.headings >= MIN_HEADING_LINKS:
         return Kind("list", f"up to {links.headings:.0f} headings link to other pages of one kind")
     if links.pages >= MIN_LINKS:
         return Kind("list", f"up to {links.pages:.0f} links lead to other pages of one kind")
-    if types := declared & _ARTICLE_TYPES:
-        return Kind("detail", f"its pages declare the type {min(types)}")
+    if declared_kind:
+        return declared_kind
     if links.pages and links.text_share >= MIN_LINKED_TEXT:
         return Kind("list", f"{links.text_share:.0%} of the text are links to other pages of one kind")
     if text >= MIN_DETAIL_TEXT:
         return Kind("detail", f"each page has about {text:,.0f} characters of its own")
     return Kind("other", "neither a list nor much text of its own")
+
+
+def _kind_of_types(declared: set[str]) -> Kind | None:
+    """Return the kind of page that the declared types say; None if they say nothing."""
+    for name, types in (("list", _LIST_TYPES), ("detail", _DETAIL_TYPES), ("detail", _ARTICLE_TYPES)):
+        if found := declared & types:
+            return Kind(name, f"its pages declare the type {min(found)}")
+    return None
 
 
 def _declared_types(looks: Sequence[_Look]) -> set[str]:

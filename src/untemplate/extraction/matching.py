@@ -104,7 +104,13 @@ class WrapperIndex:
             index = self._find_by_core(markup, candidates)
             if index is not None:
                 return PageMatch(self.ranked[index])
-        coreless = [index for index in by_url or of_host if self.ranked[index].core is None]
+        return self._match_uncertain(markup, by_url, by_url or of_host)
+
+    def _match_uncertain(
+        self, markup: _Markup, by_url: Sequence[int], candidates: Sequence[int]
+    ) -> PageMatch:
+        """Return the wrappers that may be tried on a page that has no core of any template."""
+        coreless = [index for index in candidates if self.ranked[index].core is None]
         covering = self._find_covering(coreless, markup)
         if covering and covering.rules:
             return PageMatch(covering)

@@ -196,13 +196,12 @@ def _fill_rate(wrapper: Wrapper, pages: Sequence[Page], schema: Schema) -> float
     """
     rules = Rules(_with_many_values(schema), (wrapper.for_any_page(),))
     records = list(rules.extract(_select_few([page for page in pages if is_moderate(page)])))
-    names = [name for name in wrapper.rules if _is_plausible(schema.attributes[name], records)]
-    mandatory = [name for name in wrapper.rules if schema.attributes[name].mandatory]
-    if not records or not set(mandatory) <= set(names):
+    names = {name for name in wrapper.rules if _is_plausible(schema.attributes[name], records)}
+    mandatory = {name for name in wrapper.rules if schema.attributes[name].mandatory}
+    if not records or not mandatory <= names:
         return 0.0
-    complete = [record for record in records if all(record[name] for name in mandatory)]
-    filled = sum(name in record.values for record in complete for name in names)
-    return filled / (len(wrapper.rules) * len(records))
+    filled = [len(names & record.values.keys()) for record in records if mandatory <= record.values.keys()]
+    return sum(filled) / (len(wrapper.rules) * len(records))
 
 
 def _with_many_values(schema: Schema) -> Schema:
