@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.learning.lessons import labels_of, learn_from, schema_of, site, texts
-from untemplate import Label, Page, learn
+from untemplate import Label, Page, Rules, learn
 
 SMALL, LARGE = 400, 4000
 
@@ -94,7 +94,8 @@ def test_extraction_from_a_large_page() -> None:
     pages = {size: site([table(size)])[0] for size in (10, SMALL, LARGE)}
     for page in pages.values():
         assert page.tree is not None
-    assert_linear(lambda size: rules.extract_one(pages[size]))
+    for_any_page = Rules(rules.schema, tuple(wrapper.for_any_page() for wrapper in rules.wrappers))
+    assert_linear(lambda size: for_any_page.extract_one(pages[size]))
 
 
 @pytest.mark.parametrize("unit", ["<i></i>", "<img src=a>", "<p>x</p>", "<br>x", "<b><u>x</u></b>"])
@@ -108,7 +109,8 @@ def test_extraction_from_a_page_of_one_thing(unit: str) -> None:
     pages = {size: site([unit * size])[0] for size in (10, SMALL, LARGE)}
     for page in pages.values():
         assert page.tree is not None
-    assert_linear(lambda size: rules.extract_one(pages[size]))
+    for_any_page = Rules(rules.schema, tuple(wrapper.for_any_page() for wrapper in rules.wrappers))
+    assert_linear(lambda size: for_any_page.extract_one(pages[size]))
 
 
 def test_a_page_of_a_million_nodes_is_not_learned_from() -> None:
