@@ -23,3 +23,16 @@ def test_records_do_not_share_their_contents() -> None:
     first.missing["name"] = Reason.NO_WRAPPER
     first.values["name"] = []
     assert (second.values, second.missing) == ({}, {})
+
+
+def test_values_below_a_confidence_become_gaps_with_a_reason() -> None:
+    sure, doubtful = Value("a", "A", "/", "r1", 0.9), Value("b", "B", "/", "r1", 0.5)
+    values = {"name": [sure], "phone": [doubtful], "tags": [sure, doubtful]}
+    record = Record("http://a/", "1.htm", "c1", values, {"price": Reason.NO_RULE})
+    assert record.without_doubtful(0.0) is record
+    assert record.without_doubtful(0.5) == record
+    strict = record.without_doubtful(0.9)
+    assert strict.values == {"name": [sure], "tags": [sure]}
+    assert strict.missing == {"price": Reason.NO_RULE, "phone": Reason.TOO_DOUBTFUL}
+    assert [record.confidence(name) for name in ("name", "tags", "price")] == [0.9, 0.5, None]
+    assert record["phone"] == "b"

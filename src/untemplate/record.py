@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-__all__ = ["Reason", "Record", "Value"]
+__all__ = ["MAX_DOUBTFUL_CONFIDENCE", "Reason", "Record", "Value"]
+
+MAX_DOUBTFUL_CONFIDENCE = 0.5
+"""A value is doubtful if its confidence is at most this: at most half of what the rule compares agrees with it."""
 
 
 class Reason(StrEnum):
@@ -24,6 +28,7 @@ class Reason(StrEnum):
     NEEDS_LABELS = "this kind of page needs labels"
     NO_RECORDS = "no records on this list page"
     SITE_CHANGED = "site changed"
+    TOO_DOUBTFUL = "below the confidence asked for"
     UNREADABLE = "page cannot be read"
 
 
@@ -84,3 +89,27 @@ class Record:
         """Return the text of the first value of an attribute, or None."""
         values = self.values.get(attribute)
         return values[0].text if values else None
+
+    def confidence(self, attribute: str) -> float | None:
+        """Return the lowest confidence of an attribute's values; None if it has none."""
+        return min((value.confidence for value in self.values.get(attribute, ())), default=None)
+
+    def without_doubtful(self, min_confidence: float) -> Record:
+        """Return the record without values of a lower confidence; attributes that lose all values get the reason.
+
+        Example:
+            >>> from untemplate import Record, Value
+            >>> values = {"price": [Value("$9", None, "/html/p/text()", "p/text()", confidence=0.5)]}
+            >>> Record("http://a.com/7", "7.html", "c1", values).without_doubtful(0.9).missing["price"]
+            <Reason.TOO_DOUBTFUL: 'below the confidence asked for'>
+        """
+        if min_confidence <= 0:
+            return self
+        kept = {name: _sure_values(values, min_confidence) for name, values in self.values.items()}
+        dropped = {name: Reason.TOO_DOUBTFUL for name, values in kept.items() if not values}
+        values = {name: values for name, values in kept.items() if values}
+        return replace(self, values=values, missing={**self.missing, **dropped})
+
+
+def _sure_values(values: Sequence[Value], min_confidence: float) -> list[Value]:
+    return [value for value in values if value.confidence >= min_confidence]

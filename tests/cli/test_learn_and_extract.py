@@ -14,7 +14,7 @@ import pytest
 from lxml import etree
 
 from tests.cli.running import Run
-from untemplate import Label, Rules, learn, read_labels, read_pages, write_labels
+from untemplate import Label, Reason, Rules, learn, read_labels, read_pages, write_labels
 from untemplate.demo import Site
 
 LABELED = 3
@@ -48,9 +48,18 @@ def test_learn_ends_with_a_table(run: Run, folder: Path, labels: Path, site: Sit
     lines = done.stdout.splitlines()
     assert lines[0].startswith("Cluster c1: http://www.zenguide2.example/")
     assert lines[2].split() == ["attribute", "coverage", "label", "next", "rule"]
-    rows = [line.split() for line in lines[4:] if line.startswith(tuple(f" {name} " for name in ATTRIBUTES))]
+    examples = next(number for number, line in enumerate(lines) if line == "Values on unlabeled pages")
+    rows = [
+        line.split()
+        for line in lines[4:examples]
+        if line.startswith(tuple(f" {name} " for name in ATTRIBUTES))
+    ]
     assert [row[0] for row in rows] == ATTRIBUTES
     assert all(row[1].endswith("%") and row[3] in ("the", "all") for row in rows)
+    assert lines[examples + 2].split() == ["attribute", "sure", "examples"]
+    values = lines[examples + 4 : examples + 4 + len(ATTRIBUTES)]
+    assert [line.split()[0] for line in values] == ATTRIBUTES
+    assert all(re.match(r" \w+ +\d+% +\S.* \| \S", line) and len(line) <= 100 for line in values)
     assert "No rules for c" in done.stdout
     assert done.stderr == f"Rules are in {tmp_path / 'rules.json'}.\n"
     assert Rules.load(tmp_path / "rules.json").wrappers[0].rules.keys() == site.schema.attributes.keys()
@@ -66,6 +75,8 @@ def test_learn_as_json(run: Run, folder: Path, labels: Path, tmp_path: Path) -> 
     assert first["rule"].startswith("the embedded value `meta og:title`")
     assert "; else the text in" in first["rule"]
     assert 0 < first["coverage"] <= 1
+    assert 0 < first["confidence"] <= 1
+    assert first["examples"][0].keys() == {"page", "texts", "confidence"}
 
 
 def test_learn_without_labels(run: Run, folder: Path, site: Site, tmp_path: Path) -> None:
@@ -163,6 +174,23 @@ def test_extract_tells_what_came_out(run: Run, folder: Path, rules: Path, site: 
     named = sum(record["name"] is not None for record in records)
     assert next(line.split() for line in lines if line.startswith(" name "))[1] == str(named)
     assert any(line.endswith(" pages: this kind of page needs labels") for line in lines)
+
+
+def test_extract_counts_what_is_doubtful_or_dropped(
+    run: Run, folder: Path, rules: Path, site: Site, tmp_path: Path
+) -> None:
+    output = tmp_path / "records.csv"
+    done = run("extract", folder, "--rules", rules, "-o", output, "--confidence", "--min-confidence", "1")
+    heading = next(line for line in done.stderr.splitlines() if "attribute" in line)
+    assert heading.split() == ["attribute", "records", "share", "doubtful", "dropped"]
+    dropped = re.search(r"([\d,]+) values? dropped: less sure than --min-confidence\.", done.stderr)
+    with output.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    reasons = [reason for row in rows for reason in json.loads(row["missing"]).values()]
+    assert dropped
+    assert int(dropped[1]) == reasons.count(Reason.TOO_DOUBTFUL) > 0
+    sure = [row[f"{name}.confidence"] for row in rows for name in site.schema.attributes if row[name]]
+    assert set(sure) <= {"1.0", ""}
 
 
 def test_too_many_failed_pages(run: Run, rules: Path, tmp_path: Path) -> None:

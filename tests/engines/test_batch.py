@@ -19,9 +19,16 @@ from untemplate.output.record_rows import arrow_schema
 
 def test_records_are_those_of_a_record_file(site: Site, rules: Rules, tmp_path: Path) -> None:
     records = extract_batch(page_batch(site.pages), rules)
-    write_records(rules.extract(site.pages), tmp_path / "records.parquet", rules.schema)
+    write_records(rules.extract(site.pages), tmp_path / "records.parquet", rules.schema, confidence=True)
     assert pa.Table.from_batches([records]).equals(pq.read_table(tmp_path / "records.parquet"))
     assert records.schema.equals(arrow_schema(rules.schema))
+
+
+def test_doubtful_values_are_left_out_if_so_asked(site: Site, rules: Rules) -> None:
+    records = extract_batch(page_batch(site.pages), rules, min_confidence=1.0).to_pylist()
+    expected = [record.without_doubtful(1.0) for record in rules.extract(site.pages)]
+    assert [row["name"] for row in records] == [record["name"] for record in expected]
+    assert [dict(row["missing"]) for row in records] == [record.missing for record in expected]
 
 
 def test_only_url_and_html_are_needed(site: Site, rules: Rules) -> None:

@@ -24,6 +24,7 @@ from untemplate import InputError, Rules, SourceError, read_pages, write_records
 from untemplate.demo import Site
 from untemplate.engines.checkpoint import RunProgress
 from untemplate.engines.local import extract_to_file
+from untemplate.output.quality import Tally
 
 # Small tasks, and a note after each: something can be lost and done twice at any moment.
 PROGRAM = """
@@ -76,6 +77,17 @@ def test_the_same_records_from_every_source(
     assert (tmp_path / "records.jsonl").read_bytes() == expected(source, rules, tmp_path / "expected.jsonl")
     assert progress.tally.records == len(written)
     assert not progress.skipped
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
+def test_confidence_is_written_and_asked_for(ending: str, folder: Path, rules: Rules, tmp_path: Path) -> None:
+    output, expected = tmp_path / f"records.{ending}", tmp_path / f"expected.{ending}"
+    done = extract_to_file(read_pages(folder), rules, output, workers=1, confidence=True, min_confidence=1.0)
+    records = list(rules.extract(read_pages(folder), min_confidence=1.0))
+    write_records(records, expected, rules.schema, confidence=True)
+    assert output.read_bytes() == expected.read_bytes()
+    assert done.tally.dropped.total() > 0
+    assert done.tally.dropped == Tally.from_dict(done.tally.to_dict()).dropped
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
@@ -260,6 +272,22 @@ def test_another_column_starts_anew(site: Site, rules: Rules, tmp_path: Path) ->
     assert messages == ["Starting anew: an option changed since the run that was interrupted."]
     records = [json.loads(line) for line in output.read_text("utf-8").splitlines()]
     assert any(record["name"] for record in records[:64])
+
+
+@pytest.mark.parametrize("option", [{"min_confidence": 0.9}, {"confidence": True}])
+def test_another_confidence_starts_anew(
+    option: dict[str, float], folder: Path, rules: Rules, tmp_path: Path
+) -> None:
+    output, messages = tmp_path / "records.csv", []
+
+    def stop(done: int) -> None:
+        if done:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        extract_to_file(read_pages(folder), rules, output, workers=1, count=stop)
+    extract_to_file(read_pages(folder), rules, output, workers=1, tell=messages.append, **option)
+    assert messages == ["Starting anew: an option changed since the run that was interrupted."]
 
 
 def test_outputs_that_cannot_be_continued(folder: Path, rules: Rules, start: Start, tmp_path: Path) -> None:

@@ -148,6 +148,31 @@ def test_files_are_those_of_the_local_engine(
     assert there.tally.matched > 25
 
 
+@pytest.mark.parametrize("format", ["jsonl", "csv", "parquet"])
+def test_confidence_is_that_of_the_local_engine(
+    spark: SparkSession, site: Site, rules: Rules, tmp_path: Path, format: str
+) -> None:
+    source = write_parquet(tmp_path / "pages.parquet", site.pages)
+    options = {"confidence": True, "min_confidence": 1.0}
+    here = local.extract_to_file(
+        read_pages(source), rules, tmp_path / f"local.{format}", workers=1, **options
+    )
+    there = engine.extract_on_spark(spark, source, rules, tmp_path / f"spark.{format}", **options)
+    assert (tmp_path / f"spark.{format}").read_bytes() == (tmp_path / f"local.{format}").read_bytes()
+    assert there.tally == here.tally
+    assert there.tally.dropped.total() > 0
+
+
+@pytest.mark.parametrize("confidence", [False, True])
+def test_a_folder_of_parquet_has_confidence_if_asked(
+    spark: SparkSession, site: Site, rules: Rules, tmp_path: Path, confidence: bool
+) -> None:
+    source = write_parquet(tmp_path / "pages.parquet", site.pages)
+    engine.extract_on_spark(spark, source, rules, f"{tmp_path}/parts.parquet/", confidence=confidence)
+    names = pq.read_table(tmp_path / "parts.parquet").column_names
+    assert ("name.confidence" in names) is confidence
+
+
 def test_a_folder_of_files_into_a_folder_of_parts(
     spark: SparkSession, site: Site, rules: Rules, tmp_path: Path
 ) -> None:

@@ -67,6 +67,7 @@ def test_labels_by_page() -> None:
 
 COUNTED = Schema("s", {"name": Attribute("name"), "tags": Attribute("tags", many=True)}, rows=True)
 NAME = {"name": [Value("Lamp", "Lamp", "/", "name#1")]}
+DOUBTFUL = NAME | {"tags": [Value("a", "a", "/", "tags#1"), Value("b", "b", "/", "tags#1", confidence=0.5)]}
 RECORDS = [
     Record("http://a/1", "1", "c1", NAME, {"tags": Reason.NOT_ON_PAGE}),
     Record("http://a/2", "2", "c1", {}, dict.fromkeys(COUNTED.attributes, Reason.NOT_ON_PAGE)),
@@ -74,6 +75,8 @@ RECORDS = [
     Record("http://a/4", "4", "c2", {}, dict.fromkeys(COUNTED.attributes, Reason.NEEDS_LABELS)),
     Record("http://a/5", "5", "c3", NAME, {}, position=1),
     Record("http://a/5", "5", "c3", NAME, {}, position=2),
+    Record("http://a/6", "6", "c1", DOUBTFUL, {}),
+    Record("http://a/7", "7", "c1", DOUBTFUL, {}).without_doubtful(0.6),
 ]
 
 
@@ -85,11 +88,18 @@ def counted(records: list[Record]) -> Tally:
 
 def test_what_is_counted() -> None:
     tally = counted(RECORDS)
-    assert (tally.pages, tally.records, tally.matched, tally.empty) == (5, 6, 4, 1)
-    assert tally.filled == {"name": 3}
+    assert (tally.pages, tally.records, tally.matched, tally.empty) == (7, 8, 6, 1)
+    assert tally.filled == {"name": 5, "tags": 2}
+    assert (tally.doubtful, tally.dropped) == ({"tags": 1}, {})
     assert tally.unmatched == {Reason.NO_WRAPPER: 1, Reason.NEEDS_LABELS: 1}
-    assert tally.failed_share() == 2 / 5
-    assert tally.failed_share(skipped=5) == 7 / 10
+    assert tally.failed_share() == 2 / 7
+    assert tally.failed_share(skipped=5) == 7 / 12
+
+
+def test_dropped_values_are_counted() -> None:
+    tally = counted([record.without_doubtful(1.1) for record in RECORDS])
+    assert (tally.filled, tally.doubtful) == ({}, {})
+    assert tally.dropped == {"name": 5, "tags": 2}
 
 
 def test_batches_and_sums_count_the_same() -> None:

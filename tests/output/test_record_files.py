@@ -13,13 +13,20 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from untemplate import InputError, Price, Reason, Record, Schema, Value
+from untemplate import Attribute, InputError, Price, Reason, Record, Schema, Value
 from untemplate.output import record_files as output
 from untemplate.output.record_files import open_records, write_records
+from untemplate.output.record_rows import (
+    arrow_row,
+    column_names,
+    confidence_column,
+    nest_confidence,
+    record_row,
+)
 
 
-def value(text: str, data: Any = None) -> Value:
-    return Value(text, text if data is None else data, "/html/p/text()[1]", "rule")
+def value(text: str, data: Any = None, confidence: float = 1.0) -> Value:
+    return Value(text, text if data is None else data, "/html/p/text()[1]", "rule", confidence)
 
 
 RECORDS = [
@@ -29,13 +36,19 @@ RECORDS = [
         "c1",
         {
             "name": [value('Chez "Ü", \n漢')],
-            "cuisine": [value("French"), value("Bistro")],
+            "cuisine": [value("French", confidence=0.99), value("Bistro", confidence=0.75)],
             "opened": [value("May 3, 2024", date(2024, 5, 3))],
             "price": [value("$25.99", Price(Decimal("25.99"), "USD"))],
         },
         {"url": Reason.NO_RULE},
     ),
-    Record("http://a/2", "2.htm", None, {"url": [value("http://b/")]}, {"name": Reason.NOT_ON_PAGE}),
+    Record(
+        "http://a/2",
+        "2.htm",
+        None,
+        {"url": [value("http://b/", confidence=0.5)]},
+        {"name": Reason.NOT_ON_PAGE},
+    ),
 ]
 
 ROWS = [
@@ -64,6 +77,21 @@ ROWS = [
         "missing": {"name": "not on this page"},
     },
 ]
+
+
+CONFIDENCE = [{"name": 1.0, "cuisine": 0.75, "opened": 1.0, "price": 1.0}, {"url": 0.5}]
+
+
+def with_confidence(row: dict[str, Any], confidence: dict[str, float]) -> dict[str, Any]:
+    """Return a row as it is in JSONL."""
+    return {
+        **{name: row[name] for name in row if name != "missing"},
+        "confidence": confidence,
+        "missing": row["missing"],
+    }
+
+
+JSON_ROWS = [with_confidence(row, confidence) for row, confidence in zip(ROWS, CONFIDENCE, strict=True)]
 
 
 @pytest.fixture
@@ -96,8 +124,30 @@ def test_the_same_rows_in_each_format(tmp_path: Path, schema: Schema, ending: st
     path = tmp_path / f"records{ending}"
     assert write_records(iter(RECORDS), path, schema) == 2
     rows = read(path.rename(path.with_suffix(ending.lower())))
-    assert rows == ROWS
-    assert list(rows[0]) == list(ROWS[0])
+    expected = JSON_ROWS if ending.lower() == ".jsonl" else ROWS
+    assert rows == expected
+    assert list(rows[0]) == list(expected[0])
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_confidence_has_a_column_beside_each_value(tmp_path: Path, schema: Schema, ending: str) -> None:
+    path = tmp_path / f"records{ending}"
+    write_records(RECORDS, path, schema, confidence=True)
+    rows = read(path)
+    assert list(rows[0])[3:7] == ["name", "name.confidence", "cuisine", "cuisine.confidence"]
+    for row, plain, confidence in zip(rows, ROWS, CONFIDENCE, strict=True):
+        assert {name: row[name] for name in plain} == plain
+        cells = {name: row[confidence_column(name)] for name in schema.attributes}
+        assert {name: float(cell) for name, cell in cells.items() if cell is not None} == confidence
+
+
+def test_names_of_columns_are_never_taken_twice() -> None:
+    names = ("price", "price.confidence", "confidence", "missing")
+    schema = Schema("s", {name: Attribute(name) for name in names})
+    columns = column_names(schema)
+    assert len(set(columns)) == len(columns)
+    record = Record("http://a/1", "1", "c1", {name: [value(name)] for name in names})
+    assert nest_confidence(arrow_row(record, schema)) == record_row(record, schema)
 
 
 @pytest.mark.parametrize("ending", [".jsonl", ".csv", ".parquet"])
@@ -109,7 +159,7 @@ def test_no_records_make_an_empty_file(tmp_path: Path, schema: Schema, ending: s
 
 def test_jsonl_to_standard_output(schema: Schema, capsys: pytest.CaptureFixture[str]) -> None:
     write_records(RECORDS, "-", schema)
-    assert [json.loads(line) for line in capsys.readouterr().out.splitlines()] == ROWS
+    assert [json.loads(line) for line in capsys.readouterr().out.splitlines()] == JSON_ROWS
 
 
 def test_parquet_is_written_in_batches(
@@ -144,7 +194,7 @@ def test_a_link_stays_a_link_and_a_device_a_device(tmp_path: Path, schema: Schem
     (tmp_path / "link.jsonl").symlink_to(tmp_path / "real.jsonl")
     write_records(RECORDS, tmp_path / "link.jsonl", schema)
     assert (tmp_path / "link.jsonl").is_symlink()
-    assert read(tmp_path / "real.jsonl") == ROWS
+    assert read(tmp_path / "real.jsonl") == JSON_ROWS
     (tmp_path / "null.jsonl").symlink_to("/dev/null")
     write_records(RECORDS, tmp_path / "null.jsonl", schema)
     assert Path("/dev/null").is_char_device()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import partial
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ from untemplate.cli.shell import (
     say,
     show,
 )
+from untemplate.record import MAX_DOUBTFUL_CONFIDENCE
 
 if TYPE_CHECKING:
     from untemplate.engines.checkpoint import RunProgress
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from untemplate.extraction import Rules
     from untemplate.output.quality import Tally
     from untemplate.sources import Pages
+
+    _Done = RunProgress | Result
 
 __all__ = ["command", "show_tally"]
 
@@ -42,6 +46,7 @@ MAX_REASONS = 10
         "untemplate extract pages/ --rules rules.json -o records.parquet",
         "untemplate extract pages/ --schema recipe -o records.csv --save-rules rules.json",
         "untemplate extract crawl.warc.gz --rules rules.json | jq .name",
+        "untemplate extract pages/ --rules rules.json -o records.csv --confidence --min-confidence 0.8",
         "untemplate extract pages/ --catalog untemplate.db --site books.example -o records.parquet",
         "untemplate extract s3a://crawl/ --rules rules.json -o s3a://out/records.parquet --engine spark",
     )
@@ -101,6 +106,16 @@ MAX_REASONS = 10
     type=click.FloatRange(0, 1),
     help="Share of failed pages above which the exit code is 1.",
 )
+@click.option(
+    "--confidence", is_flag=True, help="Add to CSV and Parquet how sure each value is; JSONL always says it."
+)
+@click.option(
+    "--min-confidence",
+    default=0.0,
+    show_default=True,
+    type=click.FloatRange(0, 1),
+    help="Leave out values that are less sure; the record says so.",
+)
 @click.pass_context
 def command(
     context: click.Context,
@@ -121,6 +136,8 @@ def command(
     page_seconds: float,
     page_memory: int,
     max_failed: float,
+    confidence: bool,
+    min_confidence: float,
 ) -> None:
     """Extract a record from every page, or from every row of a list page.
 
@@ -137,45 +154,91 @@ def command(
     folder of parts if the name ends with a slash or has a scheme such as s3a://.
     """
     from untemplate.engines.worker import PageLimits
-    from untemplate.sources import read_pages
 
-    if master and engine != "spark":
-        raise click.UsageError("--master needs --engine spark.")
-    if render and engine == "spark":
-        raise click.UsageError("--render needs --engine local.")
-    if save_rules and not schema_name:
-        raise click.UsageError("--save-rules needs --schema: other rules are kept already.")
-    if schema_name and (rules_file or catalog_name or site):
-        raise click.UsageError("--schema learns new rules: give it, or --rules, or --catalog and --site.")
-    open_source = partial(read_pages, source, url_column=url_column, html_column=html_column, render=render)
-    pages: Pages | None = None
-    stored, run = None, 0
+    _check_engine(engine, master, render)
+    _check_rules(schema_name, save_rules, bool(rules_file or catalog_name or site))
+    order = _Order(
+        _PageOptions(source, url_column, html_column, render),
+        output,
+        workers,
+        not unordered,
+        PageLimits(page_seconds, page_memory << 20),
+        confidence,
+        min_confidence,
+    )
+    extract = partial(_extract_on_spark, master=master) if engine == "spark" else _extract_locally
     if schema_name:
-        pages = open_source()
-        rules = _learn_first(pages, schema_name, save_rules)
+        rules = _learn_first(order.pages.opened, schema_name, save_rules)
+        done = extract(order, rules)
     else:
-        with open_rules(rules_file, catalog_name, site) as (rules, stored):
-            run = stored.catalog.start_run(stored.site, "extract") if stored else 0
-    limits = PageLimits(page_seconds, page_memory << 20)
-    done: RunProgress | Result
-    if engine == "spark":
-        from untemplate.engines import spark
-
-        session = spark.start_session(master or (f"local[{workers}]" if workers else None))
-        done = spark.extract_on_spark(
-            session, source, rules, output, url_column=url_column, html_column=html_column, limits=limits
-        )
-    else:
-        done = _extract_locally(pages or open_source(), rules, output, workers, not unordered, limits)
-    if stored:
-        with stored.catalog as catalog:
-            catalog.finish_run(run, done.tally.to_dict() | {"skipped": done.skipped.total})
+        rules, done = _extract_with_known(rules_file, catalog_name, site, partial(extract, order))
     show_tally(done.tally, rules.schema.attributes)
     report_skipped(done.skipped)
     failed = done.tally.failed_share(done.skipped.total)
     if failed > max_failed:
         say(f"{failed:.0%} of the pages failed, more than {max_failed:.0%}.")
         context.exit(1)
+
+
+@dataclass(frozen=True)
+class _PageOptions:
+    """The pages that the command line names."""
+
+    source: str
+    url_column: str
+    html_column: str
+    render: bool
+
+    @cached_property
+    def opened(self) -> Pages:
+        """The pages as this machine reads them."""
+        from untemplate.sources import read_pages
+
+        return read_pages(
+            self.source, url_column=self.url_column, html_column=self.html_column, render=self.render
+        )
+
+
+@dataclass(frozen=True)
+class _Order:
+    """What is to be extracted, whatever the rules are."""
+
+    pages: _PageOptions
+    output: str
+    workers: int | None
+    ordered: bool
+    limits: PageLimits
+    confidence: bool
+    min_confidence: float
+
+
+def _check_engine(engine: str, master: str | None, render: bool) -> None:
+    """Raise if an option does not fit the engine."""
+    if master and engine != "spark":
+        raise click.UsageError("--master needs --engine spark.")
+    if render and engine == "spark":
+        raise click.UsageError("--render needs --engine local.")
+
+
+def _check_rules(schema_name: str | None, save_rules: Path | None, has_rules: bool) -> None:
+    """Raise if it is not clear where the rules come from."""
+    if save_rules and not schema_name:
+        raise click.UsageError("--save-rules needs --schema: other rules are kept already.")
+    if schema_name and has_rules:
+        raise click.UsageError("--schema learns new rules: give it, or --rules, or --catalog and --site.")
+
+
+def _extract_with_known(
+    rules_file: Path | None, catalog_name: str | None, site: str | None, extract: Callable[[Rules], _Done]
+) -> tuple[Rules, _Done]:
+    """Extract with the rules of a file, or with those of a site as a run of its catalog."""
+    with open_rules(rules_file, catalog_name, site) as (rules, stored):
+        run = stored.catalog.start_run(stored.site, "extract") if stored else 0
+    done = extract(rules)
+    if stored:
+        with stored.catalog as catalog:
+            catalog.finish_run(run, done.tally.to_dict() | {"skipped": done.skipped.total})
+    return rules, done
 
 
 def _learn_first(pages: Pages, schema_name: str, save_rules: Path | None) -> Rules:
@@ -190,21 +253,47 @@ def _learn_first(pages: Pages, schema_name: str, save_rules: Path | None) -> Rul
     return rules
 
 
-def _extract_locally(
-    pages: Pages, rules: Rules, output: str, workers: int | None, ordered: bool, limits: PageLimits
-) -> RunProgress:
+def _extract_locally(order: _Order, rules: Rules) -> RunProgress:
     """Extract on this machine, with a progress bar; say that an interrupted run can be continued."""
     from untemplate.engines.local import extract_to_file
 
+    pages = order.pages.opened
     try:
         with count_pages("Extracting", pages) as count:
             return extract_to_file(
-                pages, rules, output, workers=workers, ordered=ordered, limits=limits, tell=say, count=count
+                pages,
+                rules,
+                order.output,
+                workers=order.workers,
+                ordered=order.ordered,
+                limits=order.limits,
+                confidence=order.confidence,
+                min_confidence=order.min_confidence,
+                tell=say,
+                count=count,
             )
     except KeyboardInterrupt:
-        if output != "-":
+        if order.output != "-":
             say("What is done is kept: the same command continues.")
         raise
+
+
+def _extract_on_spark(order: _Order, rules: Rules, master: str | None) -> Result:
+    """Extract on Spark: where it is, or with this many processes of this machine."""
+    from untemplate.engines import spark
+
+    session = spark.start_session(master or (f"local[{order.workers}]" if order.workers else None))
+    return spark.extract_on_spark(
+        session,
+        order.pages.source,
+        rules,
+        order.output,
+        url_column=order.pages.url_column,
+        html_column=order.pages.html_column,
+        limits=order.limits,
+        confidence=order.confidence,
+        min_confidence=order.min_confidence,
+    )
 
 
 def show_tally(tally: Tally, attributes: Iterable[str]) -> None:
@@ -212,16 +301,24 @@ def show_tally(tally: Tally, attributes: Iterable[str]) -> None:
     say(
         f"{counted(tally.records, 'record')}; rules match {tally.pages - tally.unmatched.total():,} of the pages."
     )
-    show(
-        "Found in",
-        ("attribute", "records", "share"),
-        [(name, tally.filled[name], _share(tally.filled[name], tally.matched)) for name in attributes],
-        err=True,
-    )
+    columns = ("attribute", "records", "share", "doubtful", "dropped")
+    width = len(columns) if tally.dropped else len(columns) - 1
+    show("Found in", columns[:width], [_counts_of(tally, name)[:width] for name in attributes], err=True)
+    if doubtful := tally.doubtful.total():
+        say(f"{counted(doubtful, 'value')} doubtful: confidence of {MAX_DOUBTFUL_CONFIDENCE} or less.")
+    if dropped := tally.dropped.total():
+        say(f"{counted(dropped, 'value')} dropped: less sure than --min-confidence.")
     if tally.empty:
         say(f"{counted(tally.empty, 'page')} with matching rules that find nothing")
     for reason, count in tally.unmatched.most_common(MAX_REASONS):
         say(f"{counted(count, 'page')}: {reason}")
+
+
+def _counts_of(tally: Tally, attribute: str) -> tuple[str, int, str, int, int]:
+    """Return in how many records an attribute was found, in which share of them, is doubtful, and was dropped."""
+    filled = tally.filled[attribute]
+    share = _share(filled, tally.matched)
+    return attribute, filled, share, tally.doubtful[attribute], tally.dropped[attribute]
 
 
 def _share(count: int, total: int) -> str:

@@ -23,10 +23,12 @@ from untemplate.cli.shell import (
     show_json,
 )
 from untemplate.errors import InputError
+from untemplate.record import MAX_DOUBTFUL_CONFIDENCE
 
 if TYPE_CHECKING:
     from untemplate.labeling import Knowledge, Label
     from untemplate.learning import AttributeReport
+    from untemplate.learning.label_check import ExampleValue
     from untemplate.pipeline import Learned
     from untemplate.schema import Schema
     from untemplate.sources import Pages
@@ -34,6 +36,11 @@ if TYPE_CHECKING:
 __all__ = ["command", "has_failed", "label_by_data", "learn_rules_of", "show_learned"]
 
 TAUGHT_BY_DATA = " (taught by embedded data)"
+
+# Characters of a line of the examples, of which the columns around the examples need some; what separates examples.
+TABLE_WIDTH = 100
+_SURE_WIDTH = 10
+_SEPARATOR = " | "
 
 # Joins the page and the values of an example on their way through click; no argument can contain it.
 _JOINT = "\0"
@@ -108,7 +115,7 @@ def command(
 
     PAGES is any source of pages; see untemplate cluster --help. The table at the end shows for each attribute
     the rule, the share of unlabeled sample pages on which it finds something, and the page to label next if
-    that is not enough.
+    that is not enough. A second one shows some values of unlabeled pages, and how sure they are.
 
     Exit code 1: an attribute that was labeled got no rule, or its rule does not return the labeled values.
     """
@@ -237,6 +244,7 @@ def show_learned(learned: Learned, by_data: bool = False) -> None:
             ("attribute", "coverage", "label next", "rule"),
             [*map(_report_row, reports), *(_untaught_rows(learned.rules.schema, reports) if by_data else ())],
         )
+        _show_examples(reports)
     for cluster, lender in learned.borrowed.items():
         click.echo(f"Cluster {cluster} uses the rules of {lender}, which hold on its pages.")
     if learned.needs_labels:
@@ -261,6 +269,33 @@ def _report_row(report: AttributeReport) -> _Row:
         return report.attribute, "", "", reason
     label_next = f"check {report.unfit}" if report.unfit else report.label_next or "enough"
     return report.attribute, f"{report.coverage:.0%}", label_next, explain_rule(report.rule)
+
+
+def _show_examples(reports: Sequence[AttributeReport]) -> None:
+    """Print some values that the rules find on unlabeled pages, and how sure they are."""
+    found = [report for report in reports if report.examples]
+    if not found:
+        return
+    width = TABLE_WIDTH - max(len(report.attribute) for report in found) - _SURE_WIDTH
+    rows = [(report.attribute, f"{report.confidence:.0%}", _join_values(report, width)) for report in found]
+    show("Values on unlabeled pages", ("attribute", "sure", "examples"), rows)
+
+
+def _join_values(report: AttributeReport, width: int) -> str:
+    """Return example values of an attribute in one line; doubtful ones with how sure they are."""
+    from untemplate.learning.label_check import choose_examples
+
+    examples = choose_examples(report.examples)
+    room = width // len(examples) - len(_SEPARATOR)
+    return _SEPARATOR.join(_example_text(example, room) for example in examples)
+
+
+def _example_text(example: ExampleValue, room: int) -> str:
+    is_doubtful = example.confidence <= MAX_DOUBTFUL_CONFIDENCE
+    note = f" ({example.confidence:.0%})" if is_doubtful else ""
+    text = "; ".join(example.texts)
+    room -= len(note)
+    return (text if len(text) <= room else f"{text[: max(room - 1, 1)]}…") + note
 
 
 def has_failed(learned: Learned) -> bool:

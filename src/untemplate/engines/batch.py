@@ -29,6 +29,7 @@ def extract_batch(
     rules: Rules,
     limits: Limits = DEFAULT_LIMITS,
     before_page: Callable[[], object] = lambda: None,
+    min_confidence: float = 0.0,
 ) -> pa.RecordBatch:
     """Return the records of a batch of pages, in its order. No page can make this fail.
 
@@ -37,12 +38,13 @@ def extract_batch(
         rules: The rules to apply.
         limits: The size limits of each page.
         before_page: Called before each page, by engines that limit the time of a page.
+        min_confidence: Values of a lower confidence are left out; their record says so.
     """
     records: list[Record] = []
     for page in _unpack_pages(batch, limits):
         before_page()
         try:
-            records += rules.extract_page(page)
+            records += [record.without_doubtful(min_confidence) for record in rules.extract_page(page)]
         except MemoryError:
             records.append(_unreadable_record(page, rules.schema, "page needs too much memory"))
         except Exception as error:  # one page must not end the run, and its record says what happened

@@ -100,17 +100,20 @@ class Checkpoint:
         changed: What differs from the interrupted run, so that it cannot be continued; a key of `identity`.
     """
 
-    def __init__(self, output: str | Path, schema: Schema, identity: Mapping[str, str]) -> None:
+    def __init__(
+        self, output: str | Path, schema: Schema, identity: Mapping[str, str], confidence: bool = False
+    ) -> None:
         """Choose the file.
 
         Args:
             output: The `.jsonl`, `.csv` or `.parquet` file.
             schema: The schema of the records.
             identity: What determines the records. A run with another identity is not continued.
+            confidence: Whether the file has columns for the confidence of values.
         """
         self._name = str(output)
         self.format = record_format(output)
-        self._header = FORMATS[self.format].header(schema)
+        self._header = FORMATS[self.format].header(schema, confidence)
         self._identity = dict(identity)
         self._target = Path(output).resolve()
         self._folder = self._target.with_name(f".{self._target.name}.parts")

@@ -37,6 +37,8 @@ def extract_to_file(
     workers: int | None = None,
     ordered: bool = True,
     limits: PageLimits = DEFAULT_PAGE_LIMITS,
+    confidence: bool = False,
+    min_confidence: float = 0.0,
     tell: Callable[[str], object] = lambda message: None,
     count: Callable[[int], object] = lambda done: None,
 ) -> RunProgress:
@@ -51,6 +53,8 @@ def extract_to_file(
         workers: The number of processes; one per core by default.
         ordered: Write the records in the order of the pages.
         limits: What a page may cost before it becomes a record with a reason.
+        confidence: Add columns to CSV and Parquet for how sure each value is; see `write_records`.
+        min_confidence: Leave out values of a lower confidence; their record says so.
         tell: Called with messages for the user.
         count: Called with the number of pages that are done.
 
@@ -66,14 +70,15 @@ def extract_to_file(
         "untemplate": version("untemplate"),
         "the rules": hashlib.sha256(text.encode()).hexdigest(),
         "the source of pages": _fingerprint(pages.source),
-        "an option": f"{ordered}, {limits}, {pages.limits}, {pages.columns}, {pages.is_rendered}",
+        "an option": f"{ordered}, {limits}, {pages.limits}, {pages.columns}, {pages.is_rendered}, "
+        f"{confidence}, {min_confidence}",
     }
-    with _open_output(output, rules, identity) as out:
+    with _open_output(output, rules, identity, confidence) as out:
         progress = out.progress
         for message in _start_messages(out):
             tell(message)
         if not progress.complete:
-            settings = Settings(text, out.format, limits, pages.limits)
+            settings = Settings(text, out.format, limits, pages.limits, confidence, min_confidence)
             with Pool(settings, workers or available_cores()) as pool:
                 count(progress.tally.pages)
                 results = pool.run(_remaining_tasks(pages, progress), ordered)
@@ -138,7 +143,9 @@ class _Output(Protocol):
 
 
 @contextmanager
-def _open_output(output: str | Path, rules: Rules, identity: dict[str, str]) -> Iterator[_Output]:
+def _open_output(
+    output: str | Path, rules: Rules, identity: dict[str, str], confidence: bool
+) -> Iterator[_Output]:
     """Open a file that can be continued and appears when complete; or a pipe or device, which cannot."""
     if str(output) == "-":
         yield _DirectOutput(".jsonl", lambda data: sys.stdout.write(data.decode()))
@@ -147,14 +154,14 @@ def _open_output(output: str | Path, rules: Rules, identity: dict[str, str]) -> 
     format = record_format(output)
     path = Path(output)
     if not path.exists() or path.is_file() or path.is_dir():
-        with Checkpoint(output, rules.schema, identity) as checkpoint:
+        with Checkpoint(output, rules.schema, identity, confidence) as checkpoint:
             yield checkpoint
     elif not FORMATS[format].is_text:
         message = f"{output}: Parquet cannot be written to a device or a pipe; give the name of a file"
         raise InputError(message)
     else:
         with path.open("wb") as file:
-            file.write(FORMATS[format].header(rules.schema))
+            file.write(FORMATS[format].header(rules.schema, confidence))
             yield _DirectOutput(format, file.write)
 
 

@@ -314,7 +314,7 @@ class Pool:
             reason = f"page ends its process: {_exit_name(exit_code)}"
         result = Result()
         batch = unreadable_batch(order.work, self._schema, reason)
-        result.add(batch, self._schema, self._settings.format)
+        result.add(batch, self._schema, self._settings)
         return result
 
 

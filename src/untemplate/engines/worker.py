@@ -68,12 +68,16 @@ class Settings:
         format: The suffix of the record file, such as `.jsonl`.
         limits: What a page may cost.
         sizes: The size limits of a page.
+        confidence: Write how sure each value is; JSONL always does.
+        min_confidence: Leave out values of a lower confidence.
     """
 
     rules: str
     format: str
     limits: PageLimits
     sizes: Limits = DEFAULT_LIMITS
+    confidence: bool = False
+    min_confidence: float = 0.0
 
 
 @dataclass
@@ -84,9 +88,9 @@ class Result:
     tally: Tally = field(default_factory=Tally)
     skipped: Skipped = field(default_factory=Skipped)
 
-    def add(self, batch: pa.RecordBatch, schema: Schema, format: str) -> None:
+    def add(self, batch: pa.RecordBatch, schema: Schema, settings: Settings) -> None:
         """Encode and count a batch of records."""
-        self.records += FORMATS[format].encode(batch)
+        self.records += FORMATS[settings.format].encode(batch, settings.confidence)
         self.tally.update(Tally.from_batch(batch, schema))
 
     def update(self, other: Result) -> None:
@@ -137,9 +141,10 @@ def _do_work(work: Work, rules: Rules, settings: Settings) -> Result:
     result = Result()
     batches = [work] if isinstance(work, pa.RecordBatch) else batch_pages(work.read(result.skipped))
     for pages in batches:
-        records = extract_batch(pages, rules, settings.sizes, partial(_set_clocks, settings.limits.seconds))
+        set_clocks = partial(_set_clocks, settings.limits.seconds)
+        records = extract_batch(pages, rules, settings.sizes, set_clocks, settings.min_confidence)
         _set_clocks(0)
-        result.add(records, rules.schema, settings.format)
+        result.add(records, rules.schema, settings)
     return result
 
 

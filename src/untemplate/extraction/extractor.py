@@ -86,7 +86,7 @@ class Rules:
         """Return the text of a rules file."""
         return format_rules(self.schema, self.wrappers)
 
-    def extract(self, pages: Iterable[Page]) -> Iterator[Record]:
+    def extract(self, pages: Iterable[Page], min_confidence: float = 0.0) -> Iterator[Record]:
         """Yield a record for each page, or several for a list page.
 
         Records come as a stream, and the parse tree of each page is released, so memory stays constant. A page that
@@ -94,9 +94,11 @@ class Rules:
 
         Args:
             pages: any pages of the site.
+            min_confidence: leave out values of a lower confidence, from 0 to 1; the record says so in `missing`.
         """
         for page in pages:
-            yield from self.extract_page(page)
+            for record in self.extract_page(page):
+                yield record.without_doubtful(min_confidence)
             page.release()
 
     def extract_one(self, page: Page) -> Record:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
 from typing import Any
 
 from untemplate.labeling import Label
+from untemplate.learning.label_check import ExampleValue, choose_examples
 from untemplate.learning.occurrences import (
     LabeledOccurrences,
     PageLabels,
@@ -62,6 +63,7 @@ class AttributeReport:
         problems: what was wrong with labels or rule, as sentences.
         label_next: a page on which the rule finds nothing, so that a label there helps most.
         unfit: a labeled page on which the rule does not return the labeled values; None if it returns them all.
+        examples: what the rule finds on unlabeled pages.
     """
 
     attribute: str
@@ -70,6 +72,14 @@ class AttributeReport:
     problems: list[str] = field(default_factory=list)
     label_next: str | None = None
     unfit: str | None = None
+    examples: Sequence[ExampleValue] = ()
+
+    @property
+    def confidence(self) -> float | None:
+        """How sure the values on unlabeled pages are, on average; None if there are none."""
+        if not self.examples:
+            return None
+        return round(sum(example.confidence for example in self.examples) / len(self.examples), 3)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as JSON data, with the rule in words."""
@@ -80,6 +90,8 @@ class AttributeReport:
             "label_next": self.label_next,
             "unfit": self.unfit,
             "problems": self.problems,
+            "confidence": self.confidence,
+            "examples": [asdict(example) for example in choose_examples(self.examples)],
         }
 
 

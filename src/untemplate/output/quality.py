@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import html
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from untemplate.output.record_rows import column_name
+from untemplate.output.record_rows import confidence_column
 from untemplate.page import squeeze
-from untemplate.record import Reason, Record
+from untemplate.record import MAX_DOUBTFUL_CONFIDENCE, Reason, Record
 from untemplate.schema import Schema
 
 if TYPE_CHECKING:
@@ -42,6 +42,8 @@ class Tally:
         matched: records of pages that rules match.
         empty: pages that rules match, but from which nothing was extracted.
         filled: attribute → records that have a value.
+        doubtful: attribute → records whose value is doubtful: its confidence is at most `MAX_DOUBTFUL_CONFIDENCE`.
+        dropped: attribute → records that lost all its values, since less sure than was asked for.
         unmatched: reason → pages that no rules match.
     """
 
@@ -50,24 +52,26 @@ class Tally:
     matched: int = 0
     empty: int = 0
     filled: Counter[str] = field(default_factory=Counter)
+    doubtful: Counter[str] = field(default_factory=Counter)
+    dropped: Counter[str] = field(default_factory=Counter)
     unmatched: Counter[str] = field(default_factory=Counter)
 
     @classmethod
     def from_batch(cls, batch: pa.RecordBatch, schema: Schema) -> Tally:
         """Count a batch of records, with the columns of `arrow_schema`."""
         tally = cls()
-        columns = {name: batch[column_name(name)].to_pylist() for name in schema.attributes}
+        columns = {name: batch[confidence_column(name)].to_pylist() for name in schema.attributes}
         positions = batch["row"].to_pylist() if schema.rows else [None] * batch.num_rows
         clusters, reasons = batch["cluster"].to_pylist(), batch["missing"].to_pylist()
         for row, (cluster, position, missing) in enumerate(zip(clusters, positions, reasons, strict=True)):
-            filled = [name for name, column in columns.items() if column[row] not in (None, [])]
-            tally._add_record(cluster, position, filled, missing[0][1] if missing else "")
+            confidences = {name: column[row] for name, column in columns.items() if column[row] is not None}
+            tally._add_record(cluster, position, confidences, dict(missing))
         return tally
 
     @classmethod
     def from_dict(cls, counts: Mapping[str, Any]) -> Tally:
         """Return the tally whose `to_dict` this is."""
-        counters = {name: Counter(counts[name]) for name in ("filled", "unmatched")}
+        counters = {name: Counter(counts[name]) for name in ("filled", "doubtful", "dropped", "unmatched")}
         return cls(**{**counts, **counters})
 
     def to_dict(self) -> dict[str, Any]:
@@ -77,8 +81,8 @@ class Tally:
     def count(self, records: Iterable[Record]) -> Iterator[Record]:
         """Count records while passing them on."""
         for record in records:
-            reason = next(iter(record.missing.values()), "")
-            self._add_record(record.cluster, record.position, record.values, reason)
+            confidences = {name: record.confidence(name) or 0.0 for name in record.values}
+            self._add_record(record.cluster, record.position, confidences, record.missing)
             yield record
 
     def update(self, other: Tally) -> None:
@@ -88,6 +92,8 @@ class Tally:
         self.matched += other.matched
         self.empty += other.empty
         self.filled.update(other.filled)
+        self.doubtful.update(other.doubtful)
+        self.dropped.update(other.dropped)
         for reason, count in other.unmatched.items():
             self._add_reason(reason, count)
 
@@ -102,17 +108,31 @@ class Tally:
         return failed / total if total else 0.0
 
     def _add_record(
-        self, cluster: str | None, position: int | None, filled: Collection[str], reason: str
+        self,
+        cluster: str | None,
+        position: int | None,
+        confidences: Mapping[str, float],
+        missing: Mapping[str, str],
     ) -> None:
-        """Count one record: its page if it is the first of it, its values, and why it has none."""
+        """Count one record: its page if it is the first of it, its values, and why it has none.
+
+        Args:
+            cluster: the cluster of its page; None if no rules match it.
+            position: its place on a list page.
+            confidences: the confidence of each attribute that has a value.
+            missing: the reason of each attribute that has none.
+        """
+        reason = next(iter(missing.values()), "")
         self.pages += position in (None, 1)
         self.records += 1
-        self.filled.update(iter(filled))
+        self.filled.update(iter(confidences))
+        self.doubtful.update(name for name, sure in confidences.items() if sure <= MAX_DOUBTFUL_CONFIDENCE)
+        self.dropped.update(name for name, why in missing.items() if why == Reason.TOO_DOUBTFUL)
         if cluster is None or reason == Reason.NEEDS_LABELS:
             self._add_reason(reason, 1)
         else:
             self.matched += 1
-            self.empty += not filled and position is None
+            self.empty += not confidences and position is None
 
     def _add_reason(self, reason: str, count: int) -> None:
         """Count pages that no rules match by reason; together with others if there are too many reasons."""

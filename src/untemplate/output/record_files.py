@@ -21,7 +21,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 
 from untemplate.atomic_file import complete_file
 from untemplate.errors import InputError
-from untemplate.output.record_rows import arrow_row, arrow_schema, column_names, encode_json, record_row
+from untemplate.output.record_rows import (
+    arrow_row,
+    arrow_schema,
+    column_names,
+    encode_json,
+    nest_confidence,
+    record_row,
+    select_columns,
+)
 from untemplate.record import Record
 from untemplate.schema import Schema
 
@@ -52,17 +60,20 @@ ROW_GROUP_SIZE = 5_000
 LIST_COLUMNS = ("url", "page", "list", "row", "confidence", "xpath", "text")
 
 
-def write_records(records: Iterable[Record], path: str | Path, schema: Schema) -> int:
+def write_records(
+    records: Iterable[Record], path: str | Path, schema: Schema, *, confidence: bool = False
+) -> int:
     """Write records to a file, one row each, and return how many there were.
 
     A file has the columns `url`, `page` and `cluster`, one for each attribute, `data` with typed values, and
     `missing` with the reason for each missing value. Records of list pages also have `row`, their position on the
-    page.
+    page. JSONL also has `confidence` with how sure each value is.
 
     Args:
         records: the records, for example from `Rules.extract`. They are written as they come.
         path: a file whose name ends in `.jsonl`, `.csv` or `.parquet`, or `-` for JSONL on standard output.
         schema: the schema of the records, which determines the columns.
+        confidence: add to CSV and Parquet how sure each value is, such as a column `price.confidence` beside `price`.
 
     Raises:
         InputError: the name has another ending, or the file cannot be written.
@@ -77,7 +88,7 @@ def write_records(records: Iterable[Record], path: str | Path, schema: Schema) -
         1
     """
     count = 0
-    with open_records(path, schema) as write:
+    with open_records(path, schema, confidence=confidence) as write:
         for record in records:
             write(record)
             count += 1
@@ -85,17 +96,17 @@ def write_records(records: Iterable[Record], path: str | Path, schema: Schema) -
 
 
 @contextmanager
-def open_records(path: str | Path, schema: Schema) -> Iterator[RecordSink]:
+def open_records(path: str | Path, schema: Schema, *, confidence: bool = False) -> Iterator[RecordSink]:
     """Open a file for records; a context manager whose value is a function that writes one record.
 
     The file appears when the block ends without an error. Arguments and errors are those of `write_records`.
     """
     if str(path) == "-":
-        yield _JsonLines().make_sink(sys.stdout, schema)
+        yield _JsonLines().make_sink(sys.stdout, schema, confidence)
         sys.stdout.flush()
         return
     format = FORMATS[record_format(path)]
-    with complete_file(path) as part, format.open_records(part, schema) as write:
+    with complete_file(path) as part, format.open_records(part, schema, confidence) as write:
         yield write
 
 
@@ -149,7 +160,8 @@ class OutputFormat(ABC):
 
     Records are written in two ways. `open_records` writes them one by one. The engines instead append encoded batches
     to a file: `header`, then `encode` of each batch, so that a file can be continued after any batch; `finish` makes
-    the result of what was appended.
+    the result of what was appended. Batches and JSONL files always have the confidence of values; other files have
+    it if the caller wants it.
     """
 
     ending: ClassVar[str]
@@ -160,15 +172,17 @@ class OutputFormat(ABC):
     """True if what is appended is the result itself, in lines of text, so that it can be written to a pipe."""
 
     @abstractmethod
-    def open_records(self, path: Path, schema: Schema) -> AbstractContextManager[RecordSink]:
+    def open_records(
+        self, path: Path, schema: Schema, confidence: bool
+    ) -> AbstractContextManager[RecordSink]:
         """Open a file; a context manager whose value is a function that writes one record."""
 
     @abstractmethod
-    def header(self, schema: Schema) -> bytes:
+    def header(self, schema: Schema, confidence: bool = False) -> bytes:
         """Return what comes before the first batch."""
 
     @abstractmethod
-    def encode(self, batch: pa.RecordBatch) -> bytes:
+    def encode(self, batch: pa.RecordBatch, confidence: bool = False) -> bytes:
         """Return what is appended for a batch of records."""
 
     @abstractmethod
@@ -186,7 +200,7 @@ class TextFormat(OutputFormat):
     is_text = True
 
     @abstractmethod
-    def encode_record(self, record: Record, schema: Schema) -> str:
+    def encode_record(self, record: Record, schema: Schema, confidence: bool) -> str:
         """Return the lines of one record."""
 
     @abstractmethod
@@ -197,24 +211,24 @@ class TextFormat(OutputFormat):
     def write_list(self, lines: Iterable[dict[str, Any]], columns: Sequence[str], out: TextIO) -> None:
         """Write the rows of list pages to an open file."""
 
-    def make_sink(self, out: TextIO, schema: Schema) -> RecordSink:
+    def make_sink(self, out: TextIO, schema: Schema, confidence: bool) -> RecordSink:
         """Return a function that writes one record to an open file."""
 
         def write(record: Record) -> None:
-            out.write(self.encode_record(record, schema))
+            out.write(self.encode_record(record, schema, confidence))
 
         return write
 
     @contextmanager
-    def open_records(self, path: Path, schema: Schema) -> Iterator[RecordSink]:
+    def open_records(self, path: Path, schema: Schema, confidence: bool) -> Iterator[RecordSink]:
         with path.open("w", encoding="utf-8", newline="") as out:
-            out.write(self.header(schema).decode())
-            yield self.make_sink(out, schema)
+            out.write(self.header(schema, confidence).decode())
+            yield self.make_sink(out, schema, confidence)
 
-    def header(self, schema: Schema) -> bytes:
+    def header(self, schema: Schema, confidence: bool = False) -> bytes:
         return b""
 
-    def encode(self, batch: pa.RecordBatch) -> bytes:
+    def encode(self, batch: pa.RecordBatch, confidence: bool = False) -> bytes:
         return self.encode_rows(batch.to_pylist()).encode()
 
     def finish(self, appended: Path) -> Path:
@@ -229,12 +243,11 @@ class _JsonLines(TextFormat):
     ending = ".jsonl"
     media_type = "application/jsonl"
 
-    def encode_record(self, record: Record, schema: Schema) -> str:
+    def encode_record(self, record: Record, schema: Schema, confidence: bool) -> str:
         return encode_json(record_row(record, schema)) + "\n"
 
     def encode_rows(self, rows: Iterable[Mapping[str, Any]]) -> str:
-        nested = ({**row, "data": json.loads(row["data"]), "missing": dict(row["missing"])} for row in rows)
-        return "".join(encode_json(row) + "\n" for row in nested)
+        return "".join(encode_json(nest_confidence(row)) + "\n" for row in rows)
 
     def write_list(self, lines: Iterable[dict[str, Any]], columns: Sequence[str], out: TextIO) -> None:
         out.writelines(encode_json(line) + "\n" for line in lines)
@@ -246,11 +259,15 @@ class _Csv(TextFormat):
     ending = ".csv"
     media_type = "text/csv"
 
-    def header(self, schema: Schema) -> bytes:
-        return _csv_text([column_names(schema)]).encode()
+    def header(self, schema: Schema, confidence: bool = False) -> bytes:
+        return _csv_text([column_names(schema, confidence)]).encode()
 
-    def encode_record(self, record: Record, schema: Schema) -> str:
-        return self.encode_rows([arrow_row(record, schema)])
+    def encode(self, batch: pa.RecordBatch, confidence: bool = False) -> bytes:
+        return super().encode(select_columns(batch, confidence))
+
+    def encode_record(self, record: Record, schema: Schema, confidence: bool) -> str:
+        row = arrow_row(record, schema)
+        return self.encode_rows([{name: row[name] for name in column_names(schema, confidence)}])
 
     def encode_rows(self, rows: Iterable[Mapping[str, Any]]) -> str:
         nested = ({**row, "missing": dict(row["missing"])} for row in rows)
@@ -289,19 +306,19 @@ class _Parquet(OutputFormat):
     is_text = False
 
     @contextmanager
-    def open_records(self, path: Path, schema: Schema) -> Iterator[RecordSink]:
-        with _open_parquet(path, arrow_schema(schema)) as write_row:
+    def open_records(self, path: Path, schema: Schema, confidence: bool) -> Iterator[RecordSink]:
+        with _open_parquet(path, arrow_schema(schema, confidence)) as write_row:
 
             def write(record: Record) -> None:
                 write_row(arrow_row(record, schema))
 
             yield write
 
-    def header(self, schema: Schema) -> bytes:
-        return bytes(arrow_schema(schema).serialize())
+    def header(self, schema: Schema, confidence: bool = False) -> bytes:
+        return bytes(arrow_schema(schema, confidence).serialize())
 
-    def encode(self, batch: pa.RecordBatch) -> bytes:
-        return bytes(batch.serialize())
+    def encode(self, batch: pa.RecordBatch, confidence: bool = False) -> bytes:
+        return bytes(select_columns(batch, confidence).serialize())
 
     def finish(self, appended: Path) -> Path:
         import pyarrow as pa

@@ -26,6 +26,7 @@ from untemplate.errors import PageError
 from untemplate.labeling import Label
 from untemplate.learning import AttributeReport, SampleTable, learn_sample
 from untemplate.page import Page
+from untemplate.record import MAX_DOUBTFUL_CONFIDENCE
 from untemplate.rules import Rule, Wrapper
 from untemplate.rules.applying import Match, apply_rule
 from untemplate.schema import Schema
@@ -40,9 +41,6 @@ __all__ = [
     "lowest_confidence",
     "measure_progress",
 ]
-
-MAX_DOUBTFUL_CONFIDENCE = 0.5
-"""A value is doubtful if at most this share of the committee agrees with it."""
 
 MIN_ABSENT_PAGES = 2
 """Pages that must be labeled as not containing an attribute before it counts as absent from the cluster."""

@@ -52,7 +52,8 @@ from untemplate.extraction import Rules
 from untemplate.labeling import parse_labels
 from untemplate.output.quality import Tally
 from untemplate.output.record_files import FORMATS, record_format
-from untemplate.output.record_rows import arrow_schema
+from untemplate.output.record_rows import arrow_schema, select_columns
+from untemplate.page import DEFAULT_LIMITS
 from untemplate.pipeline import learn_site
 from untemplate.rules.rule import Wrapper
 from untemplate.schema import Schema
@@ -80,6 +81,8 @@ def extract_on_spark(
     url_column: str = PageColumns.url,
     html_column: str = PageColumns.html,
     limits: PageLimits = DEFAULT_PAGE_LIMITS,
+    confidence: bool = False,
+    min_confidence: float = 0.0,
 ) -> Result:
     """Extract the records of all pages on Spark.
 
@@ -92,6 +95,8 @@ def extract_on_spark(
         url_column: The column with the URL of a page.
         html_column: The column with its HTML.
         limits: What a page may cost before it becomes a record with a reason.
+        confidence: Add columns to CSV and Parquet for how sure each value is; see `write_records`.
+        min_confidence: Leave out values of a lower confidence; their record says so.
 
     Returns:
         The tally, and the pages that were skipped; the records are in the output.
@@ -106,14 +111,14 @@ def extract_on_spark(
     if not to_folder and (reason := _unwritable(Path(name))):
         raise InputError(f"{name}: {reason}")
     pages = open_page_frame(spark, source, PageColumns(url_column, html_column))
-    settings = Settings(rules.dumps(), format, limits)
+    settings = Settings(rules.dumps(), format, limits, DEFAULT_LIMITS, confidence, min_confidence)
     if to_folder:
         return _write_parts(spark, pages, rules.schema, settings, name)
     with TemporaryDirectory(prefix=".", dir=None if name == "-" else Path(name).parent) as folder:
         parts = Path(folder).resolve() / "parts"
-        to_parquet = replace(settings, format=".parquet")
+        to_parquet = replace(settings, format=".parquet", confidence=True)
         result = _write_parts(spark, pages, rules.schema, to_parquet, parts.as_uri())
-        _join_parts(parts, name, format, rules.schema)
+        _join_parts(parts, name, settings, rules.schema)
     return result
 
 
@@ -124,7 +129,7 @@ def _write_parts(
     context = spark.sparkContext
     total = context.accumulator(Result(), _ResultSum())
     work = partial(_extract_task, read=pages.pages, settings=context.broadcast(settings), total=total)
-    columns = _TEXT if FORMATS[settings.format].is_text else arrow_schema(schema)
+    columns = _TEXT if FORMATS[settings.format].is_text else arrow_schema(schema, settings.confidence)
     records = pages.frame.mapInArrow(work, from_arrow_schema(columns))
     write_job(records, folder, PAGE_ROWS if pages.is_table else LINE_ROWS)
     result = total.value
@@ -141,21 +146,21 @@ def _unwritable(file: Path) -> str | None:
     return None if file.parent.is_dir() else f"cannot write: there is no folder {file.parent}"
 
 
-def _join_parts(parts: Path, output: str, format: str, schema: Schema) -> None:
+def _join_parts(parts: Path, output: str, settings: Settings, schema: Schema) -> None:
     """Make one file of the parts, in the order of the tasks, as the local engine writes it."""
-    records = _read_parts(parts)
+    records, format = _read_parts(parts), FORMATS[settings.format]
     if output == "-":
         for batch in records:
-            sys.stdout.write(FORMATS[format].encode(batch).decode())
+            sys.stdout.write(format.encode(batch).decode())
         sys.stdout.flush()
         return
     with complete_file(output) as target:
         appended = parts / "records"
         with appended.open("wb") as file:
-            file.write(FORMATS[format].header(schema))
+            file.write(format.header(schema, settings.confidence))
             for batch in records:
-                file.write(FORMATS[format].encode(batch))
-        FORMATS[format].finish(appended).replace(target)
+                file.write(format.encode(batch, settings.confidence))
+        format.finish(appended).replace(target)
 
 
 def _read_parts(parts: Path) -> Iterator[pa.RecordBatch]:
@@ -183,15 +188,19 @@ def _extract_task(
 ) -> Iterator[pa.RecordBatch]:
     """Do the work of one task on a worker: rows in, records or their text out."""
     rules, format = _load_rules(settings.value.rules), FORMATS[settings.value.format]
+    confidence = settings.value.confidence
     context = TaskContext.get()
     is_repeated = context is not None and context.attemptNumber() > 0
     extract_batches = _extract_guarded if is_repeated else _extract_unguarded
     result = Result()
-    if format.is_text and (header := format.header(rules.schema)):
+    if format.is_text and (header := format.header(rules.schema, confidence)):
         yield _text_row(header)
     for records in extract_batches(batch_pages(read(rows, result.skipped)), rules, settings.value):
         result.tally.update(Tally.from_batch(records, rules.schema))
-        yield _text_row(format.encode(records)) if format.is_text else records
+        if format.is_text:
+            yield _text_row(format.encode(records, confidence))
+        else:
+            yield select_columns(records, confidence)
     total.add(result)
 
 
@@ -202,7 +211,7 @@ def _extract_unguarded(
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     start_clock = partial(signal.setitimer, signal.ITIMER_REAL, settings.limits.seconds)
     for batch in pages:
-        records = extract_batch(batch, rules, before_page=start_clock)
+        records = extract_batch(batch, rules, before_page=start_clock, min_confidence=settings.min_confidence)
         signal.setitimer(signal.ITIMER_REAL, 0)
         yield records
 
@@ -211,8 +220,8 @@ def _extract_guarded(
     pages: Iterator[pa.RecordBatch], rules: Rules, settings: Settings
 ) -> Iterator[pa.RecordBatch]:
     """Extract in a separate process; a page that ends it gets a record that says so."""
-    start = FORMATS[".parquet"].header(rules.schema)
-    with Pool(replace(settings, format=".parquet"), 1) as pool:
+    start = FORMATS[".parquet"].header(rules.schema, confidence=True)
+    with Pool(replace(settings, format=".parquet", confidence=True), 1) as pool:
         for batch in pages:
             for _, result in pool.run([PoolTask(0, batch)]):
                 yield from pa.ipc.open_stream(start + result.records)
