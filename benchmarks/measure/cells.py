@@ -44,7 +44,7 @@ def evidence(sheet: Sheet) -> Evidence:
     seams = find_seams(sheet.found.profile, group.runs)
     numbers = {(one, other): number for number, (one, other) in enumerate(seams.texts.tolist())}
     verdict = np.full(len(seams.kind), -1)
-    texts = [letters_and_digits(item) if isinstance(item, str) else "" for item in tree.items]
+    texts = list(map(letters_and_digits, tree.texts))
     inside = [
         [row for top in run for row in range(top, int(tree.end[top])) if texts[row]] for run in group.runs
     ]
@@ -89,11 +89,7 @@ def choose_joins(known: Iterable[Evidence]) -> Floats:
 
 def reachable(sheet: Sheet) -> float:
     """The share of a page's true cells that are the letters of whole texts on it, side by side."""
-    texts = [
-        text
-        for item in sheet.found.tree.items
-        if isinstance(item, str) and (text := letters_and_digits(item))
-    ]
+    texts = list(filter(None, map(letters_and_digits, sheet.found.tree.texts)))
     index = LetterIndex(texts)
     cells = {cell for record in sheet.records for cell in record}
     return sum(index.find_complete(cell) is not None for cell in cells) / len(cells)

@@ -70,12 +70,7 @@ class Tally:
 def score(one: Lesson, runs: Sequence[Run]) -> Score:
     """How many of these records are right."""
     tree = one.sheet.found.tree
-    texts = [
-        letters_and_digits(
-            "".join(item for row in run for item in tree.items[row : tree.end[row]] if isinstance(item, str))
-        )
-        for run in runs
-    ]
+    texts = [letters_and_digits("".join(tree.texts_inside(run))) for run in runs]
     return Score(len(hits(texts, one.sheet.records)), len(texts), len(one.sheet.records))
 
 

@@ -84,7 +84,7 @@ def lesson(sheet: Sheet, weights: Doubles, join_weights: Doubles) -> Lesson:
 def _values(sheet: Sheet, scene: Scene, group: Group, join_weights: Doubles) -> dict[int, str]:
     """The kinds of the leaves of a group's records."""
     tree = sheet.found.tree
-    texts = [letters_and_digits(item) if isinstance(item, str) else "" for item in tree.items]
+    texts = list(map(letters_and_digits, tree.texts))
     inside = ["".join("".join(texts[row : tree.end[row]]) for row in run) for run in group.runs]
     right = hits(inside, sheet.records)
     known: set[int] = set()

@@ -79,16 +79,16 @@ class Sheet:
     @cached_property
     def f1(self) -> Floats:
         """The score of each group of the page, were it chosen."""
-        texts = [letters_and_digits(item) if isinstance(item, str) else "" for item in self.found.tree.items]
+        texts = list(map(letters_and_digits, self.found.tree.texts))
         return np.array([self._score(group, texts).f1 for group in self.found.groups])
 
     @cached_property
     def emptied(self) -> Floats:
         """The features of the groups of the page as it would be if there were nothing to list."""
         runs = self.found.groups[int(self.f1.argmax())].runs
-        items = [self.found.tree.items[row] for run in runs for row in run]
+        elements = [element for run in runs for element in self.found.tree.elements_of(run)]
         page = Page(html=self.page.html)
-        paths = [element_xpath(item) for item in items if not isinstance(item, str)]
+        paths = list(map(element_xpath, elements))
         for element in [page.tree.xpath(path)[0] for path in paths]:
             element.getparent().remove(element)
         html = etree.tostring(page.tree, method="html", encoding="utf-8")

@@ -45,10 +45,10 @@ CHOICES: dict[str, Sequence[Any]] = {
     "templates.UNKNOWN_URLS": [_Tolerance(*pair) for pair in product((0.03, 0.045, 0.06), (0.12, 0.15, 0.2))],
     "templates.SAME_URLS": [_Tolerance(*pair) for pair in product((0.05, 0.07, 0.1), (0.3, 0.5))],
     "templates.SMALL_TWO_SIDED": (0.25, 0.5, 1.0),
-    "cores.MIN_OWN_SHARE": (0.55, 0.65, 0.75),
-    "cores.ALWAYS_SHARE": (0.9, 0.97, 1.0),
-    "cores.MAX_SHARE_WITH_OWN": (0.75, 0.85, 0.9),
-    "cores.MAX_SHARE": (0.85, 0.93, 0.97),
+    "templates.MIN_OWN_SHARE": (0.55, 0.65, 0.75),
+    "templates.ALWAYS_SHARE": (0.9, 0.97, 1.0),
+    "templates.MAX_SHARE_WITH_OWN": (0.75, 0.85, 0.9),
+    "templates.MAX_SHARE": (0.85, 0.93, 0.97),
 }
 
 _NOT_COMPARED = re.compile(r"[\W_]+")
@@ -246,7 +246,7 @@ def _family_scores(constant: str, value: Any, by_family: dict[str, list[WholeSit
     """Return by family the pair F1, or for constants of cores 1 minus the share of wrong matches."""
     with ExitStack() as patches:
         patches.enter_context(patch(f"untemplate.clustering.{constant}", value))
-        if constant.startswith("cores."):
+        if constant.startswith("templates."):
             return {family: _matching_score(family_sites) for family, family_sites in by_family.items()}
         scores = {}
         for family, family_sites in by_family.items():

@@ -29,16 +29,15 @@ def list_page(seed: int, template: str) -> ListPage:
 def blocks_of(found: ListPage) -> tuple[VisionTree, ObservedBlocks, list[int], dict[int, str]]:
     """A page's blocks, what the model sees of them, its records, and the attributes of leaves."""
     vision = build_vision_tree(found.profile)
-    items = found.tree.items
     values: dict[int, str] = {}
     records: list[int] = []
     for block, (rows, children) in enumerate(zip(vision.rows, vision.children, strict=True)):
-        item = items[rows[0]]
-        if not children and isinstance(item, str):
-            if "$" in item:
+        text = found.tree.texts[rows[0]]
+        if not children and text:
+            if "$" in text:
                 values[block] = "price"
                 records.append(int(vision.parent[block]))
-            elif "Menu" not in item and "Things" not in item:
+            elif "Menu" not in text and "Things" not in text:
                 values[block] = "title"
     return vision, observe_page("", build_block_scene(found.profile, vision)), records, values
 

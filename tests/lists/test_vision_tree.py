@@ -20,16 +20,7 @@ def survey_of(html: str) -> PageProfile:
 
 def texts(survey: PageProfile, vision: VisionTree) -> list[str]:
     """The text of each block."""
-    tree = survey.tree
-    return [
-        " ".join(
-            item.strip()
-            for row in rows
-            for item in tree.items[row : int(tree.end[row])]
-            if isinstance(item, str)
-        )
-        for rows in vision.rows
-    ]
+    return [" ".join(map(str.strip, survey.tree.texts_inside(rows))) for rows in vision.rows]
 
 
 def test_leaves_are_texts_and_images_and_single_children_are_their_parents() -> None:

@@ -17,9 +17,8 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import overload
 
-from untemplate.clustering.cores import find_cores
 from untemplate.clustering.site_sample import KeptPage, SiteSample, read_sample
-from untemplate.clustering.templates import PageFacts, PageTraits, group_pages, url_shapes
+from untemplate.clustering.templates import PageFacts, PageTraits, find_cores, group_pages, url_shapes
 from untemplate.clustering.vectors import assign_vectors, cluster_vectors
 from untemplate.page import Page
 from untemplate.page.signatures import Signature
@@ -175,14 +174,12 @@ class _Grouping:
     def find_groups(self, threshold: int) -> list[list[int]]:
         """Return the page numbers of each template. Pages that fit none are in no group."""
         compared = self._choose_compared(threshold)
-        groups = self._compare(compared)
-        added, strays = self._assign(groups, compared)
-        for _ in range(MAX_ROUNDS - 1):
+        for _ in range(MAX_ROUNDS):
+            groups = self._compare(compared)
+            added, strays = self._assign(groups, compared)
             if len(strays) < threshold:
                 break
             compared = sorted([*compared, *_pick(strays, COMPARED_PAGES)])
-            groups = self._compare(compared)
-            added, strays = self._assign(groups, compared)
         return [sorted([*group, *new]) for group, new in zip(groups, added, strict=True)]
 
     def _choose_compared(self, threshold: int) -> list[int]:
@@ -227,7 +224,8 @@ class _Grouping:
         cores = CoreIndex(find_cores(groups, self.pages))
         for number in rest:
             best = cores.find_best(table_of_runs(self.pages[number].runs))
-            (strays if best is None else added[best]).append(number)
+            members = strays if best is None else added[best]
+            members.append(number)
         return added, strays
 
 

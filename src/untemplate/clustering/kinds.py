@@ -13,9 +13,10 @@ on it. It is guessed from a few pages of each cluster:
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from statistics import median
 from typing import NamedTuple
 from urllib.parse import urljoin
@@ -47,28 +48,9 @@ MIN_DETAIL_TEXT = 150
 # an article, so that says less than links do.
 _DETAIL_TYPES = frozenset(
     {
-        *(
-            "book",
-            "course",
-            "event",
-            "hotel",
-            "jobposting",
-            "localbusiness",
-            "movie",
-            "musicalbum",
-            "person",
-            "place",
-        ),
-        *(
-            "product",
-            "profile",
-            "recipe",
-            "restaurant",
-            "softwareapplication",
-            "song",
-            "vehicle",
-            "videoobject",
-        ),
+        *("book", "course", "event", "hotel", "jobposting", "localbusiness", "movie", "musicalbum", "person"),
+        *("place", "product", "profile", "recipe", "restaurant", "softwareapplication", "song", "vehicle"),
+        "videoobject",
     }
 )
 _ARTICLE_TYPES = frozenset({"article", "blogposting", "newsarticle"})
@@ -107,6 +89,16 @@ class _Look:
     types: Counter[str]
     og_type: str
 
+    def without(self, texts: set[str], paths: set[str]) -> _Look:
+        """Return what was read without these texts and links."""
+        kept_texts = [text for text in self.texts if text not in texts]
+        kept_links = [link for link in self.links if link.path not in paths]
+        return replace(self, texts=kept_texts, links=kept_links)
+
+    @property
+    def text_length(self) -> int:
+        return sum(map(len, self.texts))
+
 
 def guess_kinds(clusters: Sequence[Cluster]) -> list[Kind]:
     """Return what each cluster of a site seems to be.
@@ -119,19 +111,19 @@ def guess_kinds(clusters: Sequence[Cluster]) -> list[Kind]:
         >>> guess_kinds(clusters)[0].name
         'list'
     """
-    looks = [_look_at(cluster) for cluster in clusters]
-    everything = [look for cluster_looks in looks for look in cluster_looks]
-    frame_texts = _in_frame([look.texts for look in everything])
-    frame_links = _in_frame([[link.path for link in look.links] for look in everything])
+    looks = [_read_looks(cluster) for cluster in clusters]
+    all_looks = list(chain.from_iterable(looks))
+    frame_texts = _in_frame([look.texts for look in all_looks])
+    frame_links = _in_frame([[link.path for link in look.links] for look in all_looks])
     kinds: list[Kind] = []
     for cluster, cluster_looks in zip(clusters, looks, strict=True):
-        own_links = {_path(page.url) for page in cluster.pages}
-        kept = [_without(look, frame_texts, frame_links | own_links) for look in cluster_looks]
+        cluster_links = {_path(page.url) for page in cluster.pages}
+        kept = [look.without(frame_texts, frame_links | cluster_links) for look in cluster_looks]
         kinds.append(_guess_kind(kept, cluster))
     return kinds
 
 
-def _look_at(cluster: Cluster) -> list[_Look]:
+def _read_looks(cluster: Cluster) -> list[_Look]:
     """Read a few pages of a cluster; those that cannot be read are left out."""
     looks: list[_Look] = []
     for page in cluster.pages[:: max(1, len(cluster.pages) // MAX_PAGES)][:MAX_PAGES]:
@@ -167,9 +159,8 @@ def _own_texts(element: etree._Element) -> list[str]:
 
 
 def _read_link(element: etree._Element, page_url: str) -> _Link:
-    is_heading = any(ancestor.tag in _HEADINGS for ancestor in element.iterancestors()) or any(
-        child.tag in _HEADINGS for child in element.iter(etree.Element)
-    )
+    around_and_inside = chain(element.iterancestors(), element.iter(etree.Element))
+    is_heading = any(relative.tag in _HEADINGS for relative in around_and_inside)
     try:
         url = urljoin(page_url, element.get("href"))
     except ValueError:
@@ -185,15 +176,9 @@ def _path(url: str) -> str:
 
 def _in_frame(pages: Sequence[Iterable[str]]) -> set[str]:
     """Return the texts or links that most pages have; none if there are too few pages to say."""
-    counts = Counter(item for items in pages for item in set(items))
-    return {item for item, count in counts.items() if count > max(2, FRAME_SHARE * len(pages))}
-
-
-def _without(look: _Look, texts: set[str], paths: set[str]) -> _Look:
-    """Return what was read of a page without these texts and links."""
-    kept_texts = [text for text in look.texts if text not in texts]
-    kept_links = [link for link in look.links if link.path not in paths]
-    return _Look(kept_texts, kept_links, look.types, look.og_type)
+    page_counts = Counter(chain.from_iterable(map(set, pages)))
+    limit = max(2, FRAME_SHARE * len(pages))
+    return {item for item, count in page_counts.items() if count > limit}
 
 
 def _guess_kind(looks: Sequence[_Look], cluster: Cluster) -> Kind:
@@ -201,28 +186,36 @@ def _guess_kind(looks: Sequence[_Look], cluster: Cluster) -> Kind:
         return Kind("other", "no page can be read")
     declared = _declared_types(looks)
     links = _summarize_links(looks, cluster.url_pattern)
-    text = median(sum(map(len, look.texts)) for look in looks)
-    declared_kind = _kind_of_types(declared)
-    if declared_kind and not declared & _ARTICLE_TYPES:
-        return declared_kind
+    kind_of_types, kind_of_links = _kind_of_types(declared), _kind_of_links(links)
+    if kind_of_links and (not kind_of_types or declared & _ARTICLE_TYPES):
+        return kind_of_links
+    return kind_of_types or _kind_of_text(looks, links)
+
+
+def _kind_of_links(links: _LinkSummary) -> Kind | None:
+    """Return "list" if enough links lead to other pages of one kind."""
     if links.headings >= MIN_HEADING_LINKS:
         return Kind("list", f"up to {links.headings:.0f} headings link to other pages of one kind")
     if links.pages >= MIN_LINKS:
         return Kind("list", f"up to {links.pages:.0f} links lead to other pages of one kind")
-    if declared_kind:
-        return declared_kind
+    return None
+
+
+def _kind_of_text(looks: Sequence[_Look], links: _LinkSummary) -> Kind:
+    """Return the kind of pages with few links that declare nothing, by their text."""
     if links.pages and links.text_share >= MIN_LINKED_TEXT:
         return Kind("list", f"{links.text_share:.0%} of the text are links to other pages of one kind")
-    if text >= MIN_DETAIL_TEXT:
-        return Kind("detail", f"each page has about {text:,.0f} characters of its own")
+    length = median(look.text_length for look in looks)
+    if length >= MIN_DETAIL_TEXT:
+        return Kind("detail", f"each page has about {length:,.0f} characters of its own")
     return Kind("other", "neither a list nor much text of its own")
 
 
 def _kind_of_types(declared: set[str]) -> Kind | None:
     """Return the kind of page that the declared types say; None if they say nothing."""
     for name, types in (("list", _LIST_TYPES), ("detail", _DETAIL_TYPES), ("detail", _ARTICLE_TYPES)):
-        if found := declared & types:
-            return Kind(name, f"its pages declare the type {min(found)}")
+        if matching := declared & types:
+            return Kind(name, f"its pages declare the type {min(matching)}")
     return None
 
 
@@ -231,9 +224,14 @@ def _declared_types(looks: Sequence[_Look]) -> set[str]:
 
     A list declares the types of its rows many times, or once if it has a single row.
     """
-    og_types = Counter(look.og_type for look in looks if look.og_type)
-    counts = og_types or Counter(name for look in looks for name, count in look.types.items() if count == 1)
+    counts = Counter(look.og_type for look in looks if look.og_type)
+    if not counts:
+        counts = Counter(chain.from_iterable(map(_types_declared_once, looks)))
     return {name for name, count in counts.items() if 2 * count > len(looks)} - _GENERAL_TYPES
+
+
+def _types_declared_once(look: _Look) -> list[str]:
+    return [name for name, count in look.types.items() if count == 1]
 
 
 class _LinkSummary(NamedTuple):
@@ -251,26 +249,31 @@ class _LinkSummary(NamedTuple):
 
 
 def _summarize_links(looks: Sequence[_Look], url_pattern: str) -> _LinkSummary:
-    has_path, own_pattern = has_literal_path(url_pattern), _path(url_pattern)
     rows: list[_LinkSummary] = []
     for look in looks:
-        others = [link for link in look.links if not (has_path and url_matches(own_pattern, link.path))]
-        main = _main_links(others)
-        pages = {link.path for link in main}
-        headings = {link.path for link in main if link.is_heading}
-        linked_text = sum(len(link.text) for link in main)
-        share = linked_text / max(1, sum(map(len, look.texts)))
-        rows.append(_LinkSummary(len(pages), len(headings), share))
+        main_links = _main_links(_links_elsewhere(look.links, url_pattern))
+        pages = {link.path for link in main_links}
+        headings = {link.path for link in main_links if link.is_heading}
+        text_share = _linked_length(main_links) / max(1, look.text_length)
+        rows.append(_LinkSummary(len(pages), len(headings), text_share))
     return _LinkSummary(*np.quantile(rows, RICH_QUANTILE, axis=0).tolist())
+
+
+def _links_elsewhere(links: Sequence[_Link], url_pattern: str) -> Sequence[_Link]:
+    """Return the links to pages that the cluster's URL pattern does not match; a pattern of a host says nothing."""
+    if not has_literal_path(url_pattern):
+        return links
+    path_pattern = _path(url_pattern)
+    return [link for link in links if not url_matches(path_pattern, link.path)]
 
 
 def _main_links(links: Sequence[_Link]) -> list[_Link]:
     """Return the links of the URL shape with most text."""
-    shapes = url_shapes([link.path for link in links])
-    lengths: Counter[str] = Counter()
-    for link, shape in zip(links, shapes, strict=True):
-        lengths[shape] += len(link.text)
-    if not lengths:
-        return []
-    main = lengths.most_common(1)[0][0]
-    return [link for link, shape in zip(links, shapes, strict=True) if shape == main]
+    links_by_shape: defaultdict[str, list[_Link]] = defaultdict(list)
+    for link, shape in zip(links, url_shapes([link.path for link in links]), strict=True):
+        links_by_shape[shape].append(link)
+    return max(links_by_shape.values(), key=_linked_length, default=[])
+
+
+def _linked_length(links: Sequence[_Link]) -> int:
+    return sum(len(link.text) for link in links)

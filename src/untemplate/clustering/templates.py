@@ -1,4 +1,4 @@
-"""The templates behind a sample of a site's pages, told apart although they share a frame.
+"""The templates behind a sample of a site's pages, which share a frame, and the core of each template.
 
 1. Average linkage joins pages into fine groups. Pages are compared by their traits, weighted by entropy: what all
    pages have, such as the frame, weighs nothing.
@@ -10,6 +10,12 @@
 How much may be missing depends on the URLs of the two groups, and on labels: a person who labels the same attributes
 on pages of two groups says that they are of one kind. This step replaces the paper's masked signatures (Vertex
 Algorithm 1), which cannot separate templates whose pages are mostly frame.
+
+The core of a template is what the markup of nearly all its pages has in common. Pages that were not compared belong
+to the template whose core they have, and so do later pages. How much of it a page has differs from site to site. On
+some, every page has all of it, and pages of another kind have 90 %, because they share a big frame. On others,
+pages of the template itself have 75 %. So each core has its own limits, from how much each page has of the core of
+other pages.
 """
 
 from __future__ import annotations
@@ -18,15 +24,18 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
+from random import Random
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from untemplate.clustering.site_sample import KeptPage
 from untemplate.page.arrays import Bools, Doubles, Hashes, Longs
-from untemplate.page.traits import Runs
+from untemplate.page.traits import Core, Runs
 
-__all__ = ["PageFacts", "PageTraits", "group_pages", "link_groups", "url_shapes"]
+__all__ = ["PageFacts", "PageTraits", "find_cores", "group_pages", "link_groups", "url_shapes"]
 
 # The constants below were set by a random search over blogs, shops, SWDE sites, mixtures of these and made-up sites:
 # many values score the same. `python -m benchmarks.measure.whole_sites --choose` compares values of each with one
@@ -36,7 +45,7 @@ MIN_SIMILARITY = 0.7
 """Average cosine similarity at which pages are linked to a fine group."""
 
 CORE_SHARE = 0.9
-"""A trait on this share of a group's pages is part of its core."""
+"""A trait on this share of a group's pages is in its core; if on this share of all other pages, too, in the frame."""
 
 # Traits that a group must lack to differ, unless these are most of the core: one optional element adds five tag runs.
 MIN_LACKED, MOST_OF_CORE = 6, 0.75
@@ -56,6 +65,30 @@ SMALL_TWO_SIDED, SMALL_ONE_SIDED = 0.25, 0.5
 
 # A segment of a URL is literal if at least this many pages, and this share of all, have it.
 MIN_LITERAL_PAGES, MIN_LITERAL_SHARE = 3, 0.05
+
+MAX_CORE_PAGES = 100
+"""Pages of a template from which its core is computed."""
+
+MAX_CORE_RUNS = 256
+"""Tag runs that a core stores of the template's own, and as many of the frame."""
+
+# The constants of cores were set on blogs and shops; --choose compares their values, too.
+
+ALWAYS_SHARE = 0.97
+"""Own runs that decide are on this share of the pages, so that pages without an optional part are not rejected."""
+
+MIN_OWN_SHARE = 0.75
+"""The share of the own runs that a page must have."""
+
+ENOUGH_OWN_RUNS = 10
+"""With this many own runs, less of the whole core is enough."""
+
+# All but the lowest 2 % of a template's pages have more of the whole core than the limit, and new pages may have 3
+# points less. The limit is never lower than the first of these values, against templates with one odd page, and never
+# higher than the second, or than the third if the template has enough own runs.
+LOWEST_SHARE_OF_PAGES = 0.02
+SHARE_MARGIN = 0.03
+MIN_SHARE, MAX_SHARE, MAX_SHARE_WITH_OWN = 0.65, 0.93, 0.85
 
 _DIGITS = re.compile(r"\d+")
 
@@ -106,7 +139,7 @@ def url_shapes(urls: Sequence[str]) -> list[str]:
     >>> url_shapes([f"http://a.com/tea/{name}?id=7" for name in ("oolong", "assam", "keemun")])
     ['a.com/tea/*?id', 'a.com/tea/*?id', 'a.com/tea/*?id']
     """
-    split = [_split_url(url) for url in urls]
+    split = [_split_address(url) for url in urls]
     pages_with = Counter(segment for segments, _ in split for segment in set(segments))
     least = max(min(MIN_LITERAL_PAGES, len(urls)), MIN_LITERAL_SHARE * len(urls))
     shapes: list[str] = []
@@ -116,7 +149,7 @@ def url_shapes(urls: Sequence[str]) -> list[str]:
     return shapes
 
 
-def _split_url(url: str) -> tuple[list[str], str]:
+def _split_address(url: str) -> tuple[list[str], str]:
     """Return the host and the segments of a URL, and the names in its query."""
     _, _, address = url.rpartition("//")
     path, _, query = address.partition("#")[0].partition("?")
@@ -132,7 +165,9 @@ def group_pages(pages: Sequence[PageTraits], facts: Sequence[PageFacts]) -> list
         pages: the traits of a sample of a site's pages.
         facts: what else is known of each.
     """
-    views = [_present([page.runs for page in pages]), _present([page.pairs for page in pages])]
+    runs, _ = _tabulate([page.runs for page in pages])
+    pairs, _ = _tabulate([page.pairs for page in pages])
+    views = [runs, pairs]
     similarity = _similarities(np.hstack(views))
     groups: list[list[int]] = []
     for group in link_groups(similarity, [1] * len(pages), MIN_SIMILARITY):
@@ -140,13 +175,13 @@ def group_pages(pages: Sequence[PageTraits], facts: Sequence[PageFacts]) -> list
     return _Merge(views, groups, facts).merged_groups()
 
 
-def _present(pages: Sequence[NDArray[Any]]) -> Bools:
-    """Return a table with a row per page and a column per trait."""
+def _tabulate(pages: Sequence[NDArray[Any]]) -> tuple[Bools, NDArray[Any]]:
+    """Return a table with a row per page and a column per trait, and the traits of the columns."""
     names = np.unique(np.concatenate(pages))
     present = np.zeros((len(pages), len(names)), np.bool_)
     for row, traits in enumerate(pages):
         present[row, np.searchsorted(names, traits)] = True
-    return present
+    return present, names
 
 
 def _similarities(present: Bools) -> Doubles:
@@ -270,8 +305,8 @@ class _Merge:
         for counts in self.counts:
             core = counts >= CORE_SHARE * sizes
             rare = counts <= RARE_SHARE * sizes
-            lacked_there = _shares((core[index] & rare).sum(axis=1), core[index].sum())
-            lacked_here = _shares((core & rare[index]).sum(axis=1), core.sum(axis=1))
+            lacked_there = _lacking_shares((core[index] & rare).sum(axis=1), core[index].sum())
+            lacked_here = _lacking_shares((core & rare[index]).sum(axis=1), core.sum(axis=1))
             smaller.append(np.minimum(lacked_there, lacked_here))
             larger.append(np.maximum(lacked_there, lacked_here))
         return np.minimum(*smaller), np.minimum(*larger)
@@ -287,7 +322,7 @@ class _Merge:
         return OTHER_URLS if common.sum() <= MAX_OTHER_URLS else UNKNOWN_URLS
 
 
-def _shares(lacked: Longs, core_sizes: Longs) -> Doubles:
+def _lacking_shares(lacked: Longs, core_sizes: Longs) -> Doubles:
     """Return which share of a core is lacking; a few traits are none, unless they are most of the core."""
     counts = lacked >= np.minimum(MIN_LACKED, MOST_OF_CORE * core_sizes)
     shares: Doubles = np.where(counts, lacked / np.maximum(1, core_sizes), 0.0)
@@ -303,3 +338,59 @@ def _is_literal(shape: str) -> bool:
     """Return True if a URL shape says more than the host: it has a literal segment or a query."""
     path, _, query = shape.partition("?")
     return bool(query) or any(segment not in ("*", "") for segment in path.split("/")[1:])
+
+
+# Cores
+
+
+def find_cores(groups: Sequence[Sequence[int]], pages: Sequence[KeptPage]) -> list[Core]:
+    """Return the core of each group of pages.
+
+    Args:
+        groups: page numbers of each template.
+        pages: all pages of the sample, by number.
+    """
+    if not groups:
+        return []
+    chosen = [_choose_core_pages(group) for group in groups]
+    sizes = [len(numbers) for numbers in chosen]
+    present, names = _tabulate([pages[number].runs for number in chain.from_iterable(chosen)])
+    cores: list[Core] = []
+    for table in np.split(present, np.cumsum(sizes)[:-1]):
+        counts_elsewhere = present.sum(axis=0) - table.sum(axis=0)
+        in_frame = counts_elsewhere >= CORE_SHARE * (len(present) - len(table))
+        cores.append(_make_core(table, in_frame, names))
+    return cores
+
+
+def _choose_core_pages(group: Sequence[int]) -> Sequence[int]:
+    return group if len(group) <= MAX_CORE_PAGES else Random(0).sample(group, MAX_CORE_PAGES)
+
+
+def _make_core(table: Bools, in_frame: Bools, names: Runs) -> Core:
+    in_core = table.sum(axis=0) >= CORE_SHARE * len(table)
+    own = names[(table.sum(axis=0) >= ALWAYS_SHARE * len(table)) & ~in_frame]
+    if len(own) < ENOUGH_OWN_RUNS:
+        own = names[in_core & ~in_frame]
+    frame = names[in_core & in_frame]
+    highest = MAX_SHARE if len(own) < ENOUGH_OWN_RUNS else MAX_SHARE_WITH_OWN
+    usual = float(np.quantile(_shares_of_others_core(table), LOWEST_SHARE_OF_PAGES)) - SHARE_MARGIN
+    min_share = round(min(highest, max(MIN_SHARE, usual)), 3)
+    return Core(_select_runs(own), _select_runs(frame), MIN_OWN_SHARE, min_share)
+
+
+def _shares_of_others_core(table: Bools) -> Doubles:
+    """Return for each page which share it has of the core of the other pages."""
+    shares = np.ones(len(table))
+    if len(table) < 2:
+        return shares
+    counts: Longs = table.sum(axis=0)
+    for number, row in enumerate(table):
+        core = counts - row >= CORE_SHARE * (len(table) - 1)
+        shares[number] = row[core].mean() if core.any() else 1.0
+    return shares
+
+
+def _select_runs(runs: Runs) -> tuple[int, ...]:
+    """Return the first of the runs in ascending order. They are hashes, so these are a random choice."""
+    return tuple(runs[:MAX_CORE_RUNS].tolist())

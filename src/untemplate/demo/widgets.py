@@ -7,8 +7,9 @@ and differ between sites.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from random import Random
+from typing import NamedTuple
 
 from untemplate.demo.building_blocks import (
     element,
@@ -38,24 +39,80 @@ _WRAPPERS = (
 _OLD_WRAPPERS = (("div",), ("table",), ("center",), ("table", "font"), ("div", "table"))
 _ICONS = ("i", "span", "em", "img", "svg", "use")
 _OLD_ICONS = ("img", "font", "b", "img")
-_LINK_LAYOUTS = (
-    "items",
-    "items",
-    "spans",
-    "icons",
-    "nested",
-    "paragraphs",
-    "divs",
-    "cells",
-    "terms",
-    "lines",
-)
-_TEASER_LAYOUTS = ("items", "media", "rows", "articles", "figures", "terms")
+
+
+class _LinkLayout(NamedTuple):
+    """How links are arranged: the element around all, the elements around each, and what is between them."""
+
+    outer: str
+    inner: tuple[str, ...]
+    between: str = ""
+
+
+_LINK_LAYOUTS = {
+    "items": _LinkLayout("ul", ("li",)),
+    "spans": _LinkLayout("ul", ("li",)),
+    "icons": _LinkLayout("ul", ("li",)),
+    "nested": _LinkLayout("ul", ("li", "span")),
+    "paragraphs": _LinkLayout("", ("p",)),
+    "divs": _LinkLayout("div", ("div",)),
+    "cells": _LinkLayout("table", ("tr",)),
+    "terms": _LinkLayout("dl", ("dd",)),
+    "lines": _LinkLayout("p", (), "<br>"),
+}
+
+# Of each layout: the element around all fields of a form, if any, and how to write a caption with its field.
+_FORM_LAYOUTS: dict[str, tuple[str, Callable[[str, str], str]]] = {
+    "labels": ("", lambda caption, field: element("label", caption) + field),
+    "around": ("", lambda caption, field: wrap(caption + field, ("p", "label"))),
+    "rows": ("table", lambda caption, field: table_row((caption, field))),
+    "breaks": ("", lambda caption, field: f"{caption}<br>{field}<br>"),
+    "groups": (
+        "fieldset",
+        lambda caption, field: element("div", wrap(caption, ("label", "span")) + field),
+    ),
+}
+
+
+class _Teaser(NamedTuple):
+    """The picture of a record, the link to it, and its listed values, as HTML."""
+
+    picture: str
+    link: str
+    values: str
+
+
+def _media(teaser: _Teaser) -> str:
+    text = element("div", element("h5", teaser.link) + teaser.values)
+    return element("div", teaser.picture + text)
+
+
+def _article(teaser: _Teaser) -> str:
+    return element("article", teaser.picture + element("p", teaser.link) + teaser.values)
+
+
+def _figure(teaser: _Teaser) -> str:
+    return element("figure", teaser.picture + element("figcaption", teaser.link + teaser.values))
+
+
+# Of each layout: the element around all teasers, if any, and how to write one of them.
+_TEASER_LAYOUTS: dict[str, tuple[str, Callable[[_Teaser], str]]] = {
+    "items": ("ol", lambda teaser: element("li", teaser.link + teaser.values)),
+    "media": ("", _media),
+    "rows": ("table", table_row),
+    "articles": ("", _article),
+    "figures": ("", _figure),
+    "terms": ("dl", lambda teaser: element("dt", teaser.link) + element("dd", teaser.values)),
+}
 
 
 def write_widgets(setting: Setting, area: str) -> str:
     """Return the widgets that the look puts into an area of the frame, such as "side"."""
     return "\n".join(_Widget(setting, area, name).html() for name in setting.look.widgets[area])
+
+
+def _enclose(tag: str, html: str) -> str:
+    return element(tag, html) if tag else html
 
 
 class _Widget:
@@ -78,9 +135,9 @@ class _Widget:
         self.icon_kind = self.rng.choice(_OLD_ICONS if is_old else _ICONS)
         self.wrapper = self.rng.choice(_OLD_WRAPPERS if is_old else _WRAPPERS)
         self.button_kind = self.rng.choice(("input", "button", "icon", "link"))
-        self.form_layout = self.rng.choice(("labels", "around", "rows", "breaks", "groups"))
-        self.link_layout = self.rng.choice(_LINK_LAYOUTS)
-        self.teaser_layout = self.rng.choice(_TEASER_LAYOUTS)
+        self.form_layout = self.rng.choice(tuple(_FORM_LAYOUTS))
+        self.link_layout = self.rng.choice(("items", *_LINK_LAYOUTS))
+        self.teaser_layout = self.rng.choice(tuple(_TEASER_LAYOUTS))
 
     def html(self) -> str:
         """Return the widget inside its wrappers."""
@@ -122,32 +179,21 @@ class _Widget:
         """Return each text with the URL that it links to."""
         return [(text, f"/{self.name}/{number}") for number, text in enumerate(texts)]
 
-    def _links(self, texts: Iterable[str], layout: str = "") -> str:
-        """Return links in the layout of the widget, or the one given."""
-        layout = layout or self.link_layout
-        anchors = [self._link(layout, text, url) for text, url in self._targets(texts)]
-        match layout:
-            case "paragraphs":
-                return join_elements("p", anchors)
-            case "divs":
-                return element("div", join_elements("div", anchors))
-            case "cells":
-                return element("table", "".join(table_row((self._icon(), anchor)) for anchor in anchors))
-            case "terms":
-                return element("dl", join_elements("dd", anchors))
-            case "lines":
-                return element("p", "<br>".join(anchors))
-            case "nested":
-                return element("ul", join_elements("li", (element("span", anchor) for anchor in anchors)))
-            case _:
-                return element("ul", join_elements("li", anchors))
+    def _links(self, texts: Iterable[str]) -> str:
+        """Return links in the layout of the widget."""
+        outer, inner, between = _LINK_LAYOUTS[self.link_layout]
+        links = (wrap(self._link(text, url), inner) for text, url in self._targets(texts))
+        return _enclose(outer, between.join(links))
 
-    def _link(self, layout: str, text: str, url: str) -> str:
+    def _link(self, text: str, url: str) -> str:
         html = escape_text(text)
-        if layout == "spans":
-            html = element("span", html)
-        elif layout == "icons":
-            html = self._icon() + html
+        match self.link_layout:
+            case "spans":
+                html = element("span", html)
+            case "icons":
+                html = self._icon() + html
+            case "cells":
+                return join_elements("td", (self._icon(), element("a", html, href=url)))
         return element("a", html, href=url)
 
     def _button(self, text: str) -> str:
@@ -165,19 +211,8 @@ class _Widget:
     def _form(self, captions: Sequence[str], button: str) -> str:
         """Return a form with a text field for each caption."""
         fields = [element("input", type="text", name=f"{self.name}{index}") for index in range(len(captions))]
-        pairs = list(zip(map(escape_text, captions), fields, strict=True))
-        match self.form_layout:
-            case "labels":
-                body = "".join(element("label", caption) + field for caption, field in pairs)
-            case "around":
-                body = "".join(element("p", element("label", caption + field)) for caption, field in pairs)
-            case "rows":
-                body = element("table", "".join(table_row(pair) for pair in pairs))
-            case "breaks":
-                body = "".join(f"{caption}<br>{field}<br>" for caption, field in pairs)
-            case _:
-                groups = (element("label", element("span", caption)) + field for caption, field in pairs)
-                body = element("fieldset", join_elements("div", groups))
+        outer, write = _FORM_LAYOUTS[self.form_layout]
+        body = _enclose(outer, "".join(map(write, map(escape_text, captions), fields)))
         return element("form", body + self._button(button), action=f"/{self.name}", method="post")
 
     def _choice(self, options: Iterable[str]) -> str:
@@ -186,34 +221,10 @@ class _Widget:
     def _teasers(self, count: int) -> str:
         """Return teasers of records of the site: titles and prices that are values on other pages."""
         rows = self.words.sample(self.setting.rows, min(count, len(self.setting.rows)))
-        teasers = [self._teaser(row) for row in rows]
-        match self.teaser_layout:
-            case "media":
-                body = "".join(
-                    element("div", picture + element("div", element("h5", title) + texts))
-                    for picture, title, texts in teasers
-                )
-            case "rows":
-                body = element("table", "".join(map(table_row, teasers)))
-            case "articles":
-                body = join_elements(
-                    "article", (picture + element("p", title) + texts for picture, title, texts in teasers)
-                )
-            case "figures":
-                body = "".join(
-                    element("figure", picture + element("figcaption", title + texts))
-                    for picture, title, texts in teasers
-                )
-            case "terms":
-                body = element(
-                    "dl", "".join(element("dt", title) + element("dd", texts) for _, title, texts in teasers)
-                )
-            case _:
-                body = element("ol", join_elements("li", (title + texts for _, title, texts in teasers)))
-        return fence("related", body)
+        outer, write = _TEASER_LAYOUTS[self.teaser_layout]
+        return fence("related", _enclose(outer, "".join(write(self._teaser(row)) for row in rows)))
 
-    def _teaser(self, row: Entity) -> tuple[str, str, str]:
-        """Return the picture of a record, the link to it, and its listed values."""
+    def _teaser(self, row: Entity) -> _Teaser:
         picture = element("img", src=self.setting.image(f"/images/t/{row.number}.jpg"), width="60", alt="")
         link = text_link(self.setting.head(row), self.setting.url(row))
         tag = "small" if self.teaser_layout in ("rows", "figures") else "span"
@@ -221,7 +232,7 @@ class _Widget:
         fields = (field for field in self.setting.vertical.fields if field.name in listed)
         texts = (self.setting.text(field, row) for field in fields)
         values = join_elements(tag, map(escape_text, filter(None, texts)), " ", class_=self.names("teaser"))
-        return picture, link, values
+        return _Teaser(picture, link, values)
 
     # Above the content
 

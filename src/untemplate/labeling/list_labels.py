@@ -14,12 +14,13 @@ from itertools import islice
 from math import inf
 from typing import NamedTuple
 
+import numpy as np
 from lxml import etree
 
 from untemplate.labeling.label import Label
 from untemplate.layout import EstimatedLayout
 from untemplate.lists.list_page import ListPage
-from untemplate.lists.page_tree import Run
+from untemplate.lists.page_tree import TEXT, Run
 from untemplate.lists.rows import Row, cell_names
 from untemplate.page import Page
 from untemplate.page.locating import letters_and_digits
@@ -100,8 +101,7 @@ def locate_records(page: Page, labels: Iterable[Label]) -> list[LocatedRecord]:
 
 def _elements_of(list_page: ListPage, run: Run) -> list[etree._Element]:
     """Return the siblings from the first element of a run to its last, with those that show nothing."""
-    items = [list_page.tree.items[row] for row in run]
-    shown = [item for item in items if not isinstance(item, str)]
+    shown = list_page.tree.elements_of(run)
     elements = shown[:1]
     while elements and elements[-1] is not shown[-1]:
         elements.append(next(elements[-1].itersiblings("*")))
@@ -135,11 +135,9 @@ class _RecordLocator:
 
     def __init__(self, page: Page, list_page: ListPage) -> None:
         self._page, self._list, self._tree = page, list_page, list_page.tree
-        items = self._tree.items
-        self._row_of = {item: row for row, item in enumerate(items) if not isinstance(item, str)}
-        self._index = LetterIndex(
-            [letters_and_digits(item) if isinstance(item, str) else "" for item in items]
-        )
+        rows = np.flatnonzero(~self._tree.has_tag({TEXT})).tolist()
+        self._row_of = {self._tree.elements[row]: row for row in rows}
+        self._index = LetterIndex(list(map(letters_and_digits, self._tree.texts)))
 
     def locate(self, by_record: dict[str, list[Label]]) -> list[tuple[Run, list[Label]]]:
         """Return the members of the best group with the labels of each."""
@@ -196,7 +194,7 @@ class _RecordLocator:
         return pairs
 
     def _first_element(self, run: Run) -> int:
-        return next((row for row in run if not isinstance(self._tree.items[row], str)), -2)
+        return next((row for row in run if self._tree.tags[row] != TEXT), -2)
 
     def _smallest_elements(self, wanted: Iterable[_WantedRecord]) -> tuple[Run, ...]:
         """Return the smallest element of each record, in page order, without elements that contain another one."""
@@ -213,7 +211,7 @@ class _RecordLocator:
         around = (self._smallest_around(span, record.values) for span in rarest)
         sizes = [(int(self._tree.end[row]) - row, row) for row in around if row >= 0]
         _, row = min(sizes, default=(0, -1))
-        is_text = row >= 0 and isinstance(self._tree.items[row], str)
+        is_text = row >= 0 and self._tree.tags[row] == TEXT
         return int(self._tree.parent[row]) if is_text else row
 
     def _smallest_around(self, span: _Span, values: list[list[_Span]]) -> int:

@@ -283,11 +283,14 @@ class _Flow:
 
 def _replaced_size(element: etree._Element) -> tuple[float, float]:
     """Return the size of an image or a control; an image keeps its shape if only one side is given."""
-    usual_width, usual_height = REPLACED_SIZES[element.tag]
     width, height = (parse_length(element.get(side, "")) for side in ("width", "height"))
-    if element.tag == "img" and width is None and height is not None:
-        width = height * usual_width / usual_height
-    elif element.tag == "img" and height is None and width is not None:
-        height = width * usual_height / usual_width
-    width, height = usual_width if width is None else width, usual_height if height is None else height
-    return max(0.0, width), max(0.0, height)
+    usual_width, usual_height = REPLACED_SIZES[element.tag]
+    if element.tag == "img" and width is not None:
+        usual_height = width * usual_height / usual_width
+    elif element.tag == "img" and height is not None:
+        usual_width = height * usual_width / usual_height
+    return _length_or(width, usual_width), _length_or(height, usual_height)
+
+
+def _length_or(length: float | None, usual: float) -> float:
+    return max(0.0, usual if length is None else length)

@@ -10,11 +10,12 @@ could not share contexts, and matching would take time quadratic in the page.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib.resources import files
-from operator import itemgetter
+from itertools import chain
+from operator import attrgetter, itemgetter
 from typing import Any
 
 import tinycss2
@@ -48,6 +49,7 @@ _PSEUDO_CLASSES = frozenset(
 )
 _WITH_ARGUMENTS = (parser.NegationSelector, parser.MatchesAnySelector, parser.SpecificityAdjustmentSelector)
 _SIMPLE = (parser.LocalNameSelector, parser.IDSelector, parser.ClassSelector, *_WITH_ARGUMENTS)
+_FOR_SCREENS = re.compile("screen|all|width")
 _MEDIA_WIDTH = re.compile(r"(min|max)-width\s*:\s*(\d{1,5})(px|em|)")
 
 # Addresses of images and fonts do not matter, and data URLs are long.
@@ -152,29 +154,31 @@ class StyleSheet:
             element: an element of a page with these style sheets.
             parent: the context of its parent; None for the root.
         """
-        names = ["#" + element.get("id", ""), *("." + name for name in element.get("class", "").split())]
-        relevant = frozenset([name for name in names if name in self._names])
+        names = frozenset(filter(self._names.__contains__, _names_of(element)))
         attributes = tuple([pair for pair in element.items() if pair[0] in self._attributes])
-        key = (parent and parent.number, element.tag, relevant, attributes)
-        context = self._contexts.get(key)
-        if context is None:
+        key = (parent and parent.number, element.tag, names, attributes)
+        if key not in self._contexts:
             self._last_number += 1
-            context = StyleContext(self, self._last_number, parent, element.tag, relevant, dict(attributes))
+            context = StyleContext(self, self._last_number, parent, element.tag, names, dict(attributes))
             context.style = self._style(context)
-            if len(self._contexts) >= MAX_CONTEXTS:
-                self._contexts.clear()
-            self._contexts[key] = context
-        return context
+            self._remember(key, context)
+        return self._contexts[key]
+
+    def _remember(self, key: tuple[object, ...], context: StyleContext) -> None:
+        if len(self._contexts) >= MAX_CONTEXTS:
+            self._contexts.clear()
+        self._contexts[key] = context
 
     def _style(self, context: StyleContext) -> Style:
         """Match the rules with a new context and compute its style."""
         ranked = [(rank, rule.declared) for rank, rule in self._candidates(context) if rule.matches(context)]
         if css := context.attrib.get("style"):
-            for is_important, declared in enumerate(_parse_style_attribute(css[:MAX_STYLE_ATTRIBUTE])):
-                ranked.append(((bool(is_important), _ATTRIBUTE, (0, 0, 0), 0), declared))
+            normal, important = _parse_style_attribute(css[:MAX_STYLE_ATTRIBUTE])
+            ranked.append(((False, _ATTRIBUTE, (0, 0, 0), 0), normal))
+            ranked.append(((True, _ATTRIBUTE, (0, 0, 0), 0), important))
         ranked.sort(key=itemgetter(0))
-        parent = context.parent.style if context.parent else ROOT_STYLE
-        return compute_style(parent, (pair for _, declared in ranked for pair in declared))
+        parent_style = context.parent.style if context.parent else ROOT_STYLE
+        return compute_style(parent_style, chain.from_iterable(declared for _, declared in ranked))
 
     def _candidates(self, context: StyleContext) -> Iterator[tuple[Rank, StyleRule]]:
         """Yield the rules that may match, as long as there are steps left."""
@@ -184,6 +188,12 @@ class StyleSheet:
                 self.steps_left -= 1
                 if self.steps_left > 0:
                     yield ranked_rule
+
+
+def _names_of(element: etree._Element) -> list[str]:
+    """Return the id and the classes of an element as selectors write them."""
+    classes = element.get("class", "").split()
+    return [f"#{element.get('id', '')}", *(f".{name}" for name in classes)]
 
 
 def load_style_sheet(root: etree._Element) -> StyleSheet:
@@ -209,13 +219,14 @@ def _medium_applies(medium: str) -> bool:
     """Return whether one query of a list holds: it must be for screens, within its bounds of width."""
     if medium.startswith("not "):
         return not _medium_applies(medium.removeprefix("not "))
-    if medium and not any(word in medium for word in ("screen", "all", "width")):
+    if medium and not _FOR_SCREENS.search(medium):
         return False
-    for bound, number, unit in _MEDIA_WIDTH.findall(medium):
-        width = int(number) * (16 if unit == "em" else 1)
-        if width > VIEWPORT if bound == "min" else width < VIEWPORT:
-            return False
-    return True
+    return all(_width_applies(*bound) for bound in _MEDIA_WIDTH.findall(medium))
+
+
+def _width_applies(bound: str, number: str, unit: str) -> bool:
+    width = int(number) * (16 if unit == "em" else 1)
+    return width <= VIEWPORT if bound == "min" else width >= VIEWPORT
 
 
 # Pages of a site mostly have the same style sheets, and the same contexts in them.
@@ -255,19 +266,21 @@ def _read_rules(css: str, origin: int) -> Iterator[StyleRule]:
 
 def _qualified_rules(css: str) -> Iterator[ast.QualifiedRule]:
     """Yield the rules that hold on our screen and declare one of PROPERTIES."""
-    waiting = [
-        iter(tinycss2.parse_stylesheet(_URL.sub("none", css), skip_comments=True, skip_whitespace=True))
-    ]
-    while waiting:
-        rule = next(waiting[-1], None)
-        if rule is None:
-            waiting.pop()
-        elif rule.type == "qualified-rule":
-            if any(token.type == "ident" and token.lower_value in PROPERTIES for token in rule.content):
-                yield rule
-        elif rule.type == "at-rule" and len(waiting) <= MAX_NESTING and _at_rule_applies(rule):
+    css = _URL.sub("none", css)
+    yield from _select_rules(tinycss2.parse_stylesheet(css, skip_comments=True, skip_whitespace=True))
+
+
+def _select_rules(rules: Iterable[ast.Node], nesting: int = 0) -> Iterator[ast.QualifiedRule]:
+    for rule in rules:
+        if rule.type == "qualified-rule" and _matters(rule):
+            yield rule
+        elif rule.type == "at-rule" and nesting < MAX_NESTING and _at_rule_applies(rule):
             inner = tinycss2.parse_rule_list(rule.content, skip_comments=True, skip_whitespace=True)
-            waiting.append(iter(inner))
+            yield from _select_rules(inner, nesting + 1)
+
+
+def _matters(rule: ast.QualifiedRule) -> bool:
+    return any(token.type == "ident" and token.lower_value in PROPERTIES for token in rule.content)
 
 
 def _at_rule_applies(rule: ast.AtRule) -> bool:
@@ -338,5 +351,5 @@ def _selector_name(part: Any) -> str:
 def _index_key(tree: Any) -> str:
     """Return an id, a class or a tag that every matching element has; empty if there is none."""
     last = tree.right if isinstance(tree, parser.CombinedSelector) else tree
-    named = [part for part in last.simple_selectors if _selector_name(part)]
-    return _selector_name(max(named, key=lambda part: part.specificity, default=None))
+    named = filter(_selector_name, last.simple_selectors)
+    return _selector_name(max(named, key=attrgetter("specificity"), default=None))

@@ -58,6 +58,8 @@ _DISPLAYS = {
 _SIZE_NAMES = ("xx-small", "x-small", "small", "medium", "large", "x-large", "xx-large")
 _FONT_SIZES = dict(zip(_SIZE_NAMES, (9.0, 10.0, 13.0, 16.0, 18.0, 24.0, 32.0), strict=True))
 _BOLD = frozenset({"bold", "bolder", "600", "700", "800", "900"})
+# Which value of a margin or padding is for top, bottom and left, by how many values there are.
+_SIDES = {1: (0, 0, 0), 2: (0, 0, 1), 3: (0, 2, 1), 4: (0, 2, 3)}
 _LENGTH = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))(px|pt|pc|em|rem|ex|in|cm|mm|vw|%|)")
 _PIXELS = {"": 1.0, "px": 1.0, "pt": 4 / 3, "pc": 16.0, "rem": 16.0, "in": 96.0, "vw": VIEWPORT / 100}
 _PIXELS |= {"cm": 96 / 2.54, "mm": 96 / 25.4}
@@ -167,20 +169,25 @@ def read_declarations(nodes: Iterable[ast.Node]) -> tuple[Declared, Declared]:
     important: list[tuple[str, str]] = []
     for node in nodes:
         if node.type == "declaration" and node.lower_name in PROPERTIES:
-            words = [word for token in node.value[:MAX_TOKENS] if (word := _token_text(token))]
-            (important if node.important else normal).extend(_expand(node.lower_name, words))
+            declarations = important if node.important else normal
+            words = list(filter(None, map(_token_text, node.value[:MAX_TOKENS])))
+            declarations += _expand(node.lower_name, words)
     return tuple(normal), tuple(important)
 
 
 def _token_text(token: ast.Node) -> str:
     """Return a token in lower case; an empty string for functions, strings, colors and blanks."""
-    if token.type == "ident":
-        return str(token.lower_value)
-    if token.type == "dimension":
-        return f"{token.value:f}{token.lower_unit}"
-    if token.type == "percentage":
-        return f"{token.value:f}%"
-    return f"{token.value:g}" if token.type == "number" else ""
+    match token.type:
+        case "ident":
+            return str(token.lower_value)
+        case "dimension":
+            return f"{token.value:f}{token.lower_unit}"
+        case "percentage":
+            return f"{token.value:f}%"
+        case "number":
+            return f"{token.value:g}"
+        case _:
+            return ""
 
 
 def _expand(name: str, words: list[str]) -> Iterator[tuple[str, str]]:
@@ -188,10 +195,10 @@ def _expand(name: str, words: list[str]) -> Iterator[tuple[str, str]]:
     if name == "font":
         yield from _expand_font(words)
     elif name in ("margin", "padding") and words:
-        top, right = words[0], words[min(1, len(words) - 1)]
-        yield f"{name}-top", top
-        yield f"{name}-bottom", words[2] if len(words) > 2 else top
-        yield f"{name}-left", words[3] if len(words) > 3 else right
+        top, bottom, left = _SIDES[min(4, len(words))]
+        yield f"{name}-top", words[top]
+        yield f"{name}-bottom", words[bottom]
+        yield f"{name}-left", words[left]
     elif words:
         yield name, words[0]
 

@@ -129,10 +129,9 @@ class _Alignment:
 
     def _kind_of(self, unit: Unit) -> _TagAndClass:
         """Return the tag and class of an element; all lines are of the same kind."""
-        item = self._tree.items[unit.rows[0]]
-        if unit.is_cell or isinstance(item, str):
+        if unit.is_cell:
             return (TEXT, "")
-        return (item.tag, item.get("class", ""))
+        return (self._tree.tags[unit.rows[0]], self._tree.classes[unit.rows[0]])
 
 
 def _trace_pairs(best: Sequence[Sequence[float]]) -> dict[int, int]:

@@ -267,14 +267,12 @@ class BlockFeatures:
         return features
 
     def _image_features(self, row: int) -> list[str]:
-        item = self._profile.tree.items[row]
-        if isinstance(item, str):
-            return ["image"]
-        source = (item.get("src") or "").lower()
+        element = self._profile.tree.elements[row]
+        source = element.get("src", "").lower()
         return [
             "image",
-            f"image is {item.tag} jpeg {'.jp' in source} coded {bool(_LONG_NUMBER.search(source))}",
-            f"image alt {bool(item.get('alt'))}",
+            f"image is {element.tag} jpeg {'.jp' in source} coded {bool(_LONG_NUMBER.search(source))}",
+            f"image alt {bool(element.get('alt'))}",
         ]
 
 

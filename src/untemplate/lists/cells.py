@@ -160,10 +160,10 @@ class CellFinder:
         for row in self._tree.rows_inside(rows):
             if row in block_ends:
                 parts.append(" ")
-            item = self._tree.items[row]
-            if isinstance(item, str):
-                parts.append(item if self._shown[row] else "")
-            elif item.tag not in INLINE_TAGS:
+            tag = self._tree.tags[row]
+            if tag == TEXT:
+                parts.append(self._tree.texts[row] if self._shown[row] else "")
+            elif tag not in INLINE_TAGS:
                 parts.append(" ")
                 block_ends.add(int(self._tree.end[row]))
         return squeeze("".join(parts))
@@ -242,8 +242,7 @@ class _SeamFinder:
         following = np.minimum.accumulate(np.where(is_text, rows, len(tree))[::-1])
         self._text_after = following[::-1].tolist()
         #: the number of separators and of line breaks up to each row
-        separators = [isinstance(item, str) and _is_separator(item) for item in tree.items]
-        self._separators = np.cumsum(separators).tolist()
+        self._separators = np.cumsum(list(map(_is_separator, tree.texts))).tolist()
         self._breaks = np.cumsum(tree.has_tag({BREAK})).tolist()
         self._contexts: dict[tuple[int, str, str], int] = {}
         self._context = [-1] * len(tree)
@@ -344,9 +343,9 @@ def _markup_features(profile: PageProfile, seams: _SeamColumns) -> dict[str, npt
 
 def _wording_features(profile: PageProfile, seams: _SeamColumns) -> dict[str, npt.ArrayLike]:
     """Return columns about the two texts at each seam."""
-    items = profile.tree.items
-    before = [str(items[row]).strip() for row in seams.left_text.tolist()]
-    after = [str(items[row]).strip() for row in seams.right_text.tolist()]
+    texts = profile.tree.texts
+    before = [texts[row].strip() for row in seams.left_text.tolist()]
+    after = [texts[row].strip() for row in seams.right_text.tolist()]
     return {
         "one_word": [" " not in text for text in before],
         "same_text": [left.lower() == right.lower() for left, right in zip(before, after, strict=True)],
@@ -368,7 +367,7 @@ def _share_outside_elements(profile: PageProfile) -> Doubles:
 
 
 def _meaningful_texts(tree: PageTree) -> Bools:
-    return np.array([isinstance(item, str) and _is_meaningful(item) for item in tree.items], np.bool_)
+    return np.array(list(map(_is_meaningful, tree.texts)), np.bool_)
 
 
 def _is_meaningful(text: str) -> bool:

@@ -258,10 +258,6 @@ def _without_duplicates(profile: PageProfile, runs: tuple[Run, ...]) -> tuple[Ru
 
 def _links_inside(tree: PageTree, run: Run) -> list[str]:
     """Return the addresses of the links to other pages in a run."""
-    links: list[str] = []
-    for row in tree.rows_inside(run):
-        item = tree.items[row]
-        address = "" if isinstance(item, str) or item.tag != "a" else item.get("href", "")
-        if address and not address.startswith(("#", "javascript:")):
-            links.append(address)
-    return links
+    anchors = (tree.elements[row] for row in tree.rows_inside(run) if tree.tags[row] == "a")
+    addresses = filter(None, (anchor.get("href") for anchor in anchors))
+    return [address for address in addresses if not address.startswith(("#", "javascript:"))]

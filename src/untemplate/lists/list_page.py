@@ -233,9 +233,10 @@ class ListPage:
         return values
 
     def _text(self, run: Run) -> str:
-        items = (self.tree.items[row] for row in run)
-        return squeeze(" ".join(item if isinstance(item, str) else visible_text(item) for item in items))
+        texts = (self.tree.texts[row] or visible_text(self.tree.elements[row]) for row in run)
+        return squeeze(" ".join(texts))
 
     def _xpath(self, run: Run) -> str:
-        elements = [item for row in run if not isinstance(item := self.tree.items[row], str)]
-        return self._paths.xpath(elements[0] if elements else self.tree.items[int(self.tree.parent[run[0]])])
+        """Return the XPath of a run's first element; of a run of texts, that of the element around them."""
+        elements = self.tree.elements_of(run) or [self.tree.elements[run[0]]]
+        return self._paths.xpath(elements[0])

@@ -91,8 +91,8 @@ class PageProfile:
 
     def _profile_texts(self) -> None:
         tree, is_text = self.tree, self.tree.has_tag({TEXT})
-        lengths = np.array([len(item) if isinstance(item, str) else 0 for item in tree.items], np.float64)
-        codes = [hash(item) & _64_BITS if isinstance(item, str) else 0 for item in tree.items]
+        lengths = np.array(list(map(len, tree.texts)), np.float64)
+        codes = [hash(text) & _64_BITS for text in tree.texts]  # 0 for elements, whose text is empty
         self.chars = tree.total(lengths)
         #: the characters before each row, and a running sum of text hashes: its differences are equal for equal texts
         self.chars_before = np.concatenate([[0.0], np.cumsum(lengths)])
@@ -106,7 +106,8 @@ class PageProfile:
     def _profile_names(self) -> None:
         tree = self.tree
         #: the words in the tag, class, id and role of each row
-        self.words = [frozenset(_name_words(item)) for item in tree.items]
+        rows = zip(tree.elements, tree.tags, strict=True)
+        self.words = [frozenset(_name_words(element) if tag != TEXT else ()) for element, tag in rows]
         self.class_ids = _number_values(tree.classes)
         # A part with most of the text is the main content, whatever its name.
         is_aside = self._has_words(ASIDE_WORDS) & (self.chars < self.all_chars / 2)
@@ -203,20 +204,17 @@ class PageProfile:
         The handles on which people click have the same names. They are recognized by their tags.
         """
         tabs: dict[tuple[int, str], list[int]] = {}
-        for row, (item, tag) in enumerate(zip(self.tree.items, self.tree.tags, strict=True)):
-            if isinstance(item, str) or tag in _TAB_HANDLES or self.words[row].isdisjoint(TAB_WORDS):
+        for row, (element, words) in enumerate(zip(self.tree.elements, self.words, strict=True)):
+            if words.isdisjoint(TAB_WORDS) or element.tag in _TAB_HANDLES:
                 continue
-            for name in (item.get("class", "") + " " + item.get("role", "")).split():
+            for name in f"{element.get('class', '')} {element.get('role', '')}".split():
                 if not TAB_WORDS.isdisjoint(split_name(name)):
                     tabs.setdefault((int(self.tree.parent[row]), name), []).append(row)
         return tabs
 
     def _element_numbers(self, boxes: Boxes) -> Longs:
         """Return the number of each row's element in the layout; a text has that of its parent."""
-        numbers = np.zeros(len(self.tree), np.int64)
-        for row, (item, parent) in enumerate(zip(self.tree.items, self.tree.parent.tolist(), strict=True)):
-            numbers[row] = numbers[parent] if isinstance(item, str) else boxes.numbers[item]
-        return numbers
+        return np.array([boxes.numbers[element] for element in self.tree.elements], np.int64)
 
 
 def profile_page(page: Page, layout: Layout) -> PageProfile:
@@ -245,10 +243,8 @@ def _number_values(values: list[str]) -> Longs:
     return np.array([ids.setdefault(value, len(ids)) for value in values], np.int64)
 
 
-def _name_words(item: etree._Element | str) -> Iterator[str]:
+def _name_words(element: etree._Element) -> Iterator[str]:
     """Yield the words in an element's tag, class, id and role, in lower case."""
-    if isinstance(item, str):
-        return
-    for name in (item.tag, item.get("class"), item.get("id"), item.get("role")):
+    for name in (element.tag, element.get("class"), element.get("id"), element.get("role")):
         words = split_name(_CLIPPING_CLASS.sub("", name or ""))
         yield from (word for word in words if not word.isdigit())

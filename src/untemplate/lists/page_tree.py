@@ -49,17 +49,19 @@ _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 class PageTree:
     """The elements and texts of a page as columns, without empty elements, scripts and the like."""
 
-    #: the element, or the words of a text with a blank at either end where the page has white space
-    items: list[etree._Element | str]
+    #: the element; of a text, the element around it
+    elements: list[etree._Element]
     #: the tag; TEXT for texts
     tags: list[str]
+    #: the words of a text, with a blank at either end where the page has white space; "" for elements
+    texts: list[str]
     #: the row of the parent element; -1 for the root
     parent: Longs
     #: the row after the last descendant
     end: Longs
 
     def __len__(self) -> int:
-        return len(self.items)
+        return len(self.tags)
 
     @cached_property
     def tag_ids(self) -> Longs:
@@ -70,7 +72,8 @@ class PageTree:
     @cached_property
     def classes(self) -> list[str]:
         """The class attribute of each element; "" for texts and elements without one."""
-        return ["" if isinstance(item, str) else item.get("class", "") for item in self.items]
+        rows = zip(self.elements, self.tags, strict=True)
+        return ["" if tag == TEXT else element.get("class", "") for element, tag in rows]
 
     @cached_property
     def path_ids(self) -> list[int]:
@@ -118,8 +121,11 @@ class PageTree:
 
     def texts_inside(self, run: Run) -> list[str]:
         """Return the texts of a run, in document order."""
-        items = (self.items[row] for row in self.rows_inside(run))
-        return [item for item in items if isinstance(item, str)]
+        return [text for row in self.rows_inside(run) if (text := self.texts[row])]
+
+    def elements_of(self, run: Run) -> list[etree._Element]:
+        """Return the elements of a run, without its texts."""
+        return [self.elements[row] for row in run if self.tags[row] != TEXT]
 
 
 def build_page_tree(page: Page) -> PageTree:
@@ -149,8 +155,9 @@ class _TreeBuilder:
     """Collects the rows of a tree while the page is walked."""
 
     def __init__(self) -> None:
-        self._items: list[etree._Element | str] = []
+        self._elements: list[etree._Element] = []
         self._tags: list[str] = []
+        self._texts: list[str] = []
         self._parent: list[int] = []
         self._end: list[int] = []
         self._open_rows = [-1]
@@ -162,19 +169,17 @@ class _TreeBuilder:
 
     def open_element(self, element: etree._Element) -> None:
         self._add(element, element.tag)
-        self._open_rows.append(len(self._items) - 1)
+        self._open_rows.append(len(self._tags) - 1)
 
     def close_element(self, element: etree._Element) -> None:
         """Set the end of an element's row, or remove the row if the element shows nothing."""
         row = self._open_rows.pop()
-        is_empty = len(self._items) == row + 1
+        is_empty = len(self._tags) == row + 1
         if not is_empty or element.tag in _KEPT_WHEN_EMPTY:
-            self._end[row] = len(self._items)
+            self._end[row] = len(self._tags)
             return
-        self._items.pop()
-        self._tags.pop()
-        self._parent.pop()
-        self._end.pop()
+        for column in (self._elements, self._tags, self._texts, self._parent, self._end):
+            column.pop()
 
     def add_text(self, text: str) -> None:
         """Add a text with its white space squeezed; white space alone becomes a blank before the next text."""
@@ -184,17 +189,19 @@ class _TreeBuilder:
             return
         before = self._blank_before or " " * text[0].isspace()
         self._blank_before = ""
-        self._add(before + words + " " * text[-1].isspace(), TEXT)
+        around = self._elements[self._open_rows[-1]]
+        self._add(around, TEXT, before + words + " " * text[-1].isspace())
 
     def build(self) -> PageTree:
         parent, end = np.array(self._parent, np.int64), np.array(self._end, np.int64)
-        return PageTree(self._items, self._tags, parent, end)
+        return PageTree(self._elements, self._tags, self._texts, parent, end)
 
-    def _add(self, item: etree._Element | str, tag: str) -> None:
-        self._items.append(item)
+    def _add(self, element: etree._Element, tag: str, text: str = "") -> None:
+        self._elements.append(element)
         self._tags.append(tag)
+        self._texts.append(text)
         self._parent.append(self._open_rows[-1])
-        self._end.append(len(self._items))
+        self._end.append(len(self._tags))
 
 
 class Shapes:

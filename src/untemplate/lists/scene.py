@@ -12,10 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from lxml import etree
 
 from untemplate.lists.cells import Line
 from untemplate.lists.page_profile import HEADINGS, PageProfile
-from untemplate.lists.page_tree import Run
+from untemplate.lists.page_tree import TEXT, Run
 from untemplate.lists.vision_tree import VisionTree, build_vision_tree
 from untemplate.page import squeeze
 from untemplate.page.arrays import Longs
@@ -236,6 +237,11 @@ class Scene:
         leaves = np.unique(self.leaf[self.profile.tree.rows_inside(run)])
         return [leaf for leaf in leaves.tolist() if leaf >= 0]
 
+    def leaves_of_element(self, element: etree._Element) -> list[int]:
+        """Return the leaves inside an element, in page order; none if the element shows nothing."""
+        elements = self.profile.tree.elements
+        return self.leaves_inside((elements.index(element),)) if element in elements else []
+
     def link_and_heading(self, leaf: int) -> tuple[bool, bool]:
         """Return whether a leaf is in a link, and whether it is in a heading."""
         row = self.vision.rows[leaf][0]
@@ -243,15 +249,13 @@ class Scene:
 
     def image_address(self, leaf: int) -> str:
         """Return the address of an image; "" for texts, and for images that only a script knows."""
-        item = self.profile.tree.items[self.vision.rows[leaf][0]]
-        if isinstance(item, str):
+        row = self.vision.rows[leaf][0]
+        if self.profile.tree.tags[row] == TEXT:
             return ""
-        for name in IMAGE_ADDRESS_ATTRIBUTES:
-            # A `srcset` is a list of addresses with sizes.
-            address, *_ = (item.get(name) or "").split() or [""]
-            if address and not address.startswith("data:"):
-                return address
-        return ""
+        element = self.profile.tree.elements[row]
+        # A `srcset` is a list of addresses with sizes.
+        addresses = (squeeze(element.get(name, "")).partition(" ")[0] for name in IMAGE_ADDRESS_ATTRIBUTES)
+        return next((address for address in addresses if address and not address.startswith("data:")), "")
 
     def _area(self, block: int) -> float:
         return float(self.vision.boxes[block, 2] * self.vision.boxes[block, 3])

@@ -117,9 +117,9 @@ def _leaf_paths(scene: Scene) -> dict[int, ClassPath]:
     """Return the path of each leaf with a text."""
     tree = scene.profile.tree
     paths: list[ClassPath] = []
-    for item, tag, parent in zip(tree.items, tree.tags, tree.parent.tolist(), strict=True):
+    for tag, class_name, parent in zip(tree.tags, tree.classes, tree.parent.tolist(), strict=True):
         above = paths[parent] if parent >= 0 else ()
-        paths.append(above if isinstance(item, str) else (*above, (tag, item.get("class", ""))))
+        paths.append(above if tag == TEXT else (*above, (tag, class_name)))
     return {leaf: paths[rows[0]] for leaf, rows in enumerate(scene.vision.rows) if scene.texts[leaf]}
 
 

@@ -317,10 +317,7 @@ class _LabeledLeaves:
                 text = element.tail if kind == "tail" else element.text
                 selected |= locate_cells(self._scene, leaves, [letters_and_digits(text or "")])
             else:
-                rows = tuple(
-                    row for row, item in enumerate(self._scene.profile.tree.items) if item is element
-                )
-                selected.update(self._scene.leaves_inside(rows))
+                selected.update(self._scene.leaves_of_element(element))
         return sorted(selected.intersection(leaves))
 
 
