@@ -20,13 +20,15 @@ from untemplate.learning.occurrences import (
     locate_labels,
     most_alike_pages,
 )
-from untemplate.learning.record_places import FAR_WEIGHT, weigh_labels
+from untemplate.learning.record_places import FAR_WEIGHT, find_weighted_lists, weigh_labels
 from untemplate.learning.refining import learn_classifier, learn_range
 from untemplate.learning.sample_table import SampleTable
 from untemplate.learning.search import ScoredFeatures, Search, shared_features
 from untemplate.learning.selectors import learn_committee, learn_elsewhere, learn_selectors, pick_rows
-from untemplate.learning.value_lists import ListPlace, element_around, find_list_places, learn_value_list
+from untemplate.learning.shared_texts import explain_lost_values, learn_shared_range, locate_shared_texts
+from untemplate.learning.value_lists import ListPlace, learn_value_list
 from untemplate.learning.variants import LearningTarget, Variant, choose_variants, find_variants
+from untemplate.page import Node
 from untemplate.page.locating import MatchMode, Occurrence, letters_and_digits
 from untemplate.rules.in_words import explain_rule
 from untemplate.rules.rule import Range, RecordRule, Rule, Selector
@@ -179,11 +181,34 @@ def _learn_from_all(
     present = {
         page: [label for label in page_labels if not label.is_gap] for page, page_labels in labels.items()
     }
-    list_report = _learn_list(table.with_elements, present, attribute, weights) if attribute.many else None
+    list_report = None
+    if attribute.many:
+        places = find_weighted_lists(table.with_elements, present, weights)
+        if not all(places[page] and not places[page][0].lost for page in places):
+            shared_report = _learn_shared_text(table, present, attribute, weights)
+            if shared_report is not None:
+                return shared_report
+        list_report = _learn_list(table.with_elements, present, places, attribute)
     report = _learn_values(table, present, attribute, weights)
     if list_report is None or list_report.coverage < report.coverage - MAX_LOST_COVERAGE:
         return report
     return list_report
+
+
+def _learn_shared_text(
+    table: SampleTable, labels: PageLabels, attribute: Attribute, weights: Mapping[int, float]
+) -> AttributeReport | None:
+    """Learn values that share one text, with separators between them; None if they do not on all labeled pages."""
+    lists = locate_shared_texts(table, labels, attribute)
+    if lists is None:
+        return None
+    single = replace(attribute, many=False)
+    hypotheses = _make_hypotheses(table, lists.in_nodes, single, weights)
+    hypotheses += _make_hypotheses(table.with_elements, lists.in_elements, single, weights)
+    learned = _best_rule(hypotheses, single)
+    if learned is None or learned[0].range is None:
+        return None
+    return _report_rule(*learned, lists.remarks)
 
 
 def _learn_values(
@@ -212,23 +237,19 @@ def _learn_values(
 
 
 def _learn_list(
-    table: SampleTable, labels: PageLabels, attribute: Attribute, weights: Mapping[int, float]
+    table: SampleTable, labels: PageLabels, places: Mapping[int, list[ListPlace]], attribute: Attribute
 ) -> AttributeReport | None:
     """Learn a list of values by what its members share; None if nothing structural distinguishes them."""
-    places: dict[int, list[ListPlace]] = {}
-    for page, page_labels in labels.items():
-        if page_labels:
-            found = find_list_places(table, page, [label.value or "" for label in page_labels])
-            places[page] = _best_weighted(table, found, weights)
-    learned = learn_value_list(table, {page: found for page, found in places.items() if found})
+    located = {page: found for page, found in places.items() if found}
+    learned = learn_value_list(table, located)
     if learned is None:
         return None
     rule = Rule(attribute.name, learned.selectors, learned.committee)
     target = LearningTarget(table, learned.selectors[0].node, {page: [] for page in labels}, many=True)
-    lost = {page: found[0].lost for page, found in places.items() if found and found[0].lost}
     problems = [
-        f"{table.pages[page].id}: {count} of {len(labels[page])} labeled values are no text of their own on the page"
-        for page, count in lost.items()
+        explain_lost_values(table, page, found[0].lost, len(labels[page]))
+        for page, found in located.items()
+        if found[0].lost
     ]
     report = replace(_report_rule(rule, target, problems), coverage=learned.coverage)
     return report if learned.disputed is None else _add_dispute(report, table.pages[learned.disputed].id)
@@ -239,23 +260,6 @@ def _add_dispute(report: AttributeReport, page: str) -> AttributeReport:
     problem = f"the labels fit several places, whose values differ on {page}: label that page"
     rule = replace(report.rule, disputed=True) if report.rule else None
     return replace(report, rule=rule, problems=[*report.problems, problem], label_next=page)
-
-
-def _best_weighted(
-    table: SampleTable, places: Sequence[ListPlace], weights: Mapping[int, float]
-) -> list[ListPlace]:
-    """Return the places of a list that fit the page's other attributes best."""
-
-    def weight(place: ListPlace) -> float:
-        element = (
-            int(table.ancestor(1)[place.rows[0][-1]])
-            if len(place.rows) == 1
-            else element_around(table, place)
-        )
-        return weights.get(element, 0.0)
-
-    best = max(map(weight, places), default=0.0)
-    return [place for place in places if weight(place) == best]
 
 
 def _per_label(occurrences: LabeledOccurrences) -> Iterator[Sequence[Occurrence]]:
@@ -361,7 +365,7 @@ def _fitting_occurrences(
 
     A value that is a part of the node on one page may fill it on another; a span has the most frequent length.
     """
-    modes = {"part", "node"} if mode == "part" else {mode}
+    modes = {"part", "node", "element"} if mode == "part" else {mode}
     nodes = _usual_length(occurrences, mode)
 
     def fits(occurrence: Occurrence) -> bool:
@@ -398,10 +402,11 @@ def _selecting_rule(hypothesis: _Hypothesis, attribute: Attribute) -> Rule | Non
     if not chosen:
         return None
     range_ = None
-    if any(occurrence.mode == "part" for occurrence in chosen):
+    if any(occurrence.mode == "part" or occurrence.values for occurrence in chosen):
         range_ = _learn_part_range(target, selectors, chosen, attribute)
         if range_ is None:
             return None
+    values = [value for occurrence in chosen for value in occurrence.values or (occurrence.text,)]
     return Rule(
         attribute.name,
         tuple(selectors),
@@ -409,7 +414,7 @@ def _selecting_rule(hypothesis: _Hypothesis, attribute: Attribute) -> Rule | Non
         None,
         range_,
         chosen[0].nodes,
-        typed=all(looks_typed(occurrence.text, attribute.type) for occurrence in chosen),
+        typed=all(looks_typed(value, attribute.type) for value in values),
         single=target.type is not None,
     )
 
@@ -417,12 +422,15 @@ def _selecting_rule(hypothesis: _Hypothesis, attribute: Attribute) -> Rule | Non
 def _learn_part_range(
     target: LearningTarget, selectors: Sequence[Selector], chosen: Sequence[Occurrence], attribute: Attribute
 ) -> Range | None:
-    nodes = target.table.rows
-    examples = [(nodes[occurrence.row].text, occurrence.text, occurrence.start) for occurrence in chosen]
-    unlabeled: list[str] = []
+    rows = target.table.rows
+    unlabeled: list[Node] = []
     for page in target.unlabeled_pages:
-        unlabeled += [nodes[row].text for row in pick_rows(target, selectors, page)]
-    return learn_range(examples, unlabeled, attribute.type)
+        unlabeled += [rows[row] for row in pick_rows(target, selectors, page)]
+    nodes = [rows[occurrence.row] for occurrence in chosen]
+    if any(occurrence.values for occurrence in chosen):
+        return learn_shared_range(nodes, chosen, unlabeled)
+    examples = [(n.text, part.text, part.start) for n, part in zip(nodes, chosen, strict=True)]
+    return learn_range(examples, [node.text for node in unlabeled], attribute.type)
 
 
 def _with_other_places(rule: Rule, chosen: _Hypothesis, hypotheses: Sequence[_Hypothesis]) -> Rule:
