@@ -29,6 +29,7 @@ from untemplate.learning.shared_texts import explain_lost_values, learn_shared_r
 from untemplate.learning.value_lists import ListPlace, learn_value_list
 from untemplate.learning.variants import LearningTarget, Variant, choose_variants, find_variants
 from untemplate.page import Node
+from untemplate.page.captions import join_texts
 from untemplate.page.locating import MatchMode, Occurrence, letters_and_digits
 from untemplate.rules.in_words import explain_rule
 from untemplate.rules.rule import Range, RecordRule, Rule, Selector
@@ -48,7 +49,16 @@ MAX_ELSEWHERE = 2
 MAX_TAG_LEVEL = 2
 
 # Worth of an occurrence by its mode: a part must be cut out, and readers do not see attributes.
-_WORTH: dict[MatchMode, float] = {"node": 1.0, "element": 0.99, "span": 0.6, "part": 0.5, "attribute": 0.4}
+_WORTH: dict[MatchMode, float] = {
+    "node": 1.0,
+    "element": 0.99,
+    "span": 0.6,
+    "part": 0.5,
+    "pair": 0.45,
+    "attribute": 0.4,
+}
+# Modes in which a value must be cut out of a longer text.
+_CUT_MODES: tuple[MatchMode, ...] = ("part", "pair")
 # Modes in which a node shows the value and nothing else.
 _COMPLETE_MODES: tuple[MatchMode, ...] = ("node", "attribute")
 
@@ -346,7 +356,7 @@ def _make_hypothesis(
     elsewhere = FAR_WEIGHT if weights else 1.0
     row_weights = {row: weights.get(int(table.ancestor(1)[row]), elsewhere) for row in by_row}
     before = _texts_before(table, by_row.values())
-    type_ = None if mode == "part" else _strict_type(by_row.values(), attribute)
+    type_ = None if mode in _CUT_MODES else _strict_type(by_row.values(), attribute)
     target = LearningTarget(table, kind, rows, attribute.many, before, row_weights, type_)
     variants = find_variants(target)
     return _Hypothesis(target, mode, by_row, choose_variants(target, variants), variants)
@@ -363,13 +373,16 @@ def _fitting_occurrences(
 ) -> LabeledOccurrences:
     """Return the occurrences in this mode, in nodes of this kind; labels without one have an empty list.
 
-    A value that is a part of the node on one page may fill it on another; a span has the most frequent length.
+    A value that is a part of the node on one page may fill it on another; a span has the most frequent length. Pairs
+    of nodes may be of any length, as their range says where they end.
     """
     modes = {"part", "node", "element"} if mode == "part" else {mode}
-    nodes = _usual_length(occurrences, mode)
+    lengths = _allowed_lengths(occurrences, mode)
 
     def fits(occurrence: Occurrence) -> bool:
-        return occurrence.mode in modes and occurrence.nodes == nodes and _kind_of(table, occurrence) == kind
+        return (
+            occurrence.mode in modes and occurrence.nodes in lengths and _kind_of(table, occurrence) == kind
+        )
 
     return {
         page: [list(filter(fits, label_occurrences)) for label_occurrences in page_occurrences]
@@ -377,15 +390,15 @@ def _fitting_occurrences(
     }
 
 
-def _usual_length(occurrences: LabeledOccurrences, mode: MatchMode) -> int:
+def _allowed_lengths(occurrences: LabeledOccurrences, mode: MatchMode) -> set[int]:
     lengths: Counter[int] = Counter()
     for label_occurrences in _per_label(occurrences):
         lengths.update(occurrence.nodes for occurrence in label_occurrences if occurrence.mode == mode)
-    return lengths.most_common(1)[0][0]
+    return set(lengths) if mode == "pair" else {lengths.most_common(1)[0][0]}
 
 
 def _texts_before(table: SampleTable, occurrences: Iterable[Occurrence]) -> dict[int, str]:
-    parts = (occurrence for occurrence in occurrences if occurrence.mode == "part")
+    parts = (occurrence for occurrence in occurrences if occurrence.mode in _CUT_MODES)
     return {part.row: table.rows[part.row].text[: part.start] for part in parts}
 
 
@@ -402,7 +415,7 @@ def _selecting_rule(hypothesis: _Hypothesis, attribute: Attribute) -> Rule | Non
     if not chosen:
         return None
     range_ = None
-    if any(occurrence.mode == "part" or occurrence.values for occurrence in chosen):
+    if any(occurrence.mode in _CUT_MODES or occurrence.values for occurrence in chosen):
         range_ = _learn_part_range(target, selectors, chosen, attribute)
         if range_ is None:
             return None
@@ -413,7 +426,7 @@ def _selecting_rule(hypothesis: _Hypothesis, attribute: Attribute) -> Rule | Non
         tuple(learn_committee(target, selectors)),
         None,
         range_,
-        chosen[0].nodes,
+        max(occurrence.nodes for occurrence in chosen),
         typed=all(looks_typed(value, attribute.type) for value in values),
         single=target.type is not None,
     )
@@ -429,8 +442,10 @@ def _learn_part_range(
     nodes = [rows[occurrence.row] for occurrence in chosen]
     if any(occurrence.values for occurrence in chosen):
         return learn_shared_range(nodes, chosen, unlabeled)
-    examples = [(n.text, part.text, part.start) for n, part in zip(nodes, chosen, strict=True)]
-    return learn_range(examples, [node.text for node in unlabeled], attribute.type)
+    count = max(occurrence.nodes for occurrence in chosen)
+    joined = [join_texts(node, count) for node in nodes]
+    examples = [(text, part.text, part.start) for text, part in zip(joined, chosen, strict=True)]
+    return learn_range(examples, [join_texts(node, count) for node in unlabeled], attribute.type)
 
 
 def _with_other_places(rule: Rule, chosen: _Hypothesis, hypotheses: Sequence[_Hypothesis]) -> Rule:

@@ -42,6 +42,8 @@ __all__ = [
     "letters_and_digits",
     "locate_elements",
     "locate_list",
+    "locate_pairs",
+    "locate_parts",
     "locate_similar",
     "locate_value",
     "locate_xpath",
@@ -55,11 +57,12 @@ MAX_SPAN_NODES = 12
 MAX_OCCURRENCES = 100
 """Occurrences of one value that are kept: a text with more says little, and comparing all takes quadratic time."""
 
-MatchMode = Literal["node", "span", "element", "part", "attribute"]
+MatchMode = Literal["node", "span", "element", "part", "pair", "attribute"]
 """How a value fills the place where it occurs.
 
 `node`: all of a text node; `span`: several consecutive text nodes; `element`: all text of an element; `part`: a part
-of a text node; `attribute`: the value of an HTML attribute.
+of a text node or of an element's text; `pair`: from the middle of one text node to that of a later one; `attribute`:
+the value of an HTML attribute.
 """
 
 MatchStep = Literal["exact", "typographic", "letters"]
@@ -70,6 +73,9 @@ MATCH_STEPS: tuple[MatchStep, ...] = ("exact", "typographic", "letters")
 
 # Values with fewer letters are not compared by letters and digits alone: `5.0` is not 50.
 MIN_COMPARED_LETTERS = 4
+
+# A value is searched in the texts of elements up to this length: it is not a part of an article.
+MAX_PART_CONTEXT = 500
 
 # Values of one list: the share that must be in a text, how often the first may occur there, and the greatest length
 # of a text between two that may be a value which was not found.
@@ -102,8 +108,8 @@ class Occurrence:
         row: index of its first node among the nodes that were searched.
         mode: how the value fills the place.
         text: the value as it is written there.
-        start: for a part, the offset in the node's text.
-        nodes: for a span, the number of text nodes.
+        start: for a part or a pair, the offset in the node's text.
+        nodes: for a span or a pair, the number of text nodes.
         values: if the text is a list of several labeled values, these, as they are written there.
         lost: how many further labeled values of the list were not found.
     """
@@ -228,6 +234,49 @@ def _parts_of_nodes(texts: Sequence[tuple[int, str]], value: str) -> Iterator[Oc
             continue
         if match := pattern.search(text):
             yield Occurrence(row, "part", value, match.start())
+
+
+def locate_parts(nodes: Sequence[Node], value: str, step: MatchStep) -> list[Occurrence]:
+    """Return the text nodes and elements that contain a value; of elements inside each other, the innermost."""
+    if step == "letters" and not _is_comparable(value):
+        return []
+    pattern = _part_pattern(value, step)
+    found: list[Occurrence] = []
+    for row, node in enumerate(nodes):
+        is_short = node.is_text or (node.kind == "element" and len(node.text) <= MAX_PART_CONTEXT)
+        if is_short and (match := pattern.search(node.text)):
+            found.append(Occurrence(row, "part", match[0], match.start()))
+    return _innermost(nodes, found)[:MAX_OCCURRENCES]
+
+
+def locate_pairs(nodes: Sequence[Node], value: str) -> list[Occurrence]:
+    """Return where a value begins in one text node and ends in a later one (Vertex III-C.4)."""
+    value = clean_value(value)
+    texts = [(row, node.text) for row, node in enumerate(nodes) if node.is_text]
+    return list(islice(_pairs_of_nodes(texts, value), MAX_OCCURRENCES))
+
+
+def _pairs_of_nodes(texts: Sequence[tuple[int, str]], value: str) -> Iterator[Occurrence]:
+    """Yield the pairs of nodes between which the joined texts contain the value."""
+    first_word = _part_pattern(value.partition(" ")[0], "exact")
+    for index, (row, text) in enumerate(texts):
+        for match in first_word.finditer(text):
+            beginning = text[match.start() :]
+            following = [text for _, text in texts[index + 1 : index + MAX_SPAN_NODES]]
+            if value.startswith(beginning) and (count := _count_following(beginning, following, value)):
+                yield Occurrence(row, "pair", value, match.start(), 1 + count)
+
+
+def _count_following(beginning: str, following: Sequence[str], value: str) -> int:
+    """Return how many texts after a beginning are needed to complete a value; 0 if they do not."""
+    joined = beginning
+    for count, text in enumerate(following, 1):
+        joined = f"{joined} {text}"
+        if joined.startswith(value) and not joined[len(value) :][:1].isalnum():
+            return count
+        if not value.startswith(joined):
+            return 0
+    return 0
 
 
 @lru_cache(maxsize=4096)

@@ -10,13 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import islice
 
 import re2
 from lxml import etree
 
 from untemplate.page import Node, Page
-from untemplate.page.captions import CaptionFinder, nodes_after, static_key
+from untemplate.page.captions import CaptionFinder, join_texts, static_key
 from untemplate.page.embedded_data import META
 from untemplate.rules.embedded_selection import embedded_nodes, same_texts
 from untemplate.rules.node_selection import (
@@ -238,8 +237,7 @@ class _RuleRun:
         range_ = self.rule.range
         text = node.lines() if range_ and range_.keeps_lines else node.text
         if self.rule.nodes > 1:
-            following = islice(nodes_after(node), self.rule.nodes - 1)
-            text = " ".join([node.text, *(other.text for other in following)])
+            text = join_texts(node, self.rule.nodes)
         values = range_.cut_values(text) if range_ else [text]
         return [value for value in values if value and self._is_allowed(value)]
 
