@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
 from decimal import Decimal
 
@@ -10,6 +11,7 @@ import pytest
 from tests.learning.lessons import HOST, extract, labels_of, learn_from, schema_of, site, texts
 from untemplate import Label, Price, Reason, learn
 from untemplate.pipeline import learn_site
+from untemplate.rules.rule import Range
 
 PLACES = ("Akron", "Boston", "Chicago", "Denver", "El Paso", "Fresno", "Galveston", "Houston")
 COUNT = len(PLACES)
@@ -389,3 +391,49 @@ def test_coverage_and_the_page_to_label_next() -> None:
     assert (reports["n"].coverage, reports["n"].label_next) == (1.0, None)
     assert reports["name"].coverage < 1
     assert reports["name"].label_next == "5"
+
+
+# Values that begin in one node and end in another
+
+
+def test_from_the_middle_of_one_node_to_the_middle_of_another() -> None:
+    """The value is a part of the paragraph, and its first and last node contain more than the value."""
+    bodies = [
+        f"<h1>Fair {place}</h1><p class=when>From {i + 1} <b>May</b> to {i + 3} <b>May</b> {2020 + i}, daily</p>"
+        for i, place in enumerate(PLACES)
+    ]
+    records = extract(bodies, {0: {"dates": "1 May to 3 May 2020"}}, dates="text")
+    assert texts(records, "dates") == [f"{i + 1} May to {i + 3} May {2020 + i}" for i in range(COUNT)]
+
+
+def test_as_many_nodes_as_the_value_has() -> None:
+    """Some dates are of one day, so that the value has two nodes less."""
+    dates = [f"{i + 1} <b>May</b>" + (f" to {i + 3} <b>June</b>" if i % 2 else "") for i in range(COUNT)]
+    bodies = [
+        f"<h1>Fair {place}</h1><div>{'x ' * 300}<br>Open from {date} 2020, daily <i>{place}</i><p>Bye</div>"
+        for place, date in zip(PLACES, dates, strict=True)
+    ]
+    plain = [re.sub("</?b>", "", date) + " 2020" for date in dates]
+    records = extract(bodies, {0: {"dates": plain[0]}, 1: {"dates": plain[1]}}, dates="text")
+    assert texts(records, "dates") == plain
+
+
+def test_a_pair_of_nodes_without_an_element_around() -> None:
+    bodies = [
+        f"<h1>Fair {place}</h1><div>{'x ' * 300}<br>Call 555 <b>010{i}</b> now<p>Bye</div>"
+        for i, place in enumerate(PLACES)
+    ]
+    rules = learn_from(bodies, {0: {"phone": "555 0100"}}, schema_of(phone="text"))
+    rule = rules.wrappers[0].rules["phone"]
+    assert rule.nodes == 2
+    assert rule.range == Range(after="Call ")
+    assert texts(rules.extract(site(bodies)), "phone") == [f"555 010{i}" for i in range(COUNT)]
+
+
+def test_a_part_that_is_written_in_another_way() -> None:
+    """Only letters and digits are the same, which is reported."""
+    bodies = [f"<h1>Hotel</h1><p>Chef: Ann-Marie O’{place}, since 1999</p>" for place in PLACES]
+    learned = learn_site(site(bodies), labels_of({0: {"chef": "ann marie O'AKRON"}}), schema_of(chef="text"))
+    [report] = learned.reports["c1"]
+    assert any("'Ann-Marie O’Akron', which has the same letters" in problem for problem in report.problems)
+    assert learned.rules.extract_one(site(bodies)[3])["chef"] == "Ann-Marie O’Denver"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from untemplate import Node, Page, PageError
 from untemplate.page import squeeze, visible_text
-from untemplate.page.dom import split_name, words_around
+from untemplate.page.dom import element_texts, split_name, visible_lines, words_around
 
 
 def selected(node: Node) -> str:
@@ -149,10 +149,36 @@ def test_each_xpath_selects_exactly_its_node_on_real_pages(real_pages: list[Path
         ("a<script>b</script>c", "ac"),
         ("<ul><li>a<style>b</style><li>c</ul>d", "a c d"),
         ("<script>a</script>", ""),
+        ("a<i hidden>b</i>c", "ac"),
+        ('a<i style="color:red; Display : NONE">b</i>c<p style=visibility:hidden>d', "ac"),
+        ('a<i style="backface-visibility:hidden">b</i>c<template>d</template>', "abc"),
+        ("<div style=display:none>a</div>b<i aria-hidden=true>c</i>", "bc"),
     ],
 )
 def test_only_blocks_and_line_breaks_separate_words(html: str, expected: str) -> None:
     assert visible_text(Page(html=f"<body>{html}").tree) == expected
+
+
+def test_a_hidden_element_has_a_text_of_its_own() -> None:
+    """A tab that opens on a click is hidden until then, and so is what it contains."""
+    tree = Page(html="<div>a<div hidden>b<p>c</p><p hidden>d</p></div></div>").tree
+    outer, tab = tree.iter("div")
+    first, second = tree.iter("p")
+    expected = {outer: "a", tab: "b c", first: "c", second: "d"}
+    assert {element: visible_text(element) for element in expected} == expected
+    assert expected.items() <= element_texts(tree, 100).items()
+
+
+@pytest.mark.parametrize("html", ["a<b>b</b> <br>c<p>d<i hidden>e</i><script>f</script>g", "<p>a<!-- b -->c"])
+def test_texts_of_all_elements_and_of_one_are_the_same(html: str) -> None:
+    tree = Page(html=html).tree
+    for element, text in element_texts(tree, 1000).items():
+        assert text == visible_text(element) == visible_lines(element).replace("\n", " ")
+
+
+def test_lines_as_readers_see_them() -> None:
+    [block] = Page(html="<div>1 <b>egg</b>\n<br>2\ncups <a>milk</a><p>salt</div>").tree.iter("div")
+    assert visible_lines(block) == "1 egg\n2 cups milk\nsalt"
 
 
 def test_what_follows_an_element_is_not_its_text() -> None:

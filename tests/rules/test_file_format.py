@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from untemplate import Attribute, Label, Page, Rules, RulesError, Schema, learn
 from untemplate.demo import VERTICALS, make_site
 from untemplate.rules import Selector
 from untemplate.rules.feature import Feature
+from untemplate.rules.file_format import format_rules, parse_rules
+from untemplate.rules.rule import Range
 
 
 def pages() -> list[Page]:
@@ -92,6 +95,14 @@ def test_saved_rules_are_equal_and_extract_the_same(rules: Rules, tmp_path: Path
     assert list(loaded.extract(pages())) == records
     assert [record["title"] for record in records] == [f"Book {i}" for i in range(6)]
     assert [record["price"] for record in records] == [f"${i}.99" for i in range(6)]
+
+
+def test_a_range_with_separators_survives_saving(rules: Rules) -> None:
+    [wrapper] = rules.wrappers
+    range_ = Range(after="Tags: ", separators=(", ", " and "))
+    rule = replace(wrapper.rules["title"], range=range_)
+    text = format_rules(rules.schema, [replace(wrapper, rules={"title": rule})])
+    assert parse_rules(text, "rules.json")[1][0].rules["title"].range == range_
 
 
 @pytest.mark.parametrize("vertical", sorted(VERTICALS))
@@ -223,6 +234,9 @@ def use(content: dict[str, Any], feature: list[Any]) -> None:
         pytest.param(lambda c: c["wrappers"][0]["rules"]["title"].update(nodes=0), id="no nodes"),
         pytest.param(
             lambda c: c["wrappers"][0]["rules"]["price"].update(range={"type": "money"}), id="range"
+        ),
+        pytest.param(
+            lambda c: c["wrappers"][0]["rules"]["price"].update(range={"separators": [""]}), id="separator"
         ),
         pytest.param(lambda c: first_selector(c).update(node="comment()"), id="node"),
         pytest.param(lambda c: first_selector(c).update(node="text()\n"), id="node with a line end"),

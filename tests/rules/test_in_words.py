@@ -102,6 +102,11 @@ P = selector(("tag", 1, "p"))
         (Rule("a", (P,), range=Range(start=1, stop=0)), "the text in a `p`, from word 2 on"),
         (Rule("a", (P,), range=Range(start=0, stop=-1)), "the text in a `p`, all words without 1 last word"),
         (Rule("a", (P,), range=Range(start=-2, stop=0)), "the text in a `p`, 2 last words"),
+        (Rule("a", (P,), range=Range(separators=(", ", "/"))), "the text in a `p`, split at “, ” or “/”"),
+        (
+            Rule("a", (P,), range=Range(after="Tags: ", separators=("\n",))),
+            "the text in a `p`, the part after “Tags: ”, line by line",
+        ),
     ],
 )
 def test_rules(rule: Rule, words: str) -> None:

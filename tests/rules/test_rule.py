@@ -34,6 +34,23 @@ def test_what_is_cut_out(range_: Range, text: str, value: str | None) -> None:
     assert range_.prune(text) == value
 
 
+@pytest.mark.parametrize(
+    ("range_", "text", "values"),
+    [
+        (Range(separators=(", ", " and ", ", and ")), "a, b, and c", ["a", "b", "c"]),
+        (Range(after="Tags: ", separators=("/",)), "Tags: a/b / c", ["a", "b", "c"]),
+        (Range(start=1, stop=0, separators=(" | ",)), "Tags a b | c", ["a b", "c"]),
+        (Range(after="Tags: ", separators=(", ",)), "a, b", []),
+        (Range(separators=(", ",)), "a", ["a"]),
+        (Range(separators=(", ",)), "a, , b, ", ["a", "b,"]),
+        (Range(separators=("\n",)), "a b\nc", ["a b", "c"]),
+        (Range(before=")"), "a) b", ["a"]),
+    ],
+)
+def test_a_text_with_several_values(range_: Range, text: str, values: list[str]) -> None:
+    assert range_.cut_values(text) == values
+
+
 texts = st.text("ab: $1.", max_size=12).map(lambda text: " ".join(text.split()))
 ranges = st.one_of(
     st.builds(Range, after=texts, before=st.none() | texts),

@@ -153,6 +153,15 @@ def test_any_selector_on_any_page(data: st.DataObject) -> None:
         assert_same(rule, attribute, page, sorted(table.static))
 
 
+def test_hidden_parts_of_an_element() -> None:
+    html = (
+        "<div hidden>a<i HIDDEN>b</i><i style='x:y; Display: none'>c</i><i style=backface-visibility:hidden>d</i>"
+        "<p style='visibility :collapse'>e</p>f</div>"
+    )
+    whole = Selector("element()", (Feature("tag", 1, ("div",)),))
+    assert assert_same(Rule("name", (whole,)), NAME, Page(html=html)) == {"name": ["adf"]}
+
+
 def test_what_cannot_be_expressed_is_named() -> None:
     wrapper = Wrapper(
         "c--1",
@@ -161,6 +170,7 @@ def test_what_cannot_be_expressed_is_named() -> None:
         "*",
         {
             "price": Rule("price", (P,), range=Range(type="price")),
+            "tags": Rule("tags", (P,), range=Range(separators=(", ",))),
             "brand": Rule("brand", (P,), classifier=CandidateClassifier(0, (), (), ())),
             "odd name": Rule("odd name", (P,)),
             "bad": Rule("bad", (Selector("text()", (Feature("class", 1, ("a\x01",)),)),)),
@@ -175,6 +185,7 @@ def test_what_cannot_be_expressed_is_named() -> None:
     said = [node.text for node in etree.fromstring(sheet.encode()).iter("{*}comment")]
     assert said == [
         " price: not exported, the rule looks for a price by regular expression ",
+        " tags: not exported, the rule splits a text into several values ",
         " brand: not exported, the rule needs a classifier ",
         " bad: not exported, the rule names characters that XML does not allow ",
         " data: not exported, the rule reads embedded data, which XSLT cannot ",

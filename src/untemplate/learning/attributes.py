@@ -21,13 +21,16 @@ from untemplate.learning.occurrences import (
     locate_labels,
     most_alike_pages,
 )
-from untemplate.learning.record_places import FAR_WEIGHT, weigh_labels
+from untemplate.learning.record_places import FAR_WEIGHT, find_weighted_lists, weigh_labels
 from untemplate.learning.refining import learn_classifier, learn_range
 from untemplate.learning.sample_table import SampleTable
 from untemplate.learning.search import ScoredFeatures, Search, shared_features
 from untemplate.learning.selectors import learn_committee, learn_elsewhere, learn_selectors, pick_rows
-from untemplate.learning.value_lists import ListPlace, element_around, find_list_places, learn_value_list
+from untemplate.learning.shared_texts import explain_lost_values, learn_shared_range, locate_shared_texts
+from untemplate.learning.value_lists import ListPlace, learn_value_list
 from untemplate.learning.variants import LearningTarget, Variant, choose_variants, find_variants
+from untemplate.page import Node
+from untemplate.page.captions import join_texts
 from untemplate.page.locating import MatchMode, Occurrence, letters_and_digits
 from untemplate.rules.in_words import explain_rule
 from untemplate.rules.rule import Range, RecordRule, Rule, Selector
@@ -47,7 +50,16 @@ MAX_ELSEWHERE = 2
 MAX_TAG_LEVEL = 2
 
 # Worth of an occurrence by its mode: a part must be cut out, and readers do not see attributes.
-_WORTH: dict[MatchMode, float] = {"node": 1.0, "element": 0.99, "span": 0.6, "part": 0.5, "attribute": 0.4}
+_WORTH: dict[MatchMode, float] = {
+    "node": 1.0,
+    "element": 0.99,
+    "span": 0.6,
+    "part": 0.5,
+    "pair": 0.45,
+    "attribute": 0.4,
+}
+# Modes in which a value must be cut out of a longer text.
+_CUT_MODES: tuple[MatchMode, ...] = ("part", "pair")
 # Modes in which a node shows the value and nothing else.
 _COMPLETE_MODES: tuple[MatchMode, ...] = ("node", "attribute")
 
@@ -191,11 +203,34 @@ def _learn_from_all(
     present = {
         page: [label for label in page_labels if not label.is_gap] for page, page_labels in labels.items()
     }
-    list_report = _learn_list(table.with_elements, present, attribute, weights) if attribute.many else None
+    list_report = None
+    if attribute.many:
+        places = find_weighted_lists(table.with_elements, present, weights)
+        if not all(places[page] and not places[page][0].lost for page in places):
+            shared_report = _learn_shared_text(table, present, attribute, weights)
+            if shared_report is not None:
+                return shared_report
+        list_report = _learn_list(table.with_elements, present, places, attribute)
     report = _learn_values(table, present, attribute, weights)
     if list_report is None or list_report.coverage < report.coverage - MAX_LOST_COVERAGE:
         return report
     return list_report
+
+
+def _learn_shared_text(
+    table: SampleTable, labels: PageLabels, attribute: Attribute, weights: Mapping[int, float]
+) -> AttributeReport | None:
+    """Learn values that share one text, with separators between them; None if they do not on all labeled pages."""
+    lists = locate_shared_texts(table, labels, attribute)
+    if lists is None:
+        return None
+    single = replace(attribute, many=False)
+    hypotheses = _make_hypotheses(table, lists.in_nodes, single, weights)
+    hypotheses += _make_hypotheses(table.with_elements, lists.in_elements, single, weights)
+    learned = _best_rule(hypotheses, single)
+    if learned is None or learned[0].range is None:
+        return None
+    return _report_rule(*learned, lists.remarks)
 
 
 def _learn_values(
@@ -224,23 +259,19 @@ def _learn_values(
 
 
 def _learn_list(
-    table: SampleTable, labels: PageLabels, attribute: Attribute, weights: Mapping[int, float]
+    table: SampleTable, labels: PageLabels, places: Mapping[int, list[ListPlace]], attribute: Attribute
 ) -> AttributeReport | None:
     """Learn a list of values by what its members share; None if nothing structural distinguishes them."""
-    places: dict[int, list[ListPlace]] = {}
-    for page, page_labels in labels.items():
-        if page_labels:
-            found = find_list_places(table, page, [label.value or "" for label in page_labels])
-            places[page] = _best_weighted(table, found, weights)
-    learned = learn_value_list(table, {page: found for page, found in places.items() if found})
+    located = {page: found for page, found in places.items() if found}
+    learned = learn_value_list(table, located)
     if learned is None:
         return None
     rule = Rule(attribute.name, learned.selectors, learned.committee)
     target = LearningTarget(table, learned.selectors[0].node, {page: [] for page in labels}, many=True)
-    lost = {page: found[0].lost for page, found in places.items() if found and found[0].lost}
     problems = [
-        f"{table.pages[page].id}: {count} of {len(labels[page])} labeled values are no text of their own on the page"
-        for page, count in lost.items()
+        explain_lost_values(table, page, found[0].lost, len(labels[page]))
+        for page, found in located.items()
+        if found[0].lost
     ]
     report = replace(_report_rule(rule, target, problems), coverage=learned.coverage)
     return report if learned.disputed is None else _add_dispute(report, table.pages[learned.disputed].id)
@@ -251,23 +282,6 @@ def _add_dispute(report: AttributeReport, page: str) -> AttributeReport:
     problem = f"the labels fit several places, whose values differ on {page}: label that page"
     rule = replace(report.rule, disputed=True) if report.rule else None
     return replace(report, rule=rule, problems=[*report.problems, problem], label_next=page)
-
-
-def _best_weighted(
-    table: SampleTable, places: Sequence[ListPlace], weights: Mapping[int, float]
-) -> list[ListPlace]:
-    """Return the places of a list that fit the page's other attributes best."""
-
-    def weight(place: ListPlace) -> float:
-        element = (
-            int(table.ancestor(1)[place.rows[0][-1]])
-            if len(place.rows) == 1
-            else element_around(table, place)
-        )
-        return weights.get(element, 0.0)
-
-    best = max(map(weight, places), default=0.0)
-    return [place for place in places if weight(place) == best]
 
 
 def _per_label(occurrences: LabeledOccurrences) -> Iterator[Sequence[Occurrence]]:
@@ -354,7 +368,7 @@ def _make_hypothesis(
     elsewhere = FAR_WEIGHT if weights else 1.0
     row_weights = {row: weights.get(int(table.ancestor(1)[row]), elsewhere) for row in by_row}
     before = _texts_before(table, by_row.values())
-    type_ = None if mode == "part" else _strict_type(by_row.values(), attribute)
+    type_ = None if mode in _CUT_MODES else _strict_type(by_row.values(), attribute)
     target = LearningTarget(table, kind, rows, attribute.many, before, row_weights, type_)
     variants = find_variants(target)
     return _Hypothesis(target, mode, by_row, choose_variants(target, variants), variants)
@@ -371,13 +385,16 @@ def _fitting_occurrences(
 ) -> LabeledOccurrences:
     """Return the occurrences in this mode, in nodes of this kind; labels without one have an empty list.
 
-    A value that is a part of the node on one page may fill it on another; a span has the most frequent length.
+    A value that is a part of the node on one page may fill it on another; a span has the most frequent length. Pairs
+    of nodes may be of any length, as their range says where they end.
     """
-    modes = {"part", "node"} if mode == "part" else {mode}
-    nodes = _usual_length(occurrences, mode)
+    modes = {"part", "node", "element"} if mode == "part" else {mode}
+    lengths = _allowed_lengths(occurrences, mode)
 
     def fits(occurrence: Occurrence) -> bool:
-        return occurrence.mode in modes and occurrence.nodes == nodes and _kind_of(table, occurrence) == kind
+        return (
+            occurrence.mode in modes and occurrence.nodes in lengths and _kind_of(table, occurrence) == kind
+        )
 
     return {
         page: [list(filter(fits, label_occurrences)) for label_occurrences in page_occurrences]
@@ -385,15 +402,15 @@ def _fitting_occurrences(
     }
 
 
-def _usual_length(occurrences: LabeledOccurrences, mode: MatchMode) -> int:
+def _allowed_lengths(occurrences: LabeledOccurrences, mode: MatchMode) -> set[int]:
     lengths: Counter[int] = Counter()
     for label_occurrences in _per_label(occurrences):
         lengths.update(occurrence.nodes for occurrence in label_occurrences if occurrence.mode == mode)
-    return lengths.most_common(1)[0][0]
+    return set(lengths) if mode == "pair" else {lengths.most_common(1)[0][0]}
 
 
 def _texts_before(table: SampleTable, occurrences: Iterable[Occurrence]) -> dict[int, str]:
-    parts = (occurrence for occurrence in occurrences if occurrence.mode == "part")
+    parts = (occurrence for occurrence in occurrences if occurrence.mode in _CUT_MODES)
     return {part.row: table.rows[part.row].text[: part.start] for part in parts}
 
 
@@ -410,18 +427,19 @@ def _selecting_rule(hypothesis: _Hypothesis, attribute: Attribute) -> Rule | Non
     if not chosen:
         return None
     range_ = None
-    if any(occurrence.mode == "part" for occurrence in chosen):
+    if any(occurrence.mode in _CUT_MODES or occurrence.values for occurrence in chosen):
         range_ = _learn_part_range(target, selectors, chosen, attribute)
         if range_ is None:
             return None
+    values = [value for occurrence in chosen for value in occurrence.values or (occurrence.text,)]
     return Rule(
         attribute.name,
         tuple(selectors),
         tuple(learn_committee(target, selectors)),
         None,
         range_,
-        chosen[0].nodes,
-        typed=all(looks_typed(occurrence.text, attribute.type) for occurrence in chosen),
+        max(occurrence.nodes for occurrence in chosen),
+        typed=all(looks_typed(value, attribute.type) for value in values),
         single=target.type is not None,
     )
 
@@ -429,12 +447,17 @@ def _selecting_rule(hypothesis: _Hypothesis, attribute: Attribute) -> Rule | Non
 def _learn_part_range(
     target: LearningTarget, selectors: Sequence[Selector], chosen: Sequence[Occurrence], attribute: Attribute
 ) -> Range | None:
-    nodes = target.table.rows
-    examples = [(nodes[occurrence.row].text, occurrence.text, occurrence.start) for occurrence in chosen]
-    unlabeled: list[str] = []
+    rows = target.table.rows
+    unlabeled: list[Node] = []
     for page in target.unlabeled_pages:
-        unlabeled += [nodes[row].text for row in pick_rows(target, selectors, page)]
-    return learn_range(examples, unlabeled, attribute.type)
+        unlabeled += [rows[row] for row in pick_rows(target, selectors, page)]
+    nodes = [rows[occurrence.row] for occurrence in chosen]
+    if any(occurrence.values for occurrence in chosen):
+        return learn_shared_range(nodes, chosen, unlabeled)
+    count = max(occurrence.nodes for occurrence in chosen)
+    joined = [join_texts(node, count) for node in nodes]
+    examples = [(text, part.text, part.start) for text, part in zip(joined, chosen, strict=True)]
+    return learn_range(examples, [join_texts(node, count) for node in unlabeled], attribute.type)
 
 
 def _with_other_places(rule: Rule, chosen: _Hypothesis, hypotheses: Sequence[_Hypothesis]) -> Rule:

@@ -6,17 +6,22 @@ generalizes best decides among them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from typing import NamedTuple
 
 from untemplate.labeling import Label
 from untemplate.learning.sample_table import SampleTable
+from untemplate.page import Node
 from untemplate.page.locating import (
     MATCH_STEPS,
     MAX_OCCURRENCES,
+    MatchStep,
     Occurrence,
     locate_elements,
+    locate_pairs,
+    locate_parts,
     locate_similar,
     locate_value,
     locate_xpath,
@@ -46,19 +51,19 @@ LabeledOccurrences = Mapping[int, Sequence[Sequence[Occurrence]]]
 
 def find_occurrences(table: SampleTable, page: int, label: Label, attribute: Attribute) -> list[Occurrence]:
     """Return all rows of a page where a labeled value occurs."""
-    nodes, start = table.rows_of_page(page), table.starts[page]
+    nodes = table.rows_of_page(page)
     if label.xpath is not None:
         found = locate_xpath(nodes, table.pages[page].tree, label.xpath, label.value)
     else:
         is_link = attribute.type in ("url", "image")
         found = locate_value(nodes, label.value or "", table.pages[page].url, prefers_links=is_link)
-    return [replace(occurrence, row=start + occurrence.row) for occurrence in found]
+    return _on_page(table, page, found)
 
 
 def find_element_occurrences(table: SampleTable, page: int, label: Label) -> list[Occurrence]:
     """Return the elements of a page, in a table with elements, whose texts together are a labeled value."""
     found = locate_elements(table.rows_of_page(page), label.value, table.pages[page].tree, label.xpath)
-    return [replace(occurrence, row=table.starts[page] + occurrence.row) for occurrence in found]
+    return _on_page(table, page, found)
 
 
 def occurrences_in_nodes(table: SampleTable, labels: PageLabels, attribute: Attribute) -> LabeledOccurrences:
@@ -93,47 +98,75 @@ class LocatedLabels:
 
 
 def locate_labels(table: SampleTable, labels: PageLabels, attribute: Attribute) -> LocatedLabels:
-    """Find all labels, each by the strictest step that finds it as the complete text of a node or an element."""
-    in_nodes = {page: list(found) for page, found in occurrences_in_nodes(table, labels, attribute).items()}
-    in_elements = {
-        page: list(found) for page, found in occurrences_in_elements(table.with_elements, labels).items()
-    }
+    """Find all labels, each by the strictest step that finds it.
+
+    A complete text that is only similar to a value counts more than a part of a text that equals it.
+    """
+    in_nodes: dict[int, list[list[Occurrence]]] = {}
+    in_elements: dict[int, list[list[Occurrence]]] = {}
     remarks: list[str] = []
     for page, page_labels in labels.items():
-        for number, label in enumerate(page_labels):
-            complete = [found for found in in_nodes[page][number] if found.mode != "part"]
-            if complete or in_elements[page][number] or label.xpath is not None:
-                continue
-            similar = _find_similar(table, page, label)
-            if similar:
-                in_nodes[page][number], in_elements[page][number] = similar[0], similar[1]
-                remarks += similar[2]
+        located = [_locate_label(table, page, label, attribute) for label in page_labels]
+        in_nodes[page] = [places.nodes for places in located]
+        in_elements[page] = [places.elements for places in located]
+        remarks += [places.remark for places in located if places.remark]
     return LocatedLabels(in_nodes, in_elements, remarks)
 
 
-def _find_similar(
-    table: SampleTable, page: int, label: Label
-) -> tuple[list[Occurrence], list[Occurrence], list[str]] | None:
-    """Return nodes and elements that equal a value in a looser step, and a remark if only letters and digits do."""
-    value, elements = label.value or "", table.with_elements
-    for step in MATCH_STEPS[1:]:
-        start = elements.starts[page]
-        rows = [
-            replace(o, row=start + o.row) for o in locate_similar(elements.rows_of_page(page), value, step)
+class _Places(NamedTuple):
+    """Where one label is: among nodes, among elements, and a remark if only letters and digits are the same."""
+
+    nodes: list[Occurrence]
+    elements: list[Occurrence]
+    remark: str = ""
+
+
+def _locate_label(table: SampleTable, page: int, label: Label, attribute: Attribute) -> _Places:
+    """Return where a label is: exactly, as a similar text, as a part of a node, or as a part of several."""
+    nodes = _find_dynamic(table, page, label, attribute)
+    elements = find_element_occurrences(table.with_elements, page, label)
+    exact = _Places(nodes, elements)
+    if elements or label.xpath is not None or any(found.mode != "part" for found in nodes):
+        return exact
+    value = label.value or ""
+    similar = _find_by_steps(table, page, value, locate_similar, MATCH_STEPS[1:])
+    if similar or nodes:
+        return similar or exact
+    pairs = _on_page(table, page, locate_pairs(table.rows_of_page(page), value))
+    parts = _find_by_steps(table, page, value, locate_parts, MATCH_STEPS)
+    if parts is None:
+        return _Places(pairs, [])
+    return parts._replace(nodes=parts.nodes or pairs)
+
+
+def _find_by_steps(
+    table: SampleTable,
+    page: int,
+    value: str,
+    locate: Callable[[Sequence[Node], str, MatchStep], list[Occurrence]],
+    steps: Sequence[MatchStep],
+) -> _Places | None:
+    """Return nodes and elements by the first step that finds any, with a remark if that is the loosest one."""
+    with_elements = table.with_elements
+    for step in steps:
+        nodes = _on_page(table, page, locate(table.rows_of_page(page), value, step))
+        found = _on_page(with_elements, page, locate(with_elements.rows_of_page(page), value, step))
+        elements = [
+            occurrence for occurrence in found if with_elements.rows[occurrence.row].kind == "element"
         ]
-        of_elements = [occurrence for occurrence in rows if occurrence.mode == "element"]
-        start = table.starts[page]
-        of_nodes = [
-            replace(o, row=start + o.row) for o in locate_similar(table.rows_of_page(page), value, step)
-        ]
-        if of_elements or of_nodes:
-            is_loose = step == "letters"
-            text = (of_nodes or of_elements)[0].text
+        if nodes or elements:
+            text = (nodes or elements)[0].text
             remark = (
                 f"{table.pages[page].id}: read {value!r} as {text!r}, which has the same letters and digits"
             )
-            return of_nodes, of_elements, [remark] if is_loose else []
+            return _Places(nodes, elements, remark if step == "letters" else "")
     return None
+
+
+def _on_page(table: SampleTable, page: int, occurrences: Iterable[Occurrence]) -> list[Occurrence]:
+    """Return occurrences among the nodes of a page as rows of the table."""
+    start = table.starts[page]
+    return [replace(occurrence, row=start + occurrence.row) for occurrence in occurrences]
 
 
 def _find_dynamic(table: SampleTable, page: int, label: Label, attribute: Attribute) -> list[Occurrence]:

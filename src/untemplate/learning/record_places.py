@@ -17,10 +17,10 @@ from itertools import islice
 from untemplate.labeling import Label
 from untemplate.learning.occurrences import PageLabels, occurrences_in_nodes
 from untemplate.learning.sample_table import SampleTable
-from untemplate.learning.value_lists import element_around, find_list_places
+from untemplate.learning.value_lists import ListPlace, element_around, find_list_places
 from untemplate.schema import Attribute, Schema
 
-__all__ = ["FAR_WEIGHT", "AttributePlaces", "weigh_labels", "weigh_places"]
+__all__ = ["FAR_WEIGHT", "AttributePlaces", "find_weighted_lists", "weigh_labels", "weigh_places"]
 
 # Places of one attribute that are compared with those of the others.
 MAX_COMPARED_PLACES = 25
@@ -234,3 +234,32 @@ def _has_path(table: SampleTable, number: int, steps: Iterable[tuple[str, str]])
     for step in steps:
         level = [child for parent in level for child in table.children(parent) if _look(table, child) == step]
     return bool(level)
+
+
+def find_weighted_lists(
+    table: SampleTable, labels: PageLabels, weights: Mapping[int, float]
+) -> dict[int, list[ListPlace]]:
+    """Return for each page with labels where they follow each other, each as a node or element of its own."""
+    places: dict[int, list[ListPlace]] = {}
+    for page, page_labels in labels.items():
+        if page_labels:
+            found = find_list_places(table, page, [label.value or "" for label in page_labels])
+            places[page] = _best_weighted(table, found, weights)
+    return places
+
+
+def _best_weighted(
+    table: SampleTable, places: Sequence[ListPlace], weights: Mapping[int, float]
+) -> list[ListPlace]:
+    """Return the places of a list that fit the page's other attributes best."""
+
+    def weight(place: ListPlace) -> float:
+        element = (
+            int(table.ancestor(1)[place.rows[0][-1]])
+            if len(place.rows) == 1
+            else element_around(table, place)
+        )
+        return weights.get(element, 0.0)
+
+    best = max(map(weight, places), default=0.0)
+    return [place for place in places if weight(place) == best]

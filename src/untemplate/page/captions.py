@@ -30,6 +30,7 @@ __all__ = [
     "MAX_CAPTION_LENGTH",
     "CaptionFinder",
     "count_pages_with_texts",
+    "join_texts",
     "may_be_caption",
     "min_static_pages",
     "nodes_after",
@@ -183,6 +184,12 @@ def nodes_after(node: Node) -> Iterator[Node]:
     For an attribute, these include the texts inside its element.
     """
     return _nodes_in_slots(_slots_after(node))
+
+
+def join_texts(node: Node, count: int) -> str:
+    """Return the text of a node and of the text nodes after it, so many in all, with blanks between them."""
+    following = islice(nodes_after(node), count - 1)
+    return " ".join([node.text, *(after.text for after in following)])
 
 
 def _nodes_in_slots(slots: Iterator[_Slot]) -> Iterator[Node]:

@@ -19,6 +19,7 @@ from lxml import etree
 __all__ = [
     "CROSSED_OUT_TAGS",
     "HIDDEN_TAGS",
+    "HIDING_STYLES",
     "INLINE_TAGS",
     "NAMING_ATTRIBUTES",
     "SAFE_NAME",
@@ -27,9 +28,11 @@ __all__ = [
     "element_names",
     "element_texts",
     "element_xpath",
+    "is_hidden",
     "nodes_at",
     "split_name",
     "squeeze",
+    "visible_lines",
     "visible_text",
     "words_around",
 ]
@@ -48,7 +51,19 @@ INLINE_TAGS = frozenset(
         *("sub", "sup", "time", "tt", "u", "var", "wbr"),
     }
 )
-_NOT_SEPARATING = INLINE_TAGS | HIDDEN_TAGS
+# They, comments and instructions.
+_NOT_SEPARATING = INLINE_TAGS | {etree.Comment, etree.PI}
+
+HIDING_STYLES = ("display:none", "visibility:hidden", "visibility:collapse")
+"""How the style of an element says that nothing of it is shown; blanks may be around the colon."""
+
+_HIDING_STYLE = re.compile(
+    r"(?i)(?:^|;)\s*(?:" + "|".join(style.replace(":", r"\s*:\s*") for style in HIDING_STYLES) + ")"
+)
+# Separates lines of a text; no page contains it.
+_LINE_END = "\0"
+# The start of an element that is not shown.
+_HIDDEN_START = -1
 
 NAMING_ATTRIBUTES = ("class", "id", "itemprop", "property")
 """Attributes that name an element."""
@@ -71,78 +86,126 @@ def squeeze(text: str) -> str:
     return " ".join(text.split())
 
 
-def visible_text(element: etree._Element) -> str:
-    """Return all visible text of an element as a browser shows it.
+def is_hidden(element: etree._Element) -> bool:
+    """Return True if browsers show nothing of an element: a script, `hidden`, or hidden by its own style.
 
-    Block elements and line breaks separate words; inline elements such as `<b>` do not.
+    What style sheets hide is not known here.
+    """
+    if element.tag in HIDDEN_TAGS or element.get("hidden") is not None:
+        return True
+    style = element.get("style")
+    return style is not None and _HIDING_STYLE.search(style) is not None
+
+
+def visible_text(element: etree._Element) -> str:
+    """Return all text of an element as readers see it.
+
+    Block elements and line breaks separate words; inline elements such as `<b>` do not. Hidden parts are left out.
+    Whether the element itself is hidden does not matter: a tab that opens on a click has a text.
 
     >>> from lxml import etree
-    >>> visible_text(etree.HTML("<p>1<b>2</b>3<br>4<script>5</script></p>"))
+    >>> visible_text(etree.HTML("<p>1<b>2</b>3<br>4<script>5</script><i hidden>6</i></p>"))
     '123 4'
     """
+    if element.tag in HIDDEN_TAGS:
+        return ""
+    if not len(element):  # most elements that are values contain no others, and this is ten times as fast
+        return squeeze(element.text or "")
+    return squeeze("".join(_visible_parts(element, " ")))
+
+
+def visible_lines(element: etree._Element) -> str:
+    """Return the same text as `visible_text`, with a line feed for the blank where a new line begins.
+
+    >>> from lxml import etree
+    >>> visible_lines(etree.HTML("<p>1 <b>egg</b><br>2 cups <a>milk</a></p>"))
+    '1 egg\\n2 cups milk'
+    """
+    lines = "".join(_visible_parts(element, _LINE_END)).split(_LINE_END)
+    return "\n".join(filter(None, map(squeeze, lines)))
+
+
+def _visible_parts(element: etree._Element, line_end: str) -> list[str]:
+    """Return the visible texts of an element in order, with `line_end` where a line begins or ends."""
     parts: list[str] = []
+    skipped = None
     walker = etree.iterwalk(element, events=("start", "end", "comment", "pi"))
     for event, inside in walker:
-        if event == "start":
-            if inside.tag in HIDDEN_TAGS:
-                walker.skip_subtree()
-            else:
-                parts += ("" if inside.tag in INLINE_TAGS else " ", inside.text or "")
+        if event == "start" and inside is not element and is_hidden(inside):
+            skipped = inside
+            walker.skip_subtree()
             continue
-        if event == "end" and inside.tag not in _NOT_SEPARATING:
-            parts.append(" ")
-        if inside is not element:
-            parts.append(inside.tail or "")
-    return squeeze("".join(parts))
+        if inside.tag not in _NOT_SEPARATING and inside is not skipped:
+            parts.append(line_end)
+        text = inside.text if event == "start" else inside.tail
+        if text:
+            parts.append(text)
+    return parts[:-1] if element.tail else parts
 
 
 def element_texts(root: etree._Element, max_length: int) -> dict[etree._Element, str]:
     """Return the visible text of every element of a page that has a text of at most this length.
 
-    The texts are those of `visible_text`, but one walk over the page finds them all.
+    The texts are those of `visible_text`, but one walk over the page, and one over each hidden part, finds them all.
+    """
+    texts: dict[etree._Element, str] = {}
+    roots = [root]
+    while roots:
+        page_text, spans, hidden = _element_spans(roots.pop(), max_length)
+        for element, (start, end) in spans.items():
+            text = squeeze(page_text[start:end])
+            if 0 < len(text) <= max_length:
+                texts[element] = text
+        roots += [element for element in hidden if element.tag not in HIDDEN_TAGS]
+    return texts
+
+
+def _element_spans(
+    root: etree._Element, max_length: int
+) -> tuple[str, dict[etree._Element, tuple[int, int]], list[etree._Element]]:
+    """Return the visible text of an element, where the elements inside are in it, and the hidden ones.
+
+    This runs for every element of a page, so it stays one loop. Longer texts are left out.
     """
     parts: list[str] = []
     length = 0
     open_starts: list[int] = []
     spans: dict[etree._Element, tuple[int, int]] = {}
+    hidden: list[etree._Element] = []
     walker = etree.iterwalk(root, events=("start", "end", "comment", "pi"))
     for event, element in walker:
-        text = ""
         if event == "start":
-            if element.tag in HIDDEN_TAGS:
-                open_starts.append(-1)
+            if element is not root and is_hidden(element):
+                hidden.append(element)
+                open_starts.append(_HIDDEN_START)
                 walker.skip_subtree()
                 continue
             open_starts.append(length)
-            text = _keep_edges(element.text)
-            if element.tag not in INLINE_TAGS:
-                text = " " + text
+            text = (
+                _keep_edges(element.text) if element.tag in INLINE_TAGS else " " + _keep_edges(element.text)
+            )
         else:
+            text = _keep_edges(element.tail)
             if event == "end":
                 start = open_starts.pop()
-                if 0 <= start < length and length - start <= max_length + 2:
+                if _HIDDEN_START < start < length <= start + max_length + 2:
                     spans[element] = (start, length)
-                if element.tag not in _NOT_SEPARATING:
-                    text = " "
-            text += _keep_edges(element.tail)
-        if text:
-            parts.append(text)
-            length += len(text)
-    page_text = "".join(parts)
-    texts = {element: squeeze(page_text[start:end]) for element, (start, end) in spans.items()}
-    return {element: text for element, text in texts.items() if 0 < len(text) <= max_length}
+                if start > _HIDDEN_START and element.tag not in INLINE_TAGS:
+                    text = " " + text
+        parts.append(text)
+        length += len(text)
+    return "".join(parts), spans, hidden
 
 
 def _keep_edges(text: str | None) -> str:
     """Return a text with white space squeezed, but with the blanks at its ends that separate it from others."""
     if not text:
         return ""
-    words = text.split()
-    if not words:
+    if text.isspace():
         return " "
     before = " " if text[0].isspace() else ""
     after = " " if text[-1].isspace() else ""
-    return f"{before}{' '.join(words)}{after}"
+    return f"{before}{' '.join(text.split())}{after}"
 
 
 def split_name(name: str) -> list[str]:

@@ -17,9 +17,11 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
+from math import ceil
 from typing import Literal, TypeVar
 from urllib.parse import urljoin
 
@@ -36,8 +38,12 @@ __all__ = [
     "Occurrence",
     "clean_value",
     "comparable_text",
+    "is_separator",
     "letters_and_digits",
     "locate_elements",
+    "locate_list",
+    "locate_pairs",
+    "locate_parts",
     "locate_similar",
     "locate_value",
     "locate_xpath",
@@ -51,11 +57,12 @@ MAX_SPAN_NODES = 12
 MAX_OCCURRENCES = 100
 """Occurrences of one value that are kept: a text with more says little, and comparing all takes quadratic time."""
 
-MatchMode = Literal["node", "span", "element", "part", "attribute"]
+MatchMode = Literal["node", "span", "element", "part", "pair", "attribute"]
 """How a value fills the place where it occurs.
 
 `node`: all of a text node; `span`: several consecutive text nodes; `element`: all text of an element; `part`: a part
-of a text node; `attribute`: the value of an HTML attribute.
+of a text node or of an element's text; `pair`: from the middle of one text node to that of a later one; `attribute`:
+the value of an HTML attribute.
 """
 
 MatchStep = Literal["exact", "typographic", "letters"]
@@ -66,17 +73,28 @@ MATCH_STEPS: tuple[MatchStep, ...] = ("exact", "typographic", "letters")
 
 # Values with fewer letters are not compared by letters and digits alone: `5.0` is not 50.
 MIN_COMPARED_LETTERS = 4
+
+# A value is searched in the texts of elements up to this length: it is not a part of an article.
+MAX_PART_CONTEXT = 500
+
+# Values of one list: the share that must be in a text, how often the first may occur there, and the greatest length
+# of a text between two that may be a value which was not found.
+MIN_LIST_SHARE = 0.6
+MAX_LIST_STARTS = 20
+MAX_LOST_LENGTH = 100
+
 # Typographic variants that Unicode's compatibility forms leave apart.
+_VARIANTS = {"'": "‘’‚‛′`´ʼ", '"': "“”„‟″«»", "-": "‐‑‒–—―−", "x": "×", "/": "⁄"}
 _PLAIN_SIGNS = str.maketrans(
     {
-        **dict.fromkeys("‘’‚‛′`´ʼ", "'"),
-        **dict.fromkeys("“”„‟″«»", '"'),
-        **dict.fromkeys("‐‑‒–—―−", "-"),
+        **{variant: sign for sign, variants in _VARIANTS.items() for variant in variants},
         **dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060\ufeff"),
-        "×": "x",
-        "⁄": "/",
     }
 )
+_SIGN_PATTERNS = {sign: f"[{re.escape(sign)}{variants}]" for sign, variants in _VARIANTS.items()}
+
+# Up to three signs, a word of up to five letters such as `and`, or both.
+_SEPARATOR = re.compile(r"\s*(?:[^\w\s]{1,3}\s*)?(?:[^\W\d_]{1,5}\s+)?")
 
 K = TypeVar("K")
 _SIGNS = re.compile(r"[\W_]+")
@@ -90,8 +108,10 @@ class Occurrence:
         row: index of its first node among the nodes that were searched.
         mode: how the value fills the place.
         text: the value as it is written there.
-        start: for a part, the offset in the node's text.
-        nodes: for a span, the number of text nodes.
+        start: for a part or a pair, the offset in the node's text.
+        nodes: for a span or a pair, the number of text nodes.
+        values: if the text is a list of several labeled values, these, as they are written there.
+        lost: how many further labeled values of the list were not found.
     """
 
     row: int
@@ -99,6 +119,8 @@ class Occurrence:
     text: str
     start: int = 0
     nodes: int = 1
+    values: tuple[str, ...] = ()
+    lost: int = 0
 
 
 def clean_value(value: str) -> str:
@@ -132,12 +154,17 @@ def locate_similar(nodes: Sequence[Node], value: str, step: MatchStep) -> list[O
     Short values are not compared by letters and digits alone.
     """
     wanted = comparable_text(value, step)
-    if step == "letters" and sum(map(str.isalpha, wanted)) < MIN_COMPARED_LETTERS:
+    if step == "letters" and not _is_comparable(value):
         return []
     rows = (row for row, node in enumerate(nodes) if comparable_text(node.text, step) == wanted)
     return [
         Occurrence(row, _complete_mode(nodes[row]), nodes[row].text) for row in islice(rows, MAX_OCCURRENCES)
     ]
+
+
+def _is_comparable(value: str) -> bool:
+    """Return True if a value is long enough to be compared by letters and digits alone."""
+    return sum(map(str.isalpha, value)) >= MIN_COMPARED_LETTERS
 
 
 def _complete_mode(node: Node) -> MatchMode:
@@ -201,14 +228,153 @@ def _spans_of_nodes(texts: Sequence[tuple[int, str]], value: str) -> Iterator[Oc
 
 def _parts_of_nodes(texts: Sequence[tuple[int, str]], value: str) -> Iterator[Occurrence]:
     """Yield the nodes whose text contains the value, but not in the middle of a word."""
-    start = r"(?<!\w)" if value[:1].isalnum() else ""
-    end = r"(?!\w)" if value[-1:].isalnum() else ""
-    pattern = re.compile(start + re.escape(value) + end)
+    pattern = _part_pattern(value, "exact")
     for row, text in texts:
         if value not in text or value == text:
             continue
         if match := pattern.search(text):
             yield Occurrence(row, "part", value, match.start())
+
+
+def locate_parts(nodes: Sequence[Node], value: str, step: MatchStep) -> list[Occurrence]:
+    """Return the text nodes and elements that contain a value; of elements inside each other, the innermost."""
+    if step == "letters" and not _is_comparable(value):
+        return []
+    pattern = _part_pattern(value, step)
+    found: list[Occurrence] = []
+    for row, node in enumerate(nodes):
+        is_short = node.is_text or (node.kind == "element" and len(node.text) <= MAX_PART_CONTEXT)
+        if is_short and (match := pattern.search(node.text)):
+            found.append(Occurrence(row, "part", match[0], match.start()))
+    return _innermost(nodes, found)[:MAX_OCCURRENCES]
+
+
+def locate_pairs(nodes: Sequence[Node], value: str) -> list[Occurrence]:
+    """Return where a value begins in one text node and ends in a later one (Vertex III-C.4)."""
+    value = clean_value(value)
+    texts = [(row, node.text) for row, node in enumerate(nodes) if node.is_text]
+    return list(islice(_pairs_of_nodes(texts, value), MAX_OCCURRENCES))
+
+
+def _pairs_of_nodes(texts: Sequence[tuple[int, str]], value: str) -> Iterator[Occurrence]:
+    """Yield the pairs of nodes between which the joined texts contain the value."""
+    first_word = _part_pattern(value.partition(" ")[0], "exact")
+    for index, (row, text) in enumerate(texts):
+        for match in first_word.finditer(text):
+            beginning = text[match.start() :]
+            following = [text for _, text in texts[index + 1 : index + MAX_SPAN_NODES]]
+            if value.startswith(beginning) and (count := _count_following(beginning, following, value)):
+                yield Occurrence(row, "pair", value, match.start(), 1 + count)
+
+
+def _count_following(beginning: str, following: Sequence[str], value: str) -> int:
+    """Return how many texts after a beginning are needed to complete a value; 0 if they do not."""
+    joined = beginning
+    for count, text in enumerate(following, 1):
+        joined = f"{joined} {text}"
+        if joined.startswith(value) and not joined[len(value) :][:1].isalnum():
+            return count
+        if not value.startswith(joined):
+            return 0
+    return 0
+
+
+@lru_cache(maxsize=4096)
+def _part_pattern(value: str, step: MatchStep) -> re.Pattern[str]:
+    """Return a pattern that finds a value inside a text, but not in the middle of a word."""
+    wanted = comparable_text(value, step)
+    if step == "letters":
+        inside = r"[\W_]*".join(map(re.escape, wanted))
+    elif step == "typographic":
+        inside = "".join(_SIGN_PATTERNS.get(sign) or re.escape(sign) for sign in wanted)
+    else:
+        inside = re.escape(wanted)
+    start = r"(?<!\w)" if wanted[:1].isalnum() else ""
+    end = r"(?!\w)" if wanted[-1:].isalnum() else ""
+    return re.compile(start + inside + end, re.IGNORECASE if step == "letters" else 0)
+
+
+# Values of a list in one text
+
+
+def is_separator(text: str) -> bool:
+    """Return True if a text between two values can separate them: signs, a short word, or a blank.
+
+    >>> [is_separator(text) for text in (", ", " and ", ", und ", "/", " then add the ", "")]
+    [True, True, True, True, False, False]
+    """
+    return bool(text) and _SEPARATOR.fullmatch(text) is not None
+
+
+def locate_list(nodes: Sequence[Node], values: Sequence[str]) -> list[Occurrence]:
+    """Return the nodes in whose text several values follow each other, with nothing but separators between them.
+
+    Each occurrence is the text from the first value to the last. A few values may be missing, as labels may be wrong.
+    Of elements inside each other only the innermost counts.
+    """
+    needed = max(2, ceil(MIN_LIST_SHARE * len(values)))
+    least = sum(sorted(len(letters_and_digits(value)) for value in values)[:needed])
+    candidates = [(row, node) for row, node in enumerate(nodes) if len(node.text) >= least]
+    for step in MATCH_STEPS:
+        patterns = [
+            _part_pattern(value, step if _is_comparable(value) else "typographic") for value in values
+        ]
+        lists = (_list_in_text(row, node, patterns) for row, node in candidates)
+        found = [occurrence for occurrence in lists if len(occurrence.values) >= needed]
+        if found:
+            return _innermost(nodes, found)[:MAX_OCCURRENCES]
+    return []
+
+
+def _list_in_text(row: int, node: Node, patterns: Sequence[re.Pattern[str]]) -> Occurrence:
+    """Return where values follow each other in the text of a node; the occurrence has none if they do not."""
+    matches = _follow_in_text(node.text, patterns)
+    if not matches:
+        return Occurrence(row, "part", "")
+    start = matches[0].start()
+    # If the last values were not found, the list may go on to the end of the text.
+    end = matches[-1].end() if matches[-1].re is patterns[-1] else len(node.text)
+    text = node.text[start:end]
+    mode = _complete_mode(node) if text == node.text else "part"
+    found = tuple(match[0] for match in matches)
+    return Occurrence(row, mode, text, start, values=found, lost=len(patterns) - len(found))
+
+
+def _follow_in_text(text: str, patterns: Sequence[re.Pattern[str]]) -> list[re.Match[str]]:
+    """Return the longest run of matches of the patterns in their order, with separators between them."""
+    for number, pattern in enumerate(patterns):
+        starts = list(islice(pattern.finditer(text), MAX_LIST_STARTS))
+        if starts:
+            return max((_run_from(start, patterns[number + 1 :]) for start in starts), key=len)
+    return []
+
+
+def _run_from(start: re.Match[str], patterns: Iterable[re.Pattern[str]]) -> list[re.Match[str]]:
+    """Return a match and those that follow it, each after a separator or a value that was not found."""
+    matches = [start]
+    is_missing = False
+    for pattern in patterns:
+        match = pattern.search(start.string, matches[-1].end())
+        gap = start.string[matches[-1].end() : match.start()] if match else ""
+        if is_separator(gap) or (is_missing and 0 < len(gap) <= MAX_LOST_LENGTH):
+            matches += [match] if match else []
+            is_missing = False
+        else:
+            is_missing = True
+    return matches
+
+
+def _innermost(nodes: Sequence[Node], occurrences: Sequence[Occurrence]) -> list[Occurrence]:
+    """Return the occurrences without those in elements that contain another such element."""
+    elements = [nodes[found.row].element for found in occurrences if nodes[found.row].kind == "element"]
+    outer: set[etree._Element] = set()
+    for element in elements:
+        outer.update(element.iterancestors())
+    return [
+        found
+        for found in occurrences
+        if nodes[found.row].kind != "element" or nodes[found.row].element not in outer
+    ]
 
 
 def locate_elements(

@@ -14,7 +14,7 @@ from typing import TypeVar
 from lxml import etree
 
 from untemplate.errors import PageError
-from untemplate.page.dom import HIDDEN_TAGS, attribute_step, element_xpath, squeeze
+from untemplate.page.dom import HIDDEN_TAGS, attribute_step, element_xpath, squeeze, visible_lines
 from untemplate.page.embedded_data import EmbeddedData
 from untemplate.page.parsing import (
     DEFAULT_LIMITS,
@@ -93,6 +93,18 @@ class Node:
     def with_text(self, text: str) -> Node:
         """Return a copy of the node with another text, usually a part of its text."""
         return Node(self.element, self.kind, text, self._path)
+
+    def lines(self) -> str:
+        """Return the text with a line feed for each blank at which a new line begins.
+
+        In elements these are the lines that readers see, in text nodes those of the HTML.
+        """
+        if self.kind == "element":
+            return visible_lines(self.element)
+        if not self.is_text:
+            return self.text
+        raw = self.element.text if self.kind == "text" else self.element.tail
+        return "\n".join(filter(None, map(squeeze, (raw or "").splitlines())))
 
     @property
     def is_attribute(self) -> bool:
@@ -294,13 +306,13 @@ def _walk_nodes(root: etree._Element) -> Iterator[Node]:
             for name, value in element.attrib.items():
                 if name in VALUE_ATTRIBUTES and (text := squeeze(value)):
                     yield Node(element, "@" + name, text, f"{path}@{name}")
-            if element.text and (text := squeeze(element.text)):
-                yield Node(element, "text", text, path + "text()")
-            continue
-        if event == "end":
-            paths.pop()
-        if element.tail and (text := squeeze(element.tail)):
-            yield Node(element, "tail", text, paths[-1] + "text()")
+            raw, kind = element.text, "text"
+        else:
+            if event == "end":
+                paths.pop()
+            raw, kind = element.tail, "tail"
+        if raw and (text := squeeze(raw)):
+            yield Node(element, kind, text, paths[-1] + "text()")
 
 
 # Pages by id or URL: labels, remembered records and commands name a page by either

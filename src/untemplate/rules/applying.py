@@ -10,13 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import islice
 
 import re2
 from lxml import etree
 
 from untemplate.page import Node, Page
-from untemplate.page.captions import CaptionFinder, nodes_after, static_key
+from untemplate.page.captions import CaptionFinder, join_texts, static_key
 from untemplate.page.embedded_data import META
 from untemplate.rules.embedded_selection import embedded_nodes, same_texts
 from untemplate.rules.node_selection import (
@@ -178,20 +177,36 @@ class _RuleRun:
         return self._find_by_committee()
 
     def _read_values(self, selector: Selector, name: str) -> list[Match]:
-        """Return the values at the selected nodes. A single value is the first one, preferably not crossed out."""
+        """Return the values at the nodes that a selector selects."""
         nodes = select_candidates(selector, self.candidates, self.captions)
         if self.rule.classifier is not None:
             nodes = self._pick_likeliest(self.rule.classifier, nodes)
-        matches: list[Match] = []
-        for node in nodes:
-            if text := self._value_text(node):
-                matches.append(Match(node, text, name, 1.0))
-                if not self.attribute.many and not is_crossed_out(node):
-                    matches = matches[-1:]
-                    break
+        matches = self._matches_at_one(nodes, name) if self._uses_one_node else self._matches_at(nodes, name)
         if not self.page.is_complete and not self._is_final(selector, matches):
             raise NeedsCompletePage
         return matches if self.attribute.many else matches[:1]
+
+    @property
+    def _uses_one_node(self) -> bool:
+        """True if all values are at one node: there is only one, or separators are between them."""
+        return not self.attribute.many or bool(self.rule.range and self.rule.range.separators)
+
+    def _matches_at_one(self, nodes: Iterable[Node], name: str) -> list[Match]:
+        """Return the values at the first node that has any, preferably one that is not crossed out."""
+        crossed_out: list[Match] = []
+        for node in nodes:
+            matches = self._matches_at([node], name)
+            if matches and not is_crossed_out(node):
+                return matches
+            crossed_out = crossed_out or matches
+        return crossed_out
+
+    def _matches_at(self, nodes: Iterable[Node], name: str) -> list[Match]:
+        """Return the values at all of these nodes."""
+        matches: list[Match] = []
+        for node in nodes:
+            matches += [Match(node, text, name, 1.0) for text in self._value_texts(node)]
+        return matches
 
     def _judge_matches(self, matches: list[Match]) -> list[Match]:
         """Return the matches, each with the committee's confidence in it; several values are judged as a whole."""
@@ -217,15 +232,14 @@ class _RuleRun:
         if likeliest is not None:
             yield likeliest
 
-    def _value_text(self, node: Node) -> str | None:
-        """Return the value that begins at this node: joined, cut to its range, and checked; None if there is none."""
-        text: str | None = node.text
+    def _value_texts(self, node: Node) -> list[str]:
+        """Return the values that begin at this node: joined, cut to their range, and checked."""
+        range_ = self.rule.range
+        text = node.lines() if range_ and range_.keeps_lines else node.text
         if self.rule.nodes > 1:
-            following = islice(nodes_after(node), self.rule.nodes - 1)
-            text = " ".join([node.text, *(other.text for other in following)])
-        if text and self.rule.range:
-            text = self.rule.range.prune(text)
-        return text if text and self._is_allowed(text) else None
+            text = join_texts(node, self.rule.nodes)
+        values = range_.cut_values(text) if range_ else [text]
+        return [value for value in values if value and self._is_allowed(value)]
 
     def _is_allowed(self, text: str) -> bool:
         """Return True if a text has the attribute's type and pattern, where the rule requires them."""
@@ -263,7 +277,7 @@ class _RuleRun:
         """
         if any(self.page.may_truncate(match.node) for match in matches):
             return False
-        keeps_first = bool(matches) and not self.attribute.many and selector.position >= 0
+        keeps_first = bool(matches) and self._uses_one_node and selector.position >= 0
         if keeps_first and is_crossed_out(matches[0].node):
             keeps_first = False  # a value that is not crossed out may follow
         if keeps_first and selector.lookahead_level < 0:

@@ -307,6 +307,10 @@ class _RangeSection(_Section):
     start: int | None = None
     stop: int | None = None
     type: Type | None = None
+    separators: list[Annotated[str, Field(min_length=1)]] | tuple[str, ...] = ()
+
+    def parse(self) -> Range:
+        return Range(**vars(self) | {"separators": tuple(self.separators)})
 
 
 class _RuleSection(_Section):
@@ -331,7 +335,7 @@ class _RuleSection(_Section):
             tuple(selector.parse() for selector in self.selectors),
             tuple(selector.parse() for selector in self.committee),
             self.classifier.parse() if self.classifier else None,
-            Range(**vars(self.range)) if self.range else None,
+            self.range.parse() if self.range else None,
             self.nodes,
             self.typed,
             self.single,

@@ -245,7 +245,21 @@ def _tag_path(features: Sequence[Feature]) -> str:
 
 
 def _describe_range(range_: Range) -> str:
-    """Describe which part of a text is the value: ", the part after “Price:”", ", word 2"."""
+    """Describe which part of a text is the value, and how a list is split: ", word 2", ", split at “/”"."""
+    return _describe_part(range_) + _describe_separators(range_)
+
+
+def _describe_separators(range_: Range) -> str:
+    """Describe how a text with several values is split; empty if it has one."""
+    if not range_.separators:
+        return ""
+    if range_.keeps_lines:
+        return ", line by line"
+    return f", split at {_join_alternatives(range_.separators, '“{}”')}"
+
+
+def _describe_part(range_: Range) -> str:
+    """Describe which part of a text is meant: ", the part after “Price:”"; empty for all of it."""
     if range_.type is not None:
         return f", the part that looks like a {range_.type}"
     if range_.start is not None:

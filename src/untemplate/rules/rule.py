@@ -7,9 +7,10 @@ and cuts the value out of a node's text (Range). Nothing here reads a page: `nod
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from lxml import etree
 
@@ -214,7 +215,9 @@ class CandidateClassifier:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Which part of a node's text is the value (Vertex III-C.4). Exactly one of three ways is used.
+    """Which part of a node's text is the value (Vertex III-C.4), and how it is split if it is a list of values.
+
+    At most one of three ways is used to find the part; without any, it is the complete text.
 
     Attributes:
         after: by delimiters: the value follows the first occurrence of this text …
@@ -222,6 +225,8 @@ class Range:
         start: by tokens: the first one of the value, counted from the text's end if negative.
         stop: the first token that no longer belongs to it, counted likewise; 0 means up to the end.
         type: by type: the part of the text that looks like one.
+        separators: the texts between the values, such as `, ` and ` and `, if the part is a list of several. A line
+            feed separates the lines that readers see.
     """
 
     after: str | None = None
@@ -229,6 +234,26 @@ class Range:
     start: int | None = None
     stop: int | None = None
     type: Type | None = None
+    separators: tuple[str, ...] = ()
+
+    @property
+    def keeps_lines(self) -> bool:
+        """True if the range applies to a text with its line feeds."""
+        return "\n" in self.separators
+
+    def cut_values(self, text: str) -> list[str]:
+        """Return all values in the text: one, several between separators, or none.
+
+        >>> Range(after="Tags: ", separators=(", ", " and ")).cut_values("Tags: tea, cake and jam")
+        ['tea', 'cake', 'jam']
+        """
+        part = self.prune(text)
+        if part is None:
+            return []
+        if not self.separators:
+            return [part]
+        pieces = _separator_pattern(self.separators).split(part)
+        return [value for piece in pieces if (value := piece.strip())]
 
     def prune(self, text: str) -> str | None:
         """Return the part of the text that is the value; None if there is no such part."""
@@ -250,6 +275,12 @@ class Range:
             if not delimiter:
                 return None
         return text.strip() or None
+
+
+@lru_cache(maxsize=1024)
+def _separator_pattern(separators: tuple[str, ...]) -> re.Pattern[str]:
+    """Return a pattern of all separators, in which longer ones come first."""
+    return re.compile("|".join(map(re.escape, sorted(separators, key=len, reverse=True))))
 
 
 @dataclass(frozen=True)

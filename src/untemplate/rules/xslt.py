@@ -4,8 +4,9 @@
 same text as `Rules.extract`. Selectors are tried in order and the committee votes as in `applying`.
 
 What XSLT 1.0 cannot express is left out and named in a comment: rules with a classifier, ranges that search for a
-type by regular expression, embedded data, and all rules of list pages, which apply to records as pages of their own.
-Of a rule that also selects nodes, that part is exported. That a text has exactly one value of its type is not tested.
+type by regular expression or split a text into several values, embedded data, and all rules of list pages, which
+apply to records as pages of their own. Of a rule that also selects nodes, that part is exported. That a text has
+exactly one value of its type is not tested.
 Choosing the wrapper of a page, typed data and confidences remain in Python.
 """
 
@@ -13,11 +14,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from string import ascii_lowercase, ascii_uppercase
 
 from lxml import etree
 from lxml.builder import ElementMaker
 
-from untemplate.page.dom import CROSSED_OUT_TAGS, HIDDEN_TAGS, INLINE_TAGS, SAFE_NAME
+from untemplate.page.dom import CROSSED_OUT_TAGS, HIDDEN_TAGS, HIDING_STYLES, INLINE_TAGS, SAFE_NAME
 from untemplate.rules.feature import SEPARATOR, xpath_literal
 from untemplate.rules.rule import Range, Rule, Selector, Wrapper
 from untemplate.schema import Attribute, Schema
@@ -42,6 +44,9 @@ NOT_VALIDATED = "texts with several values of the type are not left out"
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _HIDDEN = " or ".join(f"ancestor::{tag}" for tag in sorted(HIDDEN_TAGS))
 _CROSSED_OUT = " or ".join(f"ancestor-or-self::{tag}" for tag in sorted(CROSSED_OUT_TAGS))
+# Whether an element is hidden by an attribute or its style, as by `is_hidden`.
+_STYLE = f"concat(';', translate(@style, '{ascii_uppercase} \t\r\n', '{ascii_lowercase}'))"
+_HIDES_ITSELF = " or ".join(["@hidden", *(f"contains({_STYLE}, ';{style}')" for style in HIDING_STYLES)])
 # White space for Python but not for XML; digits of the basic plane, which are the ones that pages use.
 _SPACES = "".join(char for char in map(chr, range(0x80, 0x3001)) if char.isspace())
 _DIGITS = "".join(char for char in map(chr, range(0x10000)) if char.isdigit())
@@ -119,6 +124,8 @@ def not_exportable(rule: Rule) -> str | None:
         return "the rule needs a classifier"
     if rule.range is not None and rule.range.type is not None:
         return f"the rule looks for a {rule.range.type} by regular expression"
+    if rule.range is not None and rule.range.separators:
+        return "the rule splits a text into several values"
     if any(_NOT_XML.search(selector.xpath) for selector in (*rule.selectors, *rule.committee)):
         return "the rule names characters that XML does not allow"
     return None
@@ -243,7 +250,7 @@ def _text_variables(rule: Rule) -> Iterator[etree._Element]:
     """
     node = rule.selectors[0].node
     if node == "element()":
-        yield _xsl.variable(_xsl("apply-templates", select=".", mode="text"), name="raw")
+        yield _xsl.variable(_xsl("apply-templates", select="node()", mode="text"), name="raw")
         yield _xsl.variable(name="whole", select="normalize-space(translate($raw, $spaces, $blanks))")
     elif rule.nodes > 1:
         after = "(..//text()|../following::text())" if node.startswith("@") else "following::text()"
@@ -261,6 +268,7 @@ def _text_templates() -> Iterator[etree._Element]:
     inline = "|".join(sorted(INLINE_TAGS))
     yield _xsl.template(_xsl("apply-templates", mode="text"), match=inline, mode="text")
     yield _xsl.template(match="|".join([*sorted(HIDDEN_TAGS), "comment()"]), mode="text")
+    yield _xsl.template(match=f"*[{_HIDES_ITSELF}]", mode="text")
 
 
 def _squeezed_texts(nodes: str) -> etree._Element:
