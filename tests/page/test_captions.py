@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from tests.rules.trees import html_trees
 from untemplate import Node, Page, read_pages, static_text
 from untemplate.learning import SampleTable
-from untemplate.page.captions import MAX_STEPS, CaptionFinder, text_after, text_before
+from untemplate.page.captions import MAX_STEPS, CaptionFinder, find_caption_places, text_after, text_before
 
 
 def node_of(page: Page, text: str) -> Node:
@@ -128,6 +128,29 @@ def test_static_text_needs_two_readable_pages() -> None:
 
 def test_static_text_needs_the_same_path() -> None:
     assert static_text([Page(html="<p>x</p>"), Page(html="<b>x</b>")], share=0.6) == frozenset()
+
+
+def places(*pages: str) -> list[list[tuple[str, str]]]:
+    """The texts of pages: a capital letter is the place of the text after it."""
+    return [[(word[0], word[1:]) for word in page.split()] for page in pages]
+
+
+def test_captions_repeat_at_their_place() -> None:
+    pages = places("Cborn V1950 Cdied V2001", "Cborn V1987 Cspouse VAda", "Cdied V1833 Cspouse VBo")
+    assert find_caption_places(pages) == {"C": {"born", "died", "spouse"}}
+
+
+def test_frequent_values_of_a_field_are_no_captions() -> None:
+    """One text a page is a field, though few different ones occur."""
+    assert find_caption_places(places("Gnovel T1", "Gpoem T2", "Gnovel T3", "Gpoem T4")) == {}
+
+
+def test_links_of_a_menu_are_no_captions() -> None:
+    assert find_caption_places(places("Ma Mb Mc Vx", "Ma Mc Vy", "Mb Mc Vz")) == {}
+
+
+def test_places_with_many_texts_of_one_page_are_no_captions() -> None:
+    assert find_caption_places(places("Ca V1 Cb V2 Cx V3", "Ca V4 Cb V5 Cy V6", "Cz V7 Cq V8")) == {}
 
 
 @pytest.mark.parametrize("site", ["bookshop", "players", "recipes", "restaurants"])

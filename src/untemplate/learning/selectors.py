@@ -66,8 +66,7 @@ def _find_alternative(
     Only values with a type are looked for like this, and only if they have no caption of their own: without the
     caption there is no value, and other texts may be inside the same region.
     """
-    rows = target.best_rows()
-    if target.type is None or any(Description.of(target, row).has_own_caption for row in rows):
+    if target.type is None or _has_own_captions(target):
         return []
     missed = [page for page in target.unlabeled_pages if not pick_rows(target, selectors, page)]
     if not missed:
@@ -82,6 +81,23 @@ def _find_alternative(
     return []
 
 
+def _has_own_captions(target: LearningTarget) -> bool:
+    """Return True if a caption is right before one of the values, so that without the caption there is no value."""
+    return any(Description.of(target, row).has_own_caption for row in target.best_rows())
+
+
+def _pages_without_caption(target: LearningTarget) -> list[int]:
+    """Return the unlabeled pages that lack the captions of the values, if each of these has one right before it."""
+    descriptions = [Description.of(target, row) for row in target.best_rows()]
+    if not all(description.has_own_caption for description in descriptions):
+        return []
+    captioned = 0
+    for description in descriptions:
+        if description.caption:
+            captioned |= target.bits([description.caption])
+    return [page for page in target.unlabeled_pages if not target.table.on_page(captioned, page)]
+
+
 def _coarser_selectors(target: LearningTarget, variant: Variant) -> Iterator[Selector]:
     for features in variant.sets[1:]:
         yield _measured_selector(target, features, variant.position, variant.region)
@@ -90,10 +106,14 @@ def _coarser_selectors(target: LearningTarget, variant: Variant) -> Iterator[Sel
 
 
 def learn_committee(target: LearningTarget, selectors: Sequence[Selector]) -> list[Selector]:
-    """Return the paper's choices: most general precise feature sets, each in other contexts than those before."""
+    """Return the paper's choices: most general precise feature sets, each in other contexts than those before.
+
+    Of values with a caption, members are left out that find something on pages without the caption: they count.
+    """
     positives = [row for page in target.rows for row in pick_rows(target, selectors, page)]
     features = allowed_features(target, shared_features(target.table, positives))
     search = Search(target.table, positives, target.rows.keys(), target.universe, target.many)
+    uncaptioned = _pages_without_caption(target)
     members: list[Selector] = []
     while features and len(members) < MAX_COMMITTEE:
         best = search.best_by_distance(features)
@@ -101,9 +121,15 @@ def learn_committee(target: LearningTarget, selectors: Sequence[Selector]) -> li
             break
         features = without_contexts(features, best.features)
         member = _measured_selector(target, best.features, 0)
-        if _agrees(target, member, selectors):
+        if _agrees(target, member, selectors) and not _finds_often(target, member, uncaptioned):
             members.append(member)
     return members
+
+
+def _finds_often(target: LearningTarget, member: Selector, pages: Sequence[int]) -> bool:
+    """Return True if a member finds something on more than a few of the pages on which there is no value."""
+    found = sum(bool(pick_rows(target, [member], page)) for page in pages)
+    return found > (1 - MIN_AGREEMENT) * len(pages)
 
 
 def learn_elsewhere(

@@ -6,6 +6,7 @@ nodes, features that exclude them are added. Where no features do, a position is
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, islice
@@ -22,6 +23,7 @@ from untemplate.learning.search import (
     shared_features,
     tag_path,
 )
+from untemplate.page.locating import MAX_OCCURRENCES
 from untemplate.rules.feature import CAPTION, Feature
 from untemplate.rules.rule import Region
 from untemplate.value_types import Type, is_one_typed
@@ -47,7 +49,7 @@ MAX_DISTANCE = 4
 MEANINGFUL_TYPES = frozenset({"inside-word", "out-left-text", "out-left-word"})
 # Worth of a variant with features added, without its caption, that takes the first or last of several nodes, that
 # counts nodes, or that only says what all of several values share; 1 for a plain description.
-WORTH_REFINED, WORTH_UNCAPTIONED, WORTH_FIRST, WORTH_COUNTED, WORTH_GENERAL = 0.75, 0.5, 0.5, 0.2, 0.25
+WORTH_REFINED, WORTH_UNCAPTIONED, WORTH_FIRST, WORTH_COUNTED, WORTH_GENERAL = 0.75, 0.5, 0.5, 0.2, 0.5
 # Worth of a variant that only says what names a value has, and in which part of the page it is.
 WORTH_IN_REGION = 0.4
 # Nodes that are counted inside a region.
@@ -244,9 +246,8 @@ def find_variants(target: LearningTarget) -> list[Variant]:
         rows_of.setdefault(description, []).append(row)
         rows_of.setdefault(description.without_caption(), []).append(row)
     variants = [_make_precise(target, description, rows) for description, rows in rows_of.items()]
-    if target.many:
-        variants.append(_general_variant(target))
-    else:
+    variants += _general_variants(target)
+    if not target.many:
         variants += _variants_in_regions(target)
     useful = [variant for variant in variants if variant and variant.covered]
     return sorted(useful, key=lambda variant: variant.rank, reverse=True)
@@ -362,17 +363,43 @@ def _variants_in_regions(target: LearningTarget) -> Iterator[Variant]:
                     yield _make_variant(target, [own], 0 if is_only else position, worth, region=region)
 
 
-def _general_variant(target: LearningTarget) -> Variant | None:
-    """Return what all values of a `many` attribute share, by the paper's search.
+def _general_variants(target: LearningTarget) -> Iterator[Variant]:
+    """Yield what the values of all labeled pages share, by the paper's search (Algorithm 3).
 
-    Such values may differ in path and caption.
+    Such values may differ in path and caption, and be told apart only by what follows them. Where all have the same
+    text of the template right before them, it is a condition: without it there is no value.
     """
-    positives = [rows[0] for values in target.rows.values() for rows in values]
-    search = Search(target.table, positives, target.rows.keys(), target.universe, many=True)
-    best = search.best_by_distance(allowed_features(target, shared_features(target.table, positives)))
-    if best is None or not best.is_precise:
-        return None
-    return _make_variant(target, [best.features], 0, WORTH_GENERAL)
+    positives = _one_row_per_value(target)
+    if not positives:
+        return
+    features = allowed_features(target, shared_features(target.table, positives))
+    left = tuple(f for f in features if f.type == "out-left-text" and len(f.values) == 1)
+    search = Search(target.table, positives, target.rows.keys(), target.bits(left), target.many)
+    best = search.judge((), search.universe)
+    if not best.is_precise:
+        found = search.best_by_distance(features)
+        if found is None or not found.is_precise:
+            return
+        best = found
+    path = set.intersection(*(set(tag_path(target.table, row)) for row in positives))
+    general = (*left, *best.features)
+    specific = (*sorted(path, key=lambda tag: tag.level), *general)
+    worth = WORTH_COUNTED if any(feature.counts_siblings for feature in best.features) else WORTH_GENERAL
+    yield _make_variant(target, [tuple(dict.fromkeys(specific)), general], 0, worth)
+
+
+def _one_row_per_value(target: LearningTarget) -> list[int]:
+    """Return a row for each value: the best-weighted of its rows, if possible at the path of the others."""
+    weights, table = target.weights, target.table
+    values = [
+        rows[:MAX_OCCURRENCES]
+        for values in target.rows.values()
+        for rows in (values if target.many else values[:1])
+    ]
+    paths = Counter(path for rows in values for path in {table.rows[row].path for row in rows})
+    return [
+        max(rows, key=lambda row: (weights.get(row, 1.0), paths[table.rows[row].path])) for rows in values
+    ]
 
 
 def allowed_features(target: LearningTarget, features: Iterable[Feature]) -> set[Feature]:

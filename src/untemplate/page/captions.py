@@ -16,9 +16,10 @@ they look for.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, pairwise
+from typing import TypeVar
 
 from lxml import etree
 
@@ -30,6 +31,7 @@ __all__ = [
     "MAX_CAPTION_LENGTH",
     "CaptionFinder",
     "count_pages_with_texts",
+    "find_caption_places",
     "join_texts",
     "may_be_caption",
     "min_static_pages",
@@ -47,6 +49,15 @@ MAX_STEPS = 1000
 
 MAX_CAPTION_LENGTH = 80
 """Characters of a caption; longer texts are content."""
+
+# A place is one of captions if at least this share of the texts there also occurs there on other pages …
+MIN_REPEATED_SHARE = 0.8
+# … if it has at least this many texts on a page: the frequent values of a field are alone …
+MIN_CAPTIONS_PER_PAGE = 2.0
+# … and if at most this share of them is followed by another text of the place, as links of a menu are.
+MAX_SUCCESSIVE_SHARE = 0.5
+
+_Place = TypeVar("_Place", bound=Hashable)
 
 # Where a text may be: the start of an element ("text"), or right after it ("tail").
 _Slot = tuple[etree._Element, str]
@@ -98,6 +109,47 @@ def _readable_nodes(pages: Iterable[Page]) -> Iterator[list[Node]]:
 def min_static_pages(pages: int, share: float) -> float:
     """Return on how many of some pages a text must appear to be static: on this share of them, never on one alone."""
     return max(2.0, share * pages)
+
+
+def find_caption_places(pages: Sequence[Sequence[tuple[_Place, str]]]) -> dict[_Place, frozenset[str]]:
+    """Return the places whose texts are captions, with these texts: the first cells of the rows of a table.
+
+    The rows of a table may be optional, so each caption is on some pages only. What they have in common is that
+    nearly all texts at their place occur there on several pages, at most once on each, and that something else
+    follows each of them.
+
+    Args:
+        pages: for each page, the places of its texts and the texts, in document order. A place is what texts of one
+            kind have in common, such as a tag path.
+
+    Example:
+        >>> rows = ["Born", "1950", "Died", "2001"], ["Born", "1987", "Kin", "Ada"], ["Died", "1833", "Kin", "Bo"]
+        >>> pages = [[(number % 2, text) for number, text in enumerate(texts)] for texts in rows]
+        >>> sorted(find_caption_places(pages)[0])
+        ['Born', 'Died', 'Kin']
+    """
+    counts: Counter[tuple[_Place, str]] = Counter()
+    texts_at: Counter[_Place] = Counter()
+    pages_at: Counter[_Place] = Counter()
+    successive: Counter[_Place] = Counter()
+    for texts in pages:
+        counts.update(set(texts))
+        texts_at.update(place for place, _ in texts)
+        pages_at.update({place for place, _ in texts})
+        successive.update(place for (place, _), (after, _) in pairwise(texts) if place == after)
+    repeated: Counter[_Place] = Counter()
+    captions: dict[_Place, set[str]] = {}
+    for (place, text), count in counts.items():
+        if count > 1 and may_be_caption(text):
+            repeated[place] += count
+            captions.setdefault(place, set()).add(text)
+    return {
+        place: frozenset(texts)
+        for place, texts in captions.items()
+        if repeated[place] >= MIN_REPEATED_SHARE * texts_at[place]
+        and texts_at[place] >= MIN_CAPTIONS_PER_PAGE * pages_at[place]
+        and successive[place] <= MAX_SUCCESSIVE_SHARE * texts_at[place]
+    }
 
 
 def may_be_caption(text: str, max_length: int = MAX_CAPTION_LENGTH) -> bool:

@@ -138,6 +138,11 @@ class Feature:
         return self.side == "right" or self.axis == "following"
 
     @cached_property
+    def counts_siblings(self) -> bool:
+        """True if the feature says that there is no sibling: that an element is the first or last, or nearly so."""
+        return self.axis is not None and "" in self.values
+
+    @cached_property
     def words(self) -> tuple[bytes, ...]:
         """The longest word of each value, as bytes; one of them occurs in every page that has a match.
 
