@@ -35,6 +35,7 @@ __all__ = [
     "EmbeddedData",
     "html_lines",
     "html_to_text",
+    "is_script",
 ]
 
 JSON_LD, MICRODATA, RDFA, META = "ld+json", "microdata", "rdfa", "meta"
@@ -182,6 +183,10 @@ class DataObject:
         """All texts and numbers in the object, in the order of the data, names first."""
         return list(islice(self._walk(self._content, (), 0, 0, frozenset()), MAX_VALUES))
 
+    def inner_ids(self) -> set[int]:
+        """Return the `owner` of each value that is inside this object, not only referred to."""
+        return {id(content) for content in islice(_visit_objects([self._content]), MAX_VISITED)}
+
     def read(self, path: DataPath) -> list[str]:
         """Return the values at a path, as they are written in the data."""
         matching = [value for value in self.values if path.matches(value.keys)]
@@ -281,6 +286,20 @@ class EmbeddedData:
                 return texts
         return []
 
+    def outline(self, source: str) -> Iterator[tuple[DataObject, list[DataValue]]]:
+        """Yield the objects of a source for a person, each with its values, and each value once.
+
+        Objects inside another one with a type are parts of it. Values that an object only refers to belong to the
+        object that it refers to.
+        """
+        listed: set[int] = set()
+        for data_object in self.objects(source):
+            owners = data_object.inner_ids() - listed
+            listed |= owners
+            values = [value for value in data_object.values if value.owner in owners] if owners else []
+            if values:
+                yield data_object, values
+
     def _read_source(self, source: str) -> list[DataObject]:
         if source == META:
             return [DataObject("", content, _Shared()) for content in [self._read_meta()] if content]
@@ -353,6 +372,11 @@ class EmbeddedData:
             if name and content and not content.isspace():
                 contents.setdefault(squeeze(name).lower(), []).append(content)
         return contents
+
+
+def is_script(source: str) -> bool:
+    """Return True if a source is application state, which names its values as its program likes."""
+    return source.startswith(_SCRIPT)
 
 
 def _visit_objects(roots: list[Any]) -> Iterator[dict[str, Any]]:

@@ -5,9 +5,10 @@ Every label is written to the catalog at once. Replaced labels are removed, not 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from math import inf
 
 from lxml import etree
 
@@ -15,13 +16,14 @@ from untemplate.errors import CatalogError, LabelError
 from untemplate.labeling import Label
 from untemplate.learning import SampleTable
 from untemplate.learning.occurrences import find_element_occurrences, find_occurrences
-from untemplate.page import Node, Page, element_xpath, squeeze
+from untemplate.page import Node, Page, element_xpath, squeeze, visible_text
 from untemplate.page.captions import nodes_after
 from untemplate.page.locating import MAX_SPAN_NODES, Occurrence
 from untemplate.rules import Rule
 from untemplate.rules.applying import Match
 from untemplate.schema import Attribute
 from untemplate.web.cluster_session import ClusterSession
+from untemplate.web.embedded_panel import labels_from_embedded
 from untemplate.web.rendering import Rendering
 from untemplate.web.workspace import OpenSite
 
@@ -40,12 +42,23 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Click:
-    """What a person pointed at: an item or an attribute of it, a range up to another item, or a part of its text."""
+    """What a person pointed at.
 
-    item: int
+    Attributes:
+        item: An item of the page.
+        attribute: An attribute of the item, such as `src`.
+        last: The last item of a range.
+        part: A part of the item's text.
+        embedded: Instead of an item, the number of a value of the embedded data.
+        label: Instead of an item, the id of a label that stays as it is.
+    """
+
+    item: int | None = None
     attribute: str | None = None
     last: int | None = None
     part: str | None = None
+    embedded: int | None = None
+    label: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +101,15 @@ def set_labels(site: OpenSite, page: str, attribute: str, clicks: Sequence[Click
         return _replace_labels(site, page, [attribute], [Label(page, attribute, None)])
     if len(clicks) > 1 and not definition.many:
         raise LabelError(f"{attribute} has one value on a page, not {len(clicks)}")
-    labels = [label_from_click(click, parsed, rendering, definition) for click in clicks]
+    kept = {stored.id: stored.label for stored in site.labels(page) if stored.label.attribute == attribute}
+    labels: list[Label] = []
+    for click in clicks:
+        if click.label is not None:
+            labels += [kept[click.label]] if click.label in kept else []  # another window may have removed it
+        elif click.embedded is not None:
+            labels += labels_from_embedded(click.embedded, parsed, definition)
+        else:
+            labels.append(label_from_click(click, parsed, rendering, definition))
     return _replace_labels(site, page, [attribute], labels)
 
 
@@ -160,7 +181,8 @@ def _replace_labels(
 ) -> LabelChange:
     """Replace the labels of some attributes on a page, and publish the change.
 
-    A label that the same person gave before stays as it is, with its id.
+    A label that the same person gave before stays as it is, with its id, unless it now comes after a new one: labels
+    are in the order of their ids.
 
     Args:
         site: The site of the page.
@@ -169,13 +191,30 @@ def _replace_labels(
         labels: Their new labels.
     """
     with site.writing:
-        old_ids = [stored.id for stored in site.labels(page) if stored.label.attribute in attributes]
+        old_ids = {
+            stored.label: stored.id for stored in site.labels(page) if stored.label.attribute in attributes
+        }
+        moved = _moved_ids(labels, old_ids)
+        for id in moved:
+            site.catalog.remove_label(id, site.workspace.user)
         new_ids = site.catalog.add_labels(site.name, labels, site.workspace.user)
-        removed = _without(old_ids, new_ids)
+        removed = _without(list(old_ids.values()), [*new_ids, *moved])
         for id in removed:
             site.catalog.remove_label(id, site.workspace.user)
     site.workspace.changes.publish(site.name)
-    return LabelChange(_without(new_ids, old_ids), removed)
+    return LabelChange(_without(new_ids, list(old_ids.values())), (*moved, *removed))
+
+
+def _moved_ids(labels: Sequence[Label], old_ids: Mapping[Label, int]) -> list[int]:
+    """Return the ids of labels that come after a new label, or after one with a higher id."""
+    moved: list[int] = []
+    highest: float = 0
+    for label in labels:
+        id = old_ids.get(label, inf)
+        if id < highest:
+            moved.append(int(id))
+        highest = max(highest, id)
+    return moved
 
 
 def _without(ids: Sequence[int], excluded: Collection[int]) -> tuple[int, ...]:
@@ -192,13 +231,11 @@ def label_from_click(click: Click, page: Page, rendering: Rendering, attribute: 
     Raises:
         LabelError: There is no text to label, the selected part is not there, or the range is too long.
     """
-    node = rendering.node(click.item, click.attribute)
-    if node is None:
+    node = None if click.item is None else rendering.node(click.item, click.attribute)
+    if click.item is None or node is None:
         raise LabelError("there is no text to label at this place; click on a text")
     if click.last is not None and click.last != click.item:
-        nodes = _text_nodes_between(page, rendering, click.item, click.last)
-        text = " ".join(node.text for node in nodes)
-        return Label(page.id, attribute.name, text, _common_xpath(nodes, page))
+        return _label_from_range(click.item, click.last, page, rendering, attribute)
     if click.part is None:
         return Label(page.id, attribute.name, node.text, node.xpath)
     part = squeeze(click.part)
@@ -207,46 +244,39 @@ def label_from_click(click: Click, page: Page, rendering: Rendering, attribute: 
     return Label(page.id, attribute.name, part, node.xpath)
 
 
-def _text_nodes_between(page: Page, rendering: Rendering, first: int, last: int) -> list[Node]:
-    """Return the text nodes from one item to another, in document order whichever comes first.
+def _label_from_range(first: int, last: int, page: Page, rendering: Rendering, attribute: Attribute) -> Label:
+    """Return the label of all texts from one item to another: an element's text, or several texts without an XPath.
 
     Raises:
         LabelError: There are none, or more than a value may span.
     """
-    low, high = sorted((first, last))
-    nodes = []
-    for node in page.nodes:
-        number = rendering.number(node) if node.is_text else None
-        if number is not None and low <= number <= high:
-            nodes.append(node)
-    if not nodes:
-        raise LabelError("there is no text to label at this place; click on a text")
+    nodes = _text_nodes_between(rendering, first, last)
+    if len(nodes) == 1:
+        return Label(page.id, attribute.name, nodes[0].text, nodes[0].xpath)
+    element = _element_with(nodes, rendering)
+    if element is not None:
+        return Label(page.id, attribute.name, visible_text(element), element_xpath(element))
     if len(nodes) > MAX_SPAN_NODES:
         raise LabelError(f"a value may span {MAX_SPAN_NODES} texts, not {len(nodes)}; choose a shorter range")
-    return nodes
+    return Label(page.id, attribute.name, " ".join(node.text for node in nodes))
 
 
-def _common_xpath(nodes: Sequence[Node], page: Page) -> str | None:
-    """Return the XPath of the element that contains these text nodes and no others.
+def _text_nodes_between(rendering: Rendering, first: int, last: int) -> list[Node]:
+    """Return the text nodes from one item to another, in document order whichever comes first."""
+    low, high = sorted((first, last))
+    nodes = [rendering.node(number) for number in range(low, min(high + 1, len(rendering.nodes)))]
+    return [node for node in nodes if node is not None]
 
-    Returns:
-        None if there is no such element. Then the text of the value has to identify it.
-    """
-    if len(nodes) == 1:
-        return nodes[0].xpath
-    wanted = {(node.element, node.kind) for node in nodes}
+
+def _element_with(nodes: Sequence[Node], rendering: Rendering) -> etree._Element | None:
+    """Return the element that contains these text nodes and no others; None if there is no such element."""
+    wanted = [rendering.number(node) for node in nodes]
     parent = nodes[0].parent
     for element in (parent, *parent.iterancestors()):
-        contained = _texts_inside(element, page)
-        if wanted <= contained:
-            return element_xpath(element) if contained == wanted else None
+        contained = rendering.texts_inside(element)
+        if set(wanted) <= set(contained):
+            return element if contained == wanted else None
     return None
-
-
-def _texts_inside(element: etree._Element, page: Page) -> set[tuple[etree._Element, str]]:
-    """Return the element and the kind of each text node inside an element."""
-    inside = set(element.iter())
-    return {(node.element, node.kind) for node in page.nodes if node.is_text and node.parent in inside}
 
 
 # From labels and found values to marks

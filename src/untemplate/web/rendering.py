@@ -10,12 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from lxml import etree
 
 from untemplate.page import VALUE_ATTRIBUTES, Node, Page, squeeze
+from untemplate.web.embedded_panel import PanelObject, list_embedded
 
 __all__ = ["LinkResolver", "Rendering", "render", "rewrite_css"]
 
@@ -62,10 +64,16 @@ Item = list[Any]
 class Rendering:
     """The items of a page, and the node that each of them shows."""
 
+    page: Page
     quirks: bool
     items: list[Item] = field(default_factory=list)
     nodes: list[tuple[etree._Element, str]] = field(default_factory=list)
     numbers: dict[tuple[etree._Element, str], int] = field(default_factory=dict)
+
+    @cached_property
+    def embedded(self) -> list[PanelObject]:
+        """The embedded data of the page."""
+        return list_embedded(self.page)
 
     def node(self, number: int, attribute: str | None = None) -> Node | None:
         """Return the node that an item shows, or that of an attribute of the item.
@@ -91,6 +99,14 @@ class Rendering:
         """Return the item that shows a node, or the element of an attribute; None if it is left out."""
         kind = node.kind if node.is_text else "element"
         return self.numbers.get((node.element, kind))
+
+    def texts_inside(self, element: etree._Element) -> list[int]:
+        """Return the numbers of all texts inside an element, in document order."""
+        numbers: list[int] = []
+        for inner in element.iter():
+            places = ((inner, "text"),) if inner is element else ((inner, "text"), (inner, "tail"))
+            numbers += [self.numbers[place] for place in places if place in self.numbers]
+        return sorted(number for number in numbers if self.node(number) is not None)
 
 
 def _attribute_node(element: etree._Element, attribute: str) -> Node | None:
@@ -130,7 +146,7 @@ class _ItemWriter:
 
     def __init__(self, page: Page, link: LinkResolver) -> None:
         head = page.text[:2000].lstrip()
-        self.rendering = Rendering(quirks=_STANDARD.match(_after_comments(head)) is None)
+        self.rendering = Rendering(page, quirks=_STANDARD.match(_after_comments(head)) is None)
         self._root = page.tree
         self._link = _relative_to_base(page.tree, link)
         self._parents: list[int] = [-1]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
 
 from untemplate.catalog import StoredLabel
@@ -16,6 +16,7 @@ from untemplate.page import Page
 from untemplate.rules import Rule
 from untemplate.rules.applying import Match
 from untemplate.rules.in_words import explain_rule
+from untemplate.web.alike_places import find_alike, overlaps
 from untemplate.web.api.common import (
     ERROR_RESPONSES,
     NameParam,
@@ -33,9 +34,17 @@ from untemplate.web.cluster_session import (
     lowest_confidence,
     measure_progress,
 )
+from untemplate.web.embedded_panel import (
+    PanelObject,
+    find_alike_values,
+    numbers_of_label,
+    numbers_of_match,
+    select_shown,
+)
 from untemplate.web.page_labels import (
     Click,
     LabelChange,
+    MarkedItems,
     change_labels,
     confirm_values,
     mark_label,
@@ -52,6 +61,7 @@ router = APIRouter(prefix="/api", responses=ERROR_RESPONSES)
 MAX_DOUBTS = 200
 """Doubtful values in one response. More appear when a person has reviewed these."""
 
+SearchParam = Annotated[str, Query(max_length=200)]
 ItemNumber = Annotated[int, Field(ge=0, le=10_000_000)]
 LabelId = Annotated[int, Field(ge=1, le=2**31 - 1)]
 
@@ -114,6 +124,8 @@ class MarkView(BaseModel):
     part: str | None
     text: str
     confidence: float
+    label: int | None = Field(None, description="The id of the label")
+    embedded: list[int] = Field([], description="The values of the embedded data that it means")
 
 
 class MarksView(BaseModel):
@@ -134,12 +146,38 @@ class PageView(BaseModel):
     items: list[Item]
 
 
+class ProposedClickView(BaseModel):
+    """A place to label: the first and last item of the page, an embedded value, or a label that stays."""
+
+    item: int | None = None
+    last: int | None = None
+    embedded: int | None = None
+    label: int | None = None
+
+
+class ProposalView(BaseModel):
+    """All places that are like the last two that were labeled, as clicks that label them."""
+
+    attribute: str
+    clicks: list[ProposedClickView]
+
+
 class LabeledView(BaseModel):
     """The effect of a change of labels."""
 
     change: LabelChange
     session: SessionView
     marks: MarksView
+    proposal: ProposalView | None = None
+
+
+class EmbeddedView(BaseModel):
+    """The embedded data of a page, or those of its values in which a person looks for something."""
+
+    page: str
+    total: int = Field(description="The number of values that the page has")
+    shown: int = Field(description="The number of values in this answer")
+    objects: list[PanelObject]
 
 
 class ReviewView(BaseModel):
@@ -150,12 +188,17 @@ class ReviewView(BaseModel):
 
 
 class ClickBody(RequestBody):
-    """An item of the page or an attribute of it, a range up to another item, or a part of its text."""
+    """An item of the page or an attribute of it, a range up to another item, or a part of its text.
 
-    item: ItemNumber
+    Instead of an item, a value of the embedded data by its number, or a label that stays by its id.
+    """
+
+    item: ItemNumber | None = None
     attribute: Text | None = None
     last: ItemNumber | None = None
     part: Text | None = None
+    embedded: ItemNumber | None = None
+    label: LabelId | None = None
 
 
 class LabelsBody(RequestBody):
@@ -164,7 +207,7 @@ class LabelsBody(RequestBody):
     site: Text
     page: Text
     attribute: Text
-    clicks: Annotated[list[ClickBody], Field(max_length=200)] | None
+    clicks: Annotated[list[ClickBody], Field(max_length=500)] | None
 
 
 class ConfirmBody(RequestBody):
@@ -206,14 +249,30 @@ def get_marks(site: SiteParam, page: NameParam) -> MarksView:
     return _marks_view(site, site.session(site.cluster_of(page)), page)
 
 
+@router.get("/embedded", tags=["annotate"])
+def get_embedded(site: SiteParam, page: NameParam, find: SearchParam = "") -> EmbeddedView:
+    """Return the embedded data of a page, as far as they fit into a panel; `find` searches in all of them."""
+    _, rendering = site.rendered_page(page)
+    objects = rendering.embedded
+    shown = select_shown(objects, find)
+    return EmbeddedView(page=page, total=_count_values(objects), shown=_count_values(shown), objects=shown)
+
+
+def _count_values(objects: Iterable[PanelObject]) -> int:
+    return sum(sum(1 for _ in panel_object.values) for panel_object in objects)
+
+
 @router.put("/labels", tags=["annotate"])
 def put_labels(workspace: WorkspaceParam, body: LabelsBody) -> LabeledView:
     """Label an attribute on a page, and learn its rule again."""
     site = workspace.site(body.site)
     clicks = None
     if body.clicks is not None:
-        clicks = [Click(click.item, click.attribute, click.last, click.part) for click in body.clicks]
-    return _labeled_view(site, body.page, set_labels(site, body.page, body.attribute, clicks))
+        clicks = [Click(**click.model_dump()) for click in body.clicks]
+    view = _labeled_view(site, body.page, set_labels(site, body.page, body.attribute, clicks))
+    if clicks and site.schema.attributes[body.attribute].many:
+        view.proposal = _propose_alike(site, body.attribute, view, clicks[-1])
+    return view
 
 
 @router.post("/labels/confirm", tags=["annotate"])
@@ -253,6 +312,35 @@ def _labeled_view(site: OpenSite, page: str, change: LabelChange) -> LabeledView
         session=_session_view(site, session, changes),
         marks=_marks_view(site, session, page),
     )
+
+
+def _propose_alike(site: OpenSite, attribute: str, view: LabeledView, newest: Click) -> ProposalView | None:
+    """Return what else a person may mean who labeled a second place; None if there is nothing like both.
+
+    Args:
+        site: The site of the page.
+        attribute: The attribute that was labeled.
+        view: The labels after the change.
+        newest: The last click.
+    """
+    marks = [mark for mark in view.marks.marks if mark.attribute == attribute and mark.kind == "label"]
+    added = [mark for mark in marks if mark.label in view.change.added]
+    others = [mark for mark in marks if mark not in added]
+    if len(added) != 1 or not others:
+        return None
+    _, rendering = site.rendered_page(view.marks.page)
+    if newest.embedded is not None:
+        numbers = find_alike_values(rendering.embedded, added[0].embedded, [mark.embedded for mark in others])
+        clicks = [ProposedClickView(embedded=number) for number in numbers]
+        apart = [mark for mark in others if set(mark.embedded).isdisjoint(numbers)]
+    else:
+        ranges = find_alike(rendering, added[0].items, [mark.items for mark in others])
+        clicks = [ProposedClickView(item=first, last=last) for first, last in ranges]
+        apart = [mark for mark in others if not overlaps(rendering, mark.items, ranges)]
+    if not clicks:
+        return None
+    kept = [ProposedClickView(label=mark.label) for mark in apart]
+    return ProposalView(attribute=attribute, clicks=[*kept, *clicks])
 
 
 def _session_view(site: OpenSite, session: ClusterSession, changes: int) -> SessionView:
@@ -352,6 +440,7 @@ def mark_view(match: Match, rule: Rule, rendering: Rendering) -> MarkView:
         **asdict(marked),
         text=match.text,
         confidence=round(match.confidence, 3),
+        embedded=numbers_of_match(match, rendering.embedded) if match.node.kind == "data" else [],
     )
 
 
@@ -378,20 +467,23 @@ def _marks_view(site: OpenSite, session: ClusterSession, page: str) -> MarksView
 def _label_marks(
     session: ClusterSession, page: Page, rendering: Rendering, labels: Sequence[StoredLabel]
 ) -> list[MarkView]:
-    """Return a mark for each label whose value is on the page."""
+    """Return a mark for each label with a value; without items if the page does not show it."""
     table, number = session.table_with(page)
     marks = []
     for stored in labels:
         label = stored.label
         attribute = session.schema.attributes.get(label.attribute)
-        marked = mark_label(label, number, table, rendering, attribute) if attribute else None
-        if marked is not None:
-            mark = MarkView(
-                attribute=label.attribute,
-                kind="label",
-                **asdict(marked),
-                text=label.value or "",
-                confidence=1.0,
-            )
-            marks.append(mark)
+        if attribute is None or label.is_gap:
+            continue
+        marked = mark_label(label, number, table, rendering, attribute) or MarkedItems(())
+        mark = MarkView(
+            attribute=label.attribute,
+            kind="label",
+            **asdict(marked),
+            text=label.value or "",
+            confidence=1.0,
+            label=stored.id,
+            embedded=[] if label.xpath else numbers_of_label(label, rendering.embedded),
+        )
+        marks.append(mark)
     return marks

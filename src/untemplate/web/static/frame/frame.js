@@ -12,7 +12,7 @@ function start(items, port) {
   const picker = new Picker(scene, marks, tell);
   const orders = {
     marks: ({ marks: wanted }) => marks.show(wanted),
-    mode: ({ mode, hue }) => picker.use(mode, hue),
+    mode: ({ mode, hue, many }) => picker.use(mode, hue, many),
     reveal: ({ items: wanted }) => marks.reveal(wanted),
     move: ({ by }) => picker.move(by),
     find: ({ text }) => picker.find(text),

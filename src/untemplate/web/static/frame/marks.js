@@ -5,6 +5,7 @@ const STYLE = `
   .label { background: oklch(80% 0.13 var(--hue) / 0.35); border: 2px solid oklch(55% 0.19 var(--hue)); }
   .found { background: oklch(85% 0.1 var(--hue) / 0.25); border: 2px dashed oklch(60% 0.16 var(--hue)); }
   .doubtful { border-style: dotted; }
+  .proposed { background: oklch(88% 0.08 var(--hue) / 0.2); border: 2px dotted oklch(60% 0.16 var(--hue)); }
   .hover { border: 2px solid oklch(55% 0.2 var(--hue)); background: oklch(70% 0.15 var(--hue) / 0.15); }
   .cursor { border: 3px solid oklch(50% 0.22 var(--hue)); background: oklch(70% 0.15 var(--hue) / 0.2); }
   span { position: absolute; left: -2px; bottom: 100%; padding: 1px 6px; border-radius: 4px 4px 0 0; white-space: nowrap;
@@ -57,9 +58,12 @@ export class Marks {
     const style = document.createElement("style");
     style.textContent = STYLE;
     const origin = this.host.getBoundingClientRect();
+    const named = new Set(); // of the values of a list only the first has its name, which would cover the others
     const boxes = this.marks.flatMap((mark) => {
       const kind = mark.kind === "found" && mark.confidence <= 0.5 ? "found doubtful" : mark.kind;
-      return this.boxes(mark, kind, mark.hue, origin, mark.name);
+      const made = this.boxes(mark, kind, mark.hue, origin, named.has(mark.name) ? null : mark.name);
+      if (made.length) named.add(mark.name);
+      return made;
     });
     for (const [name, target] of Object.entries(this.pointers)) {
       if (target) boxes.push(...this.boxes(target, name, target.hue, origin));

@@ -1,6 +1,7 @@
 // Finds what a person means: the text under the pointer, a selected part of it, an image or a link; or a text by keyboard.
 
 const REACH = 3; // pixels around a text that still belong to it
+const MAX_TEXTS = 60; // of a list item; one with more is a record of its own
 
 export class Picker {
   constructor(scene, marks, tell) {
@@ -17,11 +18,12 @@ export class Picker {
     }, true);
   }
 
-  // `mode` is text, image or url: the kind of values of the active attribute.
-  use(mode, hue) {
-    if (mode === this.mode && hue === this.hue) return;
+  // `mode` is text, image or url: the kind of values of the active attribute. `many`: whether it has several.
+  use(mode, hue, many = false) {
+    if (mode === this.mode && hue === this.hue && many === this.many) return;
     this.mode = mode;
     this.hue = hue;
+    this.many = many;
     this.candidates = null;
     document.documentElement.style.setProperty("--untemplate-hue", hue);
     this.leave();
@@ -43,8 +45,8 @@ export class Picker {
   }
 
   send(target, extend) {
-    const { items, attribute, part } = target;
-    this.tell({ kind: "pick", item: items[0], last: items[items.length - 1], attribute, part, extend });
+    const { items, attribute, part, unit, inner } = target;
+    this.tell({ kind: "pick", item: items[0], last: items[items.length - 1], attribute, part, extend, unit, inner });
   }
 
   at(x, y) {
@@ -57,7 +59,7 @@ export class Picker {
       if (this.mode === "image") return null;
     }
     const text = this.textAt(x, y);
-    if (text) return this.target(text);
+    if (text) return this.listItem(text) ?? this.target(text);
     const image = document.elementsFromPoint(x, y).find((element) => element.tagName === "IMG" && element.alt);
     return image ? { items: [this.scene.number(image)], attribute: "alt" } : null;
   }
@@ -68,6 +70,17 @@ export class Picker {
     const element = document.elementFromPoint(x, y);
     const around = [node, ...(element?.childNodes ?? [])];
     return around.find((one) => isText(one) && covers(one, x, y)) ?? onlyText(element);
+  }
+
+  // The list item around a text, if there are several values and it has more texts: `<li><b>2</b> cups</li>`. A link
+  // inside an item stays a value of its own.
+  listItem(text) {
+    const item = this.many ? text.parentElement.closest("li, dd") : null;
+    if (!item || item.querySelector("li, dd")) return null;
+    const texts = textsOf(item).filter((node) => this.scene.number(node) !== undefined);
+    const link = text.parentElement.closest("a");
+    if (texts.length < 2 || texts.length > MAX_TEXTS || (link && item.contains(link) && textsOf(link).length < texts.length)) return null;
+    return { items: texts.map((node) => this.scene.number(node)), unit: this.scene.number(item), inner: this.scene.number(text) };
   }
 
   target(node) {
@@ -143,15 +156,15 @@ function isText(node) {
 
 // Beside its text an element stands for it, if it has no other.
 function onlyText(element) {
-  if (!element) return null;
+  const texts = element ? textsOf(element) : [];
+  return texts.length === 1 ? texts[0] : null;
+}
+
+function textsOf(element) {
   const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
-  let only = null;
-  while (walker.nextNode()) {
-    if (!isText(walker.currentNode)) continue;
-    if (only) return null;
-    only = walker.currentNode;
-  }
-  return only;
+  const texts = [];
+  while (walker.nextNode()) if (isText(walker.currentNode)) texts.push(walker.currentNode);
+  return texts;
 }
 
 function words(node) {

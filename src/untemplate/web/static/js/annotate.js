@@ -2,6 +2,7 @@
 import { get, post, put } from "./api.js";
 import { panel } from "./chips.js";
 import { button, h, hue, keepFocus, toast } from "./dom.js";
+import { EmbeddedPanel } from "./embedded.js";
 import { FrameLink } from "./framelink.js";
 import { History } from "./history.js";
 import { action, help } from "./keys.js";
@@ -34,9 +35,13 @@ class Annotate {
     this.turns = new Turns();
     this.heading = null; // the page asked for last
     this.parts = { bar: h("div", { class: "pagebar" }), frame: h("div", { class: "frame" }), side: h("aside", { class: "side", "aria-label": "Attributes" }),
+      data: h("aside", { class: "data", "aria-label": "Embedded data", hidden: true }),
       table: h("section", { class: "records", "aria-label": "Records of the sample pages" }) };
-    this.root = h("div", { class: "annotate", "data-completed": "0" }, this.parts.bar, this.parts.frame, this.parts.side, this.parts.table);
+    this.root = h("div", { class: "annotate", "data-completed": "0" }, this.parts.bar, this.parts.frame, this.parts.data, this.parts.side, this.parts.table);
     outlet.replaceChildren(this.root);
+    this.embedded = new EmbeddedPanel(this.parts.data, this);
+    this.proposal = null; // all places like the last two that were labeled
+    this.declined = new Set(); // pages and attributes for which the person wants no proposal
     this.frame = new FrameLink(this.parts.frame, {
       pick: (picked) => this.pick(picked).catch(complain),
       key: (event) => this.press(event),
@@ -121,8 +126,10 @@ class Annotate {
     this.extending = null;
     history.replaceState(null, "", address("annotate", { site: this.site, cluster: this.cluster, page: id }));
     this.marks = marks;
+    this.proposal = null;
     this.active = this.firstOpen();
     this.draw();
+    this.embedded.load(this.site, id).catch(complain);
     return { shown: this.frame.load(this.site, page) };
   }
 
@@ -175,7 +182,8 @@ class Annotate {
 
   // Labels
 
-  pick({ item, last, attribute, part, extend }) {
+  // `unit` and `inner`: if a whole list item is picked, the item itself and the text under the pointer.
+  pick({ item, last, attribute, part, extend, unit, inner }) {
     const { page } = this.page;
     return this.turns.take(() => {
       if (page !== this.page.page) return null; // another page is shown by now
@@ -185,15 +193,44 @@ class Annotate {
       const click = { item, last, attribute, part };
       const before = this.own(name);
       if (many) {
-        const same = before.find((mark) => mark.items[0] === item && !part);
+        const same = part ? null : before.find((mark) => mark.items.length && [item, unit, inner].includes(mark.items[0]));
         const kept = before.filter((mark) => mark !== same).map(clickOf);
-        return this.label(name, same ? kept : [...kept, click], Boolean(same));
+        const whole = same && inner !== undefined && (same.items.length > 1 || same.items[0] === unit);
+        // A second click on an item means only the text under the pointer, the next one nothing.
+        const clicks = !same ? [...kept, click] : whole ? [...kept, { item: inner }] : kept;
+        return this.label(name, clicks, Boolean(same));
       }
       const near = before[0]?.items.length && !part && !attribute &&
         Math.min(...before[0].items.map((one) => Math.abs(one - item))) <= NEAR;
       if (near && !before[0].items.includes(item)) return this.extend(name, [item, last]);
       return this.label(name, [click]);
     });
+  }
+
+  // Values of the embedded data, by their numbers.
+  pickEmbedded(numbers) {
+    const { page } = this.page;
+    return this.turns.take(() => {
+      if (page !== this.page.page) return null;
+      const { name, many } = this.attribute;
+      const clicks = numbers.map((embedded) => ({ embedded }));
+      if (!many || numbers.length > 1) return this.label(name, clicks);
+      const before = this.own(name);
+      const same = before.find((mark) => mark.embedded.includes(numbers[0]));
+      const kept = before.filter((mark) => mark !== same).map(clickOf);
+      return this.label(name, same ? kept : [...kept, ...clicks], Boolean(same));
+    }).catch(complain);
+  }
+
+  acceptAll() {
+    return this.turns.take(() => (this.proposal ? this.label(this.proposal.attribute, this.proposal.clicks, true) : null));
+  }
+
+  decline() {
+    this.declined.add(`${this.page.page}\n${this.proposal.attribute}`);
+    this.proposal = null;
+    this.draw();
+    this.sendMarks();
   }
 
   // The following methods run inside `turns`.
@@ -218,9 +255,10 @@ class Annotate {
   async send(request, then = () => {}) {
     this.parts.table.setAttribute("aria-busy", "true");
     try {
-      const { change, session, marks } = await request;
+      const { change, session, marks, proposal } = await request;
       this.history.add(marks.page, change);
       const wasDone = this.session.done;
+      this.proposal = proposal && !this.declined.has(`${marks.page}\n${proposal.attribute}`) ? proposal : null;
       this.take(session, marks, then);
       if (session.done && !wasDone) toast("Done: the rules extract from every sample page.");
     } catch (error) {
@@ -269,6 +307,7 @@ class Annotate {
       const { page, restore, remove, commit } = step;
       const { session, marks } = await post("labels/change", { site: this.site, page, restore, remove });
       commit();
+      this.proposal = null;
       this.take(session, marks);
       return page;
     });
@@ -305,7 +344,8 @@ class Annotate {
     const actions = {
       choose: () => this.choose(value), step: () => this.step(value), next: () => this.next(), help,
       absent: () => this.absent(), clear: () => this.clear(), undo: () => this.undo(), redo: () => this.redo(),
-      move: () => this.frame.order("move", { by: value }), leave: () => this.frame.order("leave"),
+      move: () => this.frame.order("move", { by: value }), leave: () => (this.proposal ? this.decline() : this.frame.order("leave")),
+      all: () => this.acceptAll(), data: () => this.embedded.toggle(),
       find: () => this.parts.bar.querySelector("input").focus(), part: () => this.part(), save: () => this.save(),
       extend: () => this.frame.order("pick", { extend: true }),
       enter: () => (this.cursor ? this.frame.order("pick", { extend: false }) : this.accept()),
@@ -337,14 +377,17 @@ class Annotate {
   }
 
   sendMode() {
-    const { type } = this.attribute;
-    this.frame.order("mode", { mode: type === "image" || type === "url" ? type : "text", hue: hue(this.active) });
+    const { type, many } = this.attribute;
+    this.frame.order("mode", { mode: type === "image" || type === "url" ? type : "text", hue: hue(this.active), many });
   }
 
   sendMarks() {
     const place = new Map(this.session.attributes.map((one, index) => [one.name, index]));
     this.sendMode();
-    this.frame.order("marks", { marks: this.marks.marks.map((mark) => ({ ...mark, hue: hue(place.get(mark.attribute) ?? 0), name: mark.attribute })) });
+    const color = (name) => hue(place.get(name) ?? 0);
+    const proposed = (this.proposal?.clicks ?? []).filter((click) => click.item !== null)
+      .map(({ item, last }) => ({ kind: "proposed", items: [item, last], hue: color(this.proposal.attribute) }));
+    this.frame.order("marks", { marks: [...this.marks.marks.map((mark) => ({ ...mark, hue: color(mark.attribute), name: mark.attribute })), ...proposed] });
   }
 
   reveal(name) {
@@ -356,6 +399,7 @@ class Annotate {
     keepFocus(this.root, () => {
       this.drawBar();
       panel(this.parts.side, this);
+      this.embedded.draw();
       recordsTable(this.parts.table, this);
     });
   }
@@ -369,7 +413,7 @@ class Annotate {
       this.parts.bar.querySelector(".cursor").textContent = this.cursor?.text ?? "";
       return;
     }
-    this.parts.bar.replaceChildren(
+    this.parts.bar.replaceChildren(...[
       button("‹", () => this.step(-1), { kind: "small", label: "Previous page", title: "Previous page (k)" }),
       h("span", { class: "small number soft" }, index >= 0 ? `${index + 1} of ${rows.length}` : "not in the sample"),
       button("›", () => this.step(1), { kind: "small", label: "Next page", title: "Next page (j)" }),
@@ -378,9 +422,11 @@ class Annotate {
       h("input", { type: "search", placeholder: "Find on the page", "aria-label": "Find a text on the page",
         oninput: (event) => this.frame.order("find", { text: event.target.value }),
         onkeydown: (event) => this.typed(event) }),
+      this.embedded.total ? button(["Data ", h("span", { class: "tiny soft number" }, String(this.embedded.total)), " ", h("kbd", {}, "d")], () => this.embedded.toggle(), {
+        kind: "small", label: "Embedded data", title: "What the page tells programs: values to click (d)", "aria-pressed": String(this.embedded.open) }) : null,
       h("label", { class: "switch", title: "Load images and style sheets from their web sites if they did not come with the pages" },
         h("input", { type: "checkbox", checked: this.page.remote, onchange: (event) => this.allowRemote(event.target.checked).catch(complain) }), "Remote images"),
-      button("?", help, { kind: "small", label: "Keys" }));
+      button("?", help, { kind: "small", label: "Keys" })].filter(Boolean));
   }
 
   typed(event) {
@@ -400,6 +446,7 @@ class Annotate {
   }
 }
 
-function clickOf({ items, part }) {
-  return { item: items[0], last: items.at(-1), part };
+// A label that stays as it is.
+function clickOf({ label }) {
+  return { label };
 }

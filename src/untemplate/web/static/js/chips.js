@@ -17,6 +17,7 @@ export function panel(side, view) {
 
 function status(view) {
   const { session } = view;
+  if (view.proposal) return proposal(view);
   const labeled = session.rows.filter((row) => row.labeled).length;
   if (session.done) {
     return h("div", { class: "notice good done" },
@@ -31,6 +32,14 @@ function status(view) {
   const elsewhere = session.next && session.next !== view.page.page;
   return h("div", { class: "notice" }, h("div", { class: "grow small" }, text),
     elsewhere && labeled ? button(["Next page ", h("kbd", {}, "n")], () => view.next(), { kind: "small" }) : null);
+}
+
+function proposal(view) {
+  const { attribute, clicks } = view.proposal;
+  return h("div", { class: "notice proposal", role: "status" },
+    h("div", { class: "grow small" }, "Are all of these ", h("strong", {}, attribute), "?"),
+    button([`All ${clicks.length} `, h("kbd", {}, "a")], () => view.acceptAll(), { kind: "primary small", title: "Label all that are like the two you clicked" }),
+    button(["No ", h("kbd", {}, "Esc")], () => view.decline(), { kind: "small", title: "Keep only what you clicked" }));
 }
 
 function chip(view, attribute, index) {

@@ -3,7 +3,9 @@ import { dialog, h } from "./dom.js";
 
 const KEYS = [
   [["1", "…", "9"], "choose an attribute"],
-  [["click"], "label the text under the pointer"],
+  [["click"], "label the text under the pointer; of an attribute with many values, the list item: click again for only the text"],
+  [["a"], "label all that are like the two items that you clicked; Esc if you do not mean them"],
+  [["d"], "show or hide the embedded data; click a value there to label it"],
   [["drag"], "label a part of a text"],
   [["Shift", "click"], "extend the last label to here, or click again after choosing its attribute"],
   [["↓", "↑"], "go to the next or previous text on the page"],
@@ -18,7 +20,7 @@ const KEYS = [
   [["j", "k"], "next and previous page of the sample"],
   [["n"], "go to the page that the rules are least sure about"],
   [["s"], "save the rules"],
-  [["Esc"], "leave the text"],
+  [["Esc"], "leave the text, or decline a proposal"],
 ];
 
 export function help() {
@@ -36,6 +38,7 @@ export function action({ key, ctrlKey, metaKey, altKey, shiftKey }) {
   if (/^[1-9]$/.test(key)) return ["choose", Number(key) - 1];
   const plain = {
     x: ["absent"], u: ["undo"], r: ["redo"], j: ["step", 1], k: ["step", -1], n: ["next"], p: ["part"], s: ["save"],
+    a: ["all"], d: ["data"],
     "/": ["find"], "?": ["help"], Backspace: ["clear"], Delete: ["clear"], Escape: ["leave"],
     ArrowDown: ["move", 1], ArrowUp: ["move", -1], Enter: [shiftKey ? "extend" : "enter"],
   };

@@ -1,0 +1,184 @@
+"""The other items of a list: all places on a page that are like two that a person labeled.
+
+Two labeled items differ in their position and in little else. So the elements from their common ancestor down to each
+of them must have the same tags, and whatever has these tags and the classes that both share is an item, too. Where
+both are, say, the second cell of their row, the second cells of all rows are meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from lxml import etree
+
+from untemplate.web.rendering import Rendering
+
+__all__ = ["find_alike", "overlaps"]
+
+MAX_ALIKE = 300
+"""Places that are proposed. A list with more is hardly what a person means by its like."""
+
+ItemRange = tuple[int, int]
+"""The numbers of the first and the last text of a place."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """All text of an element, or one of the texts right inside it."""
+
+    element: etree._Element
+    text: int | None = None  # the index among the texts right inside the element; None for all text
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """What two elements at the same level share."""
+
+    tag: str
+    classes: frozenset[str]
+    position: int | None = None  # among the like children of their parents
+
+    def children(self, parent: etree._Element) -> list[etree._Element]:
+        """Return the children of an element that are like both."""
+        alike = [child for child in parent.iterchildren(self.tag) if self.classes <= _classes(child)]
+        if self.position is None:
+            return alike
+        return alike[self.position : self.position + 1]
+
+
+def find_alike(
+    rendering: Rendering, newest: Sequence[int], others: Sequence[Sequence[int]]
+) -> list[ItemRange]:
+    """Return the places that are like two labeled ones, in document order, with these two.
+
+    Args:
+        rendering: The page as it is shown.
+        newest: The items of the place that was labeled last.
+        others: The items of the places that were labeled before, the newest last.
+
+    Returns:
+        Nothing if no other place is like the newest one, or if all that are like it are labeled already.
+    """
+    newest_place = _find_place(rendering, newest)
+    if newest_place is None:
+        return []
+    for items in reversed(others):
+        place = _find_place(rendering, items)
+        ranges = list(_find_members(rendering, place, newest_place)) if place else []
+        if len(others) + 1 < len(ranges) <= MAX_ALIKE:
+            return ranges
+    return []
+
+
+def overlaps(rendering: Rendering, items: Sequence[int], ranges: Sequence[ItemRange]) -> bool:
+    """Return True if some of these items have texts in one of the ranges."""
+    texts = _text_numbers(rendering, items)
+    return any(first <= number <= last for number in texts for first, last in ranges)
+
+
+def _find_place(rendering: Rendering, items: Sequence[int]) -> _Place | None:
+    """Return the place of some items: the outermost element with just their texts, or one text of an element."""
+    texts = _text_numbers(rendering, items)
+    if not texts:
+        return None
+    first = rendering.node(texts[0])
+    if first is None:
+        return None
+    element = first.parent
+    inside = rendering.texts_inside(element)
+    while not set(texts) <= set(inside):
+        element = element.getparent()
+        if element is None:
+            return None
+        inside = rendering.texts_inside(element)
+    if inside == texts:
+        return _Place(_outermost_with(rendering, element, texts))
+    direct = _direct_texts(rendering, element)
+    return _Place(element, direct.index(texts[0])) if len(texts) == 1 and texts[0] in direct else None
+
+
+def _text_numbers(rendering: Rendering, items: Sequence[int]) -> list[int]:
+    """Return the numbers of the texts among items, or of those inside them, in document order."""
+    numbers: set[int] = set()
+    for item in items:
+        element, kind = rendering.nodes[item]
+        numbers.update(rendering.texts_inside(element) if kind == "element" else [item])
+    return sorted(number for number in numbers if rendering.node(number) is not None)
+
+
+def _outermost_with(rendering: Rendering, element: etree._Element, texts: Sequence[int]) -> etree._Element:
+    """Return the outermost ancestor of an element, or itself, that has no other text."""
+    parent = element.getparent()
+    while parent is not None and rendering.texts_inside(parent) == texts:
+        element, parent = parent, parent.getparent()
+    return element
+
+
+def _direct_texts(rendering: Rendering, element: etree._Element) -> list[int]:
+    """Return the numbers of the texts right inside an element."""
+    numbers = [rendering.numbers.get((element, "text"))]
+    numbers += [rendering.numbers.get((child, "tail")) for child in element]
+    return [number for number in numbers if number is not None and rendering.node(number) is not None]
+
+
+def _find_members(rendering: Rendering, first: _Place, second: _Place) -> Iterator[ItemRange]:
+    """Yield the places that are like two others; these two are among them."""
+    if first.element is second.element:
+        if first.text is not None and second.text is not None:
+            yield from ((number, number) for number in _direct_texts(rendering, first.element))
+        return
+    steps = _common_steps(first.element, second.element)
+    if steps is None or first.text != second.text:
+        return
+    ancestor, path = steps
+    for element in _follow(ancestor, path):
+        if first.text is None:
+            numbers = rendering.texts_inside(element)
+        else:
+            numbers = _direct_texts(rendering, element)[first.text : first.text + 1]
+        if numbers:
+            yield numbers[0], numbers[-1]
+
+
+def _common_steps(first: etree._Element, second: etree._Element) -> tuple[etree._Element, list[_Step]] | None:
+    """Return the common ancestor of two elements, and the steps from there to both; None if they are not alike."""
+    first_chain = [first, *first.iterancestors()]
+    second_chain = [second, *second.iterancestors()]
+    if len(first_chain) != len(second_chain):
+        return None
+    steps: list[_Step] = []
+    for one, other in zip(first_chain, second_chain, strict=True):
+        if one is other:
+            last = steps.pop()
+            steps.append(_Step(last.tag, last.classes))  # both are children of the ancestor: any position
+            return one, steps[::-1]
+        if one.tag != other.tag:
+            return None
+        steps.append(_make_step(one, other))
+    return None
+
+
+def _make_step(one: etree._Element, other: etree._Element) -> _Step:
+    """Return what two elements share; their position, too, if it is the same and there are others beside them."""
+    step = _Step(one.tag, _classes(one) & _classes(other))
+    beside_one, beside_other = step.children(one.getparent()), step.children(other.getparent())
+    position = beside_one.index(one)
+    if position == beside_other.index(other) and max(len(beside_one), len(beside_other)) > 1:
+        return _Step(step.tag, step.classes, position)
+    return step
+
+
+def _follow(ancestor: etree._Element, steps: Sequence[_Step]) -> list[etree._Element]:
+    """Return the elements that steps lead to."""
+    elements = [ancestor]
+    for step in steps:
+        below: list[etree._Element] = []
+        for element in elements:
+            below += step.children(element)
+        elements = below
+    return elements
+
+
+def _classes(element: etree._Element) -> frozenset[str]:
+    return frozenset(element.get("class", "").split())
