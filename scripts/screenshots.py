@@ -1,4 +1,4 @@
-"""Takes the pictures of the web pages that README and docs show: a made-up site, labeled, changed and healed.
+"""Takes the pictures of the web pages that README and docs show: of a made-up site, and of recipes.
 
 python -m scripts.screenshots               into docs/images
 python -m scripts.screenshots -o FOLDER
@@ -7,18 +7,21 @@ python -m scripts.screenshots -o FOLDER
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from playwright.sync_api import Frame, Page, sync_playwright
+from playwright.sync_api import Browser, Frame, Page, sync_playwright
 
 from untemplate.browser import find_chromium
 from untemplate.catalog import Catalog
 from untemplate.clustering import cluster
 from untemplate.demo import Site, make_site, write_site
+from untemplate.page import Page as WebPage
+from untemplate.schema import Attribute, Schema
 from untemplate.sources import read_pages
 from untemplate.web import RunningServer, add_site, running_server
 
@@ -43,6 +46,19 @@ body { background: #f4efe6; color: #2d2722; font: 15px/1.55 Georgia, 'DejaVu Ser
 .appSubtitle, .appAttributes, .appLists, .appSummary, .appAlso { margin: 12px 0 !important; }
 h3, h4 { font-size: 15px; color: #b4552d !important; } .appSubtitle { display: flex; gap: 24px; }
 """
+
+RECIPE_STYLE = """
+body { margin: 0; background: #f4efe6; color: #2d2722; font: 16px/1.6 Georgia, 'DejaVu Serif', serif; }
+main { max-width: 560px; margin: 0 auto; padding: 20px 40px; min-height: 100vh; background: #fffdf9; }
+h1 { font-size: 30px; } h2 { font-size: 17px; color: #b4552d; } li { margin: 5px 0; } i { font-style: normal; }
+"""
+INGREDIENTS = [
+    ("big", "leeks"),
+    ("cups", "water"),
+    ("tsp", "salt"),
+    ("tbsp", "butter"),
+    ("large", "potatoes"),
+]
 
 NO_TOASTS = "document.querySelectorAll('.toast').forEach(toast => toast.remove())"
 
@@ -90,8 +106,64 @@ def main() -> int:
             with running_server(catalog) as server:
                 window = browser.new_page(viewport={"width": 1280, "height": 800}, device_scale_factor=1)
                 _Photographer(window, server, site, folder, output).shoot()
+        _shoot_data(browser, folder, output)
         browser.close()
     return 0
+
+
+def _recipe(number: int) -> WebPage:
+    """Return a page with a recipe that also tells its values to programs, one of them only to them."""
+    ingredients = [f"{number + place} {unit} {food}" for place, (unit, food) in enumerate(INGREDIENTS, 1)]
+    steps = ["Chop the leeks.", "Cook everything slowly.", "Season and serve."]
+    data = {
+        "@context": "https://schema.org",
+        "@graph": [
+            {"@type": "WebSite", "name": "Soup of the day"},
+            {
+                "@type": "Recipe",
+                "name": f"Leek soup no. {number}",
+                "author": {"@type": "Person", "name": "Ann Potter"},
+                "recipeIngredient": ingredients,
+                "recipeInstructions": [{"@type": "HowToStep", "text": step} for step in steps],
+                "nutrition": {"@type": "NutritionInformation", "calories": f"{240 + number} kcal"},
+            },
+        ],
+    }
+    split = [text.split(" ", 2) for text in ingredients]
+    items = "".join(f"<li><b>{amount}</b> <i>{unit}</i> {food}</li>" for amount, unit, food in split)
+    html = (
+        f"<html><head><title>Leek soup no. {number}</title><style>{RECIPE_STYLE}</style>"
+        f'<script type="application/ld+json">{json.dumps(data)}</script></head><body><main>'
+        f"<h1>Leek soup no. {number}</h1><h2>Ingredients</h2><ul class='parts'>{items}</ul>"
+        f"<h2>Method</h2><ol>{''.join(f'<li>{step}</li>' for step in steps)}</ol></main></body></html>"
+    )
+    return WebPage(f"http://soups.example/{number}.html", html, f"{number}.html")
+
+
+def _shoot_data(browser: Browser, folder: Path, output: Path) -> None:
+    """Take the picture of embedded data: a value labeled there, and two items of a list that propose the others."""
+    attributes = [Attribute("title"), Attribute("calories"), Attribute("ingredients", many=True)]
+    schema = Schema("recipe", {attribute.name: attribute for attribute in attributes})
+    pages = read_pages([_recipe(number) for number in range(1, 9)])
+    with Catalog.open(folder / "soups.db") as catalog:
+        add_site(catalog, "soups.example", cluster(pages), schema, pages, {})
+        with running_server(catalog) as server:
+            window = browser.new_page(viewport={"width": 1280, "height": 900}, device_scale_factor=1)
+            window.goto(f"{server.url}#/annotate")
+            window.get_by_role("button", name="Embedded data", exact=True).click()
+            window.locator(".chip .name").filter(has_text="calories").click()
+            window.locator(".datum").filter(has_text="kcal").click()
+            window.locator(".chip.labeled").wait_for()
+            window.locator(".chip .name").filter(has_text="ingredients").click()
+            items = window.frame_locator(".frame iframe").locator(".parts li")
+            for place in (0, 1):
+                items.nth(place).locator("b").click()
+                window.locator(".chip .value").nth(place + 1).wait_for()
+            window.locator(".proposal").wait_for()
+            window.mouse.move(0, 0)
+            window.locator(".data .scroll").evaluate("box => box.scrollTo(0, 0)")
+            window.screenshot(path=output / "annotate-data.png")
+            print(output / "annotate-data.png")
 
 
 def _write(site: Site, folder: Path) -> None:

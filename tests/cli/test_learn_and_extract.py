@@ -212,6 +212,10 @@ def test_rules_are_explained(run: Run, rules: Path, site: Site) -> None:
     assert "%  the text in a" in done.stdout
     assert "             //" in done.stdout
     assert "committee" in done.stdout
+    assert re.search(
+        r"\n  name: the embedded value `meta og:title`, if the page shows it; else the text in", done.stdout
+    )
+    assert re.search(r"\n    embedded data\n    1\. +\d+%  the embedded value `meta og:title`\n", done.stdout)
     result = json.loads(run("rules", "show", rules, "--json").stdout)
     name = result[0]["rules"]["name"]
     assert set(name) == {"words", "selectors", "committee", "embedded"}
@@ -225,6 +229,7 @@ def test_stylesheets(run: Run, rules: Path, folder: Path, tmp_path: Path) -> Non
     sheets = [Path(line) for line in done.stdout.splitlines()]
     assert sheets[0] == tmp_path / "deep" / "sheets" / "c1.xsl"
     assert "no stylesheet, its pages need labels" in done.stderr
+    assert "name: its embedded data is not read: only what the page shows" in sheets[0].read_text("utf-8")
     if (program := shutil.which("xsltproc")) is None:
         pytest.skip("needs xsltproc: apt-get install xsltproc")
     record = next(

@@ -293,3 +293,61 @@ def test_clicks_on_nothing_are_refused(client: TestClient, session: dict[str, An
         assert client.put("/api/labels", json=body).status_code == 400
     body = {**SITE, "page": page, "attribute": "nothing", "clicks": None}
     assert client.put("/api/labels", json=body).status_code == 400
+
+
+def test_embedded_values_are_listed_labeled_and_marked(
+    client: TestClient, session: dict[str, Any], site: Site
+) -> None:
+    page = session["next"]
+    name = site.truth[page]["name"][0]
+    data = client.get("/api/embedded", params={**SITE, "page": page, "find": "og:title"}).json()
+    [value] = data["objects"][0]["paths"][0]["values"]
+    assert (data["objects"][0]["source"], data["shown"]) == ("meta", 1)
+    assert name in value["text"]
+    answer = label(client, page, "name", [{"embedded": value["number"]}])
+    [mark] = [mark for mark in answer["marks"]["marks"] if mark["attribute"] == "name"]
+    assert (mark["text"], mark["kind"]) == (value["text"], "label")
+    assert value["number"] in mark["embedded"]
+    body = {**SITE, "page": page, "attribute": "name", "clicks": [{"embedded": 4_000_000}]}
+    refused = client.put("/api/labels", json=body)
+    assert (refused.status_code, "no such value" in refused.text) == (400, True)
+    assert client.put("/api/labels", json={**body, "clicks": [{}]}).status_code == 400
+
+
+def test_labels_stay_by_their_ids_and_in_their_order(
+    client: TestClient, session: dict[str, Any], site: Site
+) -> None:
+    page = next(row["page"] for row in session["rows"] if len(site.truth[row["page"]]["cuisine"]) > 1)
+    first, second = (items_with(client, page, value)[-1] for value in site.truth[page]["cuisine"][:2])
+    texts = site.truth[page]["cuisine"][:2]
+
+    def marks(answer: dict[str, Any]) -> list[tuple[int, str]]:
+        own = [mark for mark in answer["marks"]["marks"] if mark["attribute"] == "cuisine"]
+        return [(mark["label"], mark["text"]) for mark in own if mark["kind"] == "label"]
+
+    [(kept, _)] = marks(label(client, page, "cuisine", [{"item": second}]))
+    after = label(client, page, "cuisine", [{"label": kept}, {"item": first}])
+    assert marks(after)[0] == (kept, texts[1])
+    before = label(client, page, "cuisine", [{"item": first}, {"label": kept}])
+    assert [text for _, text in marks(before)] == texts
+    undo = {**SITE, "page": page, "restore": before["change"]["removed"], "remove": before["change"]["added"]}
+    assert marks(client.post("/api/labels/change", json=undo).json()) == marks(after)
+    gone = label(client, page, "cuisine", [{"label": 999_999}])
+    assert marks(gone) == []
+
+
+def test_a_second_item_of_a_list_proposes_the_others(
+    client: TestClient, session: dict[str, Any], site: Site
+) -> None:
+    page = max((row["page"] for row in session["rows"]), key=lambda page: len(site.truth[page]["cuisine"]))
+    values = site.truth[page]["cuisine"]
+    items = [items_with(client, page, value)[-1] for value in values]
+    assert len(values) > 2
+    assert label(client, page, "cuisine", [{"item": items[0]}])["proposal"] is None
+    answer = label(client, page, "cuisine", [{"item": items[0]}, {"item": items[1]}])
+    assert answer["proposal"]["attribute"] == "cuisine"
+    clicks = answer["proposal"]["clicks"]
+    accepted = label(client, page, "cuisine", clicks)
+    texts = [mark["text"] for mark in accepted["marks"]["marks"] if mark["attribute"] == "cuisine"]
+    assert [text for text in texts if text in values] == values
+    assert accepted["proposal"] is None

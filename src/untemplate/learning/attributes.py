@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
@@ -103,7 +103,7 @@ class AttributeReport:
             "unfit": self.unfit,
             "problems": self.problems,
             "confidence": self.confidence,
-            "examples": [asdict(example) for example in choose_examples(self.examples)],
+            "examples": [example.to_dict() for example in choose_examples(self.examples)],
         }
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from untemplate.labeling import Label
 from untemplate.page import Page
@@ -107,6 +108,10 @@ class ExampleValue:
     page: str
     texts: tuple[str, ...]
     confidence: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the example as JSON data."""
+        return asdict(self) | {"texts": list(self.texts)}
 
 
 def find_examples(wrapper: Wrapper, pages: Sequence[Page], schema: Schema) -> dict[str, list[ExampleValue]]:

@@ -66,10 +66,11 @@ export class EmbeddedPanel {
     this.buttons.clear();
     this.note.textContent = shown < total ? `${shown} of ${count(total, "value")}` : count(total, "value");
     const searching = this.search.value.trim() !== "";
-    const fullest = Math.max(...objects.filter((one) => one.type).map(size), 0);
+    const typed = objects.filter((one) => one.type);
+    const fullest = Math.max(...(typed.length ? typed : objects).map(size));
     this.body.replaceChildren(...objects.map((one) => {
-      return h("details", { class: "object", open: searching || (one.type ? size(one) === fullest : objects.length === 1) },
-        h("summary", {}, h("span", { class: "grow cut" }, h("strong", {}, one.type || "top level"), " ", h("span", { class: "tiny soft" }, title(one))),
+      return h("details", { class: "object", open: searching || (size(one) === fullest && Boolean(one.type) === typed.length > 0) },
+        h("summary", {}, h("span", { class: "grow cut" }, h("strong", {}, one.type || (one.source === "meta" ? "Meta tags" : "Data")), " ", h("span", { class: "tiny soft" }, title(one))),
           badge(one.source), h("span", { class: "tiny soft number" }, String(size(one)))),
         one.paths.map((path) => this.path(one, path)),
         one.hidden ? h("p", { class: "path tiny soft" }, `${count(one.hidden, "more value")} at other paths: search to see them`) : null);
