@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from untemplate.page import Page
-from untemplate.web.alike_places import find_alike, overlaps
+from untemplate.web.alike_places import LabeledPlace, find_alike_places, propose_clicks
+from untemplate.web.page_labels import Click
 from untemplate.web.rendering import Rendering, render
 
 ITEMS = "<ul>{}</ul>".format(
@@ -57,7 +58,7 @@ def texts_of(rendering: Rendering, ranges: list[tuple[int, int]]) -> list[str]:
 )
 def test_what_is_like_two_places(body: str, first: list[str], second: list[str], alike: list[str]) -> None:
     rendering = rendered(body)
-    ranges = find_alike(rendering, items_of(rendering, *second), [items_of(rendering, *first)])
+    ranges = find_alike_places(rendering, items_of(rendering, *second), [items_of(rendering, *first)])
     assert texts_of(rendering, ranges) == alike
 
 
@@ -68,13 +69,22 @@ def test_items_of_several_texts_may_be_named_by_their_element() -> None:
     )
     second = items_of(rendering, "1", "t1")
     whole = rendering.texts_inside(rendering.nodes[second[0]][0].getparent())
-    ranges = find_alike(rendering, whole, [[element]])
+    ranges = find_alike_places(rendering, whole, [[element]])
     assert texts_of(rendering, ranges) == [f"{n} cups t{n}" for n in range(4)]
-    assert overlaps(rendering, [element], ranges[:1])
-    assert not overlaps(rendering, [element], ranges[1:])
 
 
 def test_nothing_is_proposed_for_places_that_are_no_list() -> None:
     rendering = rendered(LINKS)
-    assert find_alike(rendering, [], [items_of(rendering, "a")]) == []
-    assert find_alike(rendering, items_of(rendering, "a"), [[], items_of(rendering, "a", "b")]) == []
+    assert find_alike_places(rendering, [], [items_of(rendering, "a")]) == []
+    assert find_alike_places(rendering, items_of(rendering, "a"), [[], items_of(rendering, "a", "b")]) == []
+
+
+def test_labels_elsewhere_stay_when_all_are_accepted() -> None:
+    rendering = rendered(LINES)
+    a, b, c, d, end = items_of(rendering, "a", "b", "c", "d", "end")
+    places = [LabeledPlace(1, [end], []), LabeledPlace(2, [a], []), LabeledPlace(3, [c], [])]
+    clicks = [Click(label=1), *(Click(item, last=item) for item in (a, b, c, d))]
+    assert propose_clicks(rendering, places, {3}, in_data=False) == clicks
+    assert propose_clicks(rendering, places, {2, 3}, in_data=False) == []
+    assert propose_clicks(rendering, places[2:], {3}, in_data=False) == []
+    assert propose_clicks(rendering, places, {3}, in_data=True) == []

@@ -28,7 +28,7 @@ from untemplate.record import MAX_DOUBTFUL_CONFIDENCE
 if TYPE_CHECKING:
     from untemplate.labeling import Knowledge, Label
     from untemplate.learning import AttributeReport
-    from untemplate.learning.label_check import ExampleValue
+    from untemplate.learning.reports import ExampleValue
     from untemplate.pipeline import Learned
     from untemplate.schema import Schema
     from untemplate.sources import Pages
@@ -283,7 +283,7 @@ def _show_examples(reports: Sequence[AttributeReport]) -> None:
 
 def _join_values(report: AttributeReport, width: int) -> str:
     """Return example values of an attribute in one line; doubtful ones with how sure they are."""
-    from untemplate.learning.label_check import choose_examples
+    from untemplate.learning.reports import choose_examples
 
     examples = choose_examples(report.examples)
     room = width // len(examples) - len(_SEPARATOR)

@@ -1,6 +1,5 @@
 """Labels to rules: features, Apriori search, classifier, range pruner (Vertex III-C)."""
 
-from untemplate.learning.attributes import AttributeReport
 from untemplate.learning.cluster_rules import (
     LabeledSite,
     LabelsByPage,
@@ -18,6 +17,7 @@ from untemplate.learning.cluster_rules import (
     learn_stops,
     learning_sample,
 )
+from untemplate.learning.reports import AttributeReport
 from untemplate.learning.sample_rules import learn_sample
 from untemplate.learning.sample_table import SampleTable
 

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any
 
 from untemplate.labeling import Label
-from untemplate.learning.label_check import ExampleValue, choose_examples
 from untemplate.learning.occurrences import (
     LabeledOccurrences,
     PageLabels,
@@ -23,6 +21,7 @@ from untemplate.learning.occurrences import (
 )
 from untemplate.learning.record_places import FAR_WEIGHT, find_weighted_lists, weigh_labels
 from untemplate.learning.refining import learn_classifier, learn_range
+from untemplate.learning.reports import AttributeReport
 from untemplate.learning.sample_table import SampleTable
 from untemplate.learning.search import ScoredFeatures, Search, shared_features
 from untemplate.learning.selectors import learn_committee, learn_elsewhere, learn_selectors, pick_rows
@@ -32,12 +31,11 @@ from untemplate.learning.variants import LearningTarget, Variant, choose_variant
 from untemplate.page import Node
 from untemplate.page.captions import join_texts
 from untemplate.page.locating import MatchMode, Occurrence, letters_and_digits
-from untemplate.rules.in_words import explain_rule
-from untemplate.rules.rule import Range, RecordRule, Rule, Selector
+from untemplate.rules.rule import Range, Rule, Selector
 from untemplate.schema import Attribute, Schema
 from untemplate.value_types import Type, is_one_typed, looks_typed
 
-__all__ = ["AttributeReport", "LearnedRules", "learn_rules"]
+__all__ = ["learn_rules"]
 
 # A description of a whole list may find something on fewer pages than one of single values, by this share of them: it
 # finds complete lists.
@@ -62,68 +60,6 @@ _WORTH: dict[MatchMode, float] = {
 _CUT_MODES: tuple[MatchMode, ...] = ("part", "pair")
 # Modes in which a node shows the value and nothing else.
 _COMPLETE_MODES: tuple[MatchMode, ...] = ("node", "attribute")
-
-
-@dataclass(frozen=True)
-class AttributeReport:
-    """How learning one attribute went: for the person who labels.
-
-    Attributes:
-        attribute: its name.
-        rule: the rule learned; None if there is none.
-        coverage: share of the unlabeled sample pages on which the rule finds something.
-        problems: what was wrong with labels or rule, as sentences.
-        label_next: a page on which the rule finds nothing, so that a label there helps most.
-        unfit: a labeled page on which the rule does not return the labeled values; None if it returns them all.
-        examples: what the rule finds on unlabeled pages.
-    """
-
-    attribute: str
-    rule: Rule | None = None
-    coverage: float = 0.0
-    problems: list[str] = field(default_factory=list)
-    label_next: str | None = None
-    unfit: str | None = None
-    examples: Sequence[ExampleValue] = ()
-
-    @property
-    def confidence(self) -> float | None:
-        """How sure the values on unlabeled pages are, on average; None if there are none."""
-        if not self.examples:
-            return None
-        return round(sum(example.confidence for example in self.examples) / len(self.examples), 3)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the report as JSON data, with the rule in words."""
-        return {
-            "attribute": self.attribute,
-            "rule": explain_rule(self.rule) if self.rule else None,
-            "coverage": round(self.coverage, 3),
-            "label_next": self.label_next,
-            "unfit": self.unfit,
-            "problems": self.problems,
-            "confidence": self.confidence,
-            "examples": [example.to_dict() for example in choose_examples(self.examples)],
-        }
-
-
-@dataclass(frozen=True)
-class LearnedRules:
-    """What was learned from the labeled pages of one cluster.
-
-    Attributes:
-        rules: by attribute.
-        static: keys of the template's own words.
-        reports: one for each labeled attribute.
-        records: on list pages, where records begin; then rules and static text are those of each record.
-        problems: what was wrong with the labels, as sentences.
-    """
-
-    rules: dict[str, Rule] = field(default_factory=dict)
-    static: tuple[str, ...] = ()
-    reports: list[AttributeReport] = field(default_factory=list)
-    records: RecordRule | None = None
-    problems: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,8 @@ from untemplate.clustering import cluster as cluster_pages
 from untemplate.errors import LabelError, PageError
 from untemplate.labeling import Label
 from untemplate.labeling.list_labels import labels_of_rows
-from untemplate.learning.attributes import AttributeReport
-from untemplate.learning.label_check import find_examples
 from untemplate.learning.list_rules import learn_list
+from untemplate.learning.reports import AttributeReport, find_example_values
 from untemplate.learning.sample_rules import learn_sample
 from untemplate.learning.sample_table import SampleTable
 from untemplate.lists import Row
@@ -131,7 +130,7 @@ def learn_cluster(cluster: Cluster, labels: LabelsByPage, schema: Schema) -> Lea
     wrapper = replace(
         empty_wrapper(cluster), rules=learned.rules, static=learned.static, records=learned.records
     )
-    examples = find_examples(wrapper, unlabeled, schema)
+    examples = find_example_values(wrapper, unlabeled, schema)
     return LearnedCluster(
         wrapper,
         [replace(report, examples=examples.get(report.attribute, ())) for report in learned.reports],

@@ -17,7 +17,8 @@ from lxml import etree
 from untemplate.errors import PageError
 from untemplate.labeling import Label
 from untemplate.labeling.list_labels import LocatedRecord, locate_records
-from untemplate.learning.attributes import LearnedRules, learn_rules
+from untemplate.learning.attributes import learn_rules
+from untemplate.learning.reports import LearnedRules
 from untemplate.learning.sample_table import SampleTable
 from untemplate.learning.search import ScoredFeatures, Search, shared_features
 from untemplate.learning.selectors import MAX_COMMITTEE, without_contexts

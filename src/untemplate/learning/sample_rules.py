@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from untemplate.labeling import Label
-from untemplate.learning.attributes import AttributeReport, LearnedRules, learn_rules
+from untemplate.learning.attributes import learn_rules
 from untemplate.learning.embedded_rules import learn_embedded
 from untemplate.learning.label_check import LabelFit, check_labels
+from untemplate.learning.reports import AttributeReport, LearnedRules
 from untemplate.learning.sample_table import SampleTable
 from untemplate.page import Page
 from untemplate.rules.rule import EmbeddedSelector, Rule, Wrapper

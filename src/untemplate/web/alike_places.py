@@ -7,20 +7,31 @@ both are, say, the second cell of their row, the second cells of all rows are me
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from lxml import etree
 
+from untemplate.web.embedded_panel import find_alike_values
+from untemplate.web.page_labels import Click
 from untemplate.web.rendering import Rendering
 
-__all__ = ["find_alike", "overlaps"]
+__all__ = ["LabeledPlace", "find_alike_places", "propose_clicks"]
 
 MAX_ALIKE = 300
 """Places that are proposed. A list with more is hardly what a person means by its like."""
 
 ItemRange = tuple[int, int]
 """The numbers of the first and the last text of a place."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabeledPlace:
+    """A label of a page: its id, the items that show its value, and the embedded values that it may mean."""
+
+    label: int
+    items: Sequence[int]
+    embedded: Sequence[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +58,51 @@ class _Step:
         return alike[self.position : self.position + 1]
 
 
-def find_alike(
+def propose_clicks(
+    rendering: Rendering, places: Sequence[LabeledPlace], added: Collection[int], in_data: bool
+) -> list[Click]:
+    """Return the clicks that label all places like the newest one and another one; labels elsewhere stay.
+
+    Args:
+        rendering: The page as it is shown.
+        places: The labels of an attribute on the page.
+        added: The ids of the labels that were just added.
+        in_data: Whether the newest is a value of the embedded data.
+
+    Returns:
+        Nothing if not exactly one label is new, or if no further place is like it.
+    """
+    newest = [place for place in places if place.label in added]
+    others = [place for place in places if place.label not in added]
+    if len(newest) != 1 or not others:
+        return []
+    find_clicks = _alike_data if in_data else _alike_items
+    clicks, apart = find_clicks(rendering, newest[0], others)
+    return [*(Click(label=place.label) for place in apart), *clicks] if clicks else []
+
+
+def _alike_items(
+    rendering: Rendering, newest: LabeledPlace, others: Sequence[LabeledPlace]
+) -> tuple[list[Click], list[LabeledPlace]]:
+    """Return clicks on the items that are like two labels, and the labels that are not among them."""
+    ranges = find_alike_places(rendering, newest.items, [place.items for place in others])
+    inside: set[int] = set()
+    for first, last in ranges:
+        inside.update(range(first, last + 1))
+    apart = [place for place in others if inside.isdisjoint(_text_numbers(rendering, place.items))]
+    return [Click(first, last=last) for first, last in ranges], apart
+
+
+def _alike_data(
+    rendering: Rendering, newest: LabeledPlace, others: Sequence[LabeledPlace]
+) -> tuple[list[Click], list[LabeledPlace]]:
+    """Return clicks on the embedded values at the path of two labels, and the labels that are not among them."""
+    numbers = find_alike_values(rendering.embedded, newest.embedded, [place.embedded for place in others])
+    apart = [place for place in others if set(place.embedded).isdisjoint(numbers)]
+    return [Click(embedded=number) for number in numbers], apart
+
+
+def find_alike_places(
     rendering: Rendering, newest: Sequence[int], others: Sequence[Sequence[int]]
 ) -> list[ItemRange]:
     """Return the places that are like two labeled ones, in document order, with these two.
@@ -69,12 +124,6 @@ def find_alike(
         if len(others) + 1 < len(ranges) <= MAX_ALIKE:
             return ranges
     return []
-
-
-def overlaps(rendering: Rendering, items: Sequence[int], ranges: Sequence[ItemRange]) -> bool:
-    """Return True if some of these items have texts in one of the ranges."""
-    texts = _text_numbers(rendering, items)
-    return any(first <= number <= last for number in texts for first, last in ranges)
 
 
 def _find_place(rendering: Rendering, items: Sequence[int]) -> _Place | None:

@@ -101,15 +101,10 @@ def set_labels(site: OpenSite, page: str, attribute: str, clicks: Sequence[Click
         return _replace_labels(site, page, [attribute], [Label(page, attribute, None)])
     if len(clicks) > 1 and not definition.many:
         raise LabelError(f"{attribute} has one value on a page, not {len(clicks)}")
-    kept = {stored.id: stored.label for stored in site.labels(page) if stored.label.attribute == attribute}
+    stored = {old.id: old.label for old in site.labels(page) if old.label.attribute == attribute}
     labels: list[Label] = []
     for click in clicks:
-        if click.label is not None:
-            labels += [kept[click.label]] if click.label in kept else []  # another window may have removed it
-        elif click.embedded is not None:
-            labels += labels_from_embedded(click.embedded, parsed, definition)
-        else:
-            labels.append(label_from_click(click, parsed, rendering, definition))
+        labels += _labels_of_click(click, parsed, rendering, definition, stored)
     return _replace_labels(site, page, [attribute], labels)
 
 
@@ -223,6 +218,25 @@ def _without(ids: Sequence[int], excluded: Collection[int]) -> tuple[int, ...]:
 
 
 # From clicks to labels
+
+
+def _labels_of_click(
+    click: Click, page: Page, rendering: Rendering, attribute: Attribute, stored: Mapping[int, Label]
+) -> list[Label]:
+    """Return the labels that a click means; none for a label that another window has removed.
+
+    Args:
+        click: A click on a place, on an embedded value, or a label that stays.
+        page: The page.
+        rendering: The page as it is shown.
+        attribute: The attribute to label.
+        stored: The labels that the attribute has on the page, by id.
+    """
+    if click.label is not None:
+        return [stored[click.label]] if click.label in stored else []
+    if click.embedded is not None:
+        return labels_from_embedded(click.embedded, page, attribute)
+    return [label_from_click(click, page, rendering, attribute)]
 
 
 def label_from_click(click: Click, page: Page, rendering: Rendering, attribute: Attribute) -> Label:

@@ -16,7 +16,7 @@ from untemplate.page import Page
 from untemplate.rules import Rule
 from untemplate.rules.applying import Match
 from untemplate.rules.in_words import explain_rule
-from untemplate.web.alike_places import find_alike, overlaps
+from untemplate.web.alike_places import LabeledPlace, propose_clicks
 from untemplate.web.api.common import (
     ERROR_RESPONSES,
     NameParam,
@@ -36,7 +36,6 @@ from untemplate.web.cluster_session import (
 )
 from untemplate.web.embedded_panel import (
     PanelObject,
-    find_alike_values,
     numbers_of_label,
     numbers_of_match,
     select_shown,
@@ -146,20 +145,11 @@ class PageView(BaseModel):
     items: list[Item]
 
 
-class ProposedClickView(BaseModel):
-    """A place to label: the first and last item of the page, an embedded value, or a label that stays."""
-
-    item: int | None = None
-    last: int | None = None
-    embedded: int | None = None
-    label: int | None = None
-
-
 class ProposalView(BaseModel):
     """All places that are like the last two that were labeled, as clicks that label them."""
 
     attribute: str
-    clicks: list[ProposedClickView]
+    clicks: list[Click]
 
 
 class LabeledView(BaseModel):
@@ -271,7 +261,8 @@ def put_labels(workspace: WorkspaceParam, body: LabelsBody) -> LabeledView:
         clicks = [Click(**click.model_dump()) for click in body.clicks]
     view = _labeled_view(site, body.page, set_labels(site, body.page, body.attribute, clicks))
     if clicks and site.schema.attributes[body.attribute].many:
-        view.proposal = _propose_alike(site, body.attribute, view, clicks[-1])
+        in_data = clicks[-1].embedded is not None
+        view.proposal = _propose_alike(site, view, body.attribute, in_data)
     return view
 
 
@@ -314,33 +305,23 @@ def _labeled_view(site: OpenSite, page: str, change: LabelChange) -> LabeledView
     )
 
 
-def _propose_alike(site: OpenSite, attribute: str, view: LabeledView, newest: Click) -> ProposalView | None:
+def _propose_alike(site: OpenSite, view: LabeledView, attribute: str, in_data: bool) -> ProposalView | None:
     """Return what else a person may mean who labeled a second place; None if there is nothing like both.
 
     Args:
         site: The site of the page.
-        attribute: The attribute that was labeled.
         view: The labels after the change.
-        newest: The last click.
+        attribute: The attribute that was labeled.
+        in_data: Whether the place is a value of the embedded data.
     """
-    marks = [mark for mark in view.marks.marks if mark.attribute == attribute and mark.kind == "label"]
-    added = [mark for mark in marks if mark.label in view.change.added]
-    others = [mark for mark in marks if mark not in added]
-    if len(added) != 1 or not others:
-        return None
+    places = [
+        LabeledPlace(mark.label, mark.items, mark.embedded)
+        for mark in view.marks.marks
+        if mark.attribute == attribute and mark.label is not None
+    ]
     _, rendering = site.rendered_page(view.marks.page)
-    if newest.embedded is not None:
-        numbers = find_alike_values(rendering.embedded, added[0].embedded, [mark.embedded for mark in others])
-        clicks = [ProposedClickView(embedded=number) for number in numbers]
-        apart = [mark for mark in others if set(mark.embedded).isdisjoint(numbers)]
-    else:
-        ranges = find_alike(rendering, added[0].items, [mark.items for mark in others])
-        clicks = [ProposedClickView(item=first, last=last) for first, last in ranges]
-        apart = [mark for mark in others if not overlaps(rendering, mark.items, ranges)]
-    if not clicks:
-        return None
-    kept = [ProposedClickView(label=mark.label) for mark in apart]
-    return ProposalView(attribute=attribute, clicks=[*kept, *clicks])
+    clicks = propose_clicks(rendering, places, view.change.added, in_data)
+    return ProposalView(attribute=attribute, clicks=clicks) if clicks else None
 
 
 def _session_view(site: OpenSite, session: ClusterSession, changes: int) -> SessionView:
