@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.learning.lessons import labels_of, schema_of, site
 from untemplate.labeling import Label
-from untemplate.learning.reports import MAX_EXAMPLES, ExampleValue, choose_examples
+from untemplate.learning.reports import MAX_SHOWN_EXAMPLES, ExampleValue, choose_examples
 from untemplate.pipeline import learn_site
 
 BODIES = [f"<h1>Lamp {n}</h1><p class=price>${n}.99</p>" for n in range(6)]
@@ -18,7 +18,7 @@ def test_examples_are_values_of_unlabeled_pages() -> None:
     assert 0 < report.confidence <= 1
     described = report.to_dict()
     assert described["confidence"] == report.confidence
-    assert len(described["examples"]) == MAX_EXAMPLES
+    assert len(described["examples"]) == MAX_SHOWN_EXAMPLES
     assert set(described["examples"][0]) == {"page", "texts", "confidence"}
 
 

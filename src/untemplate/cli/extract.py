@@ -157,7 +157,7 @@ def command(
 
     _check_engine(engine, master, render)
     _check_rules(schema_name, save_rules, bool(rules_file or catalog_name or site))
-    order = _Order(
+    options = _ExtractOptions(
         _PageOptions(source, url_column, html_column, render),
         output,
         workers,
@@ -168,10 +168,10 @@ def command(
     )
     extract = partial(_extract_on_spark, master=master) if engine == "spark" else _extract_locally
     if schema_name:
-        rules = _learn_first(order.pages.opened, schema_name, save_rules)
-        done = extract(order, rules)
+        rules = _learn_first(options.pages.opened, schema_name, save_rules)
+        done = extract(options, rules)
     else:
-        rules, done = _extract_with_known(rules_file, catalog_name, site, partial(extract, order))
+        rules, done = _extract_with_known(rules_file, catalog_name, site, partial(extract, options))
     show_tally(done.tally, rules.schema.attributes)
     report_skipped(done.skipped)
     failed = done.tally.failed_share(done.skipped.total)
@@ -200,7 +200,7 @@ class _PageOptions:
 
 
 @dataclass(frozen=True)
-class _Order:
+class _ExtractOptions:
     """What is to be extracted, whatever the rules are."""
 
     pages: _PageOptions
@@ -253,46 +253,46 @@ def _learn_first(pages: Pages, schema_name: str, save_rules: Path | None) -> Rul
     return rules
 
 
-def _extract_locally(order: _Order, rules: Rules) -> RunProgress:
+def _extract_locally(options: _ExtractOptions, rules: Rules) -> RunProgress:
     """Extract on this machine, with a progress bar; say that an interrupted run can be continued."""
     from untemplate.engines.local import extract_to_file
 
-    pages = order.pages.opened
+    pages = options.pages.opened
     try:
         with count_pages("Extracting", pages) as count:
             return extract_to_file(
                 pages,
                 rules,
-                order.output,
-                workers=order.workers,
-                ordered=order.ordered,
-                limits=order.limits,
-                confidence=order.confidence,
-                min_confidence=order.min_confidence,
+                options.output,
+                workers=options.workers,
+                ordered=options.ordered,
+                limits=options.limits,
+                confidence=options.confidence,
+                min_confidence=options.min_confidence,
                 tell=say,
                 count=count,
             )
     except KeyboardInterrupt:
-        if order.output != "-":
+        if options.output != "-":
             say("What is done is kept: the same command continues.")
         raise
 
 
-def _extract_on_spark(order: _Order, rules: Rules, master: str | None) -> Result:
+def _extract_on_spark(options: _ExtractOptions, rules: Rules, master: str | None) -> Result:
     """Extract on Spark: where it is, or with this many processes of this machine."""
     from untemplate.engines import spark
 
-    session = spark.start_session(master or (f"local[{order.workers}]" if order.workers else None))
+    session = spark.start_session(master or (f"local[{options.workers}]" if options.workers else None))
     return spark.extract_on_spark(
         session,
-        order.pages.source,
+        options.pages.source,
         rules,
-        order.output,
-        url_column=order.pages.url_column,
-        html_column=order.pages.html_column,
-        limits=order.limits,
-        confidence=order.confidence,
-        min_confidence=order.min_confidence,
+        options.output,
+        url_column=options.pages.url_column,
+        html_column=options.pages.html_column,
+        limits=options.limits,
+        confidence=options.confidence,
+        min_confidence=options.min_confidence,
     )
 
 

@@ -40,7 +40,7 @@ TAUGHT_BY_DATA = " (taught by embedded data)"
 # Characters of a line of the examples, of which the columns around the examples need some; what separates examples.
 TABLE_WIDTH = 100
 _SURE_WIDTH = 10
-_SEPARATOR = " | "
+_BETWEEN_EXAMPLES = " | "
 
 # Joins the page and the values of an example on their way through click; no argument can contain it.
 _JOINT = "\0"
@@ -286,8 +286,8 @@ def _join_values(report: AttributeReport, width: int) -> str:
     from untemplate.learning.reports import choose_examples
 
     examples = choose_examples(report.examples)
-    room = width // len(examples) - len(_SEPARATOR)
-    return _SEPARATOR.join(_example_text(example, room) for example in examples)
+    room = width // len(examples) - len(_BETWEEN_EXAMPLES)
+    return _BETWEEN_EXAMPLES.join(_example_text(example, room) for example in examples)
 
 
 def _example_text(example: ExampleValue, room: int) -> str:

@@ -22,7 +22,7 @@ __all__ = ["AttributeReport", "ExampleValue", "LearnedRules", "choose_examples",
 
 # Unlabeled pages whose values are looked at, and values of an attribute that are shown.
 MAX_EXAMPLE_PAGES = 10
-MAX_EXAMPLES = 3
+MAX_SHOWN_EXAMPLES = 3
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ def _find_on_page(wrapper: Wrapper, page: Page, schema: Schema) -> Iterator[tupl
     """Yield each attribute and what its rule finds on a page, or in the first records of a list page."""
     trees = [page.tree]
     if wrapper.records:
-        trees = [record.tree for record in split_records(wrapper.records, page)[:MAX_EXAMPLES]]
+        trees = [record.tree for record in split_records(wrapper.records, page)[:MAX_SHOWN_EXAMPLES]]
     for tree in trees:
         yield from apply_rules(wrapper, ParsedPage(tree), schema.attributes).items()
 
@@ -138,7 +138,7 @@ def _find_on_page(wrapper: Wrapper, page: Page, schema: Schema) -> Iterator[tupl
 def choose_examples(examples: Sequence[ExampleValue]) -> list[ExampleValue]:
     """Return a few different values; among them the least sure one, which is the one to look at."""
     different = list({example.texts: example for example in examples}.values())
-    chosen = different[:MAX_EXAMPLES]
+    chosen = different[:MAX_SHOWN_EXAMPLES]
     least_sure = min(different, key=lambda example: example.confidence, default=None)
     if least_sure is not None and least_sure.confidence < min(example.confidence for example in chosen):
         chosen[-1] = least_sure

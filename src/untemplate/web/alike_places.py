@@ -35,7 +35,7 @@ class LabeledPlace:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _ItemPlace:
     """All text of an element, or one of the texts right inside it."""
 
     element: etree._Element
@@ -126,7 +126,7 @@ def find_alike_places(
     return []
 
 
-def _find_place(rendering: Rendering, items: Sequence[int]) -> _Place | None:
+def _find_place(rendering: Rendering, items: Sequence[int]) -> _ItemPlace | None:
     """Return the place of some items: the outermost element with just their texts, or one text of an element."""
     texts = _text_numbers(rendering, items)
     if not texts:
@@ -142,9 +142,9 @@ def _find_place(rendering: Rendering, items: Sequence[int]) -> _Place | None:
             return None
         inside = rendering.texts_inside(element)
     if inside == texts:
-        return _Place(_outermost_with(rendering, element, texts))
+        return _ItemPlace(_outermost_with(rendering, element, texts))
     direct = _direct_texts(rendering, element)
-    return _Place(element, direct.index(texts[0])) if len(texts) == 1 and texts[0] in direct else None
+    return _ItemPlace(element, direct.index(texts[0])) if len(texts) == 1 and texts[0] in direct else None
 
 
 def _text_numbers(rendering: Rendering, items: Sequence[int]) -> list[int]:
@@ -171,7 +171,7 @@ def _direct_texts(rendering: Rendering, element: etree._Element) -> list[int]:
     return [number for number in numbers if number is not None and rendering.node(number) is not None]
 
 
-def _find_members(rendering: Rendering, first: _Place, second: _Place) -> Iterator[ItemRange]:
+def _find_members(rendering: Rendering, first: _ItemPlace, second: _ItemPlace) -> Iterator[ItemRange]:
     """Yield the places that are like two others; these two are among them."""
     if first.element is second.element:
         if first.text is not None and second.text is not None:
@@ -181,7 +181,7 @@ def _find_members(rendering: Rendering, first: _Place, second: _Place) -> Iterat
     if steps is None or first.text != second.text:
         return
     ancestor, path = steps
-    for element in _follow(ancestor, path):
+    for element in _follow_steps(ancestor, path):
         if first.text is None:
             numbers = rendering.texts_inside(element)
         else:
@@ -218,7 +218,7 @@ def _make_step(one: etree._Element, other: etree._Element) -> _Step:
     return step
 
 
-def _follow(ancestor: etree._Element, steps: Sequence[_Step]) -> list[etree._Element]:
+def _follow_steps(ancestor: etree._Element, steps: Sequence[_Step]) -> list[etree._Element]:
     """Return the elements that steps lead to."""
     elements = [ancestor]
     for step in steps:

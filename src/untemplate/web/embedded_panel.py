@@ -147,7 +147,7 @@ def _cut_object(panel_object: PanelObject, words: Sequence[str], room: int) -> P
     for path in panel_object.paths:
         where = f"{panel_object.prefix} {path.path}".casefold()
         fitting = [value for value in path.values if _contains(f"{where} {value.text.casefold()}", words)]
-        kept = tuple(map(_shorten, fitting[: min(room, MAX_PATH_VALUES)]))
+        kept = tuple(map(_cut_text, fitting[: min(room, MAX_PATH_VALUES)]))
         room -= len(kept)
         if kept:
             paths.append(PanelPath(path.path, kept, len(fitting) - len(kept)))
@@ -160,7 +160,7 @@ def _contains(text: str, words: Sequence[str]) -> bool:
     return all(word in text for word in words)
 
 
-def _shorten(value: PanelValue) -> PanelValue:
+def _cut_text(value: PanelValue) -> PanelValue:
     if len(value.text) <= MAX_SHOWN_TEXT:
         return value
     return PanelValue(value.number, f"{value.text[:MAX_SHOWN_TEXT]}…")

@@ -84,7 +84,7 @@ export class EmbeddedPanel {
     const where = `${one.source} ${one.type ? `${one.type}.` : ""}${path}`;
     return h("div", { class: "path" },
       h("div", { class: "row spread" }, h("code", { class: "cut", title: where }, path),
-        values.length > 1 ? button(`all ${values.length}`, () => this.view.pickEmbedded(values.map((value) => value.number)), {
+        values.length > 1 && !hidden ? button(`all ${values.length}`, () => this.view.pickEmbedded(values.map((value) => value.number)), {
           kind: "quiet small all", label: `Label all values of ${where}` }) : null),
       values.map(({ number, text }) => {
         const made = h("button", { type: "button", class: "datum", title: `${where}: ${text}`, "data-number": String(number),
