@@ -23,7 +23,7 @@ from rich.table import Table
 from benchmarks.data.swde import VERTICALS, sites
 from untemplate import Page
 from untemplate.clustering import cluster, cluster_vectors
-from untemplate.clustering.vectors import assign_vectors
+from untemplate.clustering.clusters import assign_vectors
 from untemplate.demo import VERTICALS as MADE_UP_VERTICALS
 from untemplate.demo import make_site
 from untemplate.page import signature

@@ -28,7 +28,7 @@ from benchmarks.data.swde import VERTICALS, Site, labels_of, schema_of, score, s
 from benchmarks.data.whole_sites import SETS, whole_sites
 from untemplate import Page, Rules, cluster, sample
 from untemplate.clustering import Cluster, cluster_vectors
-from untemplate.clustering.vectors import assign_vectors
+from untemplate.clustering.clusters import assign_vectors
 from untemplate.demo import VERTICALS as MADE_UP_VERTICALS
 from untemplate.demo import make_site
 from untemplate.extraction.matching import WrapperIndex

@@ -22,10 +22,10 @@ from benchmarks.measure.cells import choose_joins, evidence
 from benchmarks.measure.kinds import KINDS, Lesson, lesson, lesson_classes
 from benchmarks.measure.lists import FOLDS, Floats, Sheet, choose, folds, hits, sheets
 from untemplate.labeling.hcrf.lessons import choose_classes, train_names
-from untemplate.lists.column_names import ColumnNamer
 from untemplate.lists.groups import Group
 from untemplate.lists.hcrf import train_hcrf
 from untemplate.lists.hcrf_blocks import NOTE, RECORD, BlockClasses, ObservedBlocks, true_classes
+from untemplate.lists.list_page import ColumnNamer
 from untemplate.lists.page_tree import Run
 from untemplate.page.locating import letters_and_digits
 

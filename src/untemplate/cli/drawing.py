@@ -66,7 +66,7 @@ def draw_coverage(runs: Iterable[Run], site: str, path: Path) -> None:
     finished = [run for run in runs if run.finished]
     figure = Figure(figsize=(10, 7), layout="constrained")
     upper, lower = figure.subplots(2, sharex=True)
-    _draw_lines(upper, f"{site}: pages that look as before, by cluster", _coverage(finished))
+    _draw_lines(upper, f"{site}: pages that look as before, by cluster", _matched_shares(finished))
     _draw_lines(lower, "Pages on which an attribute is found", _fill_rates(finished))
     lower.set_xlabel("UTC")
     alarmed = _moments(run.started for run in finished if run.figures["alarms"])
@@ -75,7 +75,7 @@ def draw_coverage(runs: Iterable[Run], site: str, path: Path) -> None:
     _save(figure, path)
 
 
-def _coverage(runs: Sequence[Run]) -> dict[str, _Points]:
+def _matched_shares(runs: Sequence[Run]) -> dict[str, _Points]:
     """For each cluster, map the time of a run to the share of pages that look as before."""
     lines: defaultdict[str, _Points] = defaultdict(dict)
     for run in runs:

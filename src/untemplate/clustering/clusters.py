@@ -12,21 +12,30 @@ Steps 1, 2 and 4 are departures from the paper, which clusters by signatures alo
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from random import Random
 from typing import overload
 
 from untemplate.clustering.site_sample import KeptPage, SiteSample, read_sample
 from untemplate.clustering.templates import PageFacts, PageTraits, find_cores, group_pages, url_shapes
-from untemplate.clustering.vectors import assign_vectors, cluster_vectors
 from untemplate.page import Page
-from untemplate.page.signatures import Signature
+from untemplate.page.signatures import LENGTH, Signature
 from untemplate.page.tags import read_tags
 from untemplate.page.traits import Core, CoreIndex, class_pairs, table_of_runs
 from untemplate.page.url_patterns import learn_url_pattern
 
-__all__ = ["Cluster", "Clustering", "cluster"]
+__all__ = [
+    "Cluster",
+    "Clustering",
+    "assign_vectors",
+    "cluster",
+    "cluster_vectors",
+    "count_masked",
+    "settle_counts",
+]
 
 # Vertex III-A prunes below 20 pages, which is 1 % of the samples (2,000 pages) it takes of small sites.
 # We prune smaller inputs at the same 1 %.
@@ -295,3 +304,73 @@ def _notes(sample: SiteSample, threshold: int) -> list[str]:
         pages = f"{len(sample.pages):,} of {sample.page_count:,} pages"
         notes.append(f"templates found in a random sample of {pages}; the others are counted by signature")
     return notes
+
+
+# Vertex Algorithm 1: group pages by masked shingle vectors, in three passes. A masked vector covers all pages whose
+# vectors agree with it wherever it has no wild card. Where the paper's listing differs from its text, we follow the
+# text: the second pass decrements by the number of pages that have the 8/8 vector. In Example 3.1 the text swaps the
+# names of mv_1 and mv_2 after introducing them.
+
+Vector = tuple[int | None, ...]
+"""The values of a signature; None is a wild card."""
+
+# Positions of wild cards, the most general masks first: the first one wins when counts are equal, so that pages that
+# hardly differ get a signature that also covers the next page.
+_MASKS = [*combinations(range(LENGTH), 2), *combinations(range(LENGTH), 1), ()]
+
+
+def cluster_vectors(vectors: Iterable[Signature], threshold: int = 20) -> dict[Signature, int]:
+    """Return the masked signatures of the clusters among these vectors, with their importance scores.
+
+    Args:
+        vectors: one signature per page
+        threshold: clusters with fewer pages are pruned
+    """
+    pages = Counter(vector.values for vector in vectors)
+    settled = settle_counts(pages, count_masked(pages))
+    return {Signature(masked): count for masked, count in settled.items() if count >= threshold}
+
+
+def count_masked(pages: Mapping[Vector, int]) -> dict[Vector, int]:
+    """First pass: count the pages that each 6/8, 7/8 and 8/8 masked vector covers."""
+    counts: dict[Vector, int] = {}
+    for vector, size in pages.items():
+        for masked in _masked_vectors(vector):
+            counts[masked] = counts.get(masked, 0) + size
+    return counts
+
+
+def settle_counts(pages: Mapping[Vector, int], counts: Mapping[Vector, int]) -> dict[Vector, int]:
+    """Second pass: count each page only for the covering masked vector with most pages, rare vectors first."""
+    settled = dict(counts)
+    rank = {masked: number for number, masked in enumerate(counts)}
+    for vector, size in sorted(pages.items(), key=lambda item: item[1]):
+        candidates = list(_masked_vectors(vector))
+        best = min(candidates, key=lambda masked: (-settled[masked], rank[masked]))
+        for masked in candidates:
+            if masked is not best:
+                settled[masked] -= size
+    return settled
+
+
+def assign_vectors(
+    vectors: Iterable[Signature], importance: Mapping[Signature, int]
+) -> dict[Signature, Signature | None]:
+    """Third pass: map each vector to the most important masked signature that covers it, or to None."""
+    ranked = sorted(importance, key=lambda masked: -importance[masked])
+    rank = {masked.values: number for number, masked in enumerate(ranked)}
+    assigned: dict[Signature, Signature | None] = {}
+    for vector in vectors:
+        if vector not in assigned:
+            covering = [masked for masked in _masked_vectors(vector.values) if masked in rank]
+            assigned[vector] = Signature(min(covering, key=rank.__getitem__)) if covering else None
+    return assigned
+
+
+def _masked_vectors(vector: Vector) -> Iterator[Vector]:
+    """Yield the vector with up to two wild cards in all positions."""
+    for positions in _MASKS:
+        masked = list(vector)
+        for position in positions:
+            masked[position] = None
+        yield tuple(masked)

@@ -89,15 +89,23 @@ class _NamedValues:
     @cached_property
     def values(self) -> dict[_Key, dict[str, _Readings]]:
         """By source and type of object: attribute → the ways to read its values."""
-        found: dict[_Key, dict[str, _Readings]] = {}
+        values: dict[_Key, dict[str, _Readings]] = {}
         for source in (*TYPED_SOURCES, META):
-            for data_object in self.page.embedded.objects(source)[:MAX_COMPARED_OBJECTS]:
-                key = (source, data_object.type)
-                # The data as a whole, which have no type, count if no object has one.
-                is_record = data_object.type or source not in {known for known, _ in found}
-                if is_record and key not in found:
-                    found[key] = dict(self._read_object(source, data_object))
-        return {key: values for key, values in found.items() if values}
+            for type, data_object in self._first_of_types(source).items():
+                if readings := dict(self._read_object(source, data_object)):
+                    values[source, type] = readings
+        return values
+
+    def _first_of_types(self, source: str) -> dict[str, DataObject]:
+        """Return the first object of each type.
+
+        The data as a whole, which have no type, count if no object before them has one.
+        """
+        objects: dict[str, DataObject] = {}
+        for data_object in self.page.embedded.objects(source)[:MAX_COMPARED_OBJECTS]:
+            if data_object.type or not objects:
+                objects.setdefault(data_object.type, data_object)
+        return objects
 
     def _read_object(self, source: str, data_object: DataObject) -> Iterator[tuple[str, _Readings]]:
         for attribute in self.schema.attributes.values():
@@ -109,13 +117,16 @@ class _NamedValues:
 
     def find_labels(self, attribute: Attribute, roots: Sequence[_Key]) -> list[Label]:
         """Return the labels of an attribute: what the first root says, read in the first way that the page shows."""
+        for texts in self._readings(attribute, roots):
+            if all(self._shows(text, attribute) for text in texts):
+                values = map(self._as_written, texts)
+                return [Label(self.page.id, attribute.name, value, None, SOURCE) for value in values]
+        return []
+
+    def _readings(self, attribute: Attribute, roots: Sequence[_Key]) -> Iterator[list[str]]:
         for root in roots:
             for texts in self.values.get(root, {}).get(attribute.name, ()):
-                shown = texts if attribute.many else texts[:1]
-                if all(self._shows(text, attribute) for text in shown):
-                    values = map(self._as_written, shown)
-                    return [Label(self.page.id, attribute.name, value, None, SOURCE) for value in values]
-        return []
+                yield texts if attribute.many else texts[:1]
 
     def _shows(self, text: str, attribute: Attribute) -> bool:
         """Return True if the page shows a text, or has a link of this address."""
@@ -192,21 +203,19 @@ def _choose_root(pages: Sequence[_NamedValues], schema: Schema) -> _Key | None:
     """Return the source and type of the objects that name most attributes, all pages together."""
     counts: Counter[_Key] = Counter()
     for named in pages:
-        for key, values in named.values.items():
-            if key[0] != META:
-                counts[key] += len(values)
-    candidates = [key for key, _ in counts.most_common()]
-    return next((key for key in candidates if _differs(key, pages, schema)), None)
+        counts.update({key: len(values) for key, values in named.values.items() if key[0] != META})
+    ranked = (key for key, _ in counts.most_common())
+    return next((key for key in ranked if _differs(key, pages, schema)), None)
 
 
 def _differs(key: _Key, pages: Sequence[_NamedValues], schema: Schema) -> bool:
     """Return False for data whose mandatory values are the same on all pages: they are about the site."""
-    mandatory = [attribute.name for attribute in schema.attributes.values() if attribute.mandatory]
-    contents = set()
-    for named in pages:
-        if values := named.values.get(key):
-            contents.add(repr([values.get(name) for name in mandatory] if mandatory else values))
-    return len(contents) > 1 or len(pages) == 1
+    if len(pages) == 1:
+        return True
+    names = [attribute.name for attribute in schema.attributes.values() if attribute.mandatory]
+    on_pages = filter(None, (named.values.get(key) for named in pages))
+    compared = [[values.get(name) for name in names] if names else values for values in on_pages]
+    return len(set(map(repr, compared))) > 1
 
 
 def label_by_embedded(pages: Sequence[Page], schema: Schema | None) -> list[Label]:

@@ -5,8 +5,7 @@ the main list, `cells` and `alignment` make rows of cells, and `column_names` na
 `vision_tree`. `list_page` runs it all.
 """
 
-from untemplate.lists.column_names import list_model
-from untemplate.lists.list_page import find_records
+from untemplate.lists.list_page import find_records, list_model
 from untemplate.lists.rows import Row, Rows, cell_names
 
 __all__ = ["Row", "Rows", "cell_names", "find_records", "list_model"]

@@ -56,7 +56,7 @@ class Renderer:
         self._seconds = politeness.timeout
         self._limit = limit
         self._started: dict[str, Future[FetchedPage]] = {}
-        self._worker: _Worker | None = None
+        self._worker: _RenderThread | None = None
 
     def render(self, url: str, later: Sequence[str] = ()) -> FetchedPage:
         """Return a page as its scripts made it.
@@ -74,9 +74,9 @@ class Renderer:
                 self._started[address] = self._open_worker().submit(address)
         return self._started.pop(url).result()
 
-    def _open_worker(self) -> _Worker:
+    def _open_worker(self) -> _RenderThread:
         if self._worker is None:
-            self._worker = _Worker(self._executable, self._fetcher, self._seconds, self._limit)
+            self._worker = _RenderThread(self._executable, self._fetcher, self._seconds, self._limit)
             weakref.finalize(self, self._worker.stop)
         return self._worker
 
@@ -88,7 +88,7 @@ class Renderer:
             self._worker = None
 
 
-class _Worker:
+class _RenderThread:
     """A thread with an event loop, in which Playwright drives Chromium."""
 
     def __init__(self, executable: str, fetcher: Fetcher, seconds: float, limit: int) -> None:

@@ -197,8 +197,7 @@ def _select_labeled(pages: Sequence[Page], labels: Sequence[Label]) -> list[Page
     labeled = [page for page in pages if page.is_named_in(names)]
     if len(labeled) >= MIN_SUB_SITE_PAGES:
         return labeled
-    chosen = {id(page) for page in labeled}
-    unlabeled = [page for page in pages if id(page) not in chosen]
+    unlabeled = [page for page in pages if not page.is_named_in(names)]
     return labeled + unlabeled[: MAX_PAGES - len(labeled)]
 
 

@@ -5,7 +5,7 @@ A feature describes one extractor, or the extractors of two attributes together.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations
 
@@ -185,14 +185,18 @@ def _find_xpaths(
 
 def _near_anchors(extractors: Extractors, anchors: Mapping[str, Sequence[int]], hints: Hints) -> list[int]:
     """Return the extractors at offsets from anchors near which, and on the side where, an attribute may be."""
-    allowed = set(chain.from_iterable(anchors.get(name, ()) for name in hints.near or anchors))
-    only_after = set(chain.from_iterable(anchors.get(name, ()) for name in hints.after))
-    near = []
-    for number, (anchor, offset) in enumerate(extractors.origins):
-        is_allowed = anchor in allowed and (offset > 0 or anchor not in only_after)
-        if is_allowed and extractors.grouping[number] == OFFSET:
-            near.append(number)
-    return near
+    near = _anchors_of(hints.near or anchors, anchors)
+    before = _anchors_of(hints.after, anchors)
+    chosen = []
+    for number in np.flatnonzero(extractors.grouping == OFFSET).tolist():
+        anchor, offset = extractors.origins[number]
+        if anchor in near and (offset > 0 or anchor not in before):
+            chosen.append(number)
+    return chosen
+
+
+def _anchors_of(names: Iterable[str], anchors: Mapping[str, Sequence[int]]) -> set[int]:
+    return set(chain.from_iterable(anchors.get(name, ()) for name in names))
 
 
 def _locate_extractors(extractors: Extractors, leaves: LeafSequence, numbers: Ints) -> tuple[Ints, Ints]:

@@ -107,18 +107,22 @@ def make_detail_lessons(pages: Sequence[Page], labels: Iterable[Label], schema: 
         labels: labels of pages. Labels of records, and labels that say that a value is missing, are ignored.
         schema: attributes that it does not have are ignored.
     """
-    by_page = _group_labels((label for label in labels if label.record is None and not label.is_gap), schema)
+    page_labels = (label for label in labels if label.record is None and not label.is_gap)
+    by_page = _group_labels(page_labels, schema)
     details = read_detail_pages(_choose_pages(pages, by_page))
     located = [DetailLesson(detail, _locate_values(detail, by_page)) for detail in details]
-    lessons = _drop_inconsistent([lesson for lesson in located if lesson.values])
-    with_values = [lesson for lesson in lessons if lesson.values]
-    return sorted(with_values, key=lambda lesson: -len(lesson.attributes[0]))
+    lessons = _with_values(_drop_inconsistent(_with_values(located)))
+    return sorted(lessons, key=lambda lesson: -len(lesson.attributes[0]))
+
+
+def _with_values(lessons: Iterable[DetailLesson]) -> list[DetailLesson]:
+    return [lesson for lesson in lessons if lesson.values]
 
 
 def _choose_pages(pages: Sequence[Page], by_page: Mapping[str, Sequence[Label]]) -> list[Page]:
     """Return labeled pages spread over the site, and unlabeled ones if there are few."""
-    labeled = [page for page in pages if _labels_of(page, by_page)]
-    unlabeled = [page for page in pages if not _labels_of(page, by_page)]
+    labeled = [page for page in pages if page.is_named_in(by_page)]
+    unlabeled = [page for page in pages if not page.is_named_in(by_page)]
     chosen = _sample_evenly(labeled, MAX_PAGES_READ)
     return chosen + _sample_evenly(unlabeled, MAX_PAGES_READ - len(chosen))
 
@@ -336,11 +340,15 @@ def locate_cells(scene: Scene, leaves: Sequence[int], cells: Iterable[str]) -> s
     for cell in filter(None, cells):
         if span := index.find_complete(cell):
             located.update(order[span.start : span.stop])
-        else:
-            containing = [leaf for leaf, text in with_letters.items() if cell in text]
-            mostly = [leaf for leaf in containing if len(cell) >= MIN_VALUE_SHARE * len(with_letters[leaf])]
-            located.update(mostly[:1])
+        elif (leaf := _find_leaf_with(cell, with_letters)) is not None:
+            located.add(leaf)
     return located
+
+
+def _find_leaf_with(cell: str, letters: Mapping[int, str]) -> int | None:
+    """Return the first leaf that contains a cell and little more."""
+    containing = (leaf for leaf, text in letters.items() if cell in text)
+    return next((leaf for leaf in containing if len(cell) >= MIN_VALUE_SHARE * len(letters[leaf])), None)
 
 
 def train_lists(sites: Sequence[Sequence[ListLesson]], schema: Schema) -> Hcrf | None:

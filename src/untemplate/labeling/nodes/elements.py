@@ -114,9 +114,8 @@ class HeaderFinder:
 
     def _first_row_of(self, row: etree._Element | None) -> list[etree._Element]:
         """Return the cells of the first row of the table around a row."""
-        table = row.getparent() if row is not None else None
-        while table is not None and table.tag in TABLE_SECTIONS:
-            table = table.getparent()
+        around = row.iterancestors() if row is not None else ()
+        table = next((element for element in around if element.tag not in TABLE_SECTIONS), None)
         if table is None or table.tag != "table":
             return []
         if table not in self._first_row:

@@ -272,15 +272,14 @@ def _shared_words_of(texts: Sequence[list[str]]) -> str:
     """Return the words without digits that most texts begin with; the last word of a text is never among them."""
     min_count = MIN_PREFIX_SHARE * len(texts)
     prefix: list[str] = []
-    while True:
-        length = len(prefix)
-        texts = [words for words in texts if len(words) > length + 1]
-        counts = Counter(words[length] for words in texts)
-        word, count = counts.most_common(1)[0] if counts else ("", 0)
+    alike = [words for words in texts if len(words) > 1]  # those that begin with the prefix and go on
+    while alike:
+        word, count = Counter(words[len(prefix)] for words in alike).most_common(1)[0]
         if count < min_count or any(map(str.isdigit, word)):
-            return " ".join(prefix)
-        texts = [words for words in texts if words[length] == word]
+            break
         prefix.append(word)
+        alike = [words for words in alike if words[: len(prefix)] == prefix and len(words) > len(prefix) + 1]
+    return " ".join(prefix)
 
 
 def all_values(table: NodeTable, rows: Ints) -> Ints:

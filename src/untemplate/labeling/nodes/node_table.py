@@ -152,6 +152,10 @@ class NodeTable:
         """The last text row inside of an element; for other rows the row itself."""
         return self._edges(1)
 
+    def rows_inside(self, row: int) -> slice:
+        """Return the rows from the first to the last text of an element; of other rows the row itself."""
+        return slice(self.first[row], self.last[row] + 1)
+
     def _edges(self, which: int) -> Ints:
         edges = np.arange(len(self), dtype=np.int32)
         edges[list(self._spans)] = [span[which] for span in self._spans.values()]

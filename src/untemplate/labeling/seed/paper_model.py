@@ -146,7 +146,7 @@ def _adapt(site: PaperSite, seed: SeedSite, count_candidates: Callable[[Floats],
     fields = np.where(site.eligible, kinds, -1)
     candidates = []
     for attribute in seed.attributes.values():
-        candidates.append(_find_candidates(site, fields, attribute.relevance(site), count_candidates))
+        candidates.append(_find_field_candidates(site, fields, attribute.relevance(site), count_candidates))
     chosen, confidence = _best_solution(seed, candidates)
     rows, relevance = {}, {}
     for name, candidate in zip(seed.attributes, chosen, strict=True):
@@ -156,7 +156,7 @@ def _adapt(site: PaperSite, seed: SeedSite, count_candidates: Callable[[Floats],
 
 
 @dataclass(frozen=True)
-class _Candidate:
+class _FieldCandidate:
     """A field that may contain an attribute: one row per page, and where they are."""
 
     rows: Ints
@@ -164,9 +164,9 @@ class _Candidate:
     boxes: FirstBoxes
 
 
-def _find_candidates(
+def _find_field_candidates(
     site: PaperSite, fields: Ints, scores: Floats, count_candidates: Callable[[Floats], int]
-) -> list[_Candidate]:
+) -> list[_FieldCandidate]:
     """Return the candidate fields of an attribute, the most relevant first.
 
     Args:
@@ -181,7 +181,7 @@ def _find_candidates(
     for number in order[: count_candidates(means[order])]:
         rows = _best_rows(site, scores, fields == number)
         if len(rows):
-            candidates.append(_Candidate(rows, float(means[number]), first_boxes(site, rows)))
+            candidates.append(_FieldCandidate(rows, float(means[number]), first_boxes(site, rows)))
     return candidates
 
 
@@ -202,8 +202,8 @@ def _best_rows(site: PaperSite, scores: Floats, among: Bools) -> Ints:
 
 
 def _best_solution(
-    seed: SeedSite, candidates: Sequence[list[_Candidate]]
-) -> tuple[list[_Candidate | None], float]:
+    seed: SeedSite, candidates: Sequence[list[_FieldCandidate]]
+) -> tuple[list[_FieldCandidate | None], float]:
     """Return the combination of fields with the highest confidence: relevance times similarity of the layout.
 
     Args:
@@ -223,13 +223,13 @@ def _best_solution(
         confidence = _mean_relevance(chosen) * layout.similarity(solution)
         if confidence > best_confidence:
             best, best_confidence = solution, confidence
-    by_attribute: list[_Candidate | None] = [None] * len(candidates)
+    by_attribute: list[_FieldCandidate | None] = [None] * len(candidates)
     for attribute, fields, number in zip(present, options, best, strict=True):
         by_attribute[attribute] = fields[number]
     return by_attribute, best_confidence
 
 
-def _limit_combinations(candidates: Sequence[list[_Candidate]]) -> list[list[_Candidate]]:
+def _limit_combinations(candidates: Sequence[list[_FieldCandidate]]) -> list[list[_FieldCandidate]]:
     """Drop the least relevant fields of the attributes with the most fields until few enough can be combined."""
     limited = [list(fields) for fields in candidates]
     while prod(len(fields) or 1 for fields in limited) > MAX_SOLUTIONS:
@@ -245,7 +245,7 @@ class _LayoutComparison:
         options: The candidate fields of each of these attributes on the new site.
     """
 
-    def __init__(self, seed_layout: Floats, options: Sequence[Sequence[_Candidate]]) -> None:
+    def __init__(self, seed_layout: Floats, options: Sequence[Sequence[_FieldCandidate]]) -> None:
         self._seed_distances: list[float] = []
         self._distances: dict[tuple[int, int], Doubles] = {}
         for row, fields in enumerate(options):
@@ -264,11 +264,11 @@ class _LayoutComparison:
         return float(seed_distances @ distances) / norms if norms else 0.0
 
 
-def _field_distances(fields: Sequence[_Candidate], other_fields: Sequence[_Candidate]) -> Doubles:
+def _field_distances(fields: Sequence[_FieldCandidate], other_fields: Sequence[_FieldCandidate]) -> Doubles:
     return np.array([[mean_distance(field.boxes, other.boxes) for other in other_fields] for field in fields])
 
 
-def _mean_relevance(fields: Sequence[_Candidate]) -> float:
+def _mean_relevance(fields: Sequence[_FieldCandidate]) -> float:
     """Return the geometric mean of the fields' relevance."""
     return prod(max(1e-6, field.relevance) for field in fields) ** (1 / max(1, len(fields)))
 

@@ -21,7 +21,7 @@ import numpy as np
 from untemplate.errors import LabelError, MissingExtra
 from untemplate.labeling.label import Label, Labeler
 from untemplate.labeling.nodes import Fields
-from untemplate.labeling.nodes.fields import find_examples, pinned_rows
+from untemplate.labeling.nodes.fields import Examples, find_examples, pinned_rows
 from untemplate.labeling.segments.segmenting import NOISE, SegmentedSite
 from untemplate.page import Page
 from untemplate.page.arrays import Floats, Ints, Numbered
@@ -317,16 +317,16 @@ class LabelerClassifier:
 
     def classify(self, site: SegmentedSite) -> list[str]:
         table = site.table
-        pages = {page.id: number for number, page in enumerate(table.pages)}
-        rows = [NOISE] * len(table)
+        page_numbers = {page.id: number for number, page in enumerate(table.pages)}
+        classes = np.full(len(table), NOISE, object)
         for label in self.labeler.label(table.pages):
             if label.xpath is None:
                 continue
-            page = pages[label.page]
+            page = page_numbers[label.page]
             for row in pinned_rows(table, range(table.starts[page], table.starts[page + 1]), label.xpath):
-                for covered in range(table.first[row], table.last[row] + 1):
-                    rows[covered] = label.attribute
-        return [NOISE if static else rows[row] for row, static in zip(site.row, site.is_static, strict=True)]
+                classes[table.rows_inside(row)] = label.attribute
+        classes_of_leaves: list[str] = np.where(site.is_static, NOISE, classes[site.row]).tolist()
+        return classes_of_leaves
 
 
 def train_node_crf(sites: Sequence[tuple[Sequence[Page], Sequence[Label]]], schema: Schema) -> NodeCRF:
@@ -346,18 +346,23 @@ def learn_node_crf(sites: Sequence[tuple[SegmentedSite, Sequence[str | None]]]) 
     """Learn a node classifier from sites and the classes of their leaves; leaves of class None are ignored."""
     random = np.random.default_rng(0)
     sequences: list[tuple[WordSequence, list[str]]] = []
-    for site, classes in sites:
-        for leaf, name in enumerate(classes):
-            if name is None or site.is_static[leaf]:
-                continue
-            if name == NOISE and random.random() >= NOISE_SHARE:
-                continue
-            words = leaf_words(site, leaf)
-            sequences.append((words, [name] * len(words)))
     taught: Counter[str] = Counter()
-    for _, classes in sites:
-        taught.update(list(dict.fromkeys(name for name in classes if name)))
+    for site, classes in sites:
+        sequences += _labeled_words(site, classes, random)
+        taught.update(list(dict.fromkeys(filter(None, classes))))
     return NodeCRF(learn_crf(sequences), taught)
+
+
+def _labeled_words(
+    site: SegmentedSite, classes: Sequence[str | None], random: np.random.Generator
+) -> Iterator[tuple[WordSequence, list[str]]]:
+    """Yield the words of each leaf that has a class, with that class for each word; of noise only a random share."""
+    for leaf, name in enumerate(classes):
+        if name is None or site.is_static[leaf]:
+            continue
+        if name != NOISE or random.random() < NOISE_SHARE:
+            words = leaf_words(site, leaf)
+            yield words, [name] * len(words)
 
 
 def leaf_classes(site: SegmentedSite, labels: Sequence[Label], schema: Schema) -> list[str | None]:
@@ -366,17 +371,15 @@ def leaf_classes(site: SegmentedSite, labels: Sequence[Label], schema: Schema) -
     A value may span several leaves. A leaf is noise if the labels say so for every attribute that they know.
     """
     table, fields = site.table, Fields(site.table)
-    rows: list[str | None] = [None] * len(table)
-    examples = {}
+    examples: dict[str, Examples] = {}
     for name, attribute in schema.attributes.items():
-        attribute_examples = find_examples(fields, labels, attribute)
-        if attribute_examples is not None:
-            examples[name] = attribute_examples
-    noise = np.all([example.negative for example in examples.values()], axis=0) & bool(examples)
-    for row in np.flatnonzero(noise).tolist():
-        rows[row] = NOISE
-    for name, attribute_examples in examples.items():
-        for row in np.flatnonzero(attribute_examples.positive).tolist():
-            for covered in range(table.first[row], table.last[row] + 1):
-                rows[covered] = name
-    return [rows[row] for row in site.row]
+        if rows := find_examples(fields, labels, attribute):
+            examples[name] = rows
+    classes = np.full(len(table), None, object)
+    if examples:
+        classes[np.all([rows.negative for rows in examples.values()], axis=0)] = NOISE
+    for name, rows in examples.items():
+        for row in np.flatnonzero(rows.positive).tolist():
+            classes[table.rows_inside(row)] = name
+    classes_of_leaves: list[str | None] = classes[site.row].tolist()
+    return classes_of_leaves

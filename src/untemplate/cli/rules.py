@@ -1,16 +1,25 @@
-"""Subcommands of `untemplate rules` that work on a rules file: show, xslt, test and diff."""
+"""untemplate rules: show rules, test them, import and export them, and return to earlier versions."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from untemplate.cli.catalog_options import show_changes
+from untemplate.cli.catalog_options import (
+    DEFAULT_CATALOG,
+    catalog_option,
+    open_catalog,
+    show_changes,
+    shown,
+    site_name,
+    user,
+)
 from untemplate.cli.shell import (
     counted,
     examples,
@@ -29,16 +38,33 @@ from untemplate.cli.shell import (
 from untemplate.errors import InputError, LabelError
 
 if TYPE_CHECKING:
+    from untemplate.catalog import Catalog, Version
     from untemplate.extraction import Rules
     from untemplate.output.quality import Score
     from untemplate.rules import Rule, Selector, Wrapper
     from untemplate.rules.rule import EmbeddedSelector
     from untemplate.schema import Schema
 
-__all__ = ["diff_command", "show_command", "show_scores", "test_command", "xslt_command"]
+__all__ = ["command", "show_scores"]
 
 
-@click.command("show", epilog=examples("untemplate rules show rules.json"))
+@click.group(
+    "rules",
+    epilog=examples(
+        "untemplate rules show rules.json",
+        "untemplate rules xslt rules.json -o sheets/",
+        "untemplate rules test rules.json pages/ --labels labels.jsonl",
+        "untemplate rules history books.example",
+    ),
+)
+def command() -> None:
+    """Look at rules, test them, carry them around, go back to earlier ones."""
+
+
+# Subcommands for a rules file
+
+
+@command.command("show", epilog=examples("untemplate rules show rules.json"))
 @rules_argument
 @json_option
 def show_command(rules_file: Path, as_json: bool) -> None:
@@ -58,7 +84,7 @@ def show_command(rules_file: Path, as_json: bool) -> None:
             click.echo(printable(line))
 
 
-@click.command("xslt", epilog=examples("untemplate rules xslt rules.json -o sheets/"))
+@command.command("xslt", epilog=examples("untemplate rules xslt rules.json -o sheets/"))
 @rules_argument
 @click.option(
     "-o",
@@ -99,7 +125,7 @@ def _write_stylesheet(wrapper: Wrapper, schema: Schema, folder: Path) -> None:
             say(f"{wrapper.cluster}: {name} is left out, {reason}")
 
 
-@click.command("test", epilog=examples("untemplate rules test rules.json pages/ --labels labels.jsonl -v"))
+@command.command("test", epilog=examples("untemplate rules test rules.json pages/ --labels labels.jsonl -v"))
 @rules_argument
 @pages_argument
 @labels_option
@@ -146,7 +172,7 @@ def test_command(
         context.exit(1)
 
 
-@click.command("diff", epilog=examples("untemplate rules diff rules.json healed.json"))
+@command.command("diff", epilog=examples("untemplate rules diff rules.json healed.json"))
 @click.argument("old_file", metavar="OLD", type=click.Path(path_type=Path))
 @click.argument("new_file", metavar="NEW", type=click.Path(path_type=Path))
 @json_option
@@ -280,3 +306,122 @@ def _selectors_as_json(selectors: Sequence[Selector]) -> list[dict[str, Any]]:
         words, support = explain_selector(selector), round(selector.support, 3)
         contents.append({"words": words, "xpath": selector.xpath, "support": support})
     return contents
+
+
+# Subcommands for a catalog
+
+_site_argument = click.argument("site")
+
+
+@command.command(
+    "import", epilog=examples("untemplate rules import rules.json --catalog untemplate.db --note 'from Ada'")
+)
+@rules_argument
+@catalog_option("Where to save them.", DEFAULT_CATALOG)
+@click.option("--site", help="The name of the site; the host of its pages if not given.")
+@click.option("--note", default="", help="A note for the history.")
+def import_command(rules_file: Path, catalog_name: str, site: str | None, note: str) -> None:
+    """Save the rules of a file as the newest version of a site."""
+    from untemplate.extraction import Rules
+
+    rules = Rules.load(rules_file)
+    urls = [watched.url for wrapper in rules.wrappers for watched in wrapper.bellwethers]
+    name = site_name(site, [*urls, *(wrapper.url_pattern for wrapper in rules.wrappers)])
+    with open_catalog(catalog_name, create=True) as catalog:
+        version = catalog.save_rules(name, rules, "imported", note, user())
+    say(f"Version {version} of {name} is in {catalog_name}.")
+
+
+@command.command("export", epilog=examples("untemplate rules export books.example -o rules.json"))
+@_site_argument
+@catalog_option("Where they are.", DEFAULT_CATALOG)
+@click.option("--version", type=click.IntRange(min=1), show_default="the newest", help="Which version.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    show_default="standard output",
+    help="The rules file to write.",
+)
+def export_command(site: str, catalog_name: str, version: int | None, output: Path | None) -> None:
+    """Write the rules of a site into a file."""
+    with open_catalog(catalog_name) as catalog:
+        rules = catalog.rules(site, version)
+    if output:
+        rules.save(output)
+    else:
+        click.echo(rules.dumps(), nl=False)
+
+
+@command.command(
+    "history", epilog=examples("untemplate rules history", "untemplate rules history books.example -v")
+)
+@click.argument("site", required=False)
+@catalog_option("Where they are.", DEFAULT_CATALOG)
+@click.option("-v", "--verbose", is_flag=True, help="Show how each version differs from the one before.")
+@json_option
+def history_command(site: str | None, catalog_name: str, verbose: bool, as_json: bool) -> None:
+    """List the versions of a site's rules; without SITE, the sites."""
+    with open_catalog(catalog_name) as catalog:
+        if site is None:
+            _show_sites(catalog, as_json)
+        else:
+            _show_versions(catalog, site, verbose, as_json)
+
+
+def _show_sites(catalog: Catalog, as_json: bool) -> None:
+    """List all sites of the catalog, with their versions and open alarms."""
+    sites = [_describe_site(catalog, name) for name in catalog.sites()]
+    if as_json:
+        show_json([site | {"saved": site["saved"] and site["saved"].isoformat()} for site in sites])
+        return
+    rows = []
+    for site in sites:
+        saved = shown(site["saved"]) if site["saved"] else ""
+        rows.append((site["site"], site["versions"], saved, site["alarms"]))
+    show(f"Sites in {catalog.name}", ("site", "versions", "newest saved", "open alarms"), rows)
+
+
+def _describe_site(catalog: Catalog, name: str) -> dict[str, Any]:
+    history = catalog.history(name)
+    saved = history[-1].saved if history else None
+    return {"site": name, "versions": len(history), "saved": saved, "alarms": len(catalog.alarms(name))}
+
+
+def _show_versions(catalog: Catalog, site: str, verbose: bool, as_json: bool) -> None:
+    """List the versions of one site; with `verbose`, also how each differs from the one before."""
+    from untemplate.rules.in_words import compare_rules
+
+    history = catalog.history(site)
+    if as_json:
+        show_json([asdict(version) | {"saved": version.saved.isoformat()} for version in history])
+        return
+    show(
+        f"Versions of the rules of {site}",
+        ("version", "saved", "reason", "by", "clusters", "rules", "note"),
+        [_version_row(version) for version in history],
+    )
+    if verbose:
+        for before, after in pairwise(history):
+            click.echo(f"From version {before.number} to {after.number}")
+            changes = compare_rules(catalog.rules(site, before.number), catalog.rules(site, after.number))
+            show_changes(changes)
+
+
+def _version_row(version: Version) -> tuple[object, ...]:
+    saved = shown(version.saved)
+    return (
+        *(version.number, saved, version.reason, version.by),
+        *(version.clusters, version.rules, version.note),
+    )
+
+
+@command.command("rollback", epilog=examples("untemplate rules rollback books.example 3"))
+@_site_argument
+@click.argument("version", type=click.IntRange(min=1))
+@catalog_option("Where they are.", DEFAULT_CATALOG)
+def rollback_command(site: str, version: int, catalog_name: str) -> None:
+    """Make an earlier VERSION the newest one of a site's rules; none is lost."""
+    with open_catalog(catalog_name) as catalog:
+        number = catalog.rollback(site, version, user())
+    say(f"Version {number} of {site} is version {version} again.")
