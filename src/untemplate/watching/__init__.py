@@ -7,6 +7,7 @@ from untemplate.watching.bellwethers import (
     finish_wrapper,
     watchable_pages,
 )
+from untemplate.watching.crawl_tally import CrawlTally, judge_crawl
 from untemplate.watching.healing import BorrowedWrapper, Healed, Lender, borrow_wrapper, heal, heal_site
 from untemplate.watching.judging import Alarm
 from untemplate.watching.monitoring import ClusterReport, Report, watch
@@ -17,6 +18,7 @@ __all__ = [
     "Alarm",
     "BorrowedWrapper",
     "ClusterReport",
+    "CrawlTally",
     "Healed",
     "Lender",
     "Loss",
@@ -28,6 +30,7 @@ __all__ = [
     "finish_wrapper",
     "heal",
     "heal_site",
+    "judge_crawl",
     "watch",
     "watchable_pages",
 ]

@@ -23,7 +23,17 @@ from untemplate.schema import Attribute, Schema, Type
 from untemplate.value_types import find_typed, looks_typed
 from untemplate.watching.bellwethers import Comparison, Evidence
 
-__all__ = ["MAX_ODD_PAGES", "MAX_UNLIKE_PAGES", "Alarm", "ValueShape", "judge_attributes", "judge_structure"]
+__all__ = [
+    "MAX_ODD_PAGES",
+    "MAX_UNLIKE_PAGES",
+    "MIN_AGREEMENT_SHARE",
+    "MIN_SIGMAS",
+    "Alarm",
+    "ValueShape",
+    "judge_attributes",
+    "judge_structure",
+    "share_deviation",
+]
 
 # All shares are of the pages compared.
 # Vertex IV-B: the shingle test fails if the signatures of a majority of the bellwethers do not match.
@@ -307,7 +317,7 @@ class _AttributeJudge:
         empty = [comparison for comparison in others if not comparison.found]
         usual = sum(self.attribute.name in bellwether.golden for bellwether in bellwethers) / len(bellwethers)
         now = 1 - len(empty) / len(others)
-        deviation = _deviation(usual, len(bellwethers), now, len(others))
+        deviation = share_deviation(usual, len(bellwethers), now, len(others))
         if usual - now <= max(MAX_CHANGED_PAGES, MIN_SIGMAS * deviation):
             return None
         return self._alarm_above(0, "fill", empty, f"a value on {usual:.0%} of the pages", "nothing")
@@ -360,7 +370,7 @@ class _AttributeJudge:
         return texts
 
 
-def _deviation(usual: float, before: int, now: float, after: int) -> float:
+def share_deviation(usual: float, before: int, now: float, after: int) -> float:
     """Return the standard deviation of the difference of two shares, if they were the same in truth.
 
     Args:
