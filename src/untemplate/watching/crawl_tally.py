@@ -116,13 +116,13 @@ def _judge_pages(tally: CrawlTally, history: Sequence[CrawlTally]) -> Alarm | No
 
 def _judge_coverage(tally: CrawlTally, history: Sequence[CrawlTally]) -> Alarm | None:
     """Return an alarm if rules match a smaller share of the pages than usual."""
-    usual = _usual_share([_coverage(past) for past in history], _coverage(tally))
+    usual = _usual_share([_matched_share(past) for past in history], _matched_share(tally))
     if usual is None:
         return None
-    return _share_alarm(SITE, "coverage", None, "rules that match", usual, _coverage(tally))
+    return _share_alarm(SITE, "coverage", None, "rules that match", usual, _matched_share(tally))
 
 
-def _coverage(tally: CrawlTally) -> _Share:
+def _matched_share(tally: CrawlTally) -> _Share:
     """Return the share of pages that rules match, without pages of a kind that nobody labeled."""
     total = tally.total()
     return _Share(total.pages - total.unmatched.total(), total.pages - total.unmatched[Reason.NEEDS_LABELS])
