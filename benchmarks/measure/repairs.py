@@ -1,26 +1,55 @@
-"""Rules learned on an old page, watched and healed on the same page after time passed: 166 pairs of recipe pages.
+"""Rules watched and healed on real pages after time passed: 166 pairs of recipe pages, and the posts of two blogs.
 
 python -m benchmarks.measure.repairs               how often a broken rule raises an alarm, and heals
 python -m benchmarks.measure.repairs -v            and, pair by pair, where it does not
-python -m benchmarks.measure.repairs --sites mob_1
+python -m benchmarks.measure.repairs --sites mob_1 southhill
+
+Rules for recipes are learned from the old page alone, those for a blog from two labeled posts and all others.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
 
 from rich.console import Console
+from rich.progress import track
 from rich.table import Table
 
-from benchmarks.measure.changes import SCHEMA, Pair, Texts, by_rules, learn_ours, open_pairs, plain, usable
-from untemplate import Alarm, Rules, Schema, heal, watch
+from benchmarks.data.swde import unpacked
+from benchmarks.measure.changes import (
+    REDESIGNED_BELOW,
+    SCHEMA,
+    Pair,
+    Texts,
+    by_rules,
+    learn_ours,
+    pairs,
+    plain,
+    usable,
+)
+from untemplate import Alarm, Attribute, Label, Page, Rules, Schema, learn, watch
+from untemplate.watching import heal_site
 
 # What a recipe says does not change by nature; the title must be there.
 WATCHED = Schema(
     SCHEMA.name, {name: replace(attribute, constant=True) for name, attribute in SCHEMA.attributes.items()}
 )
+# A post keeps its title and its date.
+POST = Schema(
+    "post",
+    {
+        "title": Attribute("title", mandatory=True, constant=True),
+        "date": Attribute("date", "date", constant=True),
+    },
+)
+BLOG_TIMES = (("before", "after"), ("after", "now"))
+LABELED_POSTS = 2
 
 
 @dataclass(frozen=True)
@@ -33,6 +62,7 @@ class Case:
     before: dict[str, Texts]  # what they find on the new page
     after: dict[str, Texts]  # what the healed ones do
     names: set[str]
+    repaired: set[str] = field(default_factory=set)  # attributes whose rule was learned again
 
     def _right(self, found: dict[str, Texts]) -> set[str]:
         truth = self.pair.new_truth
@@ -73,15 +103,56 @@ def _same(some: Texts, others: Texts) -> bool:
 
 
 def examine(pair: Pair, names: set[str]) -> Case:
-    learned = learn_ours(pair, names)
-    rules = Rules(WATCHED, learned.wrappers)
-    fresh = [pair.new]
-    old, before = by_rules(rules)(pair.old), by_rules(rules)(pair.new)
-    after = by_rules(heal(rules, fresh))(pair.new)
-    case = Case(pair, watch(rules, fresh).alarms, old, before, after, names)
-    pair.old.release()
-    pair.new.release()
+    """Watch and heal one page with rules learned from its old version."""
+    rules = Rules(WATCHED, learn_ours(pair, names).wrappers)
+    [case] = _examine_site(rules, [(pair, names)])
     return case
+
+
+def _examine_site(rules: Rules, judged: Sequence[tuple[Pair, set[str]]]) -> list[Case]:
+    """Watch and heal the new versions of some pages, all of one site."""
+    fresh = [pair.new for pair, _ in judged]
+    alarms, healed = watch(rules, fresh).alarms, heal_site(rules, fresh)
+    repaired = {repair.attribute for repair in healed.healed}
+    extract, extract_healed = by_rules(rules), by_rules(healed.rules)
+    cases = []
+    for pair, names in judged:
+        texts = extract(pair.old), extract(pair.new), extract_healed(pair.new)
+        cases.append(Case(pair, alarms, *texts, names, repaired & names))
+        pair.old.release()
+        pair.new.release()
+    return cases
+
+
+def blogs(names: Sequence[str]) -> Iterator[list[Pair]]:
+    """Yield the posts of each blog that are stored at two times."""
+    for folder in sorted(path for path in unpacked("blogs").iterdir() if path.is_dir()):
+        truth = json.loads((folder / "truth.json").read_text("utf-8"))
+        for old, new in BLOG_TIMES:
+            posts = [file for file in truth.get(old, ()) if file in truth.get(new, ())]
+            if posts and (not names or folder.name in names):
+                found = [_post_pair(folder, truth, file, old, new) for file in posts]
+                if any(pair.old.html != pair.new.html for pair in found):
+                    yield found
+
+
+def _post_pair(folder: Path, truth: dict[str, Any], file: str, old: str, new: str) -> Pair:
+    url = f"https://{folder.name}.example/{truth[new][file]['path']}"
+    pages = [Page(url, (folder / time / file).read_bytes(), file) for time in (old, new)]
+    values = [{name: [truth[time][file][name]] for name in POST.attributes} for time in (old, new)]
+    paths = [{node.path for node in page.nodes} for page in pages]
+    overlap = len(paths[0] & paths[1]) / len(paths[0] | paths[1])
+    group = "redesigned" if overlap < REDESIGNED_BELOW else "changed" if overlap < 1 else "untouched"
+    return Pair(folder.name, group, pages[0], pages[1], values[0], values[1])
+
+
+def examine_blog(posts: Sequence[Pair]) -> list[Case]:
+    """Watch and heal a blog with rules learned from a few labeled posts of its old version."""
+    labels = []
+    for pair in posts[:LABELED_POSTS]:
+        labels += [Label(pair.old.id, name, text) for name, [text] in pair.old_truth.items()]
+    rules = learn([pair.old for pair in posts], labels, POST)
+    return _examine_site(rules, [(pair, set(POST.attributes)) for pair in posts])
 
 
 def show(console: Console, cases: Sequence[Case]) -> None:
@@ -106,6 +177,15 @@ def rows(cases: Sequence[Case]) -> Iterator[tuple[str, ...]]:
     yield "and was on the old page", str(len(broken)), _share(bool(case.alarms) for case in broken)
     yield "and is still there", str(len(healable)), "", _share(not case.unhealed for case in healable)
     yield "attributes of these", str(attributes), "", _share(n >= unhealed for n in range(attributes))
+    repaired = sum(len(case.repaired) for case in cases)
+    wrong_rules = sum(len(case.repaired & case.wrong) for case in cases)
+    yield (
+        "values of rules learned again",
+        str(repaired),
+        "",
+        "",
+        _share(n < wrong_rules for n in range(repaired)),
+    )
     alarms, spoilt = _share(bool(case.alarms) for case in right), _share(bool(case.spoilt) for case in right)
     yield "all values are right", str(len(right)), alarms, "", spoilt
 
@@ -137,14 +217,29 @@ def show_failures(console: Console, cases: Sequence[Case]) -> None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    console, verbose, chosen = open_pairs("repairs", __doc__, arguments)
-    cases = []
-    for pair in chosen:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.measure.repairs", description=(__doc__ or "").partition("\n")[0]
+    )
+    parser.add_argument("--sites", nargs="+", default=(), metavar="SITE", help="only these, such as mob_1")
+    parser.add_argument("--half", choices=("even", "odd", "all"), default="all", help="of the recipe sites")
+    parser.add_argument("-v", "--verbose", action="store_true", help="list where it fails")
+    options = parser.parse_args(arguments)
+    console = Console(width=None if sys.stdout.isatty() else 140)
+    try:
+        recipes, all_blogs = pairs(options.sites), list(blogs(options.sites))
+    except FileNotFoundError as missing:
+        console.print(f"skipped: {missing}")
+        return 0
+    chosen = {"even": recipes[::2], "odd": recipes[1::2], "all": recipes}[options.half]
+    cases: list[Case] = []
+    for posts in all_blogs:
+        cases += examine_blog(posts)
+    for pair in track(chosen, "pairs", console=Console(stderr=True), transient=True):
         names, _ = usable(pair)
         if names:
             cases.append(examine(pair, names))
     show(console, cases)
-    if verbose:
+    if options.verbose:
         show_failures(console, cases)
     return 0
 

@@ -49,8 +49,18 @@ def test_pages_that_did_not_change_raise_no_alarm(run: Run, folder: Path, rules:
     assert done.returncode == 0
     assert done.stderr == "No alarms.\n"
     header, _, row = [line for line in done.stdout.splitlines() if line.strip()][1:]
-    assert header.split() == ["cluster", "pages", "coverage", "name", "address", "phone", "cuisine"]
-    assert row.split()[::2][:2] == ["c1", "100%"]
+    assert header.split() == [
+        "cluster",
+        "pages",
+        "missing",
+        "coverage",
+        "name",
+        "address",
+        "phone",
+        "cuisine",
+    ]
+    cluster, _, missing, coverage, *_ = row.split()
+    assert (cluster, missing, coverage) == ("c1", "0", "100%")
 
 
 def test_a_redesign_raises_alarms(run: Run, redesigned: Path, rules: Path) -> None:
@@ -111,7 +121,8 @@ def test_healing_a_file(run: Run, redesigned: Path, rules: Path, site: Site, tmp
     healed = tmp_path / "healed.json"
     done = run("heal", redesigned, "--rules", rules, "-o", healed)
     assert done.returncode == 0
-    assert done.stderr == f"Healed rules are in {healed}.\n"
+    assert done.stderr.endswith(f"Healed rules are in {healed}.\n")
+    assert "4 learned again, 0 refused, 0 lost" in done.stderr
     assert "Healed" in done.stdout
     assert "\n  name\n    - " in done.stdout
     assert run("watch", redesigned, "--rules", healed).returncode == 0
@@ -134,7 +145,7 @@ def test_healing_in_a_catalog_is_a_new_version(
     assert done.returncode == 0
     assert done.stderr == f"Version 2 of {SITE} is in {catalog}.\n"
     found = json.loads(done.stdout)
-    assert set(found) == {"reused", "healed", "lost", "to_label", "changes"}
+    assert set(found) == {"reused", "healed", "lost", "refused", "to_label", "counts", "changes"}
     assert [one["attribute"] for one in found["healed"]] == ["name", "address", "phone", "cuisine"]
     with Catalog.open(catalog) as opened:
         [ran] = opened.runs(SITE, "heal")
@@ -206,7 +217,27 @@ def test_without_pages_the_bellwethers_are_fetched(
         "pages": 20,
         "coverage": 1.0,
         "fill": {},
+        "missing": [],
     }
+
+
+def test_pages_that_are_gone_are_counted_and_replaced(
+    run: Run, folder: Path, rules: Path, catalog: Path
+) -> None:
+    watched = [one.page for one in Rules.load(rules).wrappers[0].bellwethers]
+    kept = {path: path.read_bytes() for path in (folder / name for name in watched[:2])}
+    try:
+        for path in kept:
+            path.write_text("<html><body><p>No longer available</body></html>")
+        done = run("watch", folder, "--catalog", catalog)
+    finally:
+        for path, html in kept.items():
+            path.write_bytes(html)
+    assert done.returncode == 0
+    assert "2 bellwethers replaced: not delivered, or without a record." in done.stderr
+    with Catalog.open(catalog) as opened:
+        now = {one.page for one in opened.rules(SITE).wrappers[0].bellwethers}
+        assert (len(now), now & set(watched[:2])) == (20, set())
 
 
 def test_learning_into_a_catalog(run: Run, folder: Path, site: Site, tmp_path: Path) -> None:

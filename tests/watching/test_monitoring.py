@@ -11,9 +11,10 @@ import pytest
 
 from tests.watching.shops import COUNT, SCHEMA, SHOP, Shop, rules_of
 from tests.watching.teas import TEA_RULES, tea_page, tea_page_with
-from untemplate import Alarm, Attribute, Page, Report, Rules, Schema, learn, watch
+from untemplate import Alarm, Attribute, Label, Page, Report, Rules, Schema, learn, watch
 from untemplate.demo import VERTICALS, make_site
-from untemplate.watching import BELLWETHERS, ClusterReport
+from untemplate.watching import BELLWETHERS, ClusterReport, renew_missing
+from untemplate.watching.comparing import is_same_or_edited
 
 RULES = rules_of()
 
@@ -96,6 +97,67 @@ def test_one_page_whose_data_changed_is_an_alarm_unless_more_must_break() -> Non
     assert watch(RULES, moved, broken_share=0.1).alarms == []
 
 
+SORRY = "<html><body><h1>Sorry</h1><p>This page is no longer available</p></body></html>"
+WATCHED = [one.page for one in RULES.wrappers[0].bellwethers]
+
+
+def shop_without(gone: list[str], html: str = SORRY) -> list[Page]:
+    return [Page(page.url, html, page.id) if page.id in gone else page for page in SHOP.read()]
+
+
+def test_a_few_pages_that_are_gone_are_counted_and_raise_no_alarm() -> None:
+    report = watch(RULES, shop_without(WATCHED[:3]))
+    assert report.alarms == []
+    assert set(report.clusters[0].missing) == set(WATCHED[:3])
+
+
+def test_most_pages_gone_are_an_alarm() -> None:
+    assert ("bellwethers", None) in failed_tests(watch(RULES, shop_without(WATCHED[:18])))
+
+
+def test_most_pages_not_delivered_are_an_alarm() -> None:
+    delivered = [page for page in SHOP.read() if page.id in WATCHED[18:]]
+    [alarm] = watch(RULES, delivered).alarms
+    assert (alarm.test, len(alarm.pages)) == ("bellwethers", 18)
+    assert str(alarm).endswith("seen none on 18 of 20 bellwethers")
+    crawl = SHOP.changed(pages=range(COUNT, 2 * COUNT)).read()
+    assert watch(RULES, [*delivered, *crawl]).alarms == []  # other pages of the cluster make up for them
+
+
+def test_pages_that_were_requested_in_vain_are_an_alarm() -> None:
+    assert failed_tests(watch(RULES, [], is_request=True)) == {("bellwethers", None)}
+
+
+def test_missing_bellwethers_are_replaced() -> None:
+    pages = shop_without(WATCHED[:3])
+    report = watch(RULES, pages)
+    renewed, replaced = renew_missing(RULES, pages, {"c1": report.clusters[0].missing})
+    assert replaced == 3
+    now = {one.page for one in renewed.wrappers[0].bellwethers}
+    assert (len(now), now & set(WATCHED)) == (BELLWETHERS, set(WATCHED[3:]))
+    assert watch(renewed, pages).clusters[0].missing == ()
+
+
+def test_pages_that_no_rules_match_are_an_alarm() -> None:
+    """The rules would find everything, but they are for URLs of another host."""
+    wrapper = replace(RULES.wrappers[0], url_pattern="http://elsewhere.example/*")
+    assert ("match", None) in failed_tests(watch(Rules(SCHEMA, (wrapper,)), SHOP.read()))
+
+
+def test_rules_that_never_fitted_their_labels_raise_no_alarm() -> None:
+    labels = [Label(f"{n}.html", name, SHOP.value(name, n)) for n in (0, 1) for name in SCHEMA.attributes]
+    labels[1] = Label("0.html", "brand", "$10.99")  # the price, by mistake
+    rules = learn(SHOP.read(), labels, SCHEMA)
+    assert watch(rules, SHOP.read()).alarms == []
+
+
+def test_an_edited_text_is_the_same_value() -> None:
+    old = ("Fry the onions in oil, see the notes below.",)
+    assert is_same_or_edited(old, ("Fry the onions in olive oil. See notes below",), Attribute("method"))
+    assert not is_same_or_edited(old, ("Boil the rice in water, see the notes above.",), Attribute("method"))
+    assert not is_same_or_edited(("Anchor no. 1",), ("Anchor no. 2",), Attribute("name"))
+
+
 def test_figures_tell_how_often_values_come_out() -> None:
     (figures,) = watch(RULES, SHOP.changed(hidden=frozenset({"price"})).read()).clusters
     assert figures.cluster == "c1"
@@ -136,7 +198,7 @@ def test_an_alarm_stands_since_it_was_first_raised() -> None:
 
 def test_a_page_that_cannot_be_read_counts_as_one_without_values() -> None:
     pages = [Page(page.url, b"", page.id) for page in SHOP.read()]
-    assert ("mandatory", "name") in failed_tests(watch(RULES, pages))
+    assert {("bellwethers", None), ("mandatory", "name")} <= failed_tests(watch(RULES, pages))
 
 
 def test_a_higher_share_of_broken_samples_tells_redesigns_from_flapping_ads() -> None:
@@ -149,7 +211,7 @@ def test_a_higher_share_of_broken_samples_tells_redesigns_from_flapping_ads() ->
     assert ("shingle", None) not in failed_tests(watch(RULES, half, broken_share=0.9))
 
 
-def test_labels_are_golden_also_where_the_rules_find_something_else() -> None:
+def test_what_is_golden_must_come_out() -> None:
     (wrapper,) = RULES.wrappers
     golden = [replace(known, golden={**known.golden, "brand": ("Hooli",)}) for known in wrapper.bellwethers]
     rules = Rules(SCHEMA, (replace(wrapper, bellwethers=tuple(golden)),))
@@ -181,8 +243,10 @@ def test_list_pages_without_records_are_an_alarm() -> None:
 def test_a_report_is_json_data() -> None:
     since = datetime(2026, 1, 2, tzinfo=UTC)
     alarm = Alarm("c1", "moved", "name", "'Tea 1'", "nothing on 1 of 2 pages", ("1",), since)
-    figures = ClusterReport("c1", 2, 0.5, {"name": 0.5})
-    data = Report([alarm], [figures]).to_dict()
-    assert data["clusters"] == [{"cluster": "c1", "pages": 2, "coverage": 0.5, "fill": {"name": 0.5}}]
+    figures = ClusterReport("c1", 2, 0.5, {"name": 0.5}, ("3",))
+    data = json.loads(json.dumps(Report([alarm], [figures]).to_dict()))
+    assert data["clusters"] == [
+        {"cluster": "c1", "pages": 2, "coverage": 0.5, "fill": {"name": 0.5}, "missing": ["3"]}
+    ]
     assert data["alarms"][0]["since"] == "2026-01-02T00:00:00+00:00"
     assert json.loads(json.dumps(data))["alarms"][0]["pages"] == ["1"]

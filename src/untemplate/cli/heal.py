@@ -18,14 +18,14 @@ from untemplate.cli.catalog_options import (
     rules_options,
     show_changes,
 )
-from untemplate.cli.shell import examples, json_option, printable, progress, say, show, show_json
+from untemplate.cli.shell import counted, examples, json_option, printable, progress, say, show, show_json
 from untemplate.errors import SourceError
 
 if TYPE_CHECKING:
     from untemplate.extraction import Rules
     from untemplate.rules.in_words import RuleChange
     from untemplate.sources import Pages
-    from untemplate.watching import Healed
+    from untemplate.watching import Healed, Refusal
 
 __all__ = ["command", "show_healed"]
 
@@ -86,17 +86,35 @@ def command(
 
 
 def show_healed(healed: Healed) -> None:
-    """Print what was repaired and what was lost, and the pages that a person should label."""
-    if not healed.healed and not healed.lost:
+    """Print what was repaired, refused and lost, and the pages that a person should label."""
+    if not healed.healed and not healed.lost and not healed.refused:
         say("All rules hold.")
     if healed.healed:
         rows = [(repair.cluster, repair.attribute, repair.how) for repair in healed.healed]
         show("Healed", ("cluster", "attribute", "how"), rows)
+    if healed.refused:
+        show("Refused", ("cluster", "attribute", "why", "before", "after"), map(_refusal_row, healed.refused))
     if healed.lost:
         rows = [(loss.cluster, loss.attribute, loss.why) for loss in healed.lost]
         show("Lost", ("cluster", "attribute", "why"), rows)
     for cluster, pages in healed.to_label.items():
         click.echo(printable(f"Cluster {cluster} needs a person: label {', '.join(pages)}."))
+    counts = healed.counts
+    say(
+        f"Rules reused for {counts.reused} of {counted(counts.clusters, 'cluster')}, "
+        f"{counts.reused_pages:,} of {counted(counts.pages, 'page')}; "
+        f"{counts.relearned} learned again, {counts.refused} refused, {counts.lost} lost; "
+        f"{counted(counts.replaced, 'bellwether')} replaced."
+    )
+
+
+def _refusal_row(refusal: Refusal) -> tuple[str, ...]:
+    """Return the cells of a refused change, with the first value that it would have lost or changed."""
+    cells = (refusal.cluster, refusal.attribute or "", refusal.why)
+    if not refusal.differences:
+        return (*cells, "", "")
+    first = refusal.differences[0]
+    return (*cells, ", ".join(first.before), ", ".join(first.after) or "nothing")
 
 
 def _heal_rules(rules: Rules, pages: Pages) -> tuple[Healed, list[RuleChange]]:
@@ -105,7 +123,7 @@ def _heal_rules(rules: Rules, pages: Pages) -> tuple[Healed, list[RuleChange]]:
     from untemplate.watching import heal_site
 
     healed = heal_site(rules, progress(pages, "Reading pages", pages.total))
-    if not healed.reused and not healed.healed and not healed.lost:
+    if not healed.reused and not healed.healed and not healed.lost and not healed.refused:
         raise SourceError(f"{pages.source}: {UNKNOWN_PAGES}")
     return healed, compare_rules(rules, healed.rules)
 
@@ -115,8 +133,8 @@ def _heal_in_catalog(rules: Rules, pages: Pages, stored: CatalogSite) -> tuple[H
     run = stored.catalog.start_run(stored.site, "heal")
     healed, changes = _heal_rules(rules, pages)
     figures = _healed_as_json(healed, changes)
-    if changes:
-        note = f"{len(healed.healed)} healed, {len(healed.lost)} lost"
+    if changes or healed.counts.replaced:
+        note = f"{len(healed.healed)} healed, {len(healed.refused)} refused, {len(healed.lost)} lost"
         figures["version"] = stored.store_version(healed.rules, pages, "healed", note, healed.to_label)
         say(f"Version {figures['version']} of {stored.site} is in {stored.catalog.name}.")
     stored.catalog.finish_run(run, figures)
@@ -124,10 +142,4 @@ def _heal_in_catalog(rules: Rules, pages: Pages, stored: CatalogSite) -> tuple[H
 
 
 def _healed_as_json(healed: Healed, changes: Sequence[RuleChange]) -> dict[str, Any]:
-    return {
-        "reused": healed.reused,
-        "healed": [asdict(repair) for repair in healed.healed],
-        "lost": [asdict(loss) for loss in healed.lost],
-        "to_label": healed.to_label,
-        "changes": [asdict(change) for change in changes],
-    }
+    return healed.to_dict() | {"changes": [asdict(change) for change in changes]}

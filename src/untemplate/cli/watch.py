@@ -80,8 +80,10 @@ def command(
         from untemplate.cli.drawing import draw_coverage  # fails at once if the extra is missing
     with open_rules(rules_file, catalog_name, site) as (rules, stored):
         with fresh_pages(source, url_column, html_column, render, rules) as pages:
-            watch_pages = partial(_watch_pages, rules, pages, broken_share)
+            watch_pages = partial(_watch_pages, rules, pages, broken_share, source is None)
             report = _watch_in_catalog(watch_pages, rules, stored) if stored else watch_pages()
+            if stored:
+                _replace_missing(rules, pages, report, stored)
         if stored and plot:
             draw_coverage(stored.catalog.runs(stored.site, "watch"), stored.site, plot)
             say(f"The chart is in {plot}.")
@@ -94,7 +96,11 @@ def command(
 
 
 def _watch_pages(
-    rules: Rules, pages: Pages, broken_share: float | None, history: Sequence[Report] = ()
+    rules: Rules,
+    pages: Pages,
+    broken_share: float | None,
+    is_request: bool,
+    history: Sequence[Report] = (),
 ) -> Report:
     """Watch with a progress bar; raise if the rules or the pages give nothing to compare."""
     from untemplate.watching import watch
@@ -102,7 +108,7 @@ def _watch_pages(
     if not any(wrapper.bellwethers for wrapper in rules.wrappers):
         raise RulesError("the rules remember no bellwethers: learn them anew")
     fresh = progress(pages, "Reading pages", pages.total)
-    report = watch(rules, fresh, broken_share=broken_share, history=history)
+    report = watch(rules, fresh, broken_share=broken_share, history=history, is_request=is_request)
     if not report.clusters:
         raise SourceError(f"{pages.source}: {UNKNOWN_PAGES}")
     return report
@@ -122,12 +128,31 @@ def _watch_in_catalog(watch_pages: Callable[..., Report], rules: Rules, stored: 
     return report
 
 
+def _replace_missing(rules: Rules, pages: Pages, report: Report, stored: CatalogSite) -> None:
+    """Save the rules with other bellwethers for those that are gone, where the rules hold; say how many."""
+    from untemplate.watching import renew_missing
+
+    alarmed = {alarm.cluster for alarm in report.alarms}
+    missing = {
+        figures.cluster: figures.missing
+        for figures in report.clusters
+        if figures.missing and figures.cluster not in alarmed
+    }
+    if not missing:
+        return
+    renewed, replaced = renew_missing(rules, pages, missing)
+    if replaced:
+        note = f"{counted(replaced, 'bellwether')} replaced"
+        stored.store_version(renewed, pages, "watched", note)
+        say(f"{note}: not delivered, or without a record.")
+
+
 def show_report(report: Report) -> None:
     """Print a table of each cluster's figures, and one of the alarms."""
     attributes = list(dict.fromkeys(name for figures in report.clusters for name in figures.fill))
     show(
         "Coverage and fill",
-        ("cluster", "pages", "coverage", *attributes),
+        ("cluster", "pages", "missing", "coverage", *attributes),
         [_figures_row(figures, attributes) for figures in report.clusters],
     )
     if not report.alarms:
@@ -141,9 +166,9 @@ def show_report(report: Report) -> None:
 
 
 def _figures_row(figures: ClusterReport, attributes: Sequence[str]) -> list[object]:
-    """Return the cells of a cluster: its pages, coverage, and the fill rate of each attribute."""
+    """Return the cells of a cluster: pages, missing bellwethers, coverage, and the fill rate of each attribute."""
     fill = [f"{figures.fill[name]:.0%}" if name in figures.fill else "" for name in attributes]
-    return [figures.cluster, figures.pages, f"{figures.coverage:.0%}", *fill]
+    return [figures.cluster, figures.pages, len(figures.missing), f"{figures.coverage:.0%}", *fill]
 
 
 def _alarm_row(alarm: Alarm) -> list[object]:

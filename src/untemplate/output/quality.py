@@ -45,6 +45,7 @@ class Tally:
         doubtful: attribute → records whose value is doubtful: its confidence is at most `MAX_DOUBTFUL_CONFIDENCE`.
         dropped: attribute → records that lost all its values, since less sure than was asked for.
         unmatched: reason → pages that no rules match.
+        confidence: attribute → sum of the confidence in its values, one number a record.
     """
 
     pages: int = 0
@@ -55,6 +56,7 @@ class Tally:
     doubtful: Counter[str] = field(default_factory=Counter)
     dropped: Counter[str] = field(default_factory=Counter)
     unmatched: Counter[str] = field(default_factory=Counter)
+    confidence: dict[str, float] = field(default_factory=dict)
 
     @classmethod
     def from_batch(cls, batch: pa.RecordBatch, schema: Schema) -> Tally:
@@ -78,11 +80,15 @@ class Tally:
         """Return the counts as JSON can store them."""
         return dict(vars(self))
 
+    def add(self, record: Record) -> None:
+        """Count one record."""
+        confidences = {name: record.confidence(name) or 0.0 for name in record.values}
+        self._add_record(record.cluster, record.position, confidences, record.missing)
+
     def count(self, records: Iterable[Record]) -> Iterator[Record]:
         """Count records while passing them on."""
         for record in records:
-            confidences = {name: record.confidence(name) or 0.0 for name in record.values}
-            self._add_record(record.cluster, record.position, confidences, record.missing)
+            self.add(record)
             yield record
 
     def update(self, other: Tally) -> None:
@@ -94,6 +100,7 @@ class Tally:
         self.filled.update(other.filled)
         self.doubtful.update(other.doubtful)
         self.dropped.update(other.dropped)
+        self._add_confidences(other.confidence)
         for reason, count in other.unmatched.items():
             self._add_reason(reason, count)
 
@@ -106,6 +113,10 @@ class Tally:
         failed = self.empty + skipped + self.unmatched.total() - self.unmatched[Reason.NEEDS_LABELS]
         total = self.pages + skipped
         return failed / total if total else 0.0
+
+    def mean_confidence(self, attribute: str) -> float:
+        """Return the mean confidence in the values of an attribute; 0 if there are none."""
+        return self.confidence.get(attribute, 0.0) / max(1, self.filled[attribute])
 
     def _add_record(
         self,
@@ -126,6 +137,7 @@ class Tally:
         self.pages += position in (None, 1)
         self.records += 1
         self.filled.update(iter(confidences))
+        self._add_confidences(confidences)
         self.doubtful.update(name for name, sure in confidences.items() if sure <= MAX_DOUBTFUL_CONFIDENCE)
         self.dropped.update(name for name, why in missing.items() if why == Reason.TOO_DOUBTFUL)
         if cluster is None or reason == Reason.NEEDS_LABELS:
@@ -133,6 +145,10 @@ class Tally:
         else:
             self.matched += 1
             self.empty += not confidences and position is None
+
+    def _add_confidences(self, confidences: Mapping[str, float]) -> None:
+        for name, confidence in confidences.items():
+            self.confidence[name] = round(self.confidence.get(name, 0.0) + confidence, 3)
 
     def _add_reason(self, reason: str, count: int) -> None:
         """Count pages that no rules match by reason; together with others if there are too many reasons."""

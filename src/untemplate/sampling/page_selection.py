@@ -73,18 +73,20 @@ def sample(cluster: Cluster | Sequence[Page], k: int = 20) -> list[Page]:
 
 
 def read_xpath_table(pages: Sequence[Page]) -> XPathTable:
-    """Read each page once, release its tree, and return which XPaths the pages have."""
+    """Read each page once, and return which XPaths the pages have. Trees that were not in memory are released."""
     readable: list[Page] = []
     columns: dict[str, int] = {}
     contents: list[set[tuple[int, str]]] = []  # per page, the column and the text of each node
     for page in pages:
+        was_parsed = page.is_parsed
         try:
             nodes = page.nodes
         except PageError:
             continue
         contents.append({(columns.setdefault(node.path, len(columns)), node.text) for node in nodes})
         readable.append(page)
-        page.release()
+        if not was_parsed:
+            page.release()
     present = np.zeros((len(readable), len(columns)), np.bool_)
     for row, content in enumerate(contents):
         present[row, [column for column, _ in content]] = True

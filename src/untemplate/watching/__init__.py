@@ -7,19 +7,26 @@ from untemplate.watching.bellwethers import (
     finish_wrapper,
     watchable_pages,
 )
-from untemplate.watching.healing import BorrowedWrapper, Healed, Lender, borrow_wrapper, heal, heal_site
+from untemplate.watching.crawl_tally import CrawlTally, judge_crawl
+from untemplate.watching.healing import HealCounts, Healed, heal, heal_site
 from untemplate.watching.judging import Alarm
 from untemplate.watching.monitoring import ClusterReport, Report, watch
-from untemplate.watching.repairing import Loss, Repair
+from untemplate.watching.renewing import renew_missing
+from untemplate.watching.repairing import Difference, Loss, Refusal, Repair
+from untemplate.watching.reusing import BorrowedWrapper, Lender, borrow_wrapper
 
 __all__ = [
     "BELLWETHERS",
     "Alarm",
     "BorrowedWrapper",
     "ClusterReport",
+    "CrawlTally",
+    "Difference",
+    "HealCounts",
     "Healed",
     "Lender",
     "Loss",
+    "Refusal",
     "Repair",
     "Report",
     "add_bellwethers",
@@ -28,6 +35,8 @@ __all__ = [
     "finish_wrapper",
     "heal",
     "heal_site",
+    "judge_crawl",
+    "renew_missing",
     "watch",
     "watchable_pages",
 ]

@@ -21,16 +21,32 @@ from untemplate.page.sameness import folded_words
 from untemplate.rules import Wrapper
 from untemplate.schema import Attribute, Schema, Type
 from untemplate.value_types import find_typed, looks_typed
-from untemplate.watching.bellwethers import Comparison, Evidence
+from untemplate.watching.comparing import Comparison, Evidence
 
-__all__ = ["MAX_ODD_PAGES", "MAX_UNLIKE_PAGES", "Alarm", "ValueShape", "judge_attributes", "judge_structure"]
+__all__ = [
+    "MAX_CHANGED_PAGES",
+    "MAX_ODD_PAGES",
+    "MAX_UNLIKE_PAGES",
+    "MIN_AGREEMENT_SHARE",
+    "MIN_SIGMAS",
+    "Alarm",
+    "ValueShape",
+    "judge_attributes",
+    "judge_delivery",
+    "judge_matching",
+    "judge_structure",
+    "make_delivery_alarm",
+    "share_deviation",
+]
 
 # All shares are of the pages compared.
 # Vertex IV-B: the shingle test fails if the signatures of a majority of the bellwethers do not match.
 MAX_UNLIKE_PAGES = 0.5
 # Vertex IV-B: the field test fails if it fails on any of the bellwethers.
 MAX_ODD_PAGES = 0.0
-# The same for values that may change by nature: missing, unlike those before, or new on pages that had none.
+# Pages come and go. If more than this share of the bellwethers is gone at once, the site changed.
+MAX_MISSING_BELLWETHERS = 0.5
+# The field test for values that may change by nature: missing, unlike those before, or new on pages that had none.
 MAX_CHANGED_PAGES = 0.25
 # On pages that are no bellwethers, a share must have fallen by this many standard deviations.
 MIN_SIGMAS = 3
@@ -43,6 +59,8 @@ MIN_DISTINCTIVE_LENGTH = 4
 # The same value on fewer pages, or on a smaller share of them, is a coincidence.
 MIN_REPEATED_PAGES = 3
 MIN_REPEATED_SHARE = 0.5
+# Fewer values do not show how long values are.
+MIN_VALUES_FOR_SHAPE = 3
 # Fewer values do not show which characters all values have.
 MIN_VALUES_FOR_TRAITS = 5
 
@@ -154,6 +172,42 @@ def judge_structure(evidence: Evidence, max_share: float) -> Alarm | None:
         "pages that match the cluster's signatures",
         f"{len(evidence.unlike)} of {len(evidence.watched)} pages match none",
         evidence.unlike,
+    )
+
+
+def judge_matching(evidence: Evidence, unmatched: Sequence[str], max_share: float) -> Alarm | None:
+    """Return an alarm if more than this share of the watched pages get no record, because no rules match them.
+
+    Args:
+        evidence: the comparisons of one cluster.
+        unmatched: ids of the watched pages that the site's rules do not assign to the cluster.
+        max_share: the share of pages that may not match.
+    """
+    if len(unmatched) <= max_share * len(evidence.watched):
+        return None
+    seen = f"{len(unmatched)} of {len(evidence.watched)} pages match other rules, or none"
+    return Alarm(
+        evidence.wrapper.cluster, "match", None, "pages that match the rules", seen, tuple(unmatched)
+    )
+
+
+def judge_delivery(wrapper: Wrapper, missing: Sequence[str]) -> Alarm | None:
+    """Return an alarm if most bellwethers were not delivered, or show no record any more.
+
+    Args:
+        wrapper: the rules of the cluster.
+        missing: ids of these bellwethers.
+    """
+    if len(missing) <= MAX_MISSING_BELLWETHERS * len(wrapper.bellwethers):
+        return None
+    return make_delivery_alarm(wrapper, missing)
+
+
+def make_delivery_alarm(wrapper: Wrapper, missing: Sequence[str], attribute: str | None = None) -> Alarm:
+    """Return the alarm about bellwethers without a record, or about an attribute of these."""
+    seen = f"none on {len(missing)} of {len(wrapper.bellwethers)} bellwethers"
+    return Alarm(
+        wrapper.cluster, "bellwethers", attribute, "a record on each bellwether", seen, tuple(missing)
     )
 
 
@@ -286,9 +340,12 @@ class _AttributeJudge:
         return pages_with_value == 1 and _is_distinctive(comparison.golden or ())
 
     def _test_missing(self) -> Alarm | None:
-        """Fail if remembered values no longer come out."""
-        missing = [comparison for comparison in self._remembered if not comparison.found]
-        return self._alarm_above(MAX_CHANGED_PAGES * len(self._remembered), "fill", missing, seen="nothing")
+        """Fail if values no longer come out, remembered ones or others that were doubtful."""
+        had_value = [
+            comparison for comparison in self.comparisons if comparison.golden or comparison.was_doubtful
+        ]
+        missing = [comparison for comparison in had_value if not comparison.found]
+        return self._alarm_above(MAX_CHANGED_PAGES * len(had_value), "fill", missing, seen="nothing")
 
     def _test_filled(self) -> Alarm | None:
         """Fail if values come out where there were none. On a single page they must also be doubtful."""
@@ -307,7 +364,7 @@ class _AttributeJudge:
         empty = [comparison for comparison in others if not comparison.found]
         usual = sum(self.attribute.name in bellwether.golden for bellwether in bellwethers) / len(bellwethers)
         now = 1 - len(empty) / len(others)
-        deviation = _deviation(usual, len(bellwethers), now, len(others))
+        deviation = share_deviation(usual, len(bellwethers), now, len(others))
         if usual - now <= max(MAX_CHANGED_PAGES, MIN_SIGMAS * deviation):
             return None
         return self._alarm_above(0, "fill", empty, f"a value on {usual:.0%} of the pages", "nothing")
@@ -315,7 +372,7 @@ class _AttributeJudge:
     def _test_shape(self) -> Alarm | None:
         """Fail if values do not look like those that are remembered."""
         golden = self._golden_texts()
-        if not golden:
+        if len(golden) < MIN_VALUES_FOR_SHAPE:
             return None
         shape = ValueShape.of(golden, self.attribute.type)
         changed = [comparison for comparison in self._found if not comparison.is_same]
@@ -360,7 +417,7 @@ class _AttributeJudge:
         return texts
 
 
-def _deviation(usual: float, before: int, now: float, after: int) -> float:
+def share_deviation(usual: float, before: int, now: float, after: int) -> float:
     """Return the standard deviation of the difference of two shares, if they were the same in truth.
 
     Args:

@@ -10,29 +10,33 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
 from untemplate.extraction import Rules
+from untemplate.extraction.matching import WrapperIndex
 from untemplate.page import Page, index_pages
 from untemplate.record import Record
 from untemplate.rules import Wrapper
 from untemplate.schema import Schema
-from untemplate.watching.bellwethers import (
+from untemplate.watching.comparing import (
     Comparison,
     Evidence,
     PagePair,
     compare_pages,
     pair_bellwethers,
 )
-from untemplate.watching.healing import extract_list
 from untemplate.watching.judging import (
     MAX_ODD_PAGES,
     MAX_UNLIKE_PAGES,
     Alarm,
     judge_attributes,
+    judge_delivery,
+    judge_matching,
     judge_structure,
 )
+from untemplate.watching.reusing import extract_list
 
 __all__ = ["ClusterReport", "Report", "watch"]
 
@@ -46,12 +50,14 @@ class ClusterReport:
         pages: the number of pages compared.
         coverage: the share of watched pages that still look like the cluster's.
         fill: for each attribute the share of pages on which it came out.
+        missing: ids of bellwethers that were not delivered, or that show no record any more.
     """
 
     cluster: str
     pages: int
     coverage: float
     fill: dict[str, float] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -60,7 +66,7 @@ class Report:
 
     Args:
         alarms: the tests that failed, at most one for each attribute and one for the structure of a cluster.
-        clusters: the figures of each cluster that has fresh pages.
+        clusters: the figures of each cluster that has fresh pages, or whose bellwethers were all requested in vain.
 
     Example:
         >>> from untemplate import Report
@@ -103,6 +109,7 @@ def watch(
     *,
     broken_share: float | None = None,
     history: Sequence[Report] = (),
+    is_request: bool = False,
 ) -> Report:
     """Compare fresh versions of the bellwethers with what is remembered of them.
 
@@ -114,6 +121,8 @@ def watch(
         broken_share: the share of bellwethers on which a test may fail, from 0 to 1. The default is the paper's: half
             for the structure of pages, none for attributes. A high share ignores changes of single pages.
         history: earlier reports, the latest last; they say since when an alarm is raised.
+        is_request: True if all bellwethers were requested, so that those without a page are gone. By default the
+            pages are a part of the site, and a cluster without any of them is not judged.
 
     Returns:
         A report with an alarm for each rule that no longer holds. Pages that cannot be read count as empty.
@@ -129,84 +138,120 @@ def watch(
         [('shingle', None), ('moved', 'title')]
     """
     pages = list(fresh_pages)
-    results = _watch_clusters(rules, pages, _Thresholds.of(broken_share))
+    watching = _SiteWatching(rules, _Thresholds.of(broken_share), is_request)
+    results = watching.watch_clusters(pages)
     now = max((page.fetched for page in pages if page.fetched), default=None)
     alarms = chain.from_iterable(alarms for _, alarms in results)
     return Report(
         alarms=[_date_alarm(alarm, history, now) for alarm in alarms],
-        clusters=[figures for figures, _ in results if figures.pages],
+        clusters=[figures for figures, _ in results if figures.pages or figures.missing],
     )
 
 
-def _watch_clusters(rules: Rules, pages: Sequence[Page], thresholds: _Thresholds) -> list[_ClusterResult]:
-    """Return the figures and alarms of each cluster with bellwethers, then those of each list with fresh pages."""
-    pairs_of = _pair_pages(rules, pages)
-    watched = [wrapper for wrapper in rules.wrappers if wrapper.rules and wrapper.bellwethers]
-    results = [
-        _watch_cluster(wrapper, pairs_of[wrapper.cluster], rules.schema, thresholds) for wrapper in watched
-    ]
-    for wrapper in rules.wrappers:
-        others = [page for bellwether, page in pairs_of[wrapper.cluster] if bellwether is None]
-        if wrapper.records and others:
-            results.append(_watch_list(wrapper, others, rules.schema))
-    return results
+@dataclass(frozen=True)
+class _SiteWatching:
+    """The rules of a site, and how they are judged."""
 
+    rules: Rules
+    thresholds: _Thresholds
+    is_request: bool
 
-def _pair_pages(rules: Rules, pages: Sequence[Page]) -> defaultdict[str, list[PagePair]]:
-    """Return the fresh pages of each cluster with what is remembered of them, bellwethers first."""
-    fresh = index_pages(pages)
-    pairs_of: defaultdict[str, list[PagePair]] = defaultdict(list)
-    for wrapper in rules.wrappers:
-        if wrapper.rules:
-            pairs_of[wrapper.cluster] += pair_bellwethers(wrapper, fresh)
-    bellwethers = {page for _, page in chain.from_iterable(pairs_of.values())}
-    for page in pages:
-        if page in bellwethers:
-            continue
-        if cluster := _cluster_of(rules, page):
-            pairs_of[cluster].append((None, page))
-    return pairs_of
+    @cached_property
+    def _index(self) -> WrapperIndex:
+        return WrapperIndex(self.rules.wrappers)
 
+    def watch_clusters(self, pages: Sequence[Page]) -> list[_ClusterResult]:
+        """Return figures and alarms of each cluster with bellwethers, then of each list with fresh pages."""
+        pairs_of = self._pair_pages(pages)
+        watched = [wrapper for wrapper in self.rules.wrappers if wrapper.rules and wrapper.bellwethers]
+        results = [self._watch_cluster(wrapper, pairs_of[wrapper.cluster]) for wrapper in watched]
+        for wrapper in self.rules.wrappers:
+            others = [page for bellwether, page in pairs_of[wrapper.cluster] if bellwether is None]
+            if wrapper.records and others:
+                results.append(_watch_list(wrapper, others, self.rules.schema))
+        return results
 
-def _cluster_of(rules: Rules, page: Page) -> str | None:
-    """Return the cluster of a page that is no bellwether.
+    def _pair_pages(self, pages: Sequence[Page]) -> defaultdict[str, list[PagePair]]:
+        """Return the fresh pages of each cluster with what is remembered of them, bellwethers first."""
+        fresh = index_pages(pages)
+        pairs_of: defaultdict[str, list[PagePair]] = defaultdict(list)
+        for wrapper in self.rules.wrappers:
+            if wrapper.rules:
+                pairs_of[wrapper.cluster] += pair_bellwethers(wrapper, fresh)
+        bellwethers = {page for _, page in chain.from_iterable(pairs_of.values())}
+        for page in pages:
+            if page in bellwethers:
+                continue
+            if cluster := self._cluster_of(page):
+                pairs_of[cluster].append((None, page))
+        return pairs_of
 
-    Its wrapper must match the page's URL. A page whose structure fits no wrapper belongs to the only one that
-    matches its URL, because a change of the site may be the reason.
-    """
-    cluster = rules.extract_one(page).cluster
-    page.release()
-    by_url = [wrapper.cluster for wrapper in rules.wrappers if wrapper.matches_url(page.url)]
-    if cluster in by_url:
-        return cluster
-    return by_url[0] if cluster is None and len(by_url) == 1 else None
+    def _cluster_of(self, page: Page) -> str | None:
+        """Return the cluster of a page that is no bellwether.
 
-
-def _watch_cluster(
-    wrapper: Wrapper, pairs: Sequence[PagePair], schema: Schema, thresholds: _Thresholds
-) -> _ClusterResult:
-    """Return the figures and alarms of pages that each show one record."""
-    evidence = compare_pages(wrapper, pairs, schema)
-    for _, page in pairs:
+        Its wrapper must match the page's URL. A page whose structure fits no wrapper belongs to the only one that
+        matches its URL, because a change of the site may be the reason.
+        """
+        cluster = self._matched_cluster(page)
         page.release()
-    return _summarize(evidence), _collect_alarms(evidence, schema, thresholds)
+        by_url = [wrapper.cluster for wrapper in self.rules.wrappers if wrapper.matches_url(page.url)]
+        if cluster in by_url:
+            return cluster
+        return by_url[0] if cluster is None and len(by_url) == 1 else None
+
+    def _matched_cluster(self, page: Page) -> str | None:
+        """Return the cluster whose rules `extract` applies to a page; the page is parsed only if that matters."""
+        match = self._index.match(page)
+        if not match.possible:
+            return match.wrapper.cluster if match.wrapper else None
+        return self.rules.extract_one(page).cluster
+
+    def _watch_cluster(self, wrapper: Wrapper, pairs: Sequence[PagePair]) -> _ClusterResult:
+        """Return the figures and alarms of pages that each show one record."""
+        evidence = compare_pages(wrapper, pairs, self.rules.schema)
+        unmatched = [page.id for _, page in pairs if self._is_unmatched(page, evidence)]
+        for _, page in pairs:
+            page.release()
+        missing = self._find_missing(evidence, pairs)
+        alarms = self._collect_alarms(evidence, unmatched)
+        if delivery_alarm := judge_delivery(wrapper, missing):
+            alarms = [delivery_alarm, *alarms]
+        return _summarize(evidence, missing), alarms
+
+    def _is_unmatched(self, page: Page, evidence: Evidence) -> bool:
+        """Return True if a watched page with a record gets none, because other rules match it, or none."""
+        return page.id in evidence.watched and self._matched_cluster(page) != evidence.wrapper.cluster
+
+    def _find_missing(self, evidence: Evidence, pairs: Sequence[PagePair]) -> list[str]:
+        """Return the bellwethers without a record: gone, or not delivered though enough of the others were.
+
+        Other fresh pages of the cluster make up for bellwethers that are not among the pages.
+        """
+        delivered = {bellwether.page for bellwether, _ in pairs if bellwether}
+        absent = [one.page for one in evidence.wrapper.bellwethers if one.page not in delivered]
+        others = len(pairs) - len(delivered)
+        is_expected = self.is_request or (bool(delivered) and others < len(absent))
+        return [*evidence.gone, *(absent if is_expected else ())]
+
+    def _collect_alarms(self, evidence: Evidence, unmatched: Sequence[str]) -> list[Alarm]:
+        """Return the alarms of one cluster: one per broken attribute, and one if the page structure changed."""
+        attribute_alarms = judge_attributes(evidence, self.rules.schema, self.thresholds.attribute)
+        alarms = list(attribute_alarms.values())
+        if match_alarm := judge_matching(evidence, unmatched, self.thresholds.attribute):
+            alarms = [match_alarm, *alarms]
+        structure_alarm = judge_structure(evidence, self.thresholds.structure)
+        if structure_alarm is None:
+            return alarms
+        # A new structure is no problem as long as values come out, and the ones we remember if there are any.
+        if not alarms and (evidence.confirms_a_golden_value() or evidence.fills_all_attributes()):
+            return []
+        return [structure_alarm, *alarms]
 
 
-def _collect_alarms(evidence: Evidence, schema: Schema, thresholds: _Thresholds) -> list[Alarm]:
-    """Return the alarms of one cluster: one per broken attribute, and one if the page structure changed."""
-    attribute_alarms = list(judge_attributes(evidence, schema, thresholds.attribute).values())
-    structure_alarm = judge_structure(evidence, thresholds.structure)
-    if structure_alarm is None:
-        return attribute_alarms
-    # A new structure is no problem as long as the values we remember still come out.
-    if not attribute_alarms and evidence.confirms_a_golden_value():
-        return []
-    return [structure_alarm, *attribute_alarms]
-
-
-def _summarize(evidence: Evidence) -> ClusterReport:
+def _summarize(evidence: Evidence, missing: Sequence[str]) -> ClusterReport:
     fill = {name: _share_filled(comparisons) for name, comparisons in evidence.comparisons.items()}
-    return ClusterReport(evidence.wrapper.cluster, len(evidence.pages), round(evidence.coverage, 4), fill)
+    pages = len(evidence.pages) + len(evidence.gone)
+    return ClusterReport(evidence.wrapper.cluster, pages, round(evidence.coverage, 4), fill, tuple(missing))
 
 
 def _share_filled(comparisons: Sequence[Comparison]) -> float:

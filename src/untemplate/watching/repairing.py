@@ -11,54 +11,38 @@ it passes all tests on pages that were held back.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 
-from untemplate.clustering import Cluster
 from untemplate.labeling import Label
 from untemplate.labeling.golden import GoldenLabeler
 from untemplate.learning import SampleTable, learn_sample
-from untemplate.page import Node, Page, index_pages, signature
-from untemplate.page.captions import text_before
-from untemplate.page.dom import words_around
-from untemplate.page.sameness import folded_words
-from untemplate.rules import Bellwether, Profile, Wrapper
+from untemplate.page import Page, Signature, signature
+from untemplate.rules import Bellwether, Rule, Wrapper
 from untemplate.sampling import sample
-from untemplate.schema import Attribute, Schema
-from untemplate.value_types import find_typed
-from untemplate.watching.bellwethers import (
-    NAMED_LEVELS,
-    PagePair,
-    compare_pages,
-    finish_wrapper,
-    pair_bellwethers,
-)
-from untemplate.watching.judging import Alarm, ValueShape, judge_attributes
+from untemplate.schema import Schema
+from untemplate.watching.comparing import Evidence, PagePair, compare_pages
+from untemplate.watching.judging import MAX_CHANGED_PAGES, Alarm, judge_attributes, make_delivery_alarm
+from untemplate.watching.similar_places import find_alike
 
-__all__ = ["ClusterRepair", "Loss", "Repair", "RepairedCluster", "find_alike"]
+__all__ = ["ClusterRepair", "Difference", "Loss", "Refusal", "Repair", "RepairedCluster"]
 
 # Unlabeled pages to learn with, besides the bellwethers.
 MAX_UNLABELED = 20
 # One labeled page in this many is held back, to test the rule learned from the others.
 HELD_BACK_STEP = 3
 # A rule may fail the field test on this share of the bellwethers: data change now and then.
-MAX_FAILED_SHARE = 0.1
+MAX_FAILING_SHARE = 0.1
 # How often a rule that fails is learned again.
-MAX_ROUNDS = 3
+MAX_LEARNING_ROUNDS = 3
+# Fewer remembered pages than the first number do not decide about a rule that works on at least as many other pages
+# as the second number says: their data may have changed.
+MIN_JUDGING_PAGES = 3
+MIN_OUTVOTING_PAGES = 5
 # Pages that a person should label where nothing else helped.
 PAGES_TO_LABEL = 5
-
-# Similar surroundings: the same caption, or most of the names. A lower score is a guess.
-MIN_SCORE = 0.5
-# How much better than any other place the best one must be.
-MIN_MARGIN = 0.2
-# Nodes of one place that are scored: the others are like them.
-MAX_SCORED_NODES = 5
-# A place on a smaller share of the pages that had a value does not show that value.
-MIN_FOUND_SHARE = 0.5
 
 
 @dataclass(frozen=True)
@@ -80,27 +64,58 @@ class Loss:
 
 
 @dataclass(frozen=True)
+class Difference:
+    """Values of an attribute on one page, before and after healing."""
+
+    page: str
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A change of a rule that was not made, because values would have been lost or changed without cause.
+
+    Attributes:
+        cluster: the cluster of the rule.
+        attribute: the attribute of the rule; None if all rules of the cluster stay.
+        why: what was tried, and why it was refused, in words.
+        differences: examples of values that would have been lost or changed.
+    """
+
+    cluster: str
+    attribute: str | None
+    why: str
+    differences: tuple[Difference, ...] = ()
+
+
+@dataclass(frozen=True)
 class RepairedCluster:
     """The new wrapper of a cluster, and how it came about.
 
     Attributes:
         wrapper: the rules, with fresh bellwethers.
-        reused: the old cluster whose rules all hold; None if some had to be repaired, or there were none.
         repairs: rules that were learned again.
         losses: rules that could not be repaired.
+        refusals: rules that failed a test and stay as they are, because they are right more often than not.
         to_label: ids of pages that a person should label.
     """
 
     wrapper: Wrapper
-    reused: str | None = None
     repairs: list[Repair] = field(default_factory=list)
     losses: list[Loss] = field(default_factory=list)
+    refusals: list[Refusal] = field(default_factory=list)
     to_label: list[str] = field(default_factory=list)
+
+    @property
+    def is_unchanged(self) -> bool:
+        """True if all rules stay as they are."""
+        return not self.repairs and not self.losses
 
 
 @dataclass(frozen=True)
 class _Attempt:
-    """A wrapper with a new rule, and how it was learned; or no wrapper, and why not."""
+    """A wrapper with a rule that was learned again, or why there is none."""
 
     wrapper: Wrapper | None
     note: str
@@ -108,34 +123,34 @@ class _Attempt:
 
 @dataclass(frozen=True)
 class ClusterRepair:
-    """The repair of a new cluster from old wrappers that share pages with it.
+    """The repair of fresh pages' rules, from old wrappers that have bellwethers among them.
+
+    All pages should be parsed; they stay so.
 
     Args:
-        group: the fresh pages.
-        candidates: the old wrappers, each with a bellwether among the pages.
+        candidates: the old wrappers.
+        pairs: their bellwethers, with their fresh pages.
+        others: other fresh pages of the same template.
+        signatures: signatures of the fresh pages.
         schema: the attributes of the rules.
     """
 
-    group: Cluster
     candidates: Sequence[Wrapper]
+    pairs: Sequence[PagePair]
+    others: Sequence[Page]
+    signatures: Sequence[Signature]
     schema: Schema
-
-    @cached_property
-    def _pairs(self) -> list[PagePair]:
-        """Bellwethers of all candidates, with their fresh pages."""
-        fresh = index_pages(self.group.pages)
-        return [pair for wrapper in self.candidates for pair in pair_bellwethers(wrapper, fresh)]
+    _tables: dict[tuple[Page, ...], SampleTable] = field(default_factory=dict)
 
     @cached_property
     def _bellwethers(self) -> dict[str, Bellwether]:
         """What is remembered, by the id of the fresh page."""
-        return {page.id: bellwether for bellwether, page in self._pairs if bellwether}
+        return {page.id: bellwether for bellwether, page in self.pairs if bellwether}
 
     @cached_property
     def _unlabeled(self) -> list[Page]:
         """Pages to generalize over that are no bellwethers."""
-        others = [page for page in self.group.pages if page.id not in self._bellwethers]
-        return sample(others, MAX_UNLABELED)
+        return sample(self.others, MAX_UNLABELED)
 
     @cached_property
     def _best(self) -> tuple[Wrapper, dict[str, Alarm]]:
@@ -147,51 +162,130 @@ class ClusterRepair:
         """The wrapper whose rules hold best: by the field test, then by signatures as in the paper."""
         return self._best[0]
 
+    @cached_property
+    def _before(self) -> Evidence:
+        """What the rules of the best candidate find."""
+        return compare_pages(self.best_candidate, self.pairs, self.schema)
+
     def _match(self, wrapper: Wrapper) -> tuple[bool, bool]:
         """Return the paper's cluster match and page match."""
-        cluster_match = set(wrapper.signatures) == set(self.group.signatures)
-        page_match = all(wrapper.matches_signature(signature(page.html)) for page in self.group.pages)
+        cluster_match = set(wrapper.signatures) == set(self.signatures)
+        pages = [*(page for _, page in self.pairs), *self.others]
+        page_match = all(wrapper.matches_signature(signature(page.html)) for page in pages)
         return cluster_match, page_match
 
     def _find_alarms(self, wrapper: Wrapper, pairs: Sequence[PagePair] = ()) -> dict[str, Alarm]:
         """Return the alarms of a wrapper by attribute, on all bellwethers by default."""
-        evidence = compare_pages(wrapper, pairs or self._pairs, self.schema)
-        return judge_attributes(evidence, self.schema, MAX_FAILED_SHARE)
+        evidence = compare_pages(wrapper, pairs or self.pairs, self.schema)
+        alarms = judge_attributes(evidence, self.schema, MAX_FAILING_SHARE)
+        if evidence.gone and not evidence.pages:
+            alarms |= {name: make_delivery_alarm(wrapper, evidence.gone, name) for name in wrapper.rules}
+        return alarms
 
     def repair(self, wrapper: Wrapper) -> RepairedCluster:
-        """Repair the broken rules of the best candidate, which is given as wrapper of the new cluster.
+        """Repair the broken rules of the best candidate, which is given as wrapper of the fresh pages.
 
         New rules may need other static text, which may break further rules; these are repaired in turn.
         """
-        broken = list(self._best[1])
+        broken, refusals = self._find_broken(wrapper.cluster)
         if not broken:
-            return RepairedCluster(self._refresh_bellwethers(wrapper), self.best_candidate.cluster)
+            return RepairedCluster(wrapper, refusals=refusals)
         labels = self._golden_labels()
-        wrapper = replace(wrapper, lost=())
-        repairs: list[Repair] = []
-        losses: list[Loss] = []
-        treated: set[str] = set()
+        repaired = RepairedCluster(replace(wrapper, lost=()), refusals=refusals)
+        treated = {refusal.attribute for refusal in refusals}
         while broken:
             treated.update(broken)
-            wrapper = _without_rules(wrapper, broken)
+            repaired = replace(repaired, wrapper=_without_rules(repaired.wrapper, broken))
             for name in broken:
-                attempt = self._relearn(wrapper, name, labels)
-                if attempt.wrapper:
-                    repairs.append(Repair(wrapper.cluster, name, attempt.note))
-                else:
-                    losses.append(Loss(wrapper.cluster, name, attempt.note))
-                wrapper = attempt.wrapper or replace(wrapper, lost=(*wrapper.lost, name))
-            broken = [name for name in self._find_alarms(wrapper) if name not in treated]
-        to_label = [page.id for page in sample(self.group, PAGES_TO_LABEL)] if wrapper.lost else []
-        return RepairedCluster(self._refresh_bellwethers(wrapper), None, repairs, losses, to_label)
+                repaired = self._treat(repaired, name, labels)
+            alarms = self._find_alarms(repaired.wrapper)
+            broken = [name for name in alarms if name not in treated]
+        if repaired.wrapper.lost:
+            pages = [*(page for _, page in self.pairs), *self.others]
+            repaired.to_label.extend(page.id for page in sample(pages, PAGES_TO_LABEL))
+        return repaired
+
+    def _find_broken(self, cluster: str) -> tuple[list[str], list[Refusal]]:
+        """Return the attributes whose rules have to be learned again, and those that fail on too few pages."""
+        broken: list[str] = []
+        refusals: list[Refusal] = []
+        for name, alarm in self._best[1].items():
+            if self._is_outvoted(name):
+                why = f"{alarm.test} test fails on {len(alarm.pages)} page, and holds on all others"
+                refusals.append(Refusal(cluster, name, why))
+            else:
+                broken.append(name)
+        return broken, refusals
+
+    def _is_outvoted(self, name: str) -> bool:
+        """Return True if the rule works as usual on many other pages, and few remembered ones say that it fails."""
+        remembered = [one for one in self._before.comparisons.get(name, ()) if one.golden]
+        if len(remembered) >= MIN_JUDGING_PAGES or len(self.others) < MIN_OUTVOTING_PAGES:
+            return False
+        pairs: list[PagePair] = [(None, page) for page in self.others]
+        return name in self.best_candidate.rules and name not in self._find_alarms(self.best_candidate, pairs)
+
+    def _treat(self, repaired: RepairedCluster, name: str, labels: Sequence[Label]) -> RepairedCluster:
+        """Return the cluster with the rule of an attribute learned again, kept, or lost."""
+        wrapper = repaired.wrapper
+        attempt = self._relearn(wrapper, name, labels)
+        differences = self._find_harm(attempt.wrapper, name) if attempt.wrapper else []
+        if differences:
+            # Pages that were held back may show what the rule has to exclude.
+            attempt = self._learn_from_all(wrapper, name, labels) or attempt
+            differences = self._find_harm(attempt.wrapper, name) if attempt.wrapper else []
+        if attempt.wrapper and not differences:
+            repair = Repair(wrapper.cluster, name, attempt.note)
+            return replace(repaired, wrapper=attempt.wrapper, repairs=[*repaired.repairs, repair])
+        if old_rule := self._mostly_right_rule(name):
+            why = "a rule learned again does worse" if differences else attempt.note
+            refusal = Refusal(wrapper.cluster, name, f"the old rule stays: {why}", tuple(differences))
+            return replace(
+                repaired,
+                wrapper=replace(wrapper, rules={**wrapper.rules, name: old_rule}),
+                refusals=[*repaired.refusals, refusal],
+            )
+        why = "a rule learned again does worse" if differences else attempt.note
+        return replace(
+            repaired,
+            wrapper=replace(wrapper, lost=(*wrapper.lost, name)),
+            losses=[*repaired.losses, Loss(wrapper.cluster, name, why)],
+        )
+
+    def _mostly_right_rule(self, name: str) -> Rule | None:
+        """Return the old rule if it finds more remembered values than it misses."""
+        remembered = [one for one in self._before.comparisons.get(name, ()) if one.golden]
+        confirmed = sum(one.is_confirmed for one in remembered)
+        return self.best_candidate.rules.get(name) if 2 * confirmed > len(remembered) else None
+
+    def _find_harm(self, wrapper: Wrapper, name: str) -> list[Difference]:
+        """Return what a new rule does worse than the old one on remembered pages, if that is too much.
+
+        It may miss a few values that the old rule finds, and find a few on pages that never had any, if it finds far
+        more that are right.
+        """
+        before = {one.page: one for one in self._before.comparisons.get(name, ())}
+        after = compare_pages(wrapper, self.pairs, self.schema).comparisons.get(name, ())
+        harmed: list[Difference] = []
+        filled: list[Difference] = []
+        for comparison in after:
+            old = before.get(comparison.page, comparison)
+            if old.is_confirmed and not comparison.is_confirmed:
+                harmed.append(Difference(comparison.page, old.found, comparison.found))
+            elif comparison.golden == () and comparison.found:
+                filled.append(Difference(comparison.page, (), comparison.found))
+        gained = sum(one.is_confirmed for one in after) - sum(one.is_confirmed for one in before.values())
+        if len(harmed) > MAX_FAILING_SHARE * (gained + len(harmed)):
+            return harmed
+        return filled if len(filled) > max(1, MAX_CHANGED_PAGES * gained) else []
 
     def _golden_labels(self) -> list[Label]:
         """Return the remembered values as labels of the fresh pages, without those that were doubtful."""
         goldens = {page: bellwether.golden for page, bellwether in self._bellwethers.items()}
-        labels = GoldenLabeler(goldens, self.schema).label([page for _, page in self._pairs])
+        labels = GoldenLabeler(goldens, self.schema).label([page for _, page in self.pairs])
         doubtful: set[tuple[str, str]] = set()
-        for bellwether, page in self._pairs:
-            doubtful |= {(page.id, name) for name in (bellwether.unsure if bellwether else ())}
+        for page_id, bellwether in self._bellwethers.items():
+            doubtful |= {(page_id, name) for name in bellwether.unsure}
         return [label for label in labels if (label.page, label.attribute) not in doubtful]
 
     def _relearn(self, wrapper: Wrapper, name: str, labels: Sequence[Label]) -> _Attempt:
@@ -204,6 +298,14 @@ class ClusterRepair:
             return attempt
         return replace(second, note=second.note.replace("remembered values", "places like those remembered"))
 
+    def _learn_from_all(self, wrapper: Wrapper, name: str, labels: Sequence[Label]) -> _Attempt | None:
+        """Learn a rule from all labeled pages; None if it fails a test there."""
+        labels = [label for label in labels if label.attribute == name]
+        if all(label.is_gap for label in labels):
+            return None
+        attempt, _ = self._learn_without(wrapper, name, labels, ())
+        return attempt if attempt.wrapper else None
+
     def _learn_and_test(self, wrapper: Wrapper, name: str, labels: Sequence[Label]) -> _Attempt:
         """Learn a rule from most labeled pages, and test it on the others.
 
@@ -214,7 +316,7 @@ class ClusterRepair:
         labeled = list(dict.fromkeys(label.page for label in labels))
         held_back = labeled[::HELD_BACK_STEP] if len(labeled) >= HELD_BACK_STEP else []
         attempt = _Attempt(None, "")
-        for _ in range(MAX_ROUNDS):
+        for _ in range(MAX_LEARNING_ROUNDS):
             attempt, failed = self._learn_without(wrapper, name, labels, held_back)
             held_back = [page for page in held_back if page not in failed]
             if not failed or not held_back:
@@ -241,25 +343,31 @@ class ClusterRepair:
 
     def _learn_rule(self, wrapper: Wrapper, name: str, labels: Sequence[Label]) -> Wrapper | None:
         """Return the wrapper with a new rule for one attribute; None if none is found."""
-        pages = {page.id: page for _, page in self._pairs}
+        pages = {page.id: page for _, page in self.pairs}
         labels_of: dict[Page, list[Label]] = {}
         for label in labels:
             labels_of.setdefault(pages[label.page], []).append(label)
-        learned = learn_sample(SampleTable([*labels_of, *self._unlabeled]), labels_of, self.schema)
+        learned = learn_sample(self._table((*labels_of, *self._unlabeled)), labels_of, self.schema)
         if name not in learned.rules:
             return None
         static = tuple(sorted({*wrapper.static, *learned.static}))
         return replace(wrapper, rules={**wrapper.rules, name: learned.rules[name]}, static=static)
 
+    def _table(self, pages: tuple[Page, ...]) -> SampleTable:
+        """Return the table of some pages; attributes that are labeled on the same pages share it."""
+        if pages not in self._tables:
+            self._tables[pages] = SampleTable(pages)
+        return self._tables[pages]
+
     def _test_rule(self, wrapper: Wrapper, name: str, held_back: Sequence[str]) -> Alarm | None:
         """Test a new rule on the pages held back, or on all pages if there are none."""
-        pairs = [pair for pair in self._pairs if pair[1].id in held_back]
+        pairs = [pair for pair in self.pairs if pair[1].id in held_back]
         return self._find_alarms(wrapper, pairs).get(name)
 
     def _accept(self, wrapper: Wrapper, name: str, pages: int) -> _Attempt:
         """Accept a rule that passed the tests, unless it is constant and finds another value than is on the page."""
         if self.schema.attributes[name].constant:
-            comparisons = compare_pages(wrapper, self._pairs, self.schema).comparisons[name]
+            comparisons = compare_pages(wrapper, self.pairs, self.schema).comparisons[name]
             if any(comparison.is_elsewhere and comparison.found for comparison in comparisons):
                 why_not = "a rule learned from its remembered values finds others while these are on the page"
                 return _Attempt(None, why_not)
@@ -274,112 +382,11 @@ class ClusterRepair:
         values = [bellwether.golden.get(name, ()) for bellwether in bellwethers]
         golden = list(chain.from_iterable(values))
         fill = sum(name in bellwether.golden for bellwether in bellwethers) / len(bellwethers)
-        pages = [page for _, page in self._pairs]
+        pages = [page for _, page in self.pairs]
         return find_alike(self.schema.attributes[name], profiles[0], golden, fill, pages)
-
-    def _refresh_bellwethers(self, wrapper: Wrapper) -> Wrapper:
-        """Return the wrapper with fresh bellwethers. Values of lost attributes stay remembered."""
-        pages = [*(page for _, page in self._pairs), *self._unlabeled]
-        fresh = finish_wrapper(wrapper, pages, self.schema, {})
-        kept = []
-        for bellwether in fresh.bellwethers:
-            old = self._bellwethers.get(bellwether.page)
-            lost = _select_golden(old.golden, wrapper.lost) if old else {}
-            kept.append(replace(bellwether, golden={**lost, **bellwether.golden}))
-        return replace(fresh, bellwethers=tuple(kept) or wrapper.bellwethers)
 
 
 def _without_rules(wrapper: Wrapper, names: Sequence[str]) -> Wrapper:
     rules = {name: rule for name, rule in wrapper.rules.items() if name not in names}
     profiles = {name: profile for name, profile in wrapper.profiles.items() if name not in names}
     return replace(wrapper, rules=rules, profiles=profiles)
-
-
-def _select_golden(golden: Mapping[str, tuple[str, ...]], names: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    return {name: texts for name, texts in golden.items() if name in names}
-
-
-@dataclass
-class _SimilarPlace:
-    """Nodes with the same path and caption on several pages, as a candidate for a value that changed."""
-
-    texts: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))  # by page
-    labels: dict[str, Label] = field(default_factory=dict)  # the first node of each page
-    scores: list[float] = field(default_factory=list)
-
-    @property
-    def score(self) -> float:
-        return sum(self.scores) / len(self.scores)
-
-    def is_plausible(self, expected_pages: float, golden: Sequence[str]) -> bool:
-        """Return True if it is on about as many pages as expected, once a page, and not always the same."""
-        if any(len(texts) > 1 for texts in self.texts.values()):
-            return False
-        different = {texts[0] for texts in self.texts.values()}
-        varies = len(different) > 1 or len(set(golden)) == 1 or len(self.texts) == 1
-        return varies and len(self.texts) >= MIN_FOUND_SHARE * expected_pages
-
-    def agrees_with(self, other: _SimilarPlace) -> bool:
-        """Return True if two places show the same texts on all pages that have both."""
-        return all(self.texts[page] == other.texts[page] for page in self.texts.keys() & other.texts.keys())
-
-
-def find_alike(
-    attribute: Attribute, profile: Profile, golden: Sequence[str], fill: float, pages: Sequence[Page]
-) -> list[Label]:
-    """Return labels at the place whose surroundings are most similar to those remembered.
-
-    Args:
-        attribute: the attribute to find.
-        profile: the captions and names that used to be around its values.
-        golden: its remembered values, for their shape.
-        fill: the share of pages that used to have a value.
-        pages: fresh pages.
-
-    Returns:
-        No labels if no place is similar enough, or if another is nearly as similar but shows other texts.
-    """
-    readable = [page for page in pages if not page.why_unreadable()]
-    places = _group_places(readable, attribute, profile, ValueShape.of(golden, attribute.type))
-    plausible = [place for place in places if place.is_plausible(fill * len(readable), golden)]
-    best = max(plausible, key=lambda place: place.score, default=None)
-    if best is None or best.score < MIN_SCORE:
-        return []
-    rivals = [place for place in plausible if place.score > best.score - MIN_MARGIN]
-    return list(best.labels.values()) if all(map(best.agrees_with, rivals)) else []
-
-
-def _group_places(
-    pages: Iterable[Page], attribute: Attribute, profile: Profile, shape: ValueShape
-) -> Iterable[_SimilarPlace]:
-    """Return all places with texts of the right shape: nodes with the same path and caption."""
-    places: defaultdict[tuple[str, str, bool], _SimilarPlace] = defaultdict(_SimilarPlace)
-    for page in pages:
-        for node, text, caption in _fitting_nodes(page, attribute, shape):
-            place = places[node.path, caption, text == node.text]
-            place.texts[page.id].append(text)
-            place.labels.setdefault(page.id, Label(page.id, attribute.name, text, node.xpath, "neighborhood"))
-            if len(place.scores) < MAX_SCORED_NODES:
-                place.scores.append(_surroundings_score(node, caption, profile))
-    return places.values()
-
-
-def _fitting_nodes(page: Page, attribute: Attribute, shape: ValueShape) -> Iterator[tuple[Node, str, str]]:
-    """Yield nodes that contain a text of the right shape, that text, and its caption."""
-    is_link = attribute.type in ("url", "image")
-    for node in page.nodes:
-        if node.is_attribute != is_link:
-            continue
-        text = node.text if is_link else find_typed(node.text, attribute.type) or node.text
-        if shape.fits(text):
-            before = node.text.partition(text)[0]
-            yield node, text, " ".join(folded_words(before) or folded_words(text_before(node)))
-
-
-def _surroundings_score(node: Node, caption: str, profile: Profile) -> float:
-    """Return from 0 to 1 how similar the surroundings are: half for the caption, half for the names."""
-    captions = {" ".join(folded_words(text)) for text in profile.captions}
-    names = set(words_around(node.parent, NAMED_LEVELS))
-    shared = sum(name in names for name in profile.names) / len(profile.names) if profile.names else 0.0
-    has_caption = bool(caption) and caption in captions
-    return has_caption / 2 + shared / 2

@@ -1,0 +1,248 @@
+"""What fresh pages show about the rules of a cluster: values remembered and values found, side by side."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from untemplate.errors import PageError
+from untemplate.labeling.golden import Golden, ValueFinder
+from untemplate.page import Page, signature
+from untemplate.page.sameness import folded_words, same_values
+from untemplate.page.tags import read_tags
+from untemplate.page.traits import run_table
+from untemplate.rules import Bellwether, Wrapper
+from untemplate.rules.applying import apply_wrapper
+from untemplate.schema import Attribute, Schema
+from untemplate.watching.bellwethers import mean_confidence
+
+__all__ = ["Comparison", "Evidence", "PagePair", "compare_pages", "is_same_or_edited", "pair_bellwethers"]
+
+PagePair = tuple[Bellwether | None, Page]
+"""What is remembered of a page, if anything, and the page as it is now."""
+
+# Two texts with this share of their words in common are versions of one text, if it is not short.
+MIN_SHARED_WORDS = 0.8
+MIN_EDITED_WORDS = 5
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One attribute on one page: what is remembered, and what its rule finds now.
+
+    Attributes:
+        page: the page's id.
+        golden: the remembered values; empty if there were none, None if nothing is remembered of the page.
+        found: the values that the rule finds now.
+        is_same: the values found are the remembered ones, at most edited.
+        is_elsewhere: the remembered values are still on the page, but the rule does not find them.
+        agreement: the committee's confidence in the values found.
+        was_doubtful: there was a value, but the committee doubted it, so it is not remembered.
+    """
+
+    page: str
+    golden: tuple[str, ...] | None
+    found: tuple[str, ...] = ()
+    is_same: bool = False
+    is_elsewhere: bool = False
+    agreement: float = 0.0
+    was_doubtful: bool = False
+
+    @property
+    def is_missing(self) -> bool:
+        """True if there was a value, and now there is none."""
+        return bool(self.golden) and not self.found
+
+    @property
+    def is_other(self) -> bool:
+        """True if another value is found than is remembered, or one where there was none."""
+        return bool(self.found) and self.golden is not None and not self.is_same
+
+    @property
+    def is_confirmed(self) -> bool:
+        """True if a remembered value comes out again."""
+        return self.is_same and bool(self.golden)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What fresh pages show about the rules of one cluster.
+
+    Attributes:
+        wrapper: the rules.
+        pages: ids of all pages compared.
+        watched: ids of the bellwethers among them; of all pages if there are no bellwethers.
+        unlike: ids of watched pages whose structure no signature of the wrapper covers.
+        gone: ids of bellwethers whose pages no longer show a record; they are not compared.
+        comparisons: by attribute. An attribute without a rule is compared if values of it are remembered.
+    """
+
+    wrapper: Wrapper
+    pages: tuple[str, ...] = ()
+    watched: tuple[str, ...] = ()
+    unlike: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+    comparisons: dict[str, list[Comparison]] = field(default_factory=dict)
+
+    @property
+    def coverage(self) -> float:
+        """The share of watched pages that still have the structure of the cluster."""
+        return 1 - len(self.unlike) / len(self.watched) if self.watched else 0.0
+
+    def confirms_a_golden_value(self) -> bool:
+        """Return True if any remembered value comes out again."""
+        return any(_any_confirmed(comparisons) for comparisons in self.comparisons.values())
+
+    def fills_all_attributes(self) -> bool:
+        """Return True if each attribute with a rule has a value on each page compared."""
+        return all(_all_found(self.comparisons.get(name, ())) for name in self.wrapper.rules)
+
+
+def _any_confirmed(comparisons: Iterable[Comparison]) -> bool:
+    return any(comparison.is_confirmed for comparison in comparisons)
+
+
+def _all_found(comparisons: Sequence[Comparison]) -> bool:
+    return bool(comparisons) and all(comparison.found for comparison in comparisons)
+
+
+def pair_bellwethers(wrapper: Wrapper, fresh: Mapping[str, Page]) -> list[PagePair]:
+    """Return the wrapper's bellwethers that have a fresh version in an index of pages."""
+    pairs: list[PagePair] = []
+    for bellwether in wrapper.bellwethers:
+        page = fresh.get(bellwether.url) or fresh.get(bellwether.page)
+        if page is not None:
+            pairs.append((bellwether, page))
+    return pairs
+
+
+def compare_pages(wrapper: Wrapper, pairs: Iterable[PagePair], schema: Schema) -> Evidence:
+    """Apply a wrapper to fresh versions of its bellwethers and to other pages, and compare.
+
+    Args:
+        wrapper: the rules to check.
+        pairs: fresh pages with what is remembered of them; None for pages that are no bellwethers.
+        schema: the attributes of the rules.
+    """
+    comparisons: defaultdict[str, list[Comparison]] = defaultdict(list)
+    gone: list[Page] = []
+    compared: list[PagePair] = []
+    for bellwether, page in pairs:
+        of_page = _compare_page(wrapper, bellwether, page, schema)
+        if of_page is None:
+            gone.append(page)
+            continue
+        compared.append((bellwether, page))
+        for name, comparison in of_page.items():
+            comparisons[name].append(comparison)
+    pages = [page for _, page in compared]
+    watched = [page for bellwether, page in compared if bellwether] or pages
+    unlike = [page for page in watched if not wrapper.matches_signature(signature(page.html))]
+    return Evidence(wrapper, _ids(pages), _ids(watched), _ids(unlike), _ids(gone), dict(comparisons))
+
+
+def _ids(pages: Iterable[Page]) -> tuple[str, ...]:
+    return tuple(page.id for page in pages)
+
+
+def _compare_page(
+    wrapper: Wrapper, bellwether: Bellwether | None, page: Page, schema: Schema
+) -> dict[str, Comparison] | None:
+    """Compare all attributes of one page; None for a bellwether that no longer shows a record.
+
+    On another page that cannot be read, nothing is found.
+    """
+    try:
+        comparisons = _compare_values(wrapper, bellwether, page, schema)
+        if bellwether is None or not any(map(_has_changed, comparisons.values())):
+            return comparisons
+        present = _still_present(bellwether.golden, page, schema)
+    except PageError:
+        return None if bellwether else {name: Comparison(page.id, None) for name in wrapper.rules}
+    if present or _any_confirmed(comparisons.values()):
+        return _mark_places(comparisons, present)
+    if _is_gone(wrapper, comparisons.values(), page):
+        return None
+    # The page is about something else now.
+    return {
+        name: replace(comparison, golden=None, was_doubtful=False) for name, comparison in comparisons.items()
+    }
+
+
+def _compare_values(
+    wrapper: Wrapper, bellwether: Bellwether | None, page: Page, schema: Schema
+) -> dict[str, Comparison]:
+    values_of = apply_wrapper(wrapper, page, schema.attributes)
+    golden = bellwether.golden if bellwether else {}
+    comparisons = {}
+    for name in {**wrapper.rules, **golden}:
+        values = values_of.get(name, [])
+        remembered = bellwether.golden_values(name) if bellwether else None
+        texts = tuple(value.text for value in values)
+        comparisons[name] = Comparison(
+            page.id,
+            remembered,
+            texts,
+            is_same=remembered is not None and is_same_or_edited(remembered, texts, schema.attributes[name]),
+            agreement=mean_confidence(values),
+            was_doubtful=bellwether is not None and name in bellwether.unsure,
+        )
+    return comparisons
+
+
+def is_same_or_edited(some: Sequence[str], others: Sequence[str], attribute: Attribute) -> bool:
+    """Return True if values are the same, or if one is a slightly edited version of the other.
+
+    >>> old, new = ["Fry the onions, see notes below."], ["Fry the onions. See the notes below."]
+    >>> is_same_or_edited(old, new, Attribute("method"))
+    True
+    >>> is_same_or_edited(["Tea no. 1"], ["Tea no. 2"], Attribute("name"))
+    False
+    """
+    if same_values(some, others, attribute.type):
+        return True
+    return len(some) == len(others) and _is_edited(" ".join(some), " ".join(others))
+
+
+def _is_edited(text: str, other: str) -> bool:
+    """Return True if two texts of some length have most of their words in common."""
+    words, other_words = Counter(folded_words(text)), Counter(folded_words(other))
+    shared = (words & other_words).total()
+    sizes = words.total(), other_words.total()
+    return min(sizes) >= MIN_EDITED_WORDS and 2 * shared >= MIN_SHARED_WORDS * sum(sizes)
+
+
+def _has_changed(comparison: Comparison) -> bool:
+    return not comparison.is_same and comparison.golden is not None
+
+
+def _mark_places(comparisons: Mapping[str, Comparison], present: set[str]) -> dict[str, Comparison]:
+    """Mark values that are elsewhere on the page."""
+    marked = {}
+    for name, comparison in comparisons.items():
+        marked[name] = replace(comparison, is_elsewhere=name in present and not comparison.is_same)
+    return marked
+
+
+def _is_gone(wrapper: Wrapper, comparisons: Iterable[Comparison], page: Page) -> bool:
+    """Return True if a page without any remembered value shows no other record either.
+
+    Such a page says that it is no longer available, or is another one to which its URL was redirected: the rules find
+    nothing on it, or its structure is not that of the cluster.
+    """
+    if not any(comparison.found for comparison in comparisons):
+        return True
+    if wrapper.core is None:
+        return False
+    return not wrapper.core.matches(run_table(read_tags(page.html)))
+
+
+def _still_present(golden: Golden, page: Page, schema: Schema) -> set[str]:
+    """Return the attributes all of whose remembered values are somewhere on the page."""
+    finder = ValueFinder(page)
+    present = set()
+    for name, texts in golden.items():
+        if all(finder.find(text, schema.attributes[name].type) for text in texts):
+            present.add(name)
+    return present
