@@ -26,7 +26,7 @@ from benchmarks.train.ranker_fitting import RankingExample, fit_chooser, fit_jud
 from untemplate.demo import VERTICALS, Site, make_site
 from untemplate.labeling.label import Label
 from untemplate.labeling.nodes import Fields
-from untemplate.labeling.nodes.fields import Examples, find_examples
+from untemplate.labeling.nodes.fields import Examples, locate_examples
 from untemplate.labeling.seed.attribute_model import EVIDENCE, SIGNS, gather_evidence, learn_attribute
 from untemplate.labeling.seed.field_ranking import (
     JOINT_SIGNS,
@@ -144,7 +144,7 @@ def place(
     """A site with its truth; `holds` says whether a node holds a value."""
     site = SiteFields(pages, schema, layout)
     attributes = schema.attributes
-    examples = {name: find_examples(site.fields, labels, one) for name, one in attributes.items()}
+    examples = {name: locate_examples(site.fields, labels, one) for name, one in attributes.items()}
     found = {
         name: field_f1(site.fields, held, true)
         for name in attributes

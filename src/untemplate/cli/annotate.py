@@ -53,12 +53,11 @@ def command(
     with open_catalog(catalog_name, create=True) as catalog:
         with open_pages(source, url_column, html_column, render) as pages:
             clustering = find_templates(pages)
-            own = [page for cluster in clustering for page in cluster.pages]
-            name = site_name(site, (page.url for page in own))
+            site_pages = [page for cluster in clustering for page in cluster.pages]
+            name = site_name(site, (page.url for page in site_pages))
             options = {"url_column": url_column, "html_column": html_column, "render": render}
             chosen = progress(clustering, "Choosing pages", len(clustering))
             add_site(catalog, name, chosen, schema, pages, options)
-        say(
-            f"{name}: {counted(len(own), 'page')} in {counted(len(clustering), 'template')}, schema {schema.name}."
-        )
+        sizes = f"{counted(len(site_pages), 'page')} in {counted(len(clustering), 'template')}"
+        say(f"{name}: {sizes}, schema {schema.name}.")
         serve(catalog, port, not no_browser)

@@ -83,6 +83,6 @@ def _read_site(site: str, url_column: str, html_column: str, render: bool) -> tu
     source, colon, labels = site.rpartition(":")
     if not colon or not source or not labels:
         raise click.UsageError(f"{site}: needs its labels after a colon, such as pages/:labels.jsonl.")
-    found = read_labels(labels)
+    site_labels = read_labels(labels)
     with open_pages(source, url_column, html_column, render) as pages:
-        return list(progress(pages, f"Reading {source}", pages.total)), found
+        return list(progress(pages, f"Reading {source}", pages.total)), site_labels

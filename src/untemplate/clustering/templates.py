@@ -230,12 +230,12 @@ def _split_by_kind(group: list[int], facts: Sequence[PageFacts], similarity: Dou
 
     Then each kind is a group, and a page of an unknown kind goes where the most similar page of a known kind is.
     """
-    known = [page for page in group if facts[page].kind is not None]
-    if len({facts[page].kind for page in known}) < 2:
+    with_kind = [page for page in group if facts[page].kind is not None]
+    if len({facts[page].kind for page in with_kind}) < 2:
         return [group]
     parts: dict[str | None, list[int]] = {}
     for page in group:
-        nearest = page if page in known else known[int(similarity[page, known].argmax())]
+        nearest = page if page in with_kind else with_kind[int(similarity[page, with_kind].argmax())]
         parts.setdefault(facts[nearest].kind, []).append(page)
     return list(parts.values())
 

@@ -1,8 +1,8 @@
 """The look of a site: how its pages are written, as independent choices drawn from a seed.
 
-A redesign draws the choices anew. A choice changes only if the redesign is stronger than its `hold`: class names and
-the order of things change first, the skeleton of the page last. The names of choices and of parts of a page seed the
-random draws, so renaming one changes all made-up sites.
+A redesign draws the choices anew. A choice changes only if the redesign is stronger than its `min_strength`: class
+names and the order of things change first, the skeleton of the page last. The names of choices and of parts of a page
+seed the random draws, so renaming one changes all made-up sites.
 """
 
 from collections.abc import Callable
@@ -58,13 +58,13 @@ class LookChoice:
 
     Attributes:
         draw: returns the choice for a vertical.
-        hold: redesigns weaker than this keep the choice.
+        min_strength: redesigns weaker than this keep the choice.
         frame: the choice is shared by all templates of a site.
         seed: the name that seeds the draw; by default that of the choice.
     """
 
     draw: Draw[Any]
-    hold: float
+    min_strength: float
     frame: bool = False
     seed: str = ""
 
@@ -79,14 +79,14 @@ def _often(share: float) -> Draw[bool]:
     return lambda rng, _: rng.random() < share
 
 
-def _frame(hold: float, *options: object) -> LookChoice:
+def _frame(min_strength: float, *options: object) -> LookChoice:
     """Choose one of the options for all templates of a site."""
-    return LookChoice(_one_of(*options), hold, frame=True)
+    return LookChoice(_one_of(*options), min_strength, frame=True)
 
 
-def _template(hold: float, *options: object) -> LookChoice:
+def _template(min_strength: float, *options: object) -> LookChoice:
     """Choose one of the options for each template."""
-    return LookChoice(_one_of(*options), hold)
+    return LookChoice(_one_of(*options), min_strength)
 
 
 def _for_fields(draw: Callable[[Random, Field], T]) -> Draw[dict[str, T]]:
@@ -298,7 +298,7 @@ class Look:
         """Return this look with some choices of another one: none at strength 0, all at 1."""
         changes: dict[str, Any] = {}
         for name, choice in _CHOICES.items():
-            chance = (strength - choice.hold) / (1 - choice.hold)
+            chance = (strength - choice.min_strength) / (1 - choice.min_strength)
             rng = Random(f"{seed}/{choice.seed or name}")
             old, new = getattr(self, name), getattr(other, name)
             if isinstance(old, dict):

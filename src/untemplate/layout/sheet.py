@@ -154,7 +154,7 @@ class StyleSheet:
             element: an element of a page with these style sheets.
             parent: the context of its parent; None for the root.
         """
-        names = frozenset(filter(self._names.__contains__, _names_of(element)))
+        names = frozenset(filter(self._names.__contains__, _selector_names_of(element)))
         attributes = tuple([pair for pair in element.items() if pair[0] in self._attributes])
         key = (parent and parent.number, element.tag, names, attributes)
         if key not in self._contexts:
@@ -190,7 +190,7 @@ class StyleSheet:
                     yield ranked_rule
 
 
-def _names_of(element: etree._Element) -> list[str]:
+def _selector_names_of(element: etree._Element) -> list[str]:
     """Return the id and the classes of an element as selectors write them."""
     classes = element.get("class", "").split()
     return [f"#{element.get('id', '')}", *(f".{name}" for name in classes)]
@@ -211,12 +211,12 @@ def load_style_sheet(root: etree._Element) -> StyleSheet:
 
 
 def media_applies(query: str) -> bool:
-    """Return whether a media query holds on a screen 1280 pixels wide, as far as we understand it."""
+    """Return whether a media query applies to a screen 1280 pixels wide, as far as we understand it."""
     return any(_medium_applies(medium.strip()) for medium in query.lower().split(","))
 
 
 def _medium_applies(medium: str) -> bool:
-    """Return whether one query of a list holds: it must be for screens, within its bounds of width."""
+    """Return whether one query of a list applies: it must be for screens, within its bounds of width."""
     if medium.startswith("not "):
         return not _medium_applies(medium.removeprefix("not "))
     if medium and not _FOR_SCREENS.search(medium):
@@ -265,7 +265,7 @@ def _read_rules(css: str, origin: int) -> Iterator[StyleRule]:
 
 
 def _qualified_rules(css: str) -> Iterator[ast.QualifiedRule]:
-    """Yield the rules that hold on our screen and declare one of PROPERTIES."""
+    """Yield the rules that apply to our screen and declare one of PROPERTIES."""
     css = _URL.sub("none", css)
     yield from _select_rules(tinycss2.parse_stylesheet(css, skip_comments=True, skip_whitespace=True))
 

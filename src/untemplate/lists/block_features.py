@@ -336,8 +336,7 @@ def _mark_records(vision: VisionTree, groups: Sequence[Group]) -> dict[int, str]
     """
     marks: dict[int, str] = {}
     for rank in range(len(groups) - 1, -1, -1):
-        found = (vision.find(run) for run in groups[rank].runs)
-        blocks = [block for block in found if block is not None]
+        blocks = [block for run in groups[rank].runs if (block := vision.find(run)) is not None]
         for block in blocks:
             marks |= dict.fromkeys(range(block + 1, int(vision.end[block])), f"in {rank}")
         marks |= _mark_regions(vision, blocks, rank)

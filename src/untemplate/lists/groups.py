@@ -53,19 +53,18 @@ def find_groups(tree: PageTree, shapes: Shapes) -> list[Group]:
     may_be_record = _possible_records(tree)
     by_context = _rows_by_context(tree, may_be_record)
     by_class = _rows_by_class(tree, may_be_record)
-    found: dict[tuple[Run, ...], None] = {}  # an ordered set
+    groups: list[tuple[Run, ...]] = []
     kinds = np.zeros(len(tree), np.int64)
     for threshold in SIMILARITIES:
-        for members in _split_all(by_class, shapes, threshold):
-            found[_single_rows(members)] = None
+        groups += map(_single_rows, _split_all(by_class, shapes, threshold))
         for kind, members in enumerate(_split_all(by_context, shapes, threshold), 1):
             kinds[members] = kind
             if may_be_record[members[0]]:
-                found[_single_rows(members)] = None
+                groups.append(_single_rows(members))
     for siblings in tree.children.values():
         children = [row for row in siblings if tree.tags[row] != BREAK]
-        found |= dict.fromkeys(_find_runs(children, kinds[children].tolist()))
-    return [Group(runs) for runs in found if len(runs) > 1]
+        groups += _find_runs(children, kinds[children].tolist())
+    return [Group(runs) for runs in dict.fromkeys(groups) if len(runs) > 1]
 
 
 def _single_rows(rows: Iterable[int]) -> tuple[Run, ...]:
@@ -150,25 +149,26 @@ def _split_by_shape(rows: Sequence[int], shapes: Shapes, threshold: float) -> li
     if threshold == 0:
         return [list(rows)]
     sets: list[list[int]] = []
-    set_of_code: dict[int, int] = {}
+    set_of_code: dict[int, list[int]] = {}
     for row in rows:
         code = shapes.codes[row]
         if code not in set_of_code:
-            number = _most_similar(sets, row, shapes, threshold)
-            if number is None and len(sets) == MAX_SHAPES:
+            members = _most_similar(sets, row, shapes, threshold)
+            if members is None and len(sets) < MAX_SHAPES:
+                members = []
+                sets.append(members)
+            if members is None:
                 continue
-            if number is None:
-                number = len(sets)
-                sets.append([])
-            set_of_code[code] = number
-        sets[set_of_code[code]].append(row)
+            set_of_code[code] = members
+        set_of_code[code].append(row)
     return sets
 
 
-def _most_similar(sets: Sequence[list[int]], row: int, shapes: Shapes, threshold: float) -> int | None:
-    similarities = [shapes.similarity(members[0], row) for members in sets]
-    best = max(similarities, default=0.0)
-    return similarities.index(best) if best >= threshold else None
+def _most_similar(sets: Sequence[list[int]], row: int, shapes: Shapes, threshold: float) -> list[int] | None:
+    best = max(sets, key=lambda members: shapes.similarity(members[0], row), default=None)
+    if best is None or shapes.similarity(best[0], row) < threshold:
+        return None
+    return best
 
 
 def _find_runs(children: Sequence[int], kinds: Sequence[int]) -> Iterator[tuple[Run, ...]]:

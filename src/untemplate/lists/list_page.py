@@ -40,7 +40,7 @@ from untemplate.lists.page_tree import Run
 from untemplate.lists.rows import Row, Rows, next_page
 from untemplate.lists.scene import MIN_HALF, Scene, build_scene
 from untemplate.page import NumberedXPaths, Page, squeeze, visible_text
-from untemplate.page.arrays import Doubles
+from untemplate.page.arrays import Bools, Doubles
 
 __all__ = [
     "MIN_LIST_CONFIDENCE",
@@ -208,22 +208,26 @@ class ListPage:
         scores[self._main_group()[0]] = np.inf
         rows = Rows()
         lists = disjoint_lists(self.profile, self.groups, scores)
-        for list_id, (group, features) in enumerate(
-            zip(lists, measure_groups(self.profile, lists), strict=True)
-        ):
-            rows += self.rows(group, list_confidence(features), list_id)
+        confidences = map(list_confidence, measure_groups(self.profile, lists))
+        for list_id, (group, confidence) in enumerate(zip(lists, confidences, strict=True)):
+            rows += self.rows(group, confidence, list_id)
         return rows
 
     def _main_group(self) -> tuple[int, float]:
         """Return the number of the main group and its confidence; a hidden one only if no other is likely."""
-        hidden = mostly_hidden(self.features)
-        candidates: list[tuple[int, float]] = []
-        for numbers in (np.flatnonzero(~hidden), np.flatnonzero(hidden)):
-            if len(numbers):
-                best = int(numbers[np.argmax(self.scores[numbers])])
-                candidates.append((best, list_confidence(self.features[best])))
-        likely = [candidate for candidate in candidates if candidate[1] >= MIN_LIST_CONFIDENCE]
-        return (likely or candidates or [(-1, 0.0)])[0]
+        is_hidden = mostly_hidden(self.features)
+        shown, hidden = self._best_of(~is_hidden), self._best_of(is_hidden)
+        if shown[1] < MIN_LIST_CONFIDENCE <= hidden[1]:
+            return hidden
+        return shown if not is_hidden.all() else hidden
+
+    def _best_of(self, eligible: Bools) -> tuple[int, float]:
+        """Return the number of the eligible group with the highest score and its confidence; (-1, 0.0) for none."""
+        numbers = np.flatnonzero(eligible)
+        if not len(numbers):
+            return -1, 0.0
+        best = int(numbers[np.argmax(self.scores[numbers])])
+        return best, list_confidence(self.features[best])
 
     def rows(self, group: Group, confidence: float, list_id: int = 0) -> list[Row]:
         """Return the records of a group as rows with the same columns."""

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from untemplate import Attribute, Label, Page
 from untemplate.labeling.nodes import Fields, NodeTable, Screen
 from untemplate.labeling.nodes.elements import MAX_LENGTH, MAX_TEXTS, find_spans
-from untemplate.labeling.nodes.fields import find_examples
+from untemplate.labeling.nodes.fields import locate_examples
 from untemplate.labeling.nodes.node_table import ELEMENT
 from untemplate.layout import EstimatedLayout
 from untemplate.page import visible_text
@@ -113,7 +113,7 @@ def test_labels_of_values_that_span_nodes_are_found(address: str, pinned: bool) 
         Label(str(number), "address", value, "/html/body/div" if pinned else None)
         for number, value in enumerate(values)
     ]
-    examples = find_examples(Fields(table), labels, Attribute("address"))
+    examples = locate_examples(Fields(table), labels, Attribute("address"))
     assert examples is not None
     assert [table.nodes[row].text for row in np.flatnonzero(examples.positive)] == values
 

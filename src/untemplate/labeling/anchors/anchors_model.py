@@ -42,7 +42,7 @@ from untemplate.labeling.anchors.extractor_scoring import (
 from untemplate.labeling.anchors.extractors import annotate_site, annotation_threshold
 from untemplate.labeling.label import Finding, Label
 from untemplate.labeling.methods import LabeledSite, StrictFile, read_model, write_model
-from untemplate.labeling.nodes.fields import Examples, find_examples
+from untemplate.labeling.nodes.fields import Examples, locate_examples
 from untemplate.labeling.seed.attribute_model import (
     EVIDENCE,
     AttributeModel,
@@ -129,7 +129,9 @@ def learn_lessons(sites: Sequence[LabeledSite], schema: Schema, rankers: Rankers
         LabelError: There is one site only, or the sites have no attribute in common.
     """
     if len(sites) < 2:
-        raise LabelError("labels of at least two sites are needed: one tells how reliable the other's are")
+        raise LabelError(
+            "labels of at least two sites are needed: one shows how reliable those of the other are"
+        )
     training_sites = [TrainingSite(pages, labels, schema) for pages, labels in sites]
     models = learn_attribute_models(training_sites, schema)
     if not models:
@@ -218,7 +220,7 @@ class SubSite:
         self.site = SiteFields(pages, schema)
         self.examples: dict[str, Examples] = {}
         for name, attribute in schema.attributes.items():
-            examples = find_examples(self.site.fields, labels, attribute)
+            examples = locate_examples(self.site.fields, labels, attribute)
             if examples is not None:
                 self.examples[name] = examples
 

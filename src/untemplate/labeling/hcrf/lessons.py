@@ -91,7 +91,7 @@ class ListLesson:
     """A list page whose records are known, with the attributes of their leaves."""
 
     scene: Scene
-    #: the blocks of the records, and what the model sees of each
+    #: the blocks of the records, and the features of each for the model
     records: Mapping[int, ObservedBlocks]
     #: leaf -> attribute
     values: Mapping[int, str]

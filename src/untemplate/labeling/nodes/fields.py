@@ -32,8 +32,8 @@ __all__ = [
     "Examples",
     "Fields",
     "all_values",
-    "find_examples",
     "kinds_of",
+    "locate_examples",
     "pinned_rows",
     "presume_examples",
 ]
@@ -87,7 +87,7 @@ class Fields:
         formed: set[tuple[float, int]] = set()
         count = 0
         min_pages = max(2.0, MIN_COVERAGE * len(table.pages))
-        # The sum of its rows' random numbers tells one set of rows from another.
+        # The sum of its rows' random numbers identifies a set of rows.
         fingerprints = np.random.default_rng(0).random(len(table))
         for grouping, (kind, eligible) in enumerate(self._groupings()):
             ordinal = ordinals(table.page, kind)
@@ -342,7 +342,7 @@ def kinds_of(attribute: Attribute) -> tuple[str, ...]:
     return _KINDS.get(attribute.type, ("text()",))
 
 
-def find_examples(fields: Fields, labels: Iterable[Label], attribute: Attribute) -> Examples | None:
+def locate_examples(fields: Fields, labels: Iterable[Label], attribute: Attribute) -> Examples | None:
     """Return the examples of an attribute; None if its labels match nothing on the pages."""
     table = fields.table
     labels_by_page = _group_by_page(table, labels, attribute.name)

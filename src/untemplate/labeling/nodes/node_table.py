@@ -306,7 +306,7 @@ class NodeTable:
 
 
 class _TitleWeights:
-    """Weights of words: the fewer titles contain a word, the better it tells pages apart."""
+    """Weights of words: the fewer titles contain a word, the better it distinguishes pages."""
 
     def __init__(self, titles: Sequence[frozenset[str]]) -> None:
         counts: Counter[str] = Counter()

@@ -34,7 +34,7 @@ from untemplate.labeling.methods import (
     write_model,
 )
 from untemplate.labeling.nodes import Fields
-from untemplate.labeling.nodes.fields import find_examples
+from untemplate.labeling.nodes.fields import locate_examples
 from untemplate.labeling.seed.paper_site import (
     FEATURES,
     FirstBoxes,
@@ -349,7 +349,7 @@ def _learn_labeled(pages: Sequence[Page], labels: Sequence[Label], schema: Schem
     fields = Fields(site.table)
     positive = {}
     for name, attribute in schema.attributes.items():
-        examples = find_examples(fields, labels, attribute)
+        examples = locate_examples(fields, labels, attribute)
         if examples is not None:
             positive[name] = examples.positive
     if not positive:

@@ -23,7 +23,7 @@ from untemplate.labeling.methods import (
     write_model,
 )
 from untemplate.labeling.nodes.bags import SIZE
-from untemplate.labeling.nodes.fields import Examples, all_values, find_examples, presume_examples
+from untemplate.labeling.nodes.fields import Examples, all_values, locate_examples, presume_examples
 from untemplate.labeling.seed.attribute_model import NAME_ONLY, AttributeModel, PartModel, learn_attribute
 from untemplate.labeling.seed.field_ranking import Rankers, find_best_fields, load_rankers
 from untemplate.labeling.seed.site_fields import PARTS, PROFILE, SiteFields
@@ -158,7 +158,7 @@ def _find_all_examples(sites: Sequence[LabeledSite], schema: Schema) -> _Example
     for pages, labels in sites:
         site = SiteFields(pages, schema)
         for name, attribute in schema.attributes.items():
-            site_examples = find_examples(site.fields, labels, attribute)
+            site_examples = locate_examples(site.fields, labels, attribute)
             if site_examples is not None:
                 examples.setdefault(name, []).append((site, site_examples))
     return examples

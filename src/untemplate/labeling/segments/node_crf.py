@@ -21,7 +21,7 @@ import numpy as np
 from untemplate.errors import LabelError, MissingExtra
 from untemplate.labeling.label import Label, Labeler
 from untemplate.labeling.nodes import Fields
-from untemplate.labeling.nodes.fields import Examples, find_examples, pinned_rows
+from untemplate.labeling.nodes.fields import Examples, locate_examples, pinned_rows
 from untemplate.labeling.segments.segmenting import NOISE, SegmentedSite
 from untemplate.page import Page
 from untemplate.page.arrays import Floats, Ints, Numbered
@@ -247,7 +247,7 @@ def learn_crf(sequences: Iterable[tuple[WordSequence, Sequence[str]]]) -> CRF:
 
 
 def _train_crfsuite(trainer: Any) -> Any:
-    """Train, and return what CRFsuite tells about its model."""
+    """Train, and return what CRFsuite reports about its model."""
     from pycrfsuite import Tagger
 
     with TemporaryDirectory() as folder:
@@ -373,7 +373,7 @@ def leaf_classes(site: SegmentedSite, labels: Sequence[Label], schema: Schema) -
     table, fields = site.table, Fields(site.table)
     examples: dict[str, Examples] = {}
     for name, attribute in schema.attributes.items():
-        if rows := find_examples(fields, labels, attribute):
+        if rows := locate_examples(fields, labels, attribute):
             examples[name] = rows
     classes = np.full(len(table), None, object)
     if examples:

@@ -109,7 +109,7 @@ def frequent_attributes(
     for id, names in segments:
         support[id] += 1
         counts.setdefault(id, Counter()).update(set(names))
-    return {id: _more_than(own, beta * support[id]) for id, own in counts.items()}
+    return {id: _more_than(name_counts, beta * support[id]) for id, name_counts in counts.items()}
 
 
 def _more_than(counts: Counter[str], limit: float) -> frozenset[str]:
