@@ -8,7 +8,13 @@ from hypothesis import strategies as st
 
 from untemplate import Attribute, Label, Page
 from untemplate.learning import SampleTable
-from untemplate.learning.occurrences import closest_text, find_element_occurrences, find_occurrences
+from untemplate.learning.occurrences import (
+    closest_text,
+    explain_missing_labels,
+    find_element_occurrences,
+    find_occurrences,
+    locate_labels,
+)
 from untemplate.page.locating import Occurrence
 
 HTML = """<html><head><title>Chimichurri Grill - Menus</title></head><body>
@@ -138,6 +144,50 @@ def test_the_closest_text_of_a_value_that_is_not_there() -> None:
     assert closest_text(table, 0, "Chimichuri Gril") == "Chimichurri Grill"
     assert closest_text(table, 0, "(212) 586-8656") is not None
     assert closest_text(table, 0, "zzzz qqqq") is None
+
+
+# The steps, from strict to loose
+
+
+def locate(value: str) -> tuple[set[tuple[str, str]], list[str]]:
+    """The mode and text of each place where a label is, and what is said about it."""
+    table = SampleTable([Page(URL, STEPS_HTML, "1")])
+    labels = {0: [Label("1", "a", value)]}
+    located = locate_labels(table, labels, Attribute("a"))
+    found = [*located.in_nodes[0][0], *located.in_elements[0][0]]
+    missing = explain_missing_labels(table, labels, located.in_nodes, located.in_elements)
+    return {(place.mode, place.text) for place in found}, [*located.remarks, *missing]
+
+
+STEPS_HTML = """<h1>Chef’s  Pie &amp; Co – “Best”</h1><h2>Pie</h2><p>By ANN-Marie O’Neil, today</p>
+<p>Open 9 <b>May</b> to 11 <b>May</b> daily</p>"""
+
+
+@pytest.mark.parametrize(
+    ("value", "places", "remark"),
+    [
+        ("Chef’s Pie & Co – “Best”", {("node", "Chef’s Pie & Co – “Best”")}, ""),
+        ("Chef’s\nPie &amp; Co –\xa0“Best”", {("node", "Chef’s Pie & Co – “Best”")}, ""),
+        ('Chef\'s Pie & Co - "Best"', {("node", "Chef’s Pie & Co – “Best”")}, ""),
+        (
+            "CHEFS PIE & CO BEST",
+            {("node", "Chef’s Pie & Co – “Best”")},
+            "read 'CHEFS PIE & CO BEST' as 'Chef’s",
+        ),
+        ("ANN-Marie O’Neil", {("part", "ANN-Marie O’Neil")}, ""),
+        ("ANN-Marie O'Neil", {("part", "ANN-Marie O’Neil")}, ""),
+        ("Ann Marie ONeil", {("part", "ANN-Marie O’Neil")}, "read 'Ann Marie ONeil' as 'ANN-Marie O’Neil'"),
+        ("9 May to 11 May", {("pair", "9 May to 11 May"), ("part", "9 May to 11 May")}, ""),
+        ("Chefs Pies & Co Best", set(), "the closest text is 'Chef’s Pie & Co – “Best”'"),
+        ("May 9", set(), "'May 9' is not on the page"),
+    ],
+)
+def test_labels_match_in_steps(value: str, places: set[tuple[str, str]], remark: str) -> None:
+    found, said = locate(value)
+    assert places <= found
+    assert bool(places) == bool(found)
+    assert bool(said) == bool(remark)
+    assert remark in "".join(said)
 
 
 @given(st.lists(st.text("ab <>&;\xa0", max_size=6), min_size=1, max_size=8), st.text("ab &\xa0", max_size=8))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.learning.lessons import site
+from tests.learning.lessons import extract, labels_of, schema_of, site
 from untemplate import Attribute, Label, Schema
 from untemplate.pipeline import learn_site
 from untemplate.rules.in_words import explain_rule
@@ -62,3 +62,38 @@ def test_leftovers_teach_nothing() -> None:
     ((report,),) = learned.reports.values()
     assert report.rule is None
     assert report.problems[-1] == "most labeled values are not on their pages"
+
+
+def test_hidden_parts_are_not_in_the_labels_of_a_reader() -> None:
+    items = [[f"{i + n} cups flour{i}" for n in range(3)] for i in range(6)]
+    bodies = [
+        "<h1>Cake</h1><ul>"
+        + "".join(
+            f"<li>{item}<span style='display: none'> or {i} g</span></li>" for i, item in enumerate(each)
+        )
+        + "</ul>"
+        for each in items
+    ]
+    records = extract(bodies, {0: {"ingredients": items[0]}}, ingredients="text*")
+    assert [[value.text for value in record.values["ingredients"]] for record in records] == items
+
+
+def test_a_list_in_a_hidden_tab() -> None:
+    items = [[f"{i + n} cups flour{i}" for n in range(3)] for i in range(6)]
+    bodies = [
+        f"<h1>Cake</h1><div hidden><ul>{''.join(f'<li>{item}</li>' for item in each)}</ul></div>"
+        for each in items
+    ]
+    records = extract(bodies, {0: {"ingredients": items[0]}}, ingredients="text*")
+    assert [[value.text for value in record.values["ingredients"]] for record in records] == items
+
+
+def test_one_label_that_is_not_on_the_page_does_not_fail_the_list() -> None:
+    items = [[f"{i + n} cups flour{i}" for n in range(4)] for i in range(6)]
+    bodies = [f"<h1>Cake</h1><ul>{''.join(f'<li>{item}</li>' for item in each)}</ul>" for each in items]
+    given = [*items[0][:2], "three cups of flour", items[0][3]]
+    learned = learn_site(site(bodies), labels_of({0: {"ingredients": given}}), schema_of(ingredients="text*"))
+    [report] = learned.reports["c1"]
+    assert any("1 of 4 labeled values" in problem for problem in report.problems)
+    records = list(learned.rules.extract(site(bodies)))
+    assert [[value.text for value in record.values["ingredients"]] for record in records] == items

@@ -6,8 +6,11 @@ import pytest
 
 from untemplate import Page
 from untemplate.page.locating import (
+    Occurrence,
     clean_value,
     letters_and_digits,
+    locate_list,
+    locate_pairs,
     locate_value,
     locate_xpath,
     match_texts,
@@ -79,3 +82,38 @@ def test_equal_texts_or_the_shortest_around() -> None:
 
 def test_letters_and_digits() -> None:
     assert letters_and_digits("Tel.: +1 (555) Ä_0") == "tel1555ä0"
+
+
+# Several values in one text
+
+
+def lists(html: str, *values: str) -> list[tuple[str, str, tuple[str, ...], int]]:
+    nodes = Page(html=html).nodes
+    return [(found.mode, found.text, found.values, found.lost) for found in locate_list(nodes, values)]
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<p>tea, jam and pie", [("node", "tea, jam and pie", ("tea", "jam", "pie"), 0)]),
+        ("<p>Tags: tea · jam · pie!", [("part", "tea · jam · pie", ("tea", "jam", "pie"), 0)]),
+        ("<p>jam and tea: tea/jam/pie", [("part", "tea/jam/pie", ("tea", "jam", "pie"), 0)]),
+        ("<p>tea, honey, pie", [("node", "tea, honey, pie", ("tea", "pie"), 1)]),
+        ("<p>tea, jam, cakes", [("node", "tea, jam, cakes", ("tea", "jam"), 1)]),
+        ("<p>tea is better than jam or any kind of pie", []),
+        ("<p>teapot, jam, pies", []),
+    ],
+)
+def test_values_in_one_text(html: str, expected: list[tuple[str, str, tuple[str, ...], int]]) -> None:
+    assert lists(html, "tea", "jam", "pie") == expected
+
+
+def test_values_in_one_text_that_are_written_in_another_way() -> None:
+    assert lists("<p>Green TEA / Chef’s pie", "green-tea", "chef's pie")[0][2] == ("Green TEA", "Chef’s pie")
+
+
+def test_a_pair_of_nodes() -> None:
+    nodes = Page(html="<p>Open 9 <b>May</b> to 11 <b>May</b>").nodes
+    assert locate_pairs(nodes, "9 May to 11 May") == [Occurrence(0, "pair", "9 May to 11 May", 5, 4)]
+    assert locate_pairs(nodes, "9 May to 1") == []
+    assert locate_pairs(nodes, "9 June") == []

@@ -6,11 +6,14 @@ that equals it, however many nodes the span has and whatever the markup, white s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from functools import cached_property
+
+from lxml import etree
 
 from untemplate.page import Node
 from untemplate.page.arrays import Ints
+from untemplate.page.dom import is_hidden
 from untemplate.page.locating import letters_and_digits
 
 __all__ = ["PageSpans", "Span"]
@@ -33,16 +36,25 @@ class PageSpans:
         nodes: the rows of the page.
         elements: the element of each row of the table: the one that contains a text, or the row's own.
         subtree_end: for each element, the last element inside it.
+        skipped: rows whose text is left out.
     """
 
-    def __init__(self, first_row: int, nodes: Sequence[Node], elements: Ints, subtree_end: Ints) -> None:
+    def __init__(
+        self,
+        first_row: int,
+        nodes: Sequence[Node],
+        elements: Ints,
+        subtree_end: Ints,
+        skipped: Set[int] = frozenset(),
+    ) -> None:
+        self._page = (first_row, nodes, elements, subtree_end)
         #: the span of each row
         self.span_of: dict[int, Span] = {}
         keys: list[str] = []
         position = 0
         open_rows: list[tuple[int, int, int, int]] = []  # row, its element, the last element inside, start
         for row, node in enumerate(nodes, first_row):
-            if node.is_attribute:
+            if node.is_attribute or row in skipped:
                 continue
             element = int(elements[row])
             # An element ends before the first text outside it.
@@ -68,6 +80,22 @@ class PageSpans:
             if span[1] > span[0]:
                 rows_at.setdefault(span, []).append(row)
         return rows_at
+
+    def for_values(self, values: Sequence[str]) -> PageSpans:
+        """Return these spans or, if more of the values follow each other there, those without hidden texts."""
+        found = max(map(len, self.find_lists(values)), default=0)
+        if found == len(values) or self._visible is self:
+            return self
+        visible = max(map(len, self._visible.find_lists(values)), default=0)
+        return self._visible if visible > found else self
+
+    @cached_property
+    def _visible(self) -> PageSpans:
+        """The spans of the page without the texts of hidden elements; these spans if there are none."""
+        first_row, nodes, _, _ = self._page
+        is_inside = _HiddenElements()
+        hidden = {row for row, node in enumerate(nodes, first_row) if node.is_text and is_inside[node.parent]}
+        return PageSpans(*self._page, skipped=hidden) if hidden else self
 
     def text_key(self, row: int) -> str:
         """Return the letters and digits of a row."""
@@ -105,6 +133,18 @@ class PageSpans:
             if all(_is_alternative(place, other, chosen[0]) for other in chosen):
                 chosen.append(place)
         return chosen
+
+
+class _HiddenElements(dict[etree._Element, bool]):
+    """Whether elements are hidden, by themselves or by an element around them."""
+
+    def __missing__(self, element: etree._Element) -> bool:
+        path = [element]
+        while (parent := path[-1].getparent()) is not None and parent not in self:
+            path.append(parent)
+        for inner in reversed(path):
+            self[inner] = is_hidden(inner) or self.get(inner.getparent(), False)
+        return self[element]
 
 
 def _follow(spans_of: Sequence[Sequence[Span]], first: int, start: Span) -> dict[int, Span]:

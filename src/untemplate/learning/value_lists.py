@@ -104,7 +104,7 @@ class LearnedList:
 
 def find_list_places(table: SampleTable, page: int, values: Sequence[str]) -> list[ListPlace]:
     """Return the places of a page that show the values of a list in their order, best first."""
-    spans = table.spans(page)
+    spans = table.spans(page).for_values(values)
     return [_make_place(page, spans, place, values) for place in spans.find_lists(values)]
 
 

@@ -356,12 +356,17 @@ def _run_from(start: re.Match[str], patterns: Iterable[re.Pattern[str]]) -> list
     for pattern in patterns:
         match = pattern.search(start.string, matches[-1].end())
         gap = start.string[matches[-1].end() : match.start()] if match else ""
-        if is_separator(gap) or (is_missing and 0 < len(gap) <= MAX_LOST_LENGTH):
+        if is_separator(gap) or (is_missing and _may_contain_value(gap)):
             matches += [match] if match else []
             is_missing = False
         else:
             is_missing = True
     return matches
+
+
+def _may_contain_value(gap: str) -> bool:
+    """Return True if a text between two values may be a value that was not found, with separators around it."""
+    return 0 < len(gap) <= MAX_LOST_LENGTH and not gap.lstrip()[:1].isalnum()
 
 
 def _innermost(nodes: Sequence[Node], occurrences: Sequence[Occurrence]) -> list[Occurrence]:
