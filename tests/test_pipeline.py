@@ -154,3 +154,65 @@ def test_labeled_pages_give_back_their_labels(vertical: str, seed: int, tmp_path
             if found != true[: None if site.schema.attributes[attribute].many else 1]:
                 wrong.append((page, attribute, found, true))
     assert wrong == []
+
+
+# A few articles of one publisher, months apart
+
+ARTICLE = Schema(
+    "article",
+    {
+        "title": Attribute("title", mandatory=True),
+        "author": Attribute("author"),
+        "date": Attribute("date", "date"),
+    },
+)
+FRAMES = {
+    "January": "<header class=top><ul>{links}</ul></header>{main}<footer class=foot><p>About</p></footer>",
+    "August": "<div class=cookies>OK?</div><div class=bar>{links}</div><div class=ads><b>Buy</b></div>{main}"
+    "<div class=footer><a>About</a><a>Terms</a></div>",
+}
+
+
+def article(month: str, number: int) -> Page:
+    """An article; between January and August the frame of the site changed, and the article somewhat."""
+    tag, promo = ("li", "") if month == "January" else ("a", "<figure><img src=p.jpg></figure>")
+    links = "".join(f"<{tag} class=nav>{word}</{tag}>" for word in WORDS)
+    related = "".join(f"<div class=teaser><h3>{word} news {number}</h3></div>" for word in WORDS[:4])
+    text = "".join(f"<p>{' '.join(WORDS[start:])}</p>" for start in range(4 + number % 3))
+    main = (
+        f"<main><article><h1 class=headline>{WORDS[number]} plan agreed</h1><div class=meta><span class=by>By "
+        f"<a rel=author>{month} Writer{number}</a></span> <time>{10 + number} {month} 2023</time></div>{promo}{text}"
+        f"</article><aside>{related}</aside></main>"
+    )
+    return Page(
+        f"http://daily.example/2023/{month}/{10 + number}/{WORDS[number]}",
+        f"<html><body>{FRAMES[month].format(links=links, main=main)}</body></html>",
+        f"{month}{number}",
+    )
+
+
+def section(number: int) -> Page:
+    items = "".join(f"<li><a href=/{word}><h3>{word} news</h3></a></li>" for word in WORDS)
+    html = f"<div class=bar>Daily</div><main><h1 class=section>{WORDS[number]}</h1><ul>{items}</ul></main>"
+    return Page(f"http://daily.example/section/{WORDS[number]}", html, f"section{number}")
+
+
+@pytest.mark.parametrize(("before", "after", "sections"), [(1, 1, 0), (1, 2, 1), (2, 2, 2), (3, 1, 1)])
+def test_few_articles_of_one_publisher_months_apart(before: int, after: int, sections: int) -> None:
+    """The labeled article's rules are tried on all pages of the host, and are less sure where the frame changed."""
+    old = [article("January", number) for number in range(before)]
+    new = [article("August", number) for number in range(after)]
+    others = [section(number) for number in range(sections)]
+    given = {"title": "Ash plan agreed", "author": "January Writer0", "date": "10 January 2023"}
+    labels = [Label(old[0].id, name, value) for name, value in given.items()]
+    rules = learn([*old, *new, *others], labels, ARTICLE)
+    [own] = rules.extract([old[0]])
+    for number, record in enumerate(rules.extract([*new, article("August", 7)])):
+        number = number if number < after else 7
+        assert record["title"] == f"{WORDS[number]} plan agreed"
+        assert record["author"] == f"August Writer{number}"
+        assert record["date"] == f"{10 + number} August 2023"
+        for name in ARTICLE.attributes:
+            assert (record.confidence(name) or 0) < (own.confidence(name) or 0)
+    for record in rules.extract([*others, section(8)]):
+        assert not record.values

@@ -104,7 +104,8 @@ class WrapperIndex:
             index = self._find_by_core(markup, candidates)
             if index is not None:
                 return PageMatch(self.ranked[index])
-        return self._match_uncertain(markup, by_url, by_url or of_host)
+        has_rules = any(self.ranked[index].rules for index in by_url)
+        return self._match_uncertain(markup, by_url, by_url if has_rules else of_host)
 
     def _match_uncertain(
         self, markup: _Markup, by_url: Sequence[int], candidates: Sequence[int]

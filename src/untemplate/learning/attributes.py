@@ -19,19 +19,17 @@ from untemplate.learning.occurrences import (
     locate_labels,
     most_alike_pages,
 )
-from untemplate.learning.record_places import FAR_WEIGHT, find_weighted_lists, weigh_labels
-from untemplate.learning.refining import learn_classifier, learn_range
+from untemplate.learning.record_places import FAR_WEIGHT, are_all_found, find_weighted_lists, weigh_labels
+from untemplate.learning.refining import learn_classifier
 from untemplate.learning.reports import AttributeReport
 from untemplate.learning.sample_table import SampleTable
 from untemplate.learning.search import ScoredFeatures, Search, shared_features
 from untemplate.learning.selectors import learn_committee, learn_elsewhere, learn_selectors, pick_rows
-from untemplate.learning.shared_texts import explain_lost_values, learn_shared_range, locate_shared_texts
+from untemplate.learning.shared_texts import explain_lost_values, learn_part_range, locate_shared_texts
 from untemplate.learning.value_lists import ListPlace, learn_value_list
 from untemplate.learning.variants import LearningTarget, Variant, choose_variants, find_variants
-from untemplate.page import Node
-from untemplate.page.captions import join_texts
 from untemplate.page.locating import MatchMode, Occurrence, letters_and_digits
-from untemplate.rules.rule import Range, Rule, Selector
+from untemplate.rules.rule import Rule, Selector
 from untemplate.schema import Attribute, Schema
 from untemplate.value_types import Type, is_one_typed, looks_typed
 
@@ -139,14 +137,14 @@ def _learn_from_all(
     present = {
         page: [label for label in page_labels if not label.is_gap] for page, page_labels in labels.items()
     }
-    list_report = None
-    if attribute.many:
-        places = find_weighted_lists(table.with_elements, present, weights)
-        if not all(places[page] and not places[page][0].lost for page in places):
-            shared_report = _learn_shared_text(table, present, attribute, weights)
-            if shared_report is not None:
-                return shared_report
-        list_report = _learn_list(table.with_elements, present, places, attribute)
+    if not attribute.many:
+        return _learn_values(table, present, attribute, weights)
+    places = find_weighted_lists(table.with_elements, present, weights)
+    if not all(map(are_all_found, places.values())):
+        shared_report = _learn_shared_text(table, present, attribute, weights)
+        if shared_report is not None:
+            return shared_report
+    list_report = _learn_list(table.with_elements, present, places, attribute)
     report = _learn_values(table, present, attribute, weights)
     if list_report is None or list_report.coverage < report.coverage - MAX_LOST_COVERAGE:
         return report
@@ -354,20 +352,26 @@ def _kind_of(table: SampleTable, occurrence: Occurrence) -> str:
     return table.rows[occurrence.row].node_test
 
 
+def _selected_occurrences(hypothesis: _Hypothesis, selectors: Sequence[Selector]) -> list[Occurrence]:
+    """Return the labeled occurrences that selectors select on the labeled pages."""
+    target = hypothesis.target
+    rows = chain.from_iterable(pick_rows(target, selectors, page) for page in target.rows)
+    return [hypothesis.occurrences[row] for row in rows if row in hypothesis.occurrences]
+
+
 def _selecting_rule(hypothesis: _Hypothesis, attribute: Attribute) -> Rule | None:
     """Return a hypothesis as a rule; None if its values are parts of texts that no range cuts out."""
     target = hypothesis.target
     selectors = learn_selectors(target, hypothesis.variants, hypothesis.alternatives)
-    rows = [row for page in target.rows for row in pick_rows(target, selectors, page)]
-    chosen = [hypothesis.occurrences[row] for row in rows if row in hypothesis.occurrences]
+    chosen = _selected_occurrences(hypothesis, selectors)
     if not chosen:
         return None
     range_ = None
     if any(occurrence.mode in _CUT_MODES or occurrence.values for occurrence in chosen):
-        range_ = _learn_part_range(target, selectors, chosen, attribute)
+        range_ = learn_part_range(target, selectors, chosen, attribute.type)
         if range_ is None:
             return None
-    values = [value for occurrence in chosen for value in occurrence.values or (occurrence.text,)]
+    values = chain.from_iterable(occurrence.all_values for occurrence in chosen)
     return Rule(
         attribute.name,
         tuple(selectors),
@@ -378,22 +382,6 @@ def _selecting_rule(hypothesis: _Hypothesis, attribute: Attribute) -> Rule | Non
         typed=all(looks_typed(value, attribute.type) for value in values),
         single=target.type is not None,
     )
-
-
-def _learn_part_range(
-    target: LearningTarget, selectors: Sequence[Selector], chosen: Sequence[Occurrence], attribute: Attribute
-) -> Range | None:
-    rows = target.table.rows
-    unlabeled: list[Node] = []
-    for page in target.unlabeled_pages:
-        unlabeled += [rows[row] for row in pick_rows(target, selectors, page)]
-    nodes = [rows[occurrence.row] for occurrence in chosen]
-    if any(occurrence.values for occurrence in chosen):
-        return learn_shared_range(nodes, chosen, unlabeled)
-    count = max(occurrence.nodes for occurrence in chosen)
-    joined = [join_texts(node, count) for node in nodes]
-    examples = [(text, part.text, part.start) for text, part in zip(joined, chosen, strict=True)]
-    return learn_range(examples, [join_texts(node, count) for node in unlabeled], attribute.type)
 
 
 def _with_other_places(rule: Rule, chosen: _Hypothesis, hypotheses: Sequence[_Hypothesis]) -> Rule:

@@ -132,6 +132,11 @@ def _locate_label(table: SampleTable, page: int, label: Label, attribute: Attrib
     similar = _find_by_steps(table, page, value, locate_similar, MATCH_STEPS[1:])
     if similar or nodes:
         return similar or exact
+    return _locate_parts(table, page, value)
+
+
+def _locate_parts(table: SampleTable, page: int, value: str) -> _Places:
+    """Return where a value is a part of a text or of an element, or begins in one node and ends in another."""
     pairs = _on_page(table, page, locate_pairs(table.rows_of_page(page), value))
     parts = _find_by_steps(table, page, value, locate_parts, MATCH_STEPS)
     if parts is None:

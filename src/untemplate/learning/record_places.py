@@ -20,7 +20,14 @@ from untemplate.learning.sample_table import SampleTable
 from untemplate.learning.value_lists import ListPlace, element_around, find_list_places
 from untemplate.schema import Attribute, Schema
 
-__all__ = ["FAR_WEIGHT", "AttributePlaces", "find_weighted_lists", "weigh_labels", "weigh_places"]
+__all__ = [
+    "FAR_WEIGHT",
+    "AttributePlaces",
+    "are_all_found",
+    "find_weighted_lists",
+    "weigh_labels",
+    "weigh_places",
+]
 
 # Places of one attribute that are compared with those of the others.
 MAX_COMPARED_PLACES = 25
@@ -234,6 +241,11 @@ def _has_path(table: SampleTable, number: int, steps: Iterable[tuple[str, str]])
     for step in steps:
         level = [child for parent in level for child in table.children(parent) if _look(table, child) == step]
     return bool(level)
+
+
+def are_all_found(places: Sequence[ListPlace]) -> bool:
+    """Return True if all labels of a page are at its best place of a list."""
+    return bool(places) and not places[0].lost
 
 
 def find_weighted_lists(

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from operator import attrgetter
 from typing import NamedTuple
 
+from untemplate.labeling import Label
 from untemplate.learning.occurrences import (
     LocatedLabels,
     PageLabels,
@@ -19,16 +21,20 @@ from untemplate.learning.occurrences import (
 )
 from untemplate.learning.refining import learn_range
 from untemplate.learning.sample_table import SampleTable
+from untemplate.learning.selectors import pick_rows
+from untemplate.learning.variants import LearningTarget
 from untemplate.page import Node
+from untemplate.page.captions import join_texts
 from untemplate.page.locating import Occurrence, is_separator, locate_list
-from untemplate.rules.rule import Range
+from untemplate.rules.rule import Range, Selector
 from untemplate.schema import Attribute
+from untemplate.value_types import Type
 
 __all__ = [
     "ListExample",
     "explain_lost_values",
     "learn_list_range",
-    "learn_shared_range",
+    "learn_part_range",
     "locate_shared_texts",
 ]
 
@@ -67,21 +73,27 @@ def locate_shared_texts(table: SampleTable, labels: PageLabels, attribute: Attri
     in_elements = dict(occurrences_in_elements(table.with_elements, one))
     remarks: list[str] = []
     for page, page_labels in several.items():
-        values = [label.value or "" for label in page_labels]
-        of_nodes = _find_list(table, page, values)
-        of_elements = _find_list(table.with_elements, page, values, only_elements=True)
+        of_nodes = _find_list(table, page, page_labels)
+        of_elements = _find_list(table.with_elements, page, page_labels, only_elements=True)
+        in_nodes[page], in_elements[page] = [of_nodes], [of_elements]
         if not of_nodes and not of_elements:
             return None
-        in_nodes[page], in_elements[page] = [of_nodes], [of_elements]
-        if lost := (of_nodes or of_elements)[0].lost:
-            remarks.append(explain_lost_values(table, page, lost, len(values)))
+        remarks += _explain_list(table, page, (of_nodes or of_elements)[0])
     return LocatedLabels(in_nodes, in_elements, remarks)
 
 
+def _explain_list(table: SampleTable, page: int, found: Occurrence) -> list[str]:
+    """Return a sentence about labeled values that are not in the list; none if all are."""
+    if not found.lost:
+        return []
+    return [explain_lost_values(table, page, found.lost, len(found.values) + found.lost)]
+
+
 def _find_list(
-    table: SampleTable, page: int, values: Sequence[str], only_elements: bool = False
+    table: SampleTable, page: int, labels: Sequence[Label], only_elements: bool = False
 ) -> list[Occurrence]:
-    """Return the rows of a page whose texts are, or contain, a list of values."""
+    """Return the rows of a page whose texts are, or contain, a list of labeled values."""
+    values = [label.value or "" for label in labels]
     start, nodes = table.starts[page], table.rows_of_page(page)
     rows = [row for row, node in enumerate(nodes) if node.kind == "element" or not only_elements]
     found = locate_list([nodes[row] for row in rows], values)
@@ -93,7 +105,24 @@ def explain_lost_values(table: SampleTable, page: int, lost: int, labeled: int) 
     return f"{table.pages[page].id}: {lost} of {labeled} labeled values are no text of their own on the page"
 
 
-def learn_shared_range(
+def learn_part_range(
+    target: LearningTarget, selectors: Sequence[Selector], chosen: Sequence[Occurrence], type_: Type
+) -> Range | None:
+    """Return the range that cuts the values out of the texts in which they were chosen; None if no range does."""
+    rows = target.table.rows
+    unlabeled: list[Node] = []
+    for page in target.unlabeled_pages:
+        unlabeled += [rows[row] for row in pick_rows(target, selectors, page)]
+    nodes = [rows[occurrence.row] for occurrence in chosen]
+    if any(occurrence.values for occurrence in chosen):
+        return _learn_shared_range(nodes, chosen, unlabeled)
+    count = max(occurrence.nodes for occurrence in chosen)
+    joined = [join_texts(node, count) for node in nodes]
+    examples = [(text, part.text, part.start) for text, part in zip(joined, chosen, strict=True)]
+    return learn_range(examples, [join_texts(node, count) for node in unlabeled], type_)
+
+
+def _learn_shared_range(
     nodes: Sequence[Node], chosen: Sequence[Occurrence], unlabeled: Sequence[Node]
 ) -> Range | None:
     """Return the range that splits texts into their labeled values, at separators or else at the ends of lines."""
@@ -130,12 +159,18 @@ def _learn_separators(examples: Iterable[ListExample]) -> tuple[str, ...]:
     seen: set[str] = set()
     for example in examples:
         seen.update(gap for gap in _gaps(example) if is_separator(gap))
-    signs = {gap for gap in seen if not any(map(str.isalpha, gap))}
-    words = {f" {gap.split()[-1]} " for gap in seen - signs}
-    combined = {sign.rstrip() + word for sign in signs if sign.strip() for word in words}
-    inside = [value for example in examples for value in example.values]
-    derived = {separator for separator in words | combined if not any(separator in value for value in inside)}
+    values = "\n".join(chain.from_iterable(example.values for example in examples))
+    derived = {separator for separator in _derive_separators(seen) if separator not in values}
     return tuple(sorted(seen | derived, key=lambda separator: (-len(separator), separator)))
+
+
+def _derive_separators(seen: Iterable[str]) -> Iterator[str]:
+    """Yield the words among separators alone, and after each sign: `, ` and ` and ` also mean `, and `."""
+    with_words = {separator for separator in seen if any(map(str.isalpha, separator))}
+    signs = {separator.rstrip() for separator in seen if separator not in with_words}
+    for word in {separator.split()[-1] for separator in with_words}:
+        yield f" {word} "
+        yield from (f"{sign} {word} " for sign in signs if sign)
 
 
 def _gaps(example: ListExample) -> Iterator[str]:

@@ -122,6 +122,11 @@ class Occurrence:
     values: tuple[str, ...] = ()
     lost: int = 0
 
+    @property
+    def all_values(self) -> tuple[str, ...]:
+        """The labeled values here: those of the list, or the one that the text is."""
+        return self.values or (self.text,)
+
 
 def clean_value(value: str) -> str:
     """Return a label's value as node texts are written: entities decoded, white space squeezed."""
@@ -313,17 +318,21 @@ def locate_list(nodes: Sequence[Node], values: Sequence[str]) -> list[Occurrence
     Of elements inside each other only the innermost counts.
     """
     needed = max(2, ceil(MIN_LIST_SHARE * len(values)))
-    least = sum(sorted(len(letters_and_digits(value)) for value in values)[:needed])
+    lengths = sorted(map(len, map(letters_and_digits, values)))
+    least = sum(lengths[:needed])
     candidates = [(row, node) for row, node in enumerate(nodes) if len(node.text) >= least]
     for step in MATCH_STEPS:
-        patterns = [
-            _part_pattern(value, step if _is_comparable(value) else "typographic") for value in values
-        ]
+        patterns = [_list_pattern(value, step) for value in values]
         lists = (_list_in_text(row, node, patterns) for row, node in candidates)
         found = [occurrence for occurrence in lists if len(occurrence.values) >= needed]
         if found:
             return _innermost(nodes, found)[:MAX_OCCURRENCES]
     return []
+
+
+def _list_pattern(value: str, step: MatchStep) -> re.Pattern[str]:
+    """Return a pattern for a value of a list; short values are not compared by letters and digits alone."""
+    return _part_pattern(value, step if _is_comparable(value) else "typographic")
 
 
 def _list_in_text(row: int, node: Node, patterns: Sequence[re.Pattern[str]]) -> Occurrence:

@@ -277,14 +277,16 @@ class _RuleRun:
         """
         if any(self.page.may_truncate(match.node) for match in matches):
             return False
-        keeps_first = bool(matches) and self._uses_one_node and selector.position >= 0
-        if keeps_first and is_crossed_out(matches[0].node):
-            keeps_first = False  # a value that is not crossed out may follow
+        keeps_first = self._uses_one_node and self._keeps_first(selector, matches)
         if keeps_first and selector.lookahead_level < 0:
             return True
         if self.page.contains_all_matches(selector, self.captions):
             return True
         return keeps_first and self._are_following_texts_read(selector, matches[0].node)
+
+    def _keeps_first(self, selector: Selector, matches: Sequence[Match]) -> bool:
+        """Return True if the first node is chosen whatever follows; one that is not crossed out may follow."""
+        return bool(matches) and selector.position >= 0 and not is_crossed_out(matches[0].node)
 
     def _are_following_texts_read(self, selector: Selector, node: Node) -> bool:
         """Return True if a text node depends only on following texts, and these were read.

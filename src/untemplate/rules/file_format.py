@@ -112,6 +112,8 @@ def _format_wrapper(wrapper: Wrapper) -> dict[str, Any]:
         content["records"] = _format_record_rule(wrapper.records)
     if wrapper.core:
         content["core"] = _format_core(wrapper.core)
+    if wrapper.lender:
+        content["lender"] = wrapper.lender
     return content
 
 
@@ -419,6 +421,7 @@ class _WrapperSection(_Section):
     lost: list[str] = []
     records: _RecordRuleSection | None = None
     core: _CoreSection | None = None
+    lender: str = ""
 
     def parse(self, attributes: Mapping[str, Attribute]) -> Wrapper:
         """Return the wrapper. All attributes that it names must be among these, which are those of the schema."""
@@ -437,6 +440,7 @@ class _WrapperSection(_Section):
             tuple(self.lost),
             self.records.parse() if self.records else None,
             self.core.parse() if self.core else None,
+            self.lender,
         )
 
 

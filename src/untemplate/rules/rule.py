@@ -388,6 +388,7 @@ class Wrapper:
         records: for list pages, where their records are. Then `rules` and `static` apply inside each record, as if it
             were a small page.
         core: what the markup of nearly all of the cluster's pages has in common; None if there were too few pages.
+        lender: the cluster whose rules these are, if no label of this cluster taught them; else empty.
     """
 
     cluster: str
@@ -402,6 +403,7 @@ class Wrapper:
     lost: tuple[str, ...] = ()
     records: RecordRule | None = None
     core: Core | None = None
+    lender: str = ""
 
     @cached_property
     def stop_bytes(self) -> tuple[bytes, ...]:

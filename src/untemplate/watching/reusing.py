@@ -57,7 +57,7 @@ def borrow_wrapper(cluster: Cluster, lenders: Sequence[Lender], schema: Schema) 
     lender = _find_lender(cluster, lenders, schema)
     if lender is None:
         return BorrowedWrapper(empty_wrapper(cluster))
-    wrapper = fit_wrapper(lender, cluster)
+    wrapper = replace(fit_wrapper(lender, cluster), lender=lender.cluster)
     if not wrapper.records:
         wrapper = finish_wrapper(wrapper, learning_sample(cluster, ()), schema, {})
     return BorrowedWrapper(wrapper, lender.cluster)
