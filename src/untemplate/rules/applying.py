@@ -124,9 +124,14 @@ class _RuleRun:
     captions: CaptionFinder
 
     def find_matches(self) -> list[Match]:
-        """Return the matches on the page and in its embedded data, whichever are more likely right."""
-        visible = self._find_visible() if self.rule.selectors else []
-        return self._choose(visible) if self.rule.embedded else visible
+        """Return the matches on the page and in its embedded data, whichever are more likely right.
+
+        The committee is asked last, as it costs most: where embedded data decide, its confidence does not count.
+        """
+        selected = self._select_visible()
+        visible = selected or self._find_by_committee()
+        matches = self._choose(visible) if self.rule.embedded else visible
+        return self._judge_matches(selected) if matches and matches is selected else matches
 
     def _choose(self, visible: list[Match]) -> list[Match]:
         """Return what the embedded data say if the page shows it; else what was found on the page, if anything."""
@@ -162,19 +167,16 @@ class _RuleRun:
                     break
         return matches
 
-    def _find_visible(self) -> list[Match]:
-        """Return the matches of the first selector that has any, or else those of the committee."""
+    def _select_visible(self) -> list[Match]:
+        """Return the matches of the first selector that has any."""
         if not self.page.is_complete and (self.rule.nodes > 1 or self.rule.classifier is not None):
             raise NeedsCompletePage
-        first, *fallbacks = self.rule.selectors
-        if matches := self._read_values(first, f"{self.attribute.name}#1"):
-            return self._judge_matches(matches)
-        for number, selector in enumerate(fallbacks, 2):
-            if self.page.rules_out(selector):
+        for number, selector in enumerate(self.rule.selectors, 1):
+            if number > 1 and self.page.rules_out(selector):
                 continue
             if matches := self._read_values(selector, f"{self.attribute.name}#{number}"):
-                return self._judge_matches(matches)
-        return self._find_by_committee()
+                return matches
+        return []
 
     def _read_values(self, selector: Selector, name: str) -> list[Match]:
         """Return the values at the nodes that a selector selects."""
