@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 
 import re2
@@ -61,6 +61,10 @@ class Match:
     text: str
     rule: str
     confidence: float
+
+    def with_confidence(self, confidence: float) -> Match:
+        """Return the same match with another confidence."""
+        return Match(self.node, self.text, self.rule, confidence)
 
 
 def apply_wrapper(
@@ -214,14 +218,14 @@ class _RuleRun:
         """Return the matches, each with the committee's confidence in it; several values are judged as a whole."""
         trust = DISPUTED if self.rule.disputed else 1.0
         if not self.attribute.many:
-            return [replace(match, confidence=trust * self._confidence(match.node)) for match in matches]
+            return [match.with_confidence(trust * self._confidence(match.node)) for match in matches]
         texts = [match.text for match in matches]
         agreeing = voting = 1
         for member in self.rule.committee:
             member_texts = [match.text for match in self._member_matches(member, "")]
             voting += bool(member_texts)
             agreeing += member_texts == texts
-        return [replace(match, confidence=trust * agreeing / voting) for match in matches]
+        return _with_confidence(matches, trust * agreeing / voting)
 
     def _pick_likeliest(self, classifier: CandidateClassifier, nodes: Iterable[Node]) -> Iterator[Node]:
         """Yield the candidate with the highest probability, if it is more likely the value than not."""
@@ -310,7 +314,7 @@ class _RuleRun:
         for texts, vote in votes.items():
             share = vote.weight / total
             if texts and (share > 0.5 or len(vote.nodes) > 1):
-                return [replace(match, confidence=share / 2) for match in vote.matches]
+                return _with_confidence(vote.matches, share / 2)
         return []
 
     def _collect_votes(self) -> dict[tuple[str, ...], _Vote]:
@@ -345,4 +349,4 @@ def _are_same(matches: Sequence[Match], others: Sequence[Match]) -> bool:
 
 
 def _with_confidence(matches: Sequence[Match], confidence: float) -> list[Match]:
-    return [replace(match, confidence=confidence) for match in matches]
+    return [match.with_confidence(confidence) for match in matches]

@@ -189,7 +189,7 @@ class Feature:
 def element_values(element: etree._Element) -> Iterator[tuple[str, str]]:
     """Yield the (kind, value) pairs of an element from which learning makes features."""
     yield "tag", element.tag
-    for name, value in element.attrib.items():
+    for name, value in element.items():
         if name == "id":
             yield "id", value
         elif name == "class":
