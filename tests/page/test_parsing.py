@@ -123,8 +123,20 @@ BOMBS = {
     "no blanks": b"<p " + b"".join(b"a%d='1'" % i for i in ATTRIBUTES) + b">",
     "slashes": b"<p/" + b"/".join(b"a%d" % i for i in ATTRIBUTES) + b">",
     "quotes in names": b"<p " + b" ".join(b"a%d\"'" % i for i in ATTRIBUTES) + b">",
-    "many tags": (b"<p " + b" ".join(b"a%d" % i for i in range(4_000)) + b">") * 10,
+    "many tags": (b"<p " + b" ".join(b"a%d" % i for i in range(15_000)) + b">") * 10,
 }
+
+
+QUOTED_ENDS = b"".join(b"""a%d='">' b%d=">'" """ % (i, i) for i in ATTRIBUTES)
+HIDDEN_BOMBS = {
+    "quotes in quotes": b"<p " + QUOTED_ENDS + b">",
+    "blanks before quotes": b"<p " + b" ".join(b'a%d= ">"' % i for i in ATTRIBUTES) + b">",
+    "a blank before each closing quote": b"<p " + b" ".join(b'a%d="> "' % i for i in ATTRIBUTES) + b">",
+    "no value": b"<p " + b" ".join(b'a%d="="b%d=">"' % (i, i) for i in ATTRIBUTES) + b">",
+    "behind other tags": b"<i class='x'>" * 20_000 + BOMBS["a > in each value"],
+    "behind a script": b"<script>" + b"x" * 300_000 + b"</script>" + BOMBS["a < in each value"],
+}
+BOMBS |= HIDDEN_BOMBS
 
 
 @pytest.mark.parametrize("bomb", BOMBS)
@@ -132,6 +144,11 @@ def test_tags_of_very_many_attributes(bomb: str) -> None:
     start = time.process_time()
     assert reason(BOMBS[bomb]) == "page has tags with more than 10,000 attributes"
     assert time.process_time() - start < 2
+
+
+def test_long_pages_with_short_tags_are_no_bombs() -> None:
+    page = b'<p class=\'a b\' title="1 > 0">if (a<b && c>d) x = "<i>";</p>' * 20_000
+    assert Page(html=page + b"<p title='" + b"x " * 50_000 + b"'>").why_unreadable() is None
 
 
 def test_tags_of_many_attributes() -> None:

@@ -61,9 +61,9 @@ MILLION = 1_000_000
     ids=lambda html: f"{html[:24]!r}",
 )
 def test_hostile_pages_take_linear_time(html):
-    started = time.perf_counter()
+    started = time.process_time()
     signature(html)
     tags = read_tags(html)
     tag_runs(tags)
     class_pairs(tags)
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5

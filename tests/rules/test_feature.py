@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from untemplate.rules import Selector
-from untemplate.rules.feature import Feature, full_xpath, structure_xpath, xpath_literal
+from untemplate.rules.feature import Feature, full_xpath, quick_xpath, structure_xpath, xpath_literal
 
 
 def test_the_paper_combines_features_of_three_levels() -> None:
@@ -97,3 +97,32 @@ def test_values_cannot_break_out(type_: str, value: str) -> None:
 def test_other_feature_types_do_not_exist(type_: str) -> None:
     with pytest.raises(ValueError, match="no such feature type"):
         assert Feature(type_, 1, ("x",)).kind
+
+
+QUICK_FEATURES = [
+    [Feature("class", 1, ("a",))],
+    [Feature("class", 2, ("a", "b c")), Feature("tag", 1, ("b",))],
+    [Feature("class", 1, ('a"b', "it's"))],
+    [Feature("token", 1, ("b",))],
+    [Feature("token", 1, ("b",)), Feature("token", 1, ("c",)), Feature("tag", 1, ("p",))],
+    [Feature("token", 1, ("b", "d"))],
+    [Feature("id", 2, ("x",)), Feature("tag", 2, ("div",))],
+    [Feature("@data-x.y", 1, ("1",))],
+    [Feature("preceding-sibling-class-1", 1, ("a",))],
+    [Feature("class", 1, ("",))],
+    [Feature("tag", 1, ("p",))],
+]
+QUICK_PAGE = etree.HTML(
+    """<div id=x class="a"><p class="b c">1<b>2</b></p><p class=" c\tb ">3</p><p class=bc>4</p><p>5</p></div>
+    <div class='a"b'>6</div><div class="it's" data-x.y=1>7<p class="a">8</p><i class=d>9</i></div>"""
+)
+
+
+@pytest.mark.parametrize("features", QUICK_FEATURES)
+@pytest.mark.parametrize("node", ["text()", "element()"])
+@pytest.mark.parametrize("is_inside", [False, True])
+def test_quick_paths_select_the_same(features: list[Feature], node: str, is_inside: bool) -> None:
+    path = structure_xpath(node, features, is_inside)
+    path = f".{path}" if is_inside else path
+    start = QUICK_PAGE[0][0] if is_inside else QUICK_PAGE
+    assert start.xpath(quick_xpath(path)) == start.xpath(path)

@@ -65,6 +65,8 @@ MIN_SPLIT_PAGES = 4
 
 # Pages on which tags are tried.
 MAX_STOP_PAGES = 12
+# Tags of a page that are tried at most, at equal distances: each trial parses a part of the page.
+MAX_TRIED_STOPS = 64
 # Tags that extraction searches for on each page.
 MAX_STOPS = 3
 # A tag that saves less than this share of all bytes is not worth the search.
@@ -379,13 +381,23 @@ def _saved_shares(page: Page, wrapper: Wrapper, schema: Schema) -> dict[bytes, f
     offsets: dict[bytes, int] = {}
     for match in _TAG.finditer(page.html):
         offsets.setdefault(match[0], match.start())
-    tags = list(offsets)
-    first_sufficient = bisect_left(tags, True, key=lambda tag: _is_enough(page, tag, wrapper, schema))
+    tried = list(_at_distance(offsets, len(page.html) / MAX_TRIED_STOPS))
+    first_sufficient = bisect_left(tried, True, key=lambda tag: _is_enough(page, tag, wrapper, schema))
+    sufficient_from = offsets[tried[first_sufficient]] if first_sufficient < len(tried) else len(page.html)
     shares: dict[bytes, float] = {}
-    for number, (tag, offset) in enumerate(offsets.items()):
+    for tag, offset in offsets.items():
         read = offset / len(page.html)
-        shares[tag] = 1 - read if number >= first_sufficient else -read
+        shares[tag] = 1 - read if offset >= sufficient_from else -read
     return shares
+
+
+def _at_distance(offsets: Mapping[bytes, int], distance: float) -> Iterator[bytes]:
+    """Yield tags that are at least this far from each other."""
+    following = 0.0
+    for tag, offset in offsets.items():
+        if offset >= following:
+            yield tag
+            following = offset + distance
 
 
 def _is_enough(page: Page, stop: bytes, wrapper: Wrapper, schema: Schema) -> bool:

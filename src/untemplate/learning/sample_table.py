@@ -272,10 +272,14 @@ class SampleTable:
 
     def _go_up(self, levels: int) -> Ints:
         """Return the element that many levels above each element."""
-        numbers = np.arange(len(self._parent), dtype=np.int32)
-        for _ in range(levels):
-            numbers = self.parent[numbers]
-        return numbers
+        while len(self._above) <= levels:
+            self._above.append(self.parent[self._above[-1]])
+        return self._above[levels]
+
+    @cached_property
+    def _above(self) -> list[Ints]:
+        """The elements 0, 1 … levels above each element, as far as they were needed."""
+        return [np.arange(len(self._parent), dtype=np.int32)]
 
     def rows_inside(self, region: Region, node: str, top: int) -> int:
         """Return the rows that a selector with this region may select, as a bit set.

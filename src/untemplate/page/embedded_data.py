@@ -10,8 +10,8 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -135,6 +135,15 @@ class DataPath:
             return False
         return len(keys) == length or (keys[-1] in self.ends and _MEMBER_KEYS.issuperset(keys[length:-1]))
 
+    def leads_through(self, keys: tuple[str, ...]) -> bool:
+        """Return True if values at or below these keys may be meant."""
+        length = len(self.keys)
+        if len(keys) <= length:
+            return keys == self.keys[: len(keys)]
+        *members, last = keys[length:]
+        is_member_or_end = last in _MEMBER_KEYS or last in self.ends
+        return bool(self.ends) and is_member_or_end and _MEMBER_KEYS.issuperset(members)
+
     def end_rank(self, keys: tuple[str, ...]) -> int:
         """Return the number of the end that such a value has, from 0."""
         return 0 if len(keys) == len(self.keys) else self.ends.index(keys[-1])
@@ -152,50 +161,34 @@ def _quote_key(key: str) -> str:
     return key if _PLAIN_KEY.fullmatch(key) else f'"{key}"'
 
 
+_References = dict[str, dict[str, Any]]
+"""The objects that references mean, by id."""
+
+
+def _add_reference(references: _References, content: dict[str, Any]) -> None:
+    """Remember an object by its id; of several with the same id, the one that says most."""
+    id_ = content.get("@id")
+    if isinstance(id_, str) and len(content) > len(references.get(id_, "1")):
+        references[id_] = content
+
+
 @dataclass(slots=True)
-class _Shared:
-    """What the objects of one source share: those that references mean, and how many were visited so far."""
-
-    references: dict[str, dict[str, Any]] = field(default_factory=dict)
-    visits: int = 0
-
-    def add_reference(self, content: dict[str, Any]) -> None:
-        """Remember an object by its id; of several with the same id, the one that says most."""
-        id_ = content.get("@id")
-        if isinstance(id_, str) and len(content) > len(self.references.get(id_, "1")):
-            self.references[id_] = content
-
-
-class DataObject:
-    """One object of embedded data, or the data of a script as a whole.
+class _Walk:
+    """A walk over objects of one source. It ends when too many were visited, some of them repeatedly.
 
     Attributes:
-        type: its type without the address of the vocabulary, such as `Recipe`; empty if it has none.
+        references: the objects that references mean.
+        path: the only values to visit; None for all.
+        visits: how many objects were visited so far.
     """
 
-    def __init__(self, type_: str, content: Any, shared: _Shared) -> None:
-        self.type = type_
-        self._content = content
-        self._shared = shared
+    references: _References
+    path: DataPath | None = None
+    visits: int = 0
 
-    @cached_property
-    def values(self) -> list[DataValue]:
-        """All texts and numbers in the object, in the order of the data, names first."""
-        return list(islice(self._walk(self._content, (), 0, 0, frozenset()), MAX_VALUES))
-
-    def inner_ids(self) -> set[int]:
-        """Return the `owner` of each value that is inside this object, not only referred to."""
-        return {id(content) for content in islice(_visit_objects([self._content]), MAX_VISITED)}
-
-    def read(self, path: DataPath) -> list[str]:
-        """Return the values at a path, as they are written in the data."""
-        matching = [value for value in self.values if path.matches(value.keys)]
-        if path.only_first_end:
-            ranks: dict[int, int] = {}
-            for value in matching:
-                ranks[value.owner] = min(path.end_rank(value.keys), ranks.get(value.owner, len(path.ends)))
-            matching = [value for value in matching if path.end_rank(value.keys) == ranks[value.owner]]
-        return [value.text for value in matching]
+    def values_in(self, content: Any) -> Iterator[DataValue]:
+        """Yield the values inside an object, in the order of the data, names first."""
+        return islice(self._walk(content, (), 0, 0, frozenset()), MAX_VALUES)
 
     def _walk(
         self, content: Any, keys: tuple[str, ...], owner: int, depth: int, seen: frozenset[str]
@@ -219,19 +212,58 @@ class DataObject:
         self, content: dict[str, Any], keys: tuple[str, ...], depth: int, seen: frozenset[str]
     ) -> Iterator[DataValue]:
         """Yield the values of an object; of a mere reference, those of the object that it refers to."""
-        self._shared.visits += 1
-        if self._shared.visits > MAX_VISITED:
+        self.visits += 1
+        if self.visits > MAX_VISITED:
             return
         id_ = content.get("@id")
         if isinstance(id_, str) and content.keys() <= {"@id", "@type"}:
-            if id_ not in seen and (referred := self._shared.references.get(id_)):
+            if id_ not in seen and (referred := self.references.get(id_)):
                 yield from self._walk_object(referred, keys, depth + 1, seen | {id_})
             return
         for key in sorted(content, key=_is_not_name):
-            if key not in _IGNORED_KEYS:
-                yield from self._walk(
-                    content[key], (*keys, generalize_key(key)), id(content), depth + 1, seen
-                )
+            if key in _IGNORED_KEYS:
+                continue
+            inner_keys = (*keys, generalize_key(key))
+            if self.path is None or self.path.leads_through(inner_keys):
+                yield from self._walk(content[key], inner_keys, id(content), depth + 1, seen)
+
+
+class DataObject:
+    """One object of embedded data, or the data of a script as a whole.
+
+    Attributes:
+        type: its type without the address of the vocabulary, such as `Recipe`; empty if it has none.
+    """
+
+    def __init__(self, type_: str, content: Any, walk: _Walk) -> None:
+        self.type = type_
+        self._content = content
+        self._walk = walk
+
+    @cached_property
+    def values(self) -> list[DataValue]:
+        """All texts and numbers in the object, in the order of the data, names first."""
+        return list(self._walk.values_in(self._content))
+
+    def inner_ids(self) -> set[int]:
+        """Return the `owner` of each value that is inside this object, not only referred to."""
+        return {id(content) for content in islice(_visit_objects([self._content]), MAX_VISITED)}
+
+    def walk_along(self, path: DataPath) -> _Walk:
+        """Return a walk over the values of a path in this object and others of its source."""
+        return _Walk(self._walk.references, path)
+
+    def read(self, path: DataPath, walk: _Walk) -> list[str]:
+        """Return the values at a path, as they are written in the data."""
+        # Learners have listed all values of the objects that they compare.
+        visited = self.values if "values" in vars(self) else walk.values_in(self._content)
+        matching = [value for value in visited if path.matches(value.keys)]
+        if path.only_first_end:
+            ranks: dict[int, int] = {}
+            for value in matching:
+                ranks[value.owner] = min(path.end_rank(value.keys), ranks.get(value.owner, len(path.ends)))
+            matching = [value for value in matching if path.end_rank(value.keys) == ranks[value.owner]]
+        return [value.text for value in matching]
 
 
 def _is_not_name(key: str) -> bool:
@@ -239,6 +271,7 @@ def _is_not_name(key: str) -> bool:
     return key != "name"
 
 
+@lru_cache(maxsize=4096)
 def generalize_key(key: str) -> str:
     """Return a key with `*` for what is different on each page: ids, and the arguments of a query.
 
@@ -281,8 +314,12 @@ class EmbeddedData:
 
     def read(self, path: DataPath) -> list[str]:
         """Return the values at a path in the first object of its type that has any."""
+        walk: _Walk | None = None
         for data_object in self.objects(path.source):
-            if data_object.type == path.type and (texts := data_object.read(path)):
+            if data_object.type != path.type:
+                continue
+            walk = walk or data_object.walk_along(path)
+            if texts := data_object.read(path, walk):
                 return texts
         return []
 
@@ -302,14 +339,14 @@ class EmbeddedData:
 
     def _read_source(self, source: str) -> list[DataObject]:
         if source == META:
-            return [DataObject("", content, _Shared()) for content in [self._read_meta()] if content]
+            return [DataObject("", content, _Walk({})) for content in [self._read_meta()] if content]
         roots = self._read_roots(source)
-        shared = _Shared()
+        walk = _Walk({})
         typed: list[DataObject] = []
         for visited in islice(_visit_objects(roots), MAX_VISITED):
-            shared.add_reference(visited)
-            typed += (DataObject(type_, visited, shared) for type_ in _types_of(visited))
-        tops = [DataObject("", root, shared) for root in roots]
+            _add_reference(walk.references, visited)
+            typed += (DataObject(type_, visited, walk) for type_ in _types_of(visited))
+        tops = [DataObject("", root, walk) for root in roots]
         return [*typed[:MAX_OBJECTS], *tops]
 
     def _read_roots(self, source: str) -> list[Any]:

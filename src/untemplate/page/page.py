@@ -303,7 +303,7 @@ def _walk_nodes(root: etree._Element) -> Iterator[Node]:
             if element.tag in HIDDEN_TAGS:
                 walker.skip_subtree()
                 continue
-            for name, value in element.attrib.items():
+            for name, value in element.items():
                 if name in VALUE_ATTRIBUTES and (text := squeeze(value)):
                     yield Node(element, "@" + name, text, f"{path}@{name}")
             raw, kind = element.text, "text"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 
 import re2
@@ -61,6 +61,10 @@ class Match:
     text: str
     rule: str
     confidence: float
+
+    def with_confidence(self, confidence: float) -> Match:
+        """Return the same match with another confidence."""
+        return Match(self.node, self.text, self.rule, confidence)
 
 
 def apply_wrapper(
@@ -124,9 +128,14 @@ class _RuleRun:
     captions: CaptionFinder
 
     def find_matches(self) -> list[Match]:
-        """Return the matches on the page and in its embedded data, whichever are more likely right."""
-        visible = self._find_visible() if self.rule.selectors else []
-        return self._choose(visible) if self.rule.embedded else visible
+        """Return the matches on the page and in its embedded data, whichever are more likely right.
+
+        The committee is asked last, as it costs most: where embedded data decide, its confidence does not count.
+        """
+        selected = self._select_visible()
+        visible = selected or self._find_by_committee()
+        matches = self._choose(visible) if self.rule.embedded else visible
+        return self._judge_matches(selected) if matches and matches is selected else matches
 
     def _choose(self, visible: list[Match]) -> list[Match]:
         """Return what the embedded data say if the page shows it; else what was found on the page, if anything."""
@@ -162,19 +171,16 @@ class _RuleRun:
                     break
         return matches
 
-    def _find_visible(self) -> list[Match]:
-        """Return the matches of the first selector that has any, or else those of the committee."""
+    def _select_visible(self) -> list[Match]:
+        """Return the matches of the first selector that has any."""
         if not self.page.is_complete and (self.rule.nodes > 1 or self.rule.classifier is not None):
             raise NeedsCompletePage
-        first, *fallbacks = self.rule.selectors
-        if matches := self._read_values(first, f"{self.attribute.name}#1"):
-            return self._judge_matches(matches)
-        for number, selector in enumerate(fallbacks, 2):
-            if self.page.rules_out(selector):
+        for number, selector in enumerate(self.rule.selectors, 1):
+            if number > 1 and self.page.rules_out(selector):
                 continue
             if matches := self._read_values(selector, f"{self.attribute.name}#{number}"):
-                return self._judge_matches(matches)
-        return self._find_by_committee()
+                return matches
+        return []
 
     def _read_values(self, selector: Selector, name: str) -> list[Match]:
         """Return the values at the nodes that a selector selects."""
@@ -212,14 +218,14 @@ class _RuleRun:
         """Return the matches, each with the committee's confidence in it; several values are judged as a whole."""
         trust = DISPUTED if self.rule.disputed else 1.0
         if not self.attribute.many:
-            return [replace(match, confidence=trust * self._confidence(match.node)) for match in matches]
+            return [match.with_confidence(trust * self._confidence(match.node)) for match in matches]
         texts = [match.text for match in matches]
         agreeing = voting = 1
         for member in self.rule.committee:
             member_texts = [match.text for match in self._member_matches(member, "")]
             voting += bool(member_texts)
             agreeing += member_texts == texts
-        return [replace(match, confidence=trust * agreeing / voting) for match in matches]
+        return _with_confidence(matches, trust * agreeing / voting)
 
     def _pick_likeliest(self, classifier: CandidateClassifier, nodes: Iterable[Node]) -> Iterator[Node]:
         """Yield the candidate with the highest probability, if it is more likely the value than not."""
@@ -310,7 +316,7 @@ class _RuleRun:
         for texts, vote in votes.items():
             share = vote.weight / total
             if texts and (share > 0.5 or len(vote.nodes) > 1):
-                return [replace(match, confidence=share / 2) for match in vote.matches]
+                return _with_confidence(vote.matches, share / 2)
         return []
 
     def _collect_votes(self) -> dict[tuple[str, ...], _Vote]:
@@ -345,4 +351,4 @@ def _are_same(matches: Sequence[Match], others: Sequence[Match]) -> bool:
 
 
 def _with_confidence(matches: Sequence[Match], confidence: float) -> list[Match]:
-    return [replace(match, confidence=confidence) for match in matches]
+    return [match.with_confidence(confidence) for match in matches]

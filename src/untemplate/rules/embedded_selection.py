@@ -42,7 +42,11 @@ def embedded_nodes(selector: EmbeddedSelector, embedded: EmbeddedData, root: obj
 
 def same_texts(first: Sequence[str], second: Sequence[str]) -> bool:
     """Return True if two lists of texts are the same in letters and digits, in this order."""
-    return list(map(letters_and_digits, first)) == list(map(letters_and_digits, second))
+    if len(first) != len(second):
+        return False
+    return all(
+        a == b or letters_and_digits(a) == letters_and_digits(b) for a, b in zip(first, second, strict=True)
+    )
 
 
 def _readable_texts(values: Sequence[str], lines: bool) -> Iterator[str]:

@@ -34,6 +34,7 @@ __all__ = [
     "anchor_xpath",
     "element_values",
     "full_xpath",
+    "quick_xpath",
     "region_xpath",
     "structure_xpath",
     "xpath_literal",
@@ -78,6 +79,17 @@ _TYPES = (
 # White space for Python but not for XPath, without characters that XML forbids.
 _BLANKS = "\u0085\u00a0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
 _BLANKS_TO_SPACES = f'"{_BLANKS}", "{" " * len(_BLANKS)}"'
+# The first step of a path that searches a page or a region.
+_FIRST_STEP = r"(?P<start>\(?//|\./descendant(?:-or-self)?::)(?P<name>\*|[A-Za-z_][\w.-]*)"
+_LITERAL = r"(?:\"[^\"]*\"|'[^']*')"
+# … whose first test compares an attribute, or looks for a word in a class.
+_EQUALITY_FIRST = re.compile(
+    rf"{_FIRST_STEP}\[@(?P<attribute>[A-Za-z_][\w-]*)=(?P<values>{_LITERAL}(?: or @(?P=attribute)={_LITERAL})*)\]"
+)
+_TOKEN_FIRST = re.compile(
+    rf"{_FIRST_STEP}(?P<test>\[contains\(concat\(\" \", normalize-space\(@class\), \" \"\), "
+    rf"(?P<value>{_LITERAL})\)\])"
+)
 _NOT_HIDDEN = "not(" + " or ".join(f"ancestor::{tag}" for tag in sorted(HIDDEN_TAGS)) + ")"
 
 
@@ -177,7 +189,7 @@ class Feature:
 def element_values(element: etree._Element) -> Iterator[tuple[str, str]]:
     """Yield the (kind, value) pairs of an element from which learning makes features."""
     yield "tag", element.tag
-    for name, value in element.attrib.items():
+    for name, value in element.items():
         if name == "id":
             yield "id", value
         elif name == "class":
@@ -219,6 +231,30 @@ def anchor_xpath(feature: Feature) -> str:
     """Return the XPath of all texts that contain the longest word of one of the feature's values."""
     words = (max(value.split(" "), key=len) for value in feature.values)
     return "//text()[" + " or ".join(f"contains(., {xpath_literal(word)})" for word in words) + "]"
+
+
+def quick_xpath(path: str) -> str:
+    """Return a path that selects the same nodes in half of the time, or the path itself.
+
+    libxml2 compares attributes faster than it evaluates predicates on elements. So the path goes from all attributes
+    of this name to their elements.
+
+    Example:
+        >>> quick_xpath('//p[@class="price"]/text()')
+        '/descendant::p/@class[.="price"]/parent::*/text()'
+    """
+    if match := _EQUALITY_FIRST.match(path):
+        literals = re.findall(_LITERAL, match["values"])
+        name, test = match["attribute"], " or ".join(f".={literal}" for literal in literals)
+        rest = path[match.end() :]
+    elif match := _TOKEN_FIRST.match(path):
+        quote, word = match["value"][0], match["value"][1:-1].strip(" ")
+        name, test = "class", f"contains(., {quote}{word}{quote})"
+        rest = match["test"] + path[match.end() :]
+    else:
+        return re.sub(r"^(\(?)//", r"\1/descendant::", path)
+    start = match["start"].replace("//", "/descendant::")
+    return f"{start}{match['name']}/@{name}[{test}]/parent::*{rest}"
 
 
 def full_xpath(node: str, features: Sequence[Feature], position: int = 0, region: str = "") -> str:

@@ -51,15 +51,16 @@ class Candidates:
     def __init__(self, tree: etree._Element, static: frozenset[str]) -> None:
         self._tree = tree
         self._static = static
-        self._results: dict[tuple[str, Region | None], list[Any]] = {}
-        self._regions: dict[Region, dict[etree._Element, None]] = {}
+        # By XPath: texts are compared faster than regions.
+        self._results: dict[tuple[str, str], list[Any]] = {}
+        self._regions: dict[str, dict[etree._Element, None]] = {}
         self._texts: dict[
             etree._Element, str
         ] = {}  # visible texts of elements, which several selectors select
 
     def find(self, selector: Selector) -> Iterator[Node]:
         """Yield nodes in document order, among them all that the selector selects."""
-        key = (selector.find_candidates.path, selector.region)
+        key = (selector.find_candidates.path, selector.region.xpath if selector.region else "")
         results = self._results.get(key)
         if results is None:
             results = self._results[key] = self._evaluate(selector)[:MAX_CANDIDATES]
@@ -94,13 +95,13 @@ class Candidates:
 
     def elements_of(self, region: Region) -> dict[etree._Element, None]:
         """Return the elements of a region in document order, without those inside another of them."""
-        if region not in self._regions:
+        if region.xpath not in self._regions:
             outermost: dict[etree._Element, None] = {}
             for element in region.find_elements(self._tree):
                 if not any(ancestor in outermost for ancestor in element.iterancestors()):
                     outermost[element] = None
-            self._regions[region] = outermost
-        return self._regions[region]
+            self._regions[region.xpath] = outermost
+        return self._regions[region.xpath]
 
 
 def _nodes_beside_anchor(anchor: Feature, node: Node, static: frozenset[str]) -> Iterator[Node]:

@@ -94,7 +94,7 @@ class ParsedPage:
         """Return True if the selector cannot select anything, because a word it requires is not in the bytes."""
         html = self._html
         is_missing = any(_lacks_words(html, feature, 0) for feature in selector.required_features)
-        return is_missing and bool(html) and _REFERENCE.search(html) is None
+        return is_missing and self._is_searchable
 
     def contains_all_matches(self, selector: Selector, captions: CaptionFinder) -> bool:
         """Return True if the selector can select nothing in the rest, and the rest cannot change what it selects.
@@ -130,6 +130,11 @@ class ParsedPage:
         if not self.is_complete:
             raise NeedsCompletePage
         return False
+
+    @cached_property
+    def _is_searchable(self) -> bool:
+        """True if words can be searched for in the bytes of the page."""
+        return bool(self._html) and _REFERENCE.search(self._html) is None
 
     @cached_property
     def _shown_text(self) -> str:

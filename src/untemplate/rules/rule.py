@@ -22,6 +22,7 @@ from untemplate.rules.feature import (
     Feature,
     anchor_xpath,
     full_xpath,
+    quick_xpath,
     region_xpath,
     structure_xpath,
 )
@@ -66,7 +67,7 @@ class Region:
         Raises:
             lxml.etree.XPathError: a value contains a character that XPath does not allow.
         """
-        return etree.XPath(self.xpath, regexp=False)
+        return etree.XPath(quick_xpath(self.xpath), regexp=False)
 
     @cached_property
     def lookahead_level(self) -> float:
@@ -124,7 +125,7 @@ class Selector:
             path = "." + structure_xpath(self.node, self.features, in_region=True)
         else:
             path = anchor_xpath(self.anchor) if self.anchor else structure_xpath(self.node, self.features)
-        return etree.XPath(path, regexp=False)
+        return etree.XPath(quick_xpath(path), regexp=False)
 
     @cached_property
     def text_features(self) -> tuple[Feature, ...]:
