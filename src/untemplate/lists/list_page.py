@@ -39,8 +39,9 @@ from untemplate.lists.page_profile import PageProfile, profile_page
 from untemplate.lists.page_tree import Run
 from untemplate.lists.rows import Row, Rows, next_page
 from untemplate.lists.scene import MIN_HALF, Scene, build_scene
-from untemplate.page import NumberedXPaths, Page, squeeze, visible_text
+from untemplate.page import NumberedXPaths, Page, squeeze
 from untemplate.page.arrays import Bools, Doubles
+from untemplate.page.dom import complete_text
 
 __all__ = [
     "MIN_LIST_CONFIDENCE",
@@ -253,7 +254,7 @@ class ListPage:
         return values
 
     def _text(self, run: Run) -> str:
-        texts = (self.tree.texts[row] or visible_text(self.tree.elements[row]) for row in run)
+        texts = (self.tree.texts[row] or complete_text(self.tree.elements[row]) for row in run)
         return squeeze(" ".join(texts))
 
     def _xpath(self, run: Run) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from lxml import etree
 
@@ -25,6 +25,7 @@ __all__ = [
     "SAFE_NAME",
     "NumberedXPaths",
     "attribute_step",
+    "complete_text",
     "element_names",
     "element_texts",
     "element_xpath",
@@ -114,6 +115,16 @@ def visible_text(element: etree._Element) -> str:
     return squeeze("".join(_visible_parts(element, " ")))
 
 
+def complete_text(element: etree._Element) -> str:
+    """Return the same text as `visible_text`, with the parts that only an attribute or a style hides.
+
+    >>> from lxml import etree
+    >>> complete_text(etree.HTML("<p>1<b>2</b><script>3</script><i hidden>4</i></p>"))
+    '124'
+    """
+    return squeeze("".join(_visible_parts(element, " ", _has_no_text)))
+
+
 def visible_lines(element: etree._Element) -> str:
     """Return the same text as `visible_text`, with a line feed for the blank where a new line begins.
 
@@ -125,13 +136,20 @@ def visible_lines(element: etree._Element) -> str:
     return "\n".join(filter(None, map(squeeze, lines)))
 
 
-def _visible_parts(element: etree._Element, line_end: str) -> list[str]:
+def _has_no_text(element: etree._Element) -> bool:
+    """Return True if an element never has a text for readers, as a script."""
+    return element.tag in HIDDEN_TAGS
+
+
+def _visible_parts(
+    element: etree._Element, line_end: str, is_skipped: Callable[[etree._Element], bool] = is_hidden
+) -> list[str]:
     """Return the visible texts of an element in order, with `line_end` where a line begins or ends."""
     parts: list[str] = []
     skipped = None
     walker = etree.iterwalk(element, events=("start", "end", "comment", "pi"))
     for event, inside in walker:
-        if event == "start" and inside is not element and is_hidden(inside):
+        if event == "start" and inside is not element and is_skipped(inside):
             skipped = inside
             walker.skip_subtree()
             continue
