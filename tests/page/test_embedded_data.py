@@ -200,3 +200,29 @@ def test_hostile_data_end(text: str) -> None:
         for one in page.embedded.objects(source)[:50]:
             assert len(one.values) <= 20_000
     assert time.process_time() - started < 10
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        DataPath("ld+json", "Recipe", ("name",)),
+        DataPath("ld+json", "Recipe", ("author", "name")),
+        DataPath("ld+json", "Recipe", ("steps",), ("text", "name")),
+        DataPath("ld+json", "Recipe", ("steps",), ("text", "name"), only_first_end=True),
+        DataPath("ld+json", "Recipe", ("ids", "*")),
+        DataPath("ld+json", "", ("@graph",)),
+    ],
+    ids=str,
+)
+def test_reading_along_a_path_finds_what_a_list_of_all_values_has(path: DataPath) -> None:
+    data = """{"@graph": [{"@type": "Recipe", "name": "Soup", "author": {"@id": "#ann"},
+        "ids": {"123": 1, "456": "b"},
+        "steps": [{"name": "Prepare", "itemListElement": [{"text": "Chop."}, {"name": "Wash."}]},
+        {"text": "Cook."}]},
+        {"@id": "#ann", "@type": "Person", "name": "Ann"}]}"""
+    page = f'<script type="application/ld+json">{data}</script>'
+    listed = embedded(page)
+    for data_object in listed.objects("ld+json"):
+        assert data_object.values
+    assert embedded(page).read(path) == listed.read(path)
+    assert path.keys == ("@graph",) or listed.read(path)
