@@ -26,6 +26,7 @@ SWEEPS: tuple[tuple[str, str, tuple[float, ...]], ...] = (
     ("variants", "WORTH_UNCAPTIONED", (0.25, 0.5, 0.75)),
     ("variants", "WORTH_FIRST", (0.25, 0.5, 0.75)),
     ("variants", "WORTH_COUNTED", (0.1, 0.2, 0.4)),
+    ("variants", "WORTH_GENERAL", (0.25, 0.5, 0.75)),
     ("variants", "WORTH_UNANCHORED", (0.25, 0.5, 0.75)),
     ("variants", "FULL_VARIETY_SHARE", (0.25, 0.5, 0.75)),
     ("selectors", "MIN_AGREEMENT", (0.75, 0.9, 1.0)),

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.rules.trees import html_trees
-from untemplate import Attribute, Limits, Page, Reason, Record, Rules, Schema, learn
+from untemplate import Attribute, Label, Limits, Page, Reason, Record, Rules, Schema, learn
 from untemplate.demo import make_site
 from untemplate.page import Signature, signature
 from untemplate.rules import Rule, Selector, Wrapper
@@ -287,3 +287,48 @@ def test_a_value_must_match_the_attributes_pattern() -> None:
     rules = rules_of(wrapper("a", [NAME], signatures=(ANY,)), schema=schema)
     assert rules.extract_one(page("<h1>12345</h1>"))["name"] == "12345"
     assert rules.extract_one(page("<h1>1234</h1>"))["name"] is None
+
+
+# Pages whose markup is new
+
+RECIPE = Schema(
+    "recipe", {"title": Attribute("title", mandatory=True), "steps": Attribute("steps", many=True)}
+)
+OLD_PAGE = Page(
+    "http://food.example/soup",
+    "<html><head><title>Soup | Food</title></head><body><h1 class=big>Soup</h1><div itemscope "
+    'itemtype="http://schema.org/Recipe"><ol><li itemprop="recipeInstructions">Boil it</li>'
+    '<li itemprop="recipeInstructions">Eat it</li></ol></div></body></html>',
+    "old",
+)
+NEW_HTML = (
+    "<html><head><title>Leek soup - our food</title>"
+    '<script type="application/ld+json">{"@type": "Recipe", "recipeInstructions": '
+    '[{"@type": "HowToStep", "text": "Fry it"}, {"@type": "HowToStep", "text": "Eat it"}]}</script></head>'
+    "<body><main><section><h1>Leek soup</h1><p>Fry it</p><p>Eat it</p></section></main></body></html>"
+)
+
+
+def food_rules() -> Rules:
+    labels = [Label("old", "title", "Soup"), *(Label("old", "steps", text) for text in ("Boil it", "Eat it"))]
+    return learn([OLD_PAGE], labels, RECIPE)
+
+
+def test_a_known_page_is_read_after_a_redesign() -> None:
+    """The heading remains, the title of the page repeats it, and JSON-LD says what microdata said."""
+    record = food_rules().extract_one(Page(OLD_PAGE.url, NEW_HTML))
+    assert record["title"] == "Leek soup"
+    assert record.values["title"][0].confidence < 0.5
+    assert [value.text for value in record.values["steps"]] == ["Fry it", "Eat it"]
+
+
+@pytest.mark.parametrize("url", ["http://food.example/other", ""])
+def test_an_unknown_page_with_new_markup_is_refused(url: str) -> None:
+    record = food_rules().extract_one(Page(url, NEW_HTML))
+    assert record.missing["title"] == Reason.NO_WRAPPER
+
+
+def test_a_heading_that_the_title_does_not_repeat_is_no_value() -> None:
+    html = NEW_HTML.replace("<h1>Leek soup</h1>", "<h1>Page not found</h1>")
+    record = food_rules().extract_one(Page(OLD_PAGE.url, html))
+    assert record["title"] is None

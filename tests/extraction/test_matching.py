@@ -143,3 +143,18 @@ def test_the_most_similar_wrappers(wrappers: list[Wrapper], own: Signature, coun
     assert len(chosen) == min(count, len(among))
     others = set(among) - set(chosen)
     assert all(likeness(one) >= likeness(other) for one in chosen for other in others)
+
+
+def test_a_part_of_the_core_is_enough_if_the_rules_find_everything() -> None:
+    """A URL pattern that says no more than the host proves nothing, so success must be complete."""
+    of_post = Core((), tuple(sorted(runs(POST))), 0.65, 0.95)
+    page = Page("http://blog.example/7", POST.replace("<time>d</time>", ""))
+    match = WrapperIndex([wrapper("a", "http://blog.example/*", of_post)]).match(page)
+    assert [one.cluster for one in match.possible] == ["a"]
+    assert match.success == "complete"
+    named = WrapperIndex([wrapper("a", "http://blog.example/posts/*", of_post)])
+    assert named.match(replace_url(page, "http://blog.example/posts/7")).success == "mandatory"
+
+
+def replace_url(page: Page, url: str) -> Page:
+    return Page(url, page.html)

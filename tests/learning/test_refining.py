@@ -51,6 +51,54 @@ def test_weak_attributes_together_tell_the_image() -> None:
         assert record["rating"] == f"/stars{number % 6}.gif"
 
 
+def shuffled(number: int, cells: list[str]) -> Page:
+    """A page with these cells in any order, and some that are none of the values."""
+    random = Random(number)
+    cells = [
+        *cells,
+        '<td bgcolor="1">A 7 x</td>',
+        "<td>A 8 x</td>",
+        *["<td>A 9 x</td>"] * random.randint(0, 3),
+    ]
+    random.shuffle(cells)
+    html = f"<h1>Album {number}</h1><table><tr>{''.join(cells)}</tr></table>"
+    return Page(f"http://cds.example/{number}", html, str(number))
+
+
+def test_a_site_may_drop_one_of_several_features() -> None:
+    cell = '<td bgcolor="1" nowrap="nowrap" valign="top" height="9">{}</td>'
+    made = [shuffled(n, [cell.format(f"B{n}")]) for n in range(20)]
+    schema = Schema("cd", {"artist": Attribute("artist")})
+    rules = learn_site(made, [Label(str(n), "artist", f"B{n}") for n in range(4)], schema).rules
+    [wrapper] = rules.wrappers
+    classifier = wrapper.rules["artist"].classifier
+    assert classifier is not None
+    assert len(classifier.features) > 1
+    later = [shuffled(n, [cell.replace(' valign="top"', "").format(f"B{n}")]) for n in range(20, 30)]
+    assert [record["artist"] for record in rules.extract(later)] == [f"B{n}" for n in range(20, 30)]
+
+
+def test_a_classifier_finds_all_of_many_values() -> None:
+    cell = '<td bgcolor="1" nowrap="nowrap" valign="top">{}</td>'
+    bands = {n: [f"B{n}{letter}" for letter in "ab"[: 1 + n % 2]] for n in range(20)}
+    made = [shuffled(n, [cell.format(band) for band in bands[n]]) for n in range(20)]
+    schema = Schema("cd", {"artist": Attribute("artist", many=True)})
+    labeled = [Label(str(n), "artist", band) for n in range(4) for band in bands[n]]
+    rules = learn_site(made, labeled, schema).rules
+    assert all(wrapper.rules["artist"].classifier for wrapper in rules.wrappers)
+    for number, record in enumerate(rules.extract(made)):
+        assert sorted(value.text for value in record.values["artist"]) == bands[number]
+
+
+def test_a_classifier_selects_texts_of_which_a_part_is_the_value() -> None:
+    cell = '<td bgcolor="1" nowrap="nowrap" valign="top">A {} x</td>'
+    made = [shuffled(n, [cell.format(n + 10)]) for n in range(20)]
+    schema = Schema("cd", {"tracks": Attribute("tracks")})
+    rules = learn_site(made, [Label(str(n), "tracks", str(n + 10)) for n in range(4)], schema).rules
+    assert all(wrapper.rules["tracks"].classifier for wrapper in rules.wrappers)
+    assert [record["tracks"] for record in rules.extract(made)] == [str(n + 10) for n in range(20)]
+
+
 def test_what_cannot_be_told_apart_gets_no_classifier() -> None:
     table = SampleTable([Page("u", "<td><img src=/a><td><img src=/b>", "0")])
     images = [row for row, node in enumerate(table.rows) if node.kind == "@src"]

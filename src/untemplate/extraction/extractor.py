@@ -9,7 +9,7 @@ from pathlib import Path
 
 from untemplate.atomic_file import complete_file
 from untemplate.errors import PageError, RulesError, why
-from untemplate.extraction.matching import WrapperIndex
+from untemplate.extraction.matching import Success, WrapperIndex
 from untemplate.page import Page
 from untemplate.record import Reason, Record, Value
 from untemplate.rules.applying import Match, apply_rules, apply_wrapper
@@ -27,6 +27,10 @@ __all__ = ["Rules"]
 # of `recipes`, without scripts, only three values came from such pages, one of them right: too few to fit a factor.
 # This one keeps such values apart from those that a user may take without a look.
 UNCERTAIN_PAGE = 0.7
+# Rules with this support find a value on nearly every page of their template. With this many of them, a page on which
+# all find something is one of the template.
+MIN_USUAL_SUPPORT = 0.9
+MIN_USUAL_ATTRIBUTES = 3
 
 
 @dataclass(frozen=True)
@@ -144,7 +148,7 @@ class Rules:
     def _match_page(self, page: Page) -> tuple[Wrapper | None, list[_Result]]:
         """Return the wrapper of a page and what its rules find; None if there is no such wrapper."""
         match = self._index.match(page)
-        wrapper, results = self._choose_most_successful(match.possible, page)
+        wrapper, results = self._choose_most_successful(match.possible, page, match.success)
         if wrapper is not None:
             is_uncertain = bool(wrapper.signatures)  # without any, it was made for all pages
             return wrapper, [replace(result, is_uncertain=is_uncertain) for result in results]
@@ -155,14 +159,20 @@ class Rules:
         return match.wrapper, [replace(result, is_uncertain=is_uncertain) for result in results]
 
     def _choose_most_successful(
-        self, wrappers: Iterable[Wrapper], page: Page
+        self, wrappers: Iterable[Wrapper], page: Page, success: Success
     ) -> tuple[Wrapper | None, list[_Result]]:
-        """Return the wrapper whose rules succeed and are most sure, with its results; the first of several."""
+        """Return the wrapper whose rules succeed and are most sure, with its results; the first of several.
+
+        Args:
+            wrappers: the wrappers to try.
+            page: the page.
+            success: what the rules must find.
+        """
         best: tuple[Wrapper | None, list[_Result]] = (None, [])
         most = -1.0
         for wrapper in wrappers:
             results = self._apply(wrapper, page)
-            if self._succeed(wrapper, results):
+            if self._succeed(wrapper, results, success):
                 agreement = sum(result.agreement for result in results) / len(results)
                 if agreement > most:
                     best, most = (wrapper, results), agreement
@@ -182,19 +192,23 @@ class Rules:
             for record_page in split_records(wrapper.records, page)
         ]
 
-    def _succeed(self, wrapper: Wrapper, results: Sequence[_Result]) -> bool:
+    def _succeed(self, wrapper: Wrapper, results: Sequence[_Result], success: Success) -> bool:
         """Return True if rules succeed on a page: for list pages, in more than half of the records."""
-        successes = sum(self._succeed_in(wrapper, result) for result in results)
+        successes = sum(self._succeed_in(wrapper, result, success) for result in results)
         return 2 * successes > len(results)
 
-    def _succeed_in(self, wrapper: Wrapper, result: _Result) -> bool:
-        """Return True if all mandatory attributes have values.
+    def _succeed_in(self, wrapper: Wrapper, result: _Result, success: Success) -> bool:
+        """Return True if all mandatory attributes have values, or more if more is asked for.
 
         If none is mandatory, more than half of all attributes must have values; in a record of a list page, any.
         """
+        if success == "complete":
+            usual = [name for name, rule in wrapper.rules.items() if rule.support >= MIN_USUAL_SUPPORT]
+            return len(usual) >= MIN_USUAL_ATTRIBUTES and all(map(result.has_sure_value, usual))
         mandatory = [name for name in wrapper.rules if self.schema.attributes[name].mandatory]
         if mandatory:
-            return all(result.matches[name] for name in mandatory)
+            has_value = result.matches.__getitem__ if success == "doubtful" else result.has_sure_value
+            return all(map(has_value, mandatory))
         if wrapper.records:
             return result.filled > 0
         return 2 * result.filled > len(wrapper.rules)
@@ -218,6 +232,10 @@ class _Result:
         """How sure the rules are, over all attributes: the sum of the lowest confidence in the values of each."""
         found = filter(None, self.matches.values())
         return sum(min(match.confidence for match in matches) for matches in found)
+
+    def has_sure_value(self, attribute: str) -> bool:
+        """Return True if an attribute has a value that is not doubtful."""
+        return any(not match.is_doubtful for match in self.matches[attribute])
 
     def make_value(self, match: Match, attribute: Attribute, page: Page) -> Value:
         """Return a match as a value: with its typed data, and its XPath on the page."""

@@ -5,7 +5,9 @@
    matches come first, then all others of the host.
 3. If no core matches, some wrappers are still possible, and the success of their rules decides. These are wrappers
    without a core, as of sites with few pages, and wrappers whose URL pattern matches and whose core the page has at
-   least in part: the site's frame may have changed.
+   least in part: the site's frame may have changed. If the URL pattern says no more than the host, the rules must
+   find everything that nearly all pages of the template have. A wrapper that was learned from few pages is tried on
+   a page with the URL of one of these, even if the markup is new.
 
 The paper requires URL and signature to match. We depart from it because signatures change with every advertisement,
 and because those of different templates are alike if they share a big frame.
@@ -14,9 +16,9 @@ and because those of different templates are alike if they share a big frame.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +29,7 @@ from untemplate.page.tags import read_tags
 from untemplate.page.traits import RunTable, run_table
 from untemplate.rules.rule import Wrapper
 
-__all__ = ["PageMatch", "WrapperIndex"]
+__all__ = ["PageMatch", "Success", "WrapperIndex"]
 
 # How many wrappers are compared with a page, those with the most similar signatures. Sites of SWDE have at most two
 # with rules.
@@ -37,6 +39,11 @@ MIN_PARTIAL_SHARE = 0.5
 """The share of a core that a page must have so that the success of the rules may decide."""
 
 
+Success = Literal["mandatory", "doubtful", "complete"]
+"""When rules succeed on a page: if all mandatory attributes have values; if these may be doubtful, as on a page that
+is known; or if all attributes that nearly all pages have are found, as on a page of which only the host is known."""
+
+
 class PageMatch(NamedTuple):
     """The wrapper of a page.
 
@@ -44,10 +51,12 @@ class PageMatch(NamedTuple):
         wrapper: the wrapper that the page belongs to; None if it belongs to none.
         possible: wrappers that come first if their rules succeed on the page. If clusters have few pages, it is
             uncertain which of them a page belongs to.
+        success: what their rules must find on the page.
     """
 
     wrapper: Wrapper | None
     possible: Sequence[Wrapper] = ()
+    success: Success = "mandatory"
 
 
 class _Markup:
@@ -105,7 +114,18 @@ class WrapperIndex:
             if index is not None:
                 return PageMatch(self.ranked[index])
         has_rules = any(self.ranked[index].rules for index in by_url)
-        return self._match_uncertain(markup, by_url, by_url if has_rules else of_host)
+        uncertain = self._match_uncertain(markup, by_url, by_url if has_rules else of_host)
+        known = self._with_rules(index for index in of_host if self._knows_url(index, page.url))
+        if known and uncertain.wrapper is None:
+            return PageMatch(None, known, "doubtful")
+        return uncertain
+
+    def _knows_url(self, index: int, url: str) -> bool:
+        """Return True if a wrapper of a few pages was learned from a page with this URL."""
+        wrapper = self.ranked[index]
+        if wrapper.core is not None or not url:
+            return False
+        return any(bellwether.url == url for bellwether in wrapper.bellwethers)
 
     def _match_uncertain(
         self, markup: _Markup, by_url: Sequence[int], candidates: Sequence[int]
@@ -116,8 +136,17 @@ class WrapperIndex:
         if covering and covering.rules:
             return PageMatch(covering)
         partial = [index for index in by_url if self._matches_partially(index, markup)]
-        tried = self._select_similar([*coreless, *partial], markup)
-        return PageMatch(covering, [self.ranked[index] for index in tried if self.ranked[index].rules])
+        tried = [*coreless, *filter(self._has_telling_url, partial)]
+        if tried:
+            return PageMatch(covering, self._with_rules(self._select_similar(tried, markup)))
+        return PageMatch(None, self._with_rules(self._select_similar(partial, markup)), "complete")
+
+    def _has_telling_url(self, index: int) -> bool:
+        """Return True if the URL pattern of a wrapper says more than the host."""
+        return has_literal_path(self.ranked[index].url_pattern)
+
+    def _with_rules(self, indexes: Iterable[int]) -> list[Wrapper]:
+        return [self.ranked[index] for index in indexes if self.ranked[index].rules]
 
     def _find_covering(self, among: Sequence[int], markup: _Markup) -> Wrapper | None:
         """Return the first of some wrappers with a signature that covers the page's."""
@@ -166,9 +195,9 @@ class WrapperIndex:
         return best
 
     def _matches_partially(self, index: int, markup: _Markup) -> bool:
-        """Return True if a page has a part of a core, and a URL that says more than the host."""
-        core, pattern = self.ranked[index].core, self.ranked[index].url_pattern
-        if core is None or not has_literal_path(pattern) or core.own_share(markup.runs) < core.min_own_share:
+        """Return True if a page has a part of a core."""
+        core = self.ranked[index].core
+        if core is None or core.own_share(markup.runs) < core.min_own_share:
             return False
         return core.share(markup.runs) >= MIN_PARTIAL_SHARE
 

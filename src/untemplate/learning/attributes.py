@@ -396,19 +396,25 @@ def _with_other_places(rule: Rule, chosen: _Hypothesis, hypotheses: Sequence[_Hy
 
 
 def _classifying_rule(hypothesis: _Hypothesis, attribute: Attribute) -> Rule | None:
-    """Return the paper's last resort for complete nodes: the most precise XPath, and a classifier among its nodes."""
-    if attribute.many or hypothesis.mode not in _COMPLETE_MODES:
+    """Return the paper's last resort: the most precise XPath, a classifier among its nodes, and a range for parts."""
+    if hypothesis.mode not in (*_COMPLETE_MODES, "part"):
         return None
     target = hypothesis.target
-    positives = [values[0][0] for values in target.rows.values() if values]
+    positives = [rows[0] for rows in target.values_to_select()]
     best = _most_precise(target, positives)
-    selected = [row for page in target.rows for row in target.table.on_page(best.bits, page)]
-    negatives = [row for row in selected if row not in positives]
-    classifier = learn_classifier(target.table, positives, negatives)
+    selected = chain.from_iterable(target.table.on_page(best.bits, page) for page in target.rows)
+    classifier = learn_classifier(target.table, positives, sorted(set(selected).difference(positives)))
     if classifier is None:
         return None
     selector = Selector(target.node, best.features, support=round(best.support, 3))
-    return Rule(attribute.name, (selector,), classifier=classifier)
+    rule = Rule(attribute.name, (selector,), classifier=classifier)
+    if hypothesis.mode in _COMPLETE_MODES:
+        return rule
+    # Which nodes the classifier picks on unlabeled pages is not known here, so none of these teach the range.
+    chosen = [hypothesis.occurrences[row] for row in positives]
+    range_ = learn_part_range(target, (), chosen, attribute.type)
+    nodes = max(occurrence.nodes for occurrence in chosen)
+    return replace(rule, range=range_, nodes=nodes) if range_ else None
 
 
 def _most_precise(target: LearningTarget, positives: Sequence[int]) -> ScoredFeatures:

@@ -22,6 +22,8 @@ from untemplate.value_types import find_typed
 __all__ = ["learn_classifier", "learn_range"]
 
 MAX_CLASSIFIER_FEATURES = 10
+# Features that say less, as a share of what the best one says, are left out.
+MIN_INFORMATION_SHARE = 0.5
 # Ancestors whose attributes are weak features.
 MAX_WEAK_LEVEL = 4
 # Negative examples beyond these are ignored: each adds features that have to be counted.
@@ -37,9 +39,10 @@ Example = tuple[str, str, int]
 def learn_classifier(
     table: SampleTable, positives: Sequence[int], negatives: Sequence[int]
 ) -> CandidateClassifier | None:
-    """Return the classifier with the fewest features that separates positive from negative rows.
+    """Return a classifier that separates positive from negative rows, by the features that say most about it.
 
-    Returns None if no classifier separates all of them.
+    It has as many features as possible: one that knows a single feature is lost where a page lacks it.
+    Returns None if no classifier separates all rows.
     """
     rows = [*positives, *negatives[:MAX_NEGATIVES]]
     truth = [number < len(positives) for number in range(len(rows))]
@@ -50,8 +53,9 @@ def learn_classifier(
         if sum(present) > 1
     }
     ranked = sorted(information, key=lambda f: (-information[f], f.distance, f.type, f.values))
-    for count in range(1, min(MAX_CLASSIFIER_FEATURES, len(ranked)) + 1):
-        classifier = _fit_naive_bayes(ranked[:count], presence, truth)
+    informative = [f for f in ranked if information[f] >= MIN_INFORMATION_SHARE * information[ranked[0]]]
+    for count in range(min(MAX_CLASSIFIER_FEATURES, len(informative)), 0, -1):
+        classifier = _fit_naive_bayes(informative[:count], presence, truth)
         if _separates(classifier, presence, truth):
             return classifier
     return None

@@ -20,7 +20,7 @@ from untemplate.page import Node, Page
 from untemplate.page.arrays import Bools, Ints, nearest_before
 from untemplate.page.captions import (
     count_pages_with_texts,
-    find_caption_places,
+    find_captions,
     may_be_caption,
     min_static_pages,
     static_key_at,
@@ -324,25 +324,12 @@ class SampleTable:
             for (path, text), pages in counts.items()
             if may_be_caption(text) and self._is_frequent(text, pages)
         }
-        return frozenset(static_key_at(path, text) for path, text in static | self._repeated_captions())
-
-    def _repeated_captions(self) -> set[tuple[str, str]]:
-        """Return the path and text of captions that are on some pages only, by how texts at their place repeat.
-
-        A place is a path or, where captions and values share it, the elements there that come first in their parent.
-        """
         is_first = (self.sibling["preceding"][self.ancestor(1)] == 0).tolist()
-        by_path: list[list[tuple[tuple[str, bool | None], str]]] = []
-        by_cell: list[list[tuple[tuple[str, bool | None], str]]] = []
-        for start, stop in pairwise(self.starts):
-            texts = [(row, self.rows[row]) for row in range(start, stop) if self.rows[row].is_text]
-            by_path.append([((node.path, None), node.text) for _, node in texts])
-            by_cell.append([((node.path, is_first[row]), node.text) for row, node in texts])
-        captions = set()
-        for pages in (by_path, by_cell):
-            for (path, _), texts_there in find_caption_places(pages).items():
-                captions |= {(path, text) for text in texts_there}
-        return captions
+        texts = [
+            [(self.rows[row], is_first[row]) for row in range(start, stop) if self.rows[row].is_text]
+            for start, stop in pairwise(self.starts)
+        ]
+        return frozenset(static_key_at(path, text) for path, text in static | find_captions(texts))
 
     def _texts_of_page(self, page: int) -> list[Node]:
         return [node for node in self.rows_of_page(page) if node.is_text]

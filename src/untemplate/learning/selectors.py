@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 
 from untemplate.learning.search import (
     Search,
     shared_features,
+    tag_path,
 )
 from untemplate.learning.variants import (
+    HEADINGS,
     Description,
     LearningTarget,
     Variant,
@@ -35,6 +38,8 @@ __all__ = [
 ]
 
 MAX_COMMITTEE = 3
+# How far above a text the heading may be that contains it.
+MAX_HEADING_LEVEL = 2
 # A coarser selector must find what the specific ones find on this share of the pages where both find something.
 # Swept with `python -m benchmarks.measure.constants`: 0.75 to 1 are alike.
 MIN_AGREEMENT = 0.9
@@ -69,16 +74,18 @@ def _find_alternative(
     if target.type is None or _has_own_captions(target):
         return []
     missed = [page for page in target.unlabeled_pages if not pick_rows(target, selectors, page)]
-    if not missed:
-        return []
-    for variant in alternatives:
+    for variant in alternatives if missed else ():
         if variant.region is None:
             continue
         selector = _measured_selector(target, variant.sets[0], variant.position, variant.region)
-        finds_more = any(fits_target(target, pick_rows(target, [selector], page)) for page in missed)
-        if finds_more and _agrees(target, selector, selectors):
+        if _finds_values(target, selector, missed) and _agrees(target, selector, selectors):
             return [selector]
     return []
+
+
+def _finds_values(target: LearningTarget, selector: Selector, pages: Iterable[int]) -> bool:
+    """Return True if a selector finds what can be the value on one of these pages, at least."""
+    return any(fits_target(target, pick_rows(target, [selector], page)) for page in pages)
 
 
 def _has_own_captions(target: LearningTarget) -> bool:
@@ -106,24 +113,43 @@ def _coarser_selectors(target: LearningTarget, variant: Variant) -> Iterator[Sel
 
 
 def learn_committee(target: LearningTarget, selectors: Sequence[Selector]) -> list[Selector]:
-    """Return the paper's choices: most general precise feature sets, each in other contexts than those before.
+    """Return the selector by heading, if there is one, and the paper's choices, as far as they agree with a rule.
 
     Of values with a caption, members are left out that find something on pages without the caption: they count.
     """
     positives = [row for page in target.rows for row in pick_rows(target, selectors, page)]
+    uncaptioned = _pages_without_caption(target)
+
+    def is_member(selector: Selector) -> bool:
+        return _agrees(target, selector, selectors) and not _finds_often(target, selector, uncaptioned)
+
+    by_heading = filter(is_member, _by_heading(target, positives))
+    general = filter(is_member, _general_selectors(target, positives))
+    return list(dict.fromkeys([*by_heading, *islice(general, MAX_COMMITTEE)]))
+
+
+def _general_selectors(target: LearningTarget, positives: Sequence[int]) -> Iterator[Selector]:
+    """Yield the most general precise feature sets, each in other contexts than those before (Algorithm 3)."""
     features = allowed_features(target, shared_features(target.table, positives))
     search = Search(target.table, positives, target.rows.keys(), target.universe, target.many)
-    uncaptioned = _pages_without_caption(target)
-    members: list[Selector] = []
-    while features and len(members) < MAX_COMMITTEE:
+    while features:
         best = search.best_by_distance(features)
         if best is None or not best.is_precise:
-            break
+            return
         features = without_contexts(features, best.features)
-        member = _measured_selector(target, best.features, 0)
-        if _agrees(target, member, selectors) and not _finds_often(target, member, uncaptioned):
-            members.append(member)
-    return members
+        yield _measured_selector(target, best.features, 0)
+
+
+def _by_heading(target: LearningTarget, rows: Sequence[int]) -> Iterator[Selector]:
+    """Yield the selector of the heading that contains all values, if it is the only one of its rank on each page.
+
+    Names change in a redesign, but the title remains the main heading of the page.
+    """
+    paths = [tag_path(target.table, row)[:MAX_HEADING_LEVEL] for row in rows]
+    shared = [tag for tag in paths[0] if all(tag in path for path in paths)] if paths else []
+    for tag in shared:
+        if tag.values[0] in HEADINGS and target.is_precise(target.bits([tag])):
+            yield _measured_selector(target, (tag,), 0)
 
 
 def _finds_often(target: LearningTarget, member: Selector, pages: Sequence[int]) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from statistics import mean
 
 from untemplate.learning.sample_table import SampleTable
@@ -154,11 +154,14 @@ class LearningTarget:
         gaps = (page for page, values in self.rows.items() if not values)
         return any(self.select(bits, page, 0) for page in gaps)
 
-    def labeled_rows(self) -> Iterator[int]:
-        """Yield the rows to describe: those of each value if there are many, else those of each page's first."""
+    def values_to_select(self) -> Iterator[list[int]]:
+        """Yield the rows of each value if there are many, else those of each page's first."""
         for values in self.rows.values():
-            for rows in values if self.many else values[:1]:
-                yield from rows
+            yield from values if self.many else values[:1]
+
+    def labeled_rows(self) -> Iterator[int]:
+        """Yield the rows to describe."""
+        return chain.from_iterable(self.values_to_select())
 
     def best_rows(self) -> list[int]:
         """Return the rows to describe that fit the places of the page's other attributes best."""
@@ -347,55 +350,63 @@ def _variants_in_regions(target: LearningTarget) -> Iterator[Variant]:
 
     They do not depend on what is between: a price may be inside a mark for reduced prices on some pages only.
     """
-    table = target.table
     for row in target.best_rows():
         if row in target.before:
             continue
-        own = own_names(table, row)
+        own = own_names(target.table, row)
         is_named = len(own) > 1 or own[0].values[0] in HEADINGS
-        for region in islice(named_regions(table, row), None if is_named else 1):
-            bits = target.bits(own, region)
-            for position in _positions(target, bits, [row]):
-                if abs(position) <= MAX_REGION_POSITION and target.accepts_everywhere(own, position, region):
-                    is_only = target.is_precise(bits)
-                    is_sure = is_only or (is_named and position in (1, -1))
-                    worth = WORTH_IN_REGION if is_sure else WORTH_COUNTED
-                    yield _make_variant(target, [own], 0 if is_only else position, worth, region=region)
+        for region in islice(named_regions(target.table, row), None if is_named else 1):
+            yield from _variants_in_region(target, row, own, region, is_named)
+
+
+def _variants_in_region(
+    target: LearningTarget, row: int, own: tuple[Feature, ...], region: Region, is_named: bool
+) -> Iterator[Variant]:
+    """Yield the variants of one region: the only node with these names there, or one of the first or last."""
+    bits = target.bits(own, region)
+    is_only = target.is_precise(bits)
+    for position in _positions(target, bits, [row]):
+        if abs(position) <= MAX_REGION_POSITION and target.accepts_everywhere(own, position, region):
+            is_sure = is_only or (is_named and position in (1, -1))
+            worth = WORTH_IN_REGION if is_sure else WORTH_COUNTED
+            yield _make_variant(target, [own], 0 if is_only else position, worth, region=region)
 
 
 def _general_variants(target: LearningTarget) -> Iterator[Variant]:
     """Yield what the values of all labeled pages share, by the paper's search (Algorithm 3).
 
-    Such values may differ in path and caption, and be told apart only by what follows them. Where all have the same
-    text of the template right before them, it is a condition: without it there is no value.
+    Such values may differ in path and caption, and be told apart only by what follows them.
     """
     positives = _one_row_per_value(target)
-    if not positives:
+    general = _most_general(target, positives) if positives else ()
+    if not general:
         return
+    paths = [tag_path(target.table, row) for row in positives]
+    shared_path = [tag for tag in paths[0] if all(tag in path for path in paths)]
+    specific = tuple(dict.fromkeys((*shared_path, *general)))
+    counts = any(feature.counts_siblings for feature in general)
+    yield _make_variant(target, [specific, general], 0, WORTH_COUNTED if counts else WORTH_GENERAL)
+
+
+def _most_general(target: LearningTarget, positives: Sequence[int]) -> tuple[Feature, ...]:
+    """Return the most general precise features of some rows; empty if there are none.
+
+    Where all rows have the same text of the template right before them, it is a condition: without it there is no
+    value.
+    """
     features = allowed_features(target, shared_features(target.table, positives))
     left = tuple(f for f in features if f.type == "out-left-text" and len(f.values) == 1)
     search = Search(target.table, positives, target.rows.keys(), target.bits(left), target.many)
-    best = search.judge((), search.universe)
-    if not best.is_precise:
-        found = search.best_by_distance(features)
-        if found is None or not found.is_precise:
-            return
-        best = found
-    path = set.intersection(*(set(tag_path(target.table, row)) for row in positives))
-    general = (*left, *best.features)
-    specific = (*sorted(path, key=lambda tag: tag.level), *general)
-    worth = WORTH_COUNTED if any(feature.counts_siblings for feature in best.features) else WORTH_GENERAL
-    yield _make_variant(target, [tuple(dict.fromkeys(specific)), general], 0, worth)
+    if search.judge(left, search.universe).is_precise:
+        return left
+    best = search.best_by_distance(features)
+    return (*left, *best.features) if best and best.is_precise else ()
 
 
 def _one_row_per_value(target: LearningTarget) -> list[int]:
     """Return a row for each value: the best-weighted of its rows, if possible at the path of the others."""
     weights, table = target.weights, target.table
-    values = [
-        rows[:MAX_OCCURRENCES]
-        for values in target.rows.values()
-        for rows in (values if target.many else values[:1])
-    ]
+    values = [rows[:MAX_OCCURRENCES] for rows in target.values_to_select()]
     paths = Counter(path for rows in values for path in {table.rows[row].path for row in rows})
     return [
         max(rows, key=lambda row: (weights.get(row, 1.0), paths[table.rows[row].path])) for rows in values
@@ -424,10 +435,14 @@ def _make_variant(
     texts = {target.table.rows[rows[0]].text for rows in selected if rows}
     fitting = sum(fits_target(target, rows) for rows in selected)
     variety = min(1.0, len(texts) / (FULL_VARIETY_SHARE * fitting)) if fitting else 1.0
-    labeled = [target.select(bits, page, position)[0] for page in covered]
-    weight = mean(target.weights.get(row, 1.0) for row in labeled) if labeled else 0.0
+    weight = _mean_weight(target, [target.select(bits, page, position)[0] for page in covered])
     score = worth * weight * (fitting + UNSEEN_PAGES) * (1 + variety) / 2
     return Variant(tuple(sets), position, covered, score, len(texts), counted, region)
+
+
+def _mean_weight(target: LearningTarget, rows: Sequence[int]) -> float:
+    """Return how well rows fit the places of the page's other attributes, on average; 0 if there are none."""
+    return mean(target.weights.get(row, 1.0) for row in rows) if rows else 0.0
 
 
 def fits_target(target: LearningTarget, rows: Sequence[int]) -> bool:

@@ -17,9 +17,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice, pairwise
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from lxml import etree
 
@@ -32,6 +33,7 @@ __all__ = [
     "CaptionFinder",
     "count_pages_with_texts",
     "find_caption_places",
+    "find_captions",
     "join_texts",
     "may_be_caption",
     "min_static_pages",
@@ -128,28 +130,62 @@ def find_caption_places(pages: Sequence[Sequence[tuple[_Place, str]]]) -> dict[_
         >>> sorted(find_caption_places(pages)[0])
         ['Born', 'Died', 'Kin']
     """
-    counts: Counter[tuple[_Place, str]] = Counter()
-    texts_at: Counter[_Place] = Counter()
-    pages_at: Counter[_Place] = Counter()
-    successive: Counter[_Place] = Counter()
-    for texts in pages:
-        counts.update(set(texts))
-        texts_at.update(place for place, _ in texts)
-        pages_at.update({place for place, _ in texts})
-        successive.update(place for (place, _), (after, _) in pairwise(texts) if place == after)
-    repeated: Counter[_Place] = Counter()
+    places = _count_at_places(pages)
     captions: dict[_Place, set[str]] = {}
-    for (place, text), count in counts.items():
+    repeated: Counter[_Place] = Counter()
+    for (place, text), count in places.pages_with.items():
         if count > 1 and may_be_caption(text):
             repeated[place] += count
             captions.setdefault(place, set()).add(text)
     return {
         place: frozenset(texts)
         for place, texts in captions.items()
-        if repeated[place] >= MIN_REPEATED_SHARE * texts_at[place]
-        and texts_at[place] >= MIN_CAPTIONS_PER_PAGE * pages_at[place]
-        and successive[place] <= MAX_SUCCESSIVE_SHARE * texts_at[place]
+        if places.are_of_captions(place, repeated[place])
     }
+
+
+@dataclass(frozen=True)
+class _PlaceCounts(Generic[_Place]):
+    """Counts of texts: pages with a text at a place; at a place all texts, pages, and texts that one more follows."""
+
+    pages_with: Counter[tuple[_Place, str]]
+    texts: Counter[_Place]
+    pages: Counter[_Place]
+    successive: Counter[_Place]
+
+    def are_of_captions(self, place: _Place, repeated: int) -> bool:
+        """Return True if a place of which this many texts are on several pages is one of captions."""
+        texts = self.texts[place]
+        if repeated < MIN_REPEATED_SHARE * texts or texts < MIN_CAPTIONS_PER_PAGE * self.pages[place]:
+            return False
+        return self.successive[place] <= MAX_SUCCESSIVE_SHARE * texts
+
+
+def _count_at_places(pages: Sequence[Sequence[tuple[_Place, str]]]) -> _PlaceCounts[_Place]:
+    counts = _PlaceCounts[_Place](Counter(), Counter(), Counter(), Counter())
+    for texts in pages:
+        places = [place for place, _ in texts]
+        counts.pages_with.update(set(texts))
+        counts.texts.update(places)
+        counts.pages.update(set(places))
+        counts.successive.update(place for place, following in pairwise(places) if place == following)
+    return counts
+
+
+def find_captions(pages: Sequence[Sequence[tuple[Node, bool]]]) -> set[tuple[str, str]]:
+    """Return the path and text of captions that may be on some pages only, by how texts repeat at their place.
+
+    A place is a path or, where captions and values share it, the elements there that come first in their parent.
+
+    Args:
+        pages: the text nodes of each page, each with True if its element is the first child of its parent.
+    """
+    by_path = [[((node.path, None), node.text) for node, _ in page] for page in pages]
+    by_cell = [[((node.path, is_first), node.text) for node, is_first in page] for page in pages]
+    captions: set[tuple[str, str]] = set()
+    for (path, _), texts in (*find_caption_places(by_path).items(), *find_caption_places(by_cell).items()):
+        captions |= {(path, text) for text in texts}
+    return captions
 
 
 def may_be_caption(text: str, max_length: int = MAX_CAPTION_LENGTH) -> bool:

@@ -6,10 +6,11 @@ and the value is cut out of the node's text.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from operator import itemgetter
 
 import re2
 from lxml import etree
@@ -17,7 +18,7 @@ from lxml import etree
 from untemplate.page import Node, Page
 from untemplate.page.captions import CaptionFinder, join_texts, static_key
 from untemplate.page.embedded_data import META
-from untemplate.rules.embedded_selection import embedded_nodes, same_texts
+from untemplate.rules.embedded_selection import embedded_nodes, same_texts, with_other_syntax
 from untemplate.rules.node_selection import (
     Candidates,
     feature_matches_at_or_above,
@@ -55,16 +56,19 @@ class Match:
         text: the value.
         rule: which part of the rule found it, such as `price#1` or `price#committee-2`.
         confidence: the share of the committee that agrees.
+        is_doubtful: True if only a minority of the committee found it.
     """
 
     node: Node
     text: str
     rule: str
     confidence: float
+    is_doubtful: bool = False
 
-    def with_confidence(self, confidence: float) -> Match:
-        """Return the same match with another confidence."""
-        return Match(self.node, self.text, self.rule, confidence)
+    def with_confidence(self, confidence: float, is_doubtful: bool | None = None) -> Match:
+        """Return the same match with another confidence; as doubtful as before unless that is given."""
+        doubtful = self.is_doubtful if is_doubtful is None else is_doubtful
+        return Match(self.node, self.text, self.rule, confidence, doubtful)
 
 
 def apply_wrapper(
@@ -144,7 +148,7 @@ class _RuleRun:
             if not (matches := self._read_embedded(selector)):
                 continue
             if _are_same(matches, visible):
-                return _with_confidence(visible, AGREED)
+                return _with_confidence(visible, AGREED, is_doubtful=False)
             # Meta tags are made for lists of links: they confirm what the page shows, and do not correct it.
             if selector.path.source == META and visible:
                 continue
@@ -159,10 +163,18 @@ class _RuleRun:
         return all(self.page.shows(match.text) for match in matches)
 
     def _read_embedded(self, selector: EmbeddedSelector) -> list[Match]:
-        """Return the values that a selector finds in the embedded data."""
+        """Return the values that a selector finds in the embedded data, whichever syntax the page uses for them."""
         embedded = self.page.embedded_with(selector.path.source)
         number = self.rule.embedded.index(selector) + 1
         name = f"{self.attribute.name}#embedded-{number}"
+        for same in (selector, *with_other_syntax(selector, embedded)):
+            if matches := self._embedded_matches(same, name):
+                return matches
+        return []
+
+    def _embedded_matches(self, selector: EmbeddedSelector, name: str) -> list[Match]:
+        """Return the values of one syntax, as far as they are allowed."""
+        embedded = self.page.embedded_with(selector.path.source)
         matches = []
         for node in embedded_nodes(selector, embedded, self.page.tree):
             if self._is_allowed(node.text):
@@ -184,9 +196,9 @@ class _RuleRun:
 
     def _read_values(self, selector: Selector, name: str) -> list[Match]:
         """Return the values at the nodes that a selector selects."""
-        nodes = select_candidates(selector, self.candidates, self.captions)
+        nodes: Iterable[Node] = select_candidates(selector, self.candidates, self.captions)
         if self.rule.classifier is not None:
-            nodes = self._pick_likeliest(self.rule.classifier, nodes)
+            nodes = self._pick_likely(self.rule.classifier, nodes)
         matches = self._matches_at_one(nodes, name) if self._uses_one_node else self._matches_at(nodes, name)
         if not self.page.is_complete and not self._is_final(selector, matches):
             raise NeedsCompletePage
@@ -227,16 +239,16 @@ class _RuleRun:
             agreeing += member_texts == texts
         return _with_confidence(matches, trust * agreeing / voting)
 
-    def _pick_likeliest(self, classifier: CandidateClassifier, nodes: Iterable[Node]) -> Iterator[Node]:
-        """Yield the candidate with the highest probability, if it is more likely the value than not."""
-        likeliest, highest = None, 0.5
+    def _pick_likely(self, classifier: CandidateClassifier, nodes: Iterable[Node]) -> list[Node]:
+        """Return the candidates that are more likely the value than not; only the likeliest if one is wanted."""
+        probabilities: list[tuple[float, Node]] = []
         for node in nodes:
             matches = partial(feature_matches_at_or_above, node=node, captions=self.captions)
-            probability = classifier.probability(matches)
-            if probability > highest:
-                likeliest, highest = node, probability
-        if likeliest is not None:
-            yield likeliest
+            probabilities.append((classifier.probability(matches), node))
+        likely = [(probability, node) for probability, node in probabilities if probability > 0.5]
+        if self.attribute.many or not likely:
+            return [node for _, node in likely]
+        return [max(likely, key=itemgetter(0))[1]]
 
     def _value_texts(self, node: Node) -> list[str]:
         """Return the values that begin at this node: joined, cut to their range, and checked."""
@@ -307,16 +319,20 @@ class _RuleRun:
     def _find_by_committee(self) -> list[Match]:
         """Return what the committee finds where no selector finds anything.
 
-        More than half of it, by weight, must agree, or two members that select different kinds of nodes.
+        More than half of it, by weight, must agree, or two members that select different kinds of nodes. A mandatory
+        value is on every page: there, one member is enough if the title of the page repeats what it finds.
         """
         votes = self._collect_votes()
         total = sum(vote.weight for vote in votes.values())
+        votes.pop((), None)
         if not total:
             return []
-        for texts, vote in votes.items():
-            share = vote.weight / total
-            if texts and (share > 0.5 or len(vote.nodes) > 1):
-                return _with_confidence(vote.matches, share / 2)
+        for vote in votes.values():
+            if 2 * vote.weight > total or len(vote.nodes) > 1:
+                return _with_confidence(vote.matches, vote.weight / total / 2)
+        for vote in votes.values():
+            if self.attribute.mandatory and self.page.has_title_with(vote.matches[0].text):
+                return _with_confidence(vote.matches, vote.weight / total / 2, is_doubtful=True)
         return []
 
     def _collect_votes(self) -> dict[tuple[str, ...], _Vote]:
@@ -350,5 +366,7 @@ def _are_same(matches: Sequence[Match], others: Sequence[Match]) -> bool:
     return same_texts([match.text for match in matches], [match.text for match in others])
 
 
-def _with_confidence(matches: Sequence[Match], confidence: float) -> list[Match]:
-    return [match.with_confidence(confidence) for match in matches]
+def _with_confidence(
+    matches: Sequence[Match], confidence: float, is_doubtful: bool | None = None
+) -> list[Match]:
+    return [match.with_confidence(confidence, is_doubtful) for match in matches]

@@ -8,13 +8,14 @@ visible value does, and values on which both agree are nearly always right.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from untemplate.page import Node
-from untemplate.page.embedded_data import EmbeddedData, html_lines, html_to_text
+from untemplate.page.embedded_data import NAMING_KEYS, TYPED_SOURCES, EmbeddedData, html_lines, html_to_text
 from untemplate.page.locating import letters_and_digits
 from untemplate.rules.rule import EmbeddedSelector
 
-__all__ = ["MAX_EMBEDDED_TEXT", "embedded_nodes", "embedded_texts", "same_texts"]
+__all__ = ["MAX_EMBEDDED_TEXT", "embedded_nodes", "embedded_texts", "same_texts", "with_other_syntax"]
 
 # Longer texts are not values.
 MAX_EMBEDDED_TEXT = 20_000
@@ -28,6 +29,22 @@ def embedded_texts(selector: EmbeddedSelector, embedded: EmbeddedData) -> list[s
     if selector.position:
         return texts[selector.position - 1 : selector.position]
     return texts
+
+
+def with_other_syntax(selector: EmbeddedSelector, embedded: EmbeddedData) -> Iterator[EmbeddedSelector]:
+    """Yield a selector of the same names in the other syntaxes of a vocabulary, if its own has no such object.
+
+    A redesigned page may say in JSON-LD what it said in microdata. There, texts may be inside objects, as steps are.
+    """
+    path = selector.path
+    if path.source not in TYPED_SOURCES or not path.type:
+        return
+    if any(data_object.type == path.type for data_object in embedded.objects(path.source)):
+        return
+    ends = path.ends or NAMING_KEYS
+    for source in TYPED_SOURCES:
+        if source != path.source:
+            yield replace(selector, path=replace(path, source=source, ends=ends), skips_repeats=True)
 
 
 def embedded_nodes(selector: EmbeddedSelector, embedded: EmbeddedData, root: object) -> Iterator[Node]:

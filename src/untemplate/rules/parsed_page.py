@@ -119,6 +119,12 @@ class ParsedPage:
             raise NeedsCompletePage
         return self._embedded
 
+    def has_title_with(self, text: str) -> bool:
+        """Return True if the page's title, as in a browser's tab, contains this text in letters and digits."""
+        title = self.tree.find(".//title")
+        wanted = letters_and_digits(text)
+        return title is not None and bool(wanted) and wanted in letters_and_digits(title.text or "")
+
     def shows(self, text: str) -> bool:
         """Return True if a reader of the page can read this text, comparing letters and digits.
 

@@ -192,7 +192,9 @@ class EmbeddedSelector:
 
 @dataclass(frozen=True, slots=True)
 class CandidateClassifier:
-    """Naive Bayes that picks one of a selector's candidates, for when no XPath is precise (Vertex III-C.3).
+    """Naive Bayes that picks from a selector's candidates, for when no XPath is precise (Vertex III-C.3).
+
+    It picks the likeliest one; of a `many` attribute, all that are more likely a value than not.
 
     Attributes:
         prior: log odds that any candidate is the value.
@@ -313,6 +315,13 @@ class Rule:
     single: bool = False
     disputed: bool = False
     embedded: tuple[EmbeddedSelector, ...] = ()
+
+    @property
+    def support(self) -> float:
+        """The share of the unlabeled sample pages on which one of its selectors, at least, finds something."""
+        supports = [selector.support for selector in self.selectors]
+        supports += [selector.support for selector in self.embedded]
+        return max(supports)
 
 
 @dataclass(frozen=True)
