@@ -52,6 +52,7 @@ MAX_STEPS = 1000
 MAX_CAPTION_LENGTH = 80
 """Characters of a caption; longer texts are content."""
 
+# Set on made-up infoboxes (`tests/learning/trials.py`) and not swept; SWDE is the same with and without.
 # A place is one of captions if at least this share of the texts there also occurs there on other pages …
 MIN_REPEATED_SHARE = 0.8
 # … if it has at least this many texts on a page: the frequent values of a field are alone …
