@@ -202,7 +202,7 @@ def is_same_or_edited(some: Sequence[str], others: Sequence[str], attribute: Att
     """
     if same_values(some, others, attribute.type):
         return True
-    return len(some) == len(others) and _is_edited(" ".join(some), " ".join(others))
+    return len(some) == len(others) and all(map(_is_edited, some, others))
 
 
 def _is_edited(text: str, other: str) -> bool:
