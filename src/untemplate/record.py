@@ -23,6 +23,7 @@ class Reason(StrEnum):
     """
 
     NOT_ON_PAGE = "not on this page"
+    UNDECIDED = "the labels do not decide which values are right"
     NO_RULE = "no rule for this attribute"
     NO_WRAPPER = "no rules match this page"
     NEEDS_LABELS = "this kind of page needs labels"

@@ -166,3 +166,13 @@ def test_made_up_sites_tell_the_truth() -> None:
             said += 1
             assert any(true in (label.value or "") for true in site.truth[label.page][label.attribute])
     assert said > 10
+
+
+@pytest.mark.parametrize("name", ["Step {}", "{}."])
+def test_texts_that_only_count_others_are_no_values(name: str) -> None:
+    texts = ["Chop the leek.", "Fry it.", "Serve."]
+    steps = [{"name": name.format(n), "text": text} for n, text in enumerate(texts, 1)]
+    shown = "".join(f"<li><b>{step['name']}</b> {step['text']}</li>" for step in steps)
+    schema = Schema("recipe", {"steps": Attribute("steps", many=True)})
+    one = page(script({"@type": "Recipe", "steps": steps}), shown)
+    assert [label.value for label in EmbeddedLabeler(schema).label([one])] == texts

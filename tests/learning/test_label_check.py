@@ -32,3 +32,10 @@ def test_fits_add_up_and_name_the_first_page() -> None:
         LabelFit(2, 2, 2, "a").problem == "the rule returns 2 values that the labels do not have: look at a"
     )
     assert LabelFit(2, 2).problem is None
+
+
+def test_a_rule_that_returns_none_of_its_labeled_lists_is_not_believed() -> None:
+    assert LabelFit(12, 1, 0, "a", lost=11).returns_other_lists
+    assert not LabelFit(12, 11, 1, "a", lost=1).returns_other_lists, "one member is spelled differently"
+    assert not LabelFit(4, 3, 0, "a").returns_other_lists, "the page does not show the fourth"
+    assert not LabelFit(12, 8, 0, "b", fitting=1, lost=4).returns_other_lists, "it fits another page"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.learning.lessons import extract, labels_of, schema_of, site
-from untemplate import Attribute, Label, Schema
+from untemplate import Attribute, Label, Reason, Schema
 from untemplate.pipeline import learn_site
 from untemplate.rules.in_words import explain_rule
 
@@ -97,3 +97,23 @@ def test_one_label_that_is_not_on_the_page_does_not_fail_the_list() -> None:
     assert any("1 of 4 labeled values" in problem for problem in report.problems)
     records = list(learned.rules.extract(site(bodies)))
     assert [[value.text for value in record.values["ingredients"]] for record in records] == items
+
+
+def steps_page(number: int, titled: bool) -> str:
+    """Return a recipe with four steps, in one section or in two with titles."""
+    step = "<li>Step {0} of recipe {1}: stir it slowly until it is thick, then let it rest.</li>"
+    items = [step.format(k, number) for k in range(4)]
+    title = "</ol><h3>For the icing</h3><ol>" if titled else ""
+    return f"<h1>Recipe {number}</h1><div class=steps><ol>{''.join(items[:2])}{title}{''.join(items[2:])}</ol></div>"
+
+
+def test_whether_titles_are_steps_is_asked_and_not_guessed() -> None:
+    pages = site([steps_page(number, titled=number == 3) for number in range(6)])
+    texts = [node.text for node in pages[0].nodes if node.text.startswith("Step")]
+    learned = learn_site(pages, label(texts), SCHEMA)
+    ((report,),) = learned.reports.values()
+    assert report.label_next == "3"
+    assert "does not look like the labeled ones" in report.problems[0]
+    records = list(learned.rules.extract(pages))
+    assert records[3].missing["ingredients"] == Reason.UNDECIDED
+    assert [len(record.values.get("ingredients", ())) for record in records] == [4, 4, 4, 0, 4, 4]

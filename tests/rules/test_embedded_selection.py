@@ -11,7 +11,7 @@ from untemplate import Attribute, Page, Rules, Schema
 from untemplate.page import Signature
 from untemplate.page.embedded_data import DataPath
 from untemplate.rules import Rule, Selector, Wrapper, parsed_page
-from untemplate.rules.applying import Match, apply_wrapper
+from untemplate.rules.applying import UNDECIDED, Match, apply_wrapper
 from untemplate.rules.embedded_selection import embedded_texts
 from untemplate.rules.feature import Feature
 from untemplate.rules.rule import EmbeddedSelector
@@ -86,6 +86,19 @@ def test_ways_to_select() -> None:
     assert embedded_texts(replace(all_texts, lines=True), data)[3:] == ["Cook.", "Stir.", "Serve."]
     assert embedded_texts(replace(all_texts, skips_repeats=True), data)[:2] == ["Chop it.", "Then"]
     assert embedded_texts(replace(all_texts, position=5), data) == ["Serve."]
+
+
+@pytest.mark.parametrize(("committee", "is_decided"), [((), True), (("b",), False)])
+def test_a_list_that_differs_from_a_doubtful_one_on_the_page_is_undecided(
+    committee: tuple[str, ...], is_decided: bool
+) -> None:
+    members = Selector("text()", (Feature("tag", 1, ("li",)),))
+    doubts = tuple(Selector("text()", (Feature("tag", 1, (tag,)),)) for tag in committee)
+    rule = Rule("steps", (members,), doubts, embedded=(EmbeddedSelector(STEPS),))
+    one = page("<li>leek<li>salt<p>oil<b>water</b>", steps=["leek", "oil"])
+    matches = apply_wrapper(wrapper(rule), one, SCHEMA.attributes)["steps"]
+    assert [match.text for match in matches] == ["leek", "oil"]
+    assert (matches[0].confidence > UNDECIDED) is is_decided
 
 
 def test_records_know_the_path() -> None:

@@ -12,7 +12,7 @@ from untemplate.errors import PageError, RulesError, why
 from untemplate.extraction.matching import Success, WrapperIndex
 from untemplate.page import Page
 from untemplate.record import Reason, Record, Value
-from untemplate.rules.applying import Match, apply_rules, apply_wrapper
+from untemplate.rules.applying import UNDECIDED, Match, apply_rules, apply_wrapper
 from untemplate.rules.file_format import format_rules, parse_rules
 from untemplate.rules.parsed_page import ParsedPage
 from untemplate.rules.record_pages import RecordPage, split_records
@@ -139,10 +139,13 @@ class Rules:
         position = result.record_page.position if result.record_page else None
         record = Record(page.url, page.id, wrapper.cluster, position=position)
         for name, attribute in self.schema.attributes.items():
-            if matches := result.matches.get(name):
-                record.values[name] = [result.make_value(match, attribute, page) for match in matches]
-            else:
+            matches = result.matches.get(name)
+            if not matches:
                 record.missing[name] = _reason_missing(name, wrapper)
+            elif matches[0].confidence == UNDECIDED:
+                record.missing[name] = Reason.UNDECIDED
+            else:
+                record.values[name] = [result.make_value(match, attribute, page) for match in matches]
         return record
 
     def _match_page(self, page: Page) -> tuple[Wrapper | None, list[_Result]]:

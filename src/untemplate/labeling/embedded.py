@@ -28,6 +28,8 @@ SOURCE = "embedded"
 
 # Objects of a page that are compared; the first of each type counts.
 MAX_COMPARED_OBJECTS = 200
+# Letters of a text that numbers the steps of a list, such as "Step 1" or "Schritt 1".
+MAX_NUMBERING_LETTERS = 8
 
 _Key = tuple[str, str]
 """A source and a type of objects in it."""
@@ -113,7 +115,7 @@ class _NamedValues:
                 ways = _ways_to_read(path, attribute)
                 readings = [_read_texts(selector, self.page, attribute) for selector in ways]
                 if any(readings):
-                    yield attribute.name, list(filter(None, readings))
+                    yield attribute.name, sorted(filter(None, readings), key=_has_numbering)
 
     def find_labels(self, attribute: Attribute, roots: Sequence[_Key]) -> list[Label]:
         """Return the labels of an attribute: what the first root says, read in the first way that the page shows."""
@@ -197,6 +199,16 @@ def _read_texts(selector: EmbeddedSelector, page: Page, attribute: Attribute) ->
     if attribute.many and len(texts) == 1:
         return embedded_texts(replace(selector, lines=True), page.embedded)
     return texts
+
+
+def _has_numbering(texts: Sequence[str]) -> bool:
+    """Return True if many texts only count the others: they are the same but for digits, as "Step 1" and "Step 2"."""
+    words: Counter[str] = Counter()
+    for key in map(letters_and_digits, texts):
+        without_digits = "".join(letter for letter in key if not letter.isdigit())
+        if without_digits != key and len(without_digits) <= MAX_NUMBERING_LETTERS:
+            words[without_digits] += 1
+    return bool(words) and 3 * max(words.values()) >= len(texts) > 1
 
 
 def _choose_root(pages: Sequence[_NamedValues], schema: Schema) -> _Key | None:

@@ -200,7 +200,7 @@ def _learn_list(
     learned = learn_value_list(table, located)
     if learned is None:
         return None
-    rule = Rule(attribute.name, learned.selectors, learned.committee)
+    rule = Rule(attribute.name, learned.selectors, learned.committee, look=learned.look)
     target = LearningTarget(table, learned.selectors[0].node, {page: [] for page in labels}, many=True)
     problems = [
         explain_lost_values(table, page, found[0].lost, len(labels[page]))
@@ -208,7 +208,18 @@ def _learn_list(
         if found[0].lost
     ]
     report = replace(_report_rule(rule, target, problems), coverage=learned.coverage)
+    if learned.other_look is not None:
+        report = _ask_about_look(report, table.pages[learned.other_look].id)
     return report if learned.disputed is None else _add_dispute(report, table.pages[learned.disputed].id)
+
+
+def _ask_about_look(report: AttributeReport, page: str) -> AttributeReport:
+    """Return a report that asks for the label of a page whose list does not look like the labeled ones."""
+    problem = (
+        f"the list of {page} does not look like the labeled ones, as if it had titles of sections. Such lists are "
+        "not extracted until one is labeled: label that page"
+    )
+    return replace(report, problems=[*report.problems, problem], label_next=page)
 
 
 def _add_dispute(report: AttributeReport, page: str) -> AttributeReport:

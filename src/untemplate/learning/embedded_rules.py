@@ -11,12 +11,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 
 from untemplate.labeling import Label
 from untemplate.page import Page
 from untemplate.page.embedded_data import META, NAMING_KEYS, TYPED_SOURCES, DataObject, DataPath, html_to_text
 from untemplate.page.locating import clean_value, letters_and_digits
 from untemplate.rules.embedded_selection import MAX_EMBEDDED_TEXT, embedded_texts
+from untemplate.rules.list_look import are_sentences
 from untemplate.rules.rule import EmbeddedSelector
 from untemplate.schema import Attribute, Schema
 
@@ -49,13 +51,14 @@ class _Wanted:
 
 @dataclass
 class _Candidate:
-    """A path with the labeled pages that it fits, and what it says about the other pages."""
+    """A path with the labeled pages that it fits, what it says about the other pages, and what members are."""
 
     selector: EmbeddedSelector
     attribute: Attribute
     fits: int = 0
     values: list[tuple[str, ...]] = field(default_factory=list)
     is_constant: bool = False
+    of_sentences: bool = False
 
     @property
     def is_named(self) -> bool:
@@ -100,13 +103,7 @@ def _find_wanted(labels: Sequence[Label], page: Page, schema: Schema) -> Iterato
 
 def _find_candidates(wanted: Sequence[_Wanted], unlabeled: Sequence[Page]) -> list[_Candidate]:
     """Return the paths that fit most labeled pages, with what they select on unlabeled ones."""
-    selectors: dict[EmbeddedSelector, None] = {}
-    for one in wanted:
-        if one.keys:
-            selectors.update(dict.fromkeys(_selectors_on_page(one)))
-    candidates = [_Candidate(selector, wanted[0].attribute) for selector in selectors]
-    for candidate in candidates:
-        candidate.fits = sum(one.is_selected_by(candidate.selector) for one in wanted)
+    candidates = _make_candidates(wanted)
     most = max((candidate.fits for candidate in candidates), default=0)
     if 2 * most <= len(wanted):
         return []
@@ -115,6 +112,21 @@ def _find_candidates(wanted: Sequence[_Wanted], unlabeled: Sequence[Page]) -> li
     for candidate in best:
         _try_on_pages(candidate, unlabeled, labeled_values)
     return best
+
+
+def _make_candidates(wanted: Sequence[_Wanted]) -> list[_Candidate]:
+    """Return the paths that may select the labeled values of any page, with how many pages they fit."""
+    selectors: dict[EmbeddedSelector, None] = {}
+    for one in wanted:
+        if one.keys:
+            selectors.update(dict.fromkeys(_selectors_on_page(one)))
+    attribute = wanted[0].attribute
+    of_sentences = are_sentences(chain.from_iterable(one.keys for one in wanted))
+    candidates = []
+    for selector in selectors:
+        fits = sum(one.is_selected_by(selector) for one in wanted)
+        candidates.append(_Candidate(selector, attribute, fits, of_sentences=of_sentences))
+    return candidates
 
 
 def _try_on_pages(candidate: _Candidate, pages: Sequence[Page], labeled: set[tuple[str, ...]]) -> None:
@@ -149,8 +161,9 @@ def _choose(
             len(path.keys),
             candidate.is_constant,
             selector.position,
-            # Whether titles of sections belong to a list cannot be known from a page without any. Mostly they do.
-            len(path.ends) <= 1,
+            # Whether titles of sections belong to a list cannot be known from a page without any. They mostly do if
+            # the members are sentences, but are not items.
+            (len(path.ends) > 1) != candidate.of_sentences,
             path.only_first_end,
             # Names of steps that their texts repeat are not members of their own.
             len(path.ends) > 1 and not path.only_first_end and not selector.skips_repeats,

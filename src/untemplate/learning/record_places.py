@@ -10,7 +10,7 @@ A place inside a unit that the page repeats, such as one product of a list of ot
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -18,6 +18,7 @@ from untemplate.labeling import Label
 from untemplate.learning.occurrences import PageLabels, occurrences_in_nodes
 from untemplate.learning.sample_table import SampleTable
 from untemplate.learning.value_lists import ListPlace, element_around, find_list_places
+from untemplate.page.locating import Occurrence
 from untemplate.schema import Attribute, Schema
 
 __all__ = [
@@ -64,42 +65,69 @@ def weigh_labels(
 ) -> dict[str, dict[int, float]]:
     """Return for each attribute the weight of each element around a labeled value, over all labeled pages."""
     weights: dict[str, dict[int, float]] = {name: {} for name in labels_of}
-    for page in sorted({page for labels in labels_of.values() for page in labels}):
-        places: dict[str, AttributePlaces] = {}
-        for name, labels in labels_of.items():
-            present = [label for label in labels.get(page, ()) if not label.is_gap]
-            attribute = schema.attributes.get(name, Attribute(name))
-            if present:
-                places[name] = _find_places(table, page, present, attribute)
+    pages = set[int]().union(*labels_of.values())
+    for page in sorted(pages):
+        places = _places_on_page(table, page, labels_of, schema)
         if len(places) > 1:
             for name, of_page in weigh_places(table, places).items():
                 weights[name].update(of_page)
     return weights
 
 
+def _places_on_page(
+    table: SampleTable, page: int, labels_of: Mapping[str, PageLabels], schema: Schema
+) -> dict[str, AttributePlaces]:
+    """Return where each attribute may be on a labeled page, if it has a value there."""
+    places: dict[str, AttributePlaces] = {}
+    for name, labels in labels_of.items():
+        present = [label for label in labels.get(page, ()) if not label.is_gap]
+        if present:
+            attribute = schema.attributes.get(name, Attribute(name))
+            places[name] = _find_places(table, page, present, attribute)
+    return places
+
+
 def _find_places(
     table: SampleTable, page: int, labels: Sequence[Label], attribute: Attribute
 ) -> AttributePlaces:
     """Return where an attribute may be on a labeled page: at spans that equal its values, else inside texts."""
-    with_elements = table.with_elements
     if len(labels) > 1:
-        lists = find_list_places(with_elements, page, [label.value or "" for label in labels])
-        around = ((element_around(with_elements, place),) for place in lists)
-        return AttributePlaces(tuple(around), is_list=True)
+        return _find_list_places(table.with_elements, page, labels)
     (occurrences,) = occurrences_in_nodes(table, {page: labels}, attribute)[page]
     is_link = attribute.type in ("url", "image")
-    visible = [o for o in occurrences if o.mode in ("node", "span") or (is_link and o.mode == "attribute")]
-    inside: dict[tuple[int, ...], None] = dict.fromkeys((int(table.ancestor(1)[o.row]),) for o in visible)
+    modes = ("node", "span", "attribute") if is_link else ("node", "span")
+    complete = dict.fromkeys(_elements_in_mode(table, occurrences, modes))
     if labels[0].xpath is None:
-        spans = with_elements.spans(page)
-        for span in spans.find(labels[0].value or ""):
-            elements = (int(with_elements.ancestor(1)[row]) for row in reversed(spans.rows_at[span]))
-            inside.setdefault(tuple(dict.fromkeys(elements)))
-    parts = dict.fromkeys((int(table.ancestor(1)[o.row]),) for o in occurrences if o.mode == "part")
-    if not inside:
-        hidden = ((int(table.ancestor(1)[o.row]),) for o in occurrences if o.mode == "attribute")
+        for elements in _elements_at_spans(table.with_elements, page, labels[0].value or ""):
+            complete.setdefault(elements)
+    parts = dict.fromkeys(_elements_in_mode(table, occurrences, ("part",)))
+    if not complete:
+        hidden = _elements_in_mode(table, occurrences, ("attribute",))
         return AttributePlaces(tuple(dict.fromkeys((*parts, *hidden))))
-    return AttributePlaces(tuple(inside), parts=tuple(place for place in parts if place not in inside))
+    return AttributePlaces(tuple(complete), parts=tuple(place for place in parts if place not in complete))
+
+
+def _find_list_places(table: SampleTable, page: int, labels: Sequence[Label]) -> AttributePlaces:
+    """Return the elements around each place where the values of a list follow each other."""
+    lists = find_list_places(table, page, [label.value or "" for label in labels])
+    return AttributePlaces(tuple((element_around(table, place),) for place in lists), is_list=True)
+
+
+def _elements_in_mode(
+    table: SampleTable, occurrences: Iterable[Occurrence], modes: Sequence[str]
+) -> Iterator[tuple[int, ...]]:
+    """Yield the element that contains each occurrence of these modes."""
+    for occurrence in occurrences:
+        if occurrence.mode in modes:
+            yield (int(table.ancestor(1)[occurrence.row]),)
+
+
+def _elements_at_spans(table: SampleTable, page: int, value: str) -> Iterator[tuple[int, ...]]:
+    """Yield the elements whose text is the value, innermost first, for each place of the page."""
+    spans = table.spans(page)
+    for span in spans.find(value):
+        elements = (int(table.ancestor(1)[row]) for row in reversed(spans.rows_at[span]))
+        yield tuple(dict.fromkeys(elements))
 
 
 def weigh_places(table: SampleTable, places: Mapping[str, AttributePlaces]) -> dict[str, dict[int, float]]:

@@ -5,7 +5,7 @@ This is the last step of `learn_cluster`. Healing and the web server, which choo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from untemplate.labeling import Label
@@ -41,18 +41,23 @@ def learn_sample(table: SampleTable, labels: Mapping[Page, Sequence[Label]], sch
     unlabeled = [page for page in table.pages if page not in labels]
     embedded = learn_embedded(labels, unlabeled, schema)
     reports = [_with_embedded(report, embedded.get(report.attribute, ())) for report in reports]
-    rules = {report.attribute: report.rule for report in reports if report.rule}
     static = tuple(sorted(table.static))
-    fits = check_labels(Wrapper("", (), 0, "*", rules, static), labels, schema)
-    return LearnedRules(rules, static, [_add_fit(report, fits) for report in reports])
+    fits = check_labels(Wrapper("", (), 0, "*", _rules_of(reports), static), labels, schema)
+    reports = [_add_fit(report, fits.get(report.attribute), schema) for report in reports]
+    return LearnedRules(_rules_of(reports), static, reports)
 
 
-def _add_fit(report: AttributeReport, fits: Mapping[str, LabelFit]) -> AttributeReport:
+def _rules_of(reports: Iterable[AttributeReport]) -> dict[str, Rule]:
+    return {report.attribute: report.rule for report in reports if report.rule}
+
+
+def _add_fit(report: AttributeReport, fit: LabelFit | None, schema: Schema) -> AttributeReport:
     """Return a report that says so if the rule does not return its own labels."""
-    fit = fits.get(report.attribute)
-    if fit is None or fit.problem is None:
+    if report.rule is None or fit is None or fit.problem is None:
         return report
-    return replace(report, problems=[*report.problems, fit.problem], unfit=fit.page)
+    is_unfit = schema.attributes[report.attribute].many and fit.returns_other_lists
+    rule = replace(report.rule, unfit=is_unfit)
+    return replace(report, rule=rule, problems=[*report.problems, fit.problem], unfit=fit.page)
 
 
 def _with_embedded(report: AttributeReport, embedded: tuple[EmbeddedSelector, ...]) -> AttributeReport:

@@ -5,18 +5,16 @@ description fits other elements of the page, too, so it is limited to a region. 
 labeled members is the worst region, as other pages may have a second list beside the first. We therefore climb to
 larger and larger regions while the description still selects exactly the labeled members there.
 
-Many pairs of description and region fit the labels. They vote on the unlabeled pages: the lists that most of them
-select, above all those with the largest regions, win. The description that selects the winning lists becomes the
-rule, and the others its committee. A description that selects nothing on a page has no vote there.
+Many pairs of description and region fit the labels. They vote on the unlabeled pages: see `list_election`.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 
+from untemplate.learning.list_election import LearnedList, ListCandidate, elect_list, keys_on
 from untemplate.learning.page_spans import PageSpans, Span
 from untemplate.learning.sample_table import SampleTable, bits_of
 from untemplate.learning.search import is_stable
@@ -24,7 +22,7 @@ from untemplate.page.locating import letters_and_digits
 from untemplate.rules.feature import Feature, element_values
 from untemplate.rules.rule import Region, Selector
 
-__all__ = ["LearnedList", "ListPlace", "element_around", "find_list_places", "learn_value_list"]
+__all__ = ["ListPlace", "element_around", "find_list_places", "learn_value_list"]
 
 # Elements around a list that are tried as regions.
 MAX_REGIONS = 8
@@ -32,15 +30,6 @@ MAX_REGIONS = 8
 MAX_SINGLE_NAMES = 4
 # Of several elements that look like the region, only the first few are worth counting.
 MAX_REGION_POSITION = 3
-# Selectors of a rule besides the first, and members of its committee.
-MAX_FALLBACKS = 2
-MAX_LIST_COMMITTEE = 4
-
-# A list that a smaller share of the descriptions selects is in dispute.
-MIN_UNDISPUTED_SHARE = 0.5
-# Texts on this share of at least so many unlabeled pages are not values.
-MIN_PAGES_FOR_TEMPLATE = 4
-MIN_TEMPLATE_SHARE = 0.8
 
 _Names = frozenset[tuple[str, str]]
 
@@ -60,46 +49,6 @@ class ListPlace:
     rows: tuple[tuple[int, ...], ...]
     expected: tuple[str, ...]
     lost: int
-
-
-@dataclass(frozen=True)
-class _Candidate:
-    """A description of members, and the region in which it selects exactly the labeled ones.
-
-    Attributes:
-        selector: both as a selector.
-        bits: the rows it selects on all pages.
-        kind: how members are described, and how the region is.
-        climbed: how many elements the region is above the smallest one; −1 for the whole page.
-        is_exact: False if it also selects texts that may be labeled members which were not found.
-    """
-
-    selector: Selector
-    bits: int
-    kind: tuple[str, str]
-    climbed: int
-    is_exact: bool
-
-
-@dataclass(frozen=True)
-class LearnedList:
-    """The selectors of a list rule.
-
-    Attributes:
-        selectors: in the order to try them.
-        committee: other descriptions, which say how sure a list is.
-        agreement: how unanimous the descriptions were on the unlabeled pages, from 0 to 1.
-        coverage: the share of unlabeled pages on which the first selector selects values and no text of the template.
-        disputed: the unlabeled page on which the descriptions disagree most; None if most agree on every page.
-        rows: the rows of the labeled members that the first selector selects.
-    """
-
-    selectors: tuple[Selector, ...]
-    committee: tuple[Selector, ...]
-    agreement: float
-    coverage: float
-    disputed: int | None
-    rows: tuple[int, ...] = field(default=(), repr=False)
 
 
 def find_list_places(table: SampleTable, page: int, values: Sequence[str]) -> list[ListPlace]:
@@ -138,33 +87,28 @@ def learn_value_list(table: SampleTable, places: Mapping[int, Sequence[ListPlace
     Returns:
         The selectors; None if nothing but their content distinguishes the members from other texts.
     """
-    candidates: dict[Selector, _Candidate] = {}
+    candidates: dict[Selector, ListCandidate] = {}
     for page_places in places.values():
         for place in page_places:
             for candidate in _Describer(table, place).candidates():
                 candidates.setdefault(candidate.selector, candidate)
-    fitting = _fitting_most_pages(table, list(candidates.values()), places)
-    return _elect(table, fitting, places) if fitting else None
+    expected = {page: {place.expected for place in page_places} for page, page_places in places.items()}
+    fitting = _fitting_most_pages(table, list(candidates.values()), expected)
+    return elect_list(table, fitting, expected) if fitting else None
 
 
 def _fitting_most_pages(
-    table: SampleTable, candidates: Sequence[_Candidate], places: Mapping[int, Sequence[ListPlace]]
-) -> list[_Candidate]:
+    table: SampleTable, candidates: Sequence[ListCandidate], expected: Mapping[int, set[tuple[str, ...]]]
+) -> list[ListCandidate]:
     """Return the candidates that select the labeled members on as many labeled pages as any does."""
-    expected = {page: {place.expected for place in page_places} for page, page_places in places.items()}
-    fits: list[int] = []
-    for candidate in candidates:
-        if len(places) == 1:
-            fits.append(1)
-            continue
-        fits.append(sum(_keys_on(table, candidate, page) in lists for page, lists in expected.items()))
+    if len(expected) == 1:
+        return list(candidates)
+    fits = [
+        sum(keys_on(table, candidate, page) in lists for page, lists in expected.items())
+        for candidate in candidates
+    ]
     most = max(fits, default=0)
     return [candidate for candidate, count in zip(candidates, fits, strict=True) if count == most]
-
-
-def _keys_on(table: SampleTable, candidate: _Candidate, page: int) -> tuple[str, ...]:
-    """Return the letters and digits of what a candidate selects on a page."""
-    return tuple(letters_and_digits(table.rows[row].text) for row in table.on_page(candidate.bits, page))
 
 
 class _Describer:
@@ -175,7 +119,7 @@ class _Describer:
         self.place = place
         self.page_bits = table.page_bits[place.page]
 
-    def candidates(self) -> Iterator[_Candidate]:
+    def candidates(self) -> Iterator[ListCandidate]:
         """Yield everything that selects exactly the members, on the whole page or in a region."""
         for node, tags, rows in self._member_rows():
             wanted = bits_of(rows)
@@ -196,7 +140,7 @@ class _Describer:
         wanted: int,
         name: str,
         regions: Sequence[tuple[int, str, Region]],
-    ) -> Iterator[_Candidate]:
+    ) -> Iterator[ListCandidate]:
         top = max((feature.level for feature in features), default=0)
         for climbed, region_name, region in regions:
             inside = bits & self.table.rows_inside(region, node, top)
@@ -219,27 +163,43 @@ class _Describer:
         kind: tuple[str, str],
         climbed: int,
         judged: str,
-    ) -> _Candidate:
+    ) -> ListCandidate:
         selector = Selector(node, features, region=region)
-        return _Candidate(selector, bits, kind, climbed, judged == "exact")
+        return ListCandidate(selector, bits, kind, climbed, judged == "exact")
 
     def _member_rows(self) -> Iterator[tuple[str, tuple[str, ...], list[int]]]:
         """Yield the ways to see all members as nodes of one kind: as text nodes, or as elements of the same tags."""
         by_tag = [self._elements_by_tag(rows) for rows in self.place.rows]
-        counts = Counter(tag for tags in by_tag for tag in tags)
+        counts: Counter[str] = Counter()
+        for tags in by_tag:
+            counts.update(tags.keys())
         common = [tag for tag, count in counts.items() if count == len(by_tag)]
         for tag in common:
             yield "element()", (tag,), [tags[tag] for tags in by_tag]
-        if not common and all(by_tag):
-            ranked = [tag for tag, _ in counts.most_common()]
-            chosen = [next((tag, tags[tag]) for tag in ranked if tag in tags) for tags in by_tag]
-            used = tuple(sorted({tag for tag, _ in chosen}))
-            if len(used) <= MAX_SINGLE_NAMES:
-                yield "element()", used, [row for _, row in chosen]
         # Elsewhere a member may have several text nodes, so texts are members only if no element equals them all.
-        texts = [[row for row in rows if self.table.rows[row].is_text] for rows in self.place.rows]
-        if not common and all(texts):
-            yield "text()", (), [rows[0] for rows in texts]
+        if not common:
+            yield from self._rows_of_different_tags(by_tag, counts)
+            yield from self._text_rows()
+
+    def _rows_of_different_tags(
+        self, by_tag: Sequence[Mapping[str, int]], counts: Counter[str]
+    ) -> Iterator[tuple[str, tuple[str, ...], list[int]]]:
+        """Yield the members as elements of few tags, each of the most frequent one that it has."""
+        if not all(by_tag):
+            return
+        ranked = [tag for tag, _ in counts.most_common()]
+        chosen = [next(tag for tag in ranked if tag in tags) for tags in by_tag]
+        used = tuple(sorted(set(chosen)))
+        if len(used) <= MAX_SINGLE_NAMES:
+            yield "element()", used, [tags[tag] for tag, tags in zip(chosen, by_tag, strict=True)]
+
+    def _text_rows(self) -> Iterator[tuple[str, tuple[str, ...], list[int]]]:
+        """Yield the members as text nodes, if each is one."""
+        nodes = self.table.rows
+        firsts = [next((row for row in rows if nodes[row].is_text), None) for rows in self.place.rows]
+        texts = [row for row in firsts if row is not None]
+        if len(texts) == len(firsts):
+            yield "text()", (), texts
 
     def _elements_by_tag(self, rows: Iterable[int]) -> dict[str, int]:
         """Return the innermost element row of each tag."""
@@ -353,147 +313,3 @@ class _Describer:
 
 def _name_features(names: _Names, level: int) -> tuple[Feature, ...]:
     return tuple(Feature(kind, level, (value,)) for kind, value in sorted(names))
-
-
-@dataclass(frozen=True)
-class _Election:
-    """The votes of candidates on the unlabeled pages."""
-
-    table: SampleTable
-    candidates: Sequence[_Candidate]
-    pages: Sequence[int]
-
-    @cached_property
-    def lists(self) -> list[list[tuple[str, ...]]]:
-        """For each page, what each candidate selects."""
-        by_bits: dict[tuple[int, int], tuple[str, ...]] = {}
-        lists: list[list[tuple[str, ...]]] = []
-        for page in self.pages:
-            of_page: list[tuple[str, ...]] = []
-            for candidate in self.candidates:
-                key = (page, candidate.bits & self.table.page_bits[page])
-                if key not in by_bits:
-                    by_bits[key] = _keys_on(self.table, candidate, page)
-                of_page.append(by_bits[key])
-            lists.append(of_page)
-        return lists
-
-    def winners(self) -> list[tuple[str, ...]]:
-        """Return the list that wins on each page; empty if no candidate selects anything."""
-        return [self._winner(of_page) for of_page in self.lists]
-
-    def _winner(self, of_page: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-        shares: defaultdict[tuple[str, ...], float] = defaultdict(float)
-        for weight, group in self._electorates():
-            voting = [of_page[index] for index in group if of_page[index]]
-            for members, count in Counter(voting).items():
-                shares[members] += weight * count / len(voting)
-        return max(shares, key=lambda members: (shares[members], members), default=())
-
-    def disputed_page(self, winners: Sequence[tuple[str, ...]]) -> int | None:
-        """Return the page on which the fewest candidates select the winning list, if they are a minority there."""
-        smallest, disputed = MIN_UNDISPUTED_SHARE, None
-        for page, of_page, winner in zip(self.pages, self.lists, winners, strict=True):
-            voting = [members for members in of_page if members]
-            share = voting.count(winner) / len(voting) if voting else 1.0
-            if share < smallest:
-                smallest, disputed = share, page
-        return disputed
-
-    def template_texts(self, places: Mapping[int, Sequence[ListPlace]]) -> set[str]:
-        """Return texts that candidates select on most pages, such as "more": they belong to the template."""
-        if len(self.pages) < MIN_PAGES_FOR_TEMPLATE:
-            return set()
-        pages_with: Counter[str] = Counter()
-        for of_page in self.lists:
-            pages_with.update(set().union(*of_page))
-        labeled: set[str] = set()
-        for page_places in places.values():
-            labeled.update(*(place.expected for place in page_places))
-        least = MIN_TEMPLATE_SHARE * len(self.pages)
-        return {text for text, count in pages_with.items() if count >= least} - labeled
-
-    def _electorates(self) -> Iterator[tuple[float, list[int]]]:
-        """Yield groups of candidates with the weight of the group: all, and those of the kinds that are right most.
-
-        The weights are those of a prototype, chosen on half of the recipe sites.
-        """
-        numbered = list(enumerate(self.candidates))
-        highest = max(candidate.climbed for candidate in self.candidates)
-        yield 1.0, [index for index, _ in numbered]
-        yield 1.0, [index for index, candidate in numbered if candidate.climbed == highest]
-        yield 0.5, [index for index, candidate in numbered if candidate.kind[1] == "page"]
-        yield 0.5, [index for index, candidate in numbered if candidate.kind[0] == "class"]
-
-
-def _elect(
-    table: SampleTable, candidates: Sequence[_Candidate], places: Mapping[int, Sequence[ListPlace]]
-) -> LearnedList:
-    """Return the candidate that selects the winning lists on most unlabeled pages, and others beside it."""
-    pages = [page for page in range(len(table.pages)) if page not in places]
-    election = _Election(table, candidates, pages)
-    winners = election.winners()
-    template = election.template_texts(places)
-    right = [0] * len(candidates)
-    for of_page, winner in zip(election.lists, winners, strict=True):
-        for index, members in enumerate(of_page):
-            right[index] += bool(members) and members == winner and template.isdisjoint(members)
-    ranked = sorted(range(len(candidates)), key=lambda index: _preference(candidates[index], right[index]))
-    found = sum(map(bool, winners))
-    best = candidates[ranked[0]]
-    agreement = sum(right) / (len(candidates) * found) if found else 1.0
-    others = _different_kinds([candidates[index] for index in ranked[1:]], best)
-    measured = [_with_support(table, candidate, pages) for candidate in (best, *others)]
-    rows = tuple(row for page in places for row in table.on_page(best.bits, page))
-    return LearnedList(
-        tuple(measured[: 1 + MAX_FALLBACKS]),
-        tuple(measured[1 : 1 + MAX_LIST_COMMITTEE]),
-        agreement,
-        _coverage(table, best, pages, template),
-        election.disputed_page(winners),
-        rows,
-    )
-
-
-def _coverage(table: SampleTable, candidate: _Candidate, pages: Sequence[int], template: set[str]) -> float:
-    """Return the share of pages on which a candidate selects something, and no text of the template."""
-    if not pages:
-        return 1.0
-    lists = [_keys_on(table, candidate, page) for page in pages]
-    return sum(bool(members) and template.isdisjoint(members) for members in lists) / len(pages)
-
-
-def _preference(candidate: _Candidate, right: int) -> tuple[object, ...]:
-    """Return a sort key, best first: right on most pages, then exact, by own classes, in a large region, short."""
-    selector = candidate.selector
-    region = selector.region.features if selector.region else ()
-    return (
-        -right,
-        not candidate.is_exact,
-        candidate.kind != ("class", "page"),
-        -candidate.climbed,
-        len(selector.features) + len(region),
-        selector.xpath,
-    )
-
-
-def _different_kinds(candidates: Iterable[_Candidate], best: _Candidate) -> list[_Candidate]:
-    """Return the best candidate of each kind of description and of region that no one before has."""
-    chosen: list[_Candidate] = []
-    seen = {best.kind[0], best.kind[1]}
-    bits = {best.bits}
-    for candidate in candidates:
-        is_new = not seen.issuperset(candidate.kind) and candidate.bits not in bits
-        if is_new and len(chosen) < MAX_LIST_COMMITTEE:
-            chosen.append(candidate)
-            seen.update(candidate.kind)
-            bits.add(candidate.bits)
-    return chosen
-
-
-def _with_support(table: SampleTable, candidate: _Candidate, pages: Sequence[int]) -> Selector:
-    """Return the selector of a candidate with the share of unlabeled pages on which it selects something."""
-    selector = candidate.selector
-    hits = sum(bool(candidate.bits & table.page_bits[page]) for page in pages)
-    support = round(hits / len(pages), 3) if pages else 1.0
-    return Selector(selector.node, selector.features, 0, support, selector.region)

@@ -24,6 +24,7 @@ from untemplate.rules.rule import (
     Bellwether,
     CandidateClassifier,
     EmbeddedSelector,
+    ListLook,
     Profile,
     Range,
     RecordRule,
@@ -139,6 +140,8 @@ def _format_rule(rule: Rule) -> dict[str, Any]:
         "single": rule.single,
         "disputed": rule.disputed,
         "embedded": list(map(_format_embedded, rule.embedded)),
+        "look": rule.look and _format_look(rule.look),
+        "unfit": rule.unfit,
     }
     return _without_defaults(_RuleSection, content)
 
@@ -168,12 +171,11 @@ def _format_embedded(selector: EmbeddedSelector) -> dict[str, Any]:
 
 
 def _format_classifier(classifier: CandidateClassifier) -> dict[str, Any]:
-    return {
-        "prior": classifier.prior,
-        "features": list(map(_format_feature, classifier.features)),
-        "present": classifier.present,
-        "absent": classifier.absent,
-    }
+    return asdict(classifier) | {"features": list(map(_format_feature, classifier.features))}
+
+
+def _format_look(look: ListLook) -> dict[str, Any]:
+    return _without_defaults(_ListLookSection, asdict(look) | {"between": list(look.between)})
 
 
 def _format_feature(feature: Feature) -> list[Any]:
@@ -182,7 +184,6 @@ def _format_feature(feature: Feature) -> list[Any]:
 
 
 def _format_record_rule(rule: RecordRule) -> dict[str, Any]:
-    """Return the section that says where the records of list pages are."""
     content = {
         "selectors": list(map(_format_selector, rule.selectors)),
         "holds": rule.required_path,
@@ -315,6 +316,15 @@ class _RangeSection(_Section):
         return Range(**vars(self) | {"separators": tuple(self.separators)})
 
 
+class _ListLookSection(_Section):
+    """See `ListLook`."""
+
+    members: int = Field(1, ge=1)
+    of_sentences: bool = False
+    has_titles: bool = False
+    between: list[str] = []
+
+
 class _RuleSection(_Section):
     """The rule of one attribute, whose name is the section's key."""
 
@@ -327,6 +337,8 @@ class _RuleSection(_Section):
     single: bool = False
     disputed: bool = False
     embedded: list[_EmbeddedSection] = []
+    look: _ListLookSection | None = None
+    unfit: bool = False
 
     def parse(self, attribute: str) -> Rule:
         """Return the rule of the attribute with this name."""
@@ -343,6 +355,8 @@ class _RuleSection(_Section):
             self.single,
             self.disputed,
             tuple(selector.parse() for selector in self.embedded),
+            ListLook(**(vars(self.look) | {"between": tuple(self.look.between)})) if self.look else None,
+            self.unfit,
         )
 
 

@@ -33,6 +33,7 @@ __all__ = [
     "Bellwether",
     "CandidateClassifier",
     "EmbeddedSelector",
+    "ListLook",
     "Profile",
     "Range",
     "RecordRule",
@@ -286,6 +287,29 @@ def _separator_pattern(separators: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile("|".join(map(re.escape, sorted(separators, key=len, reverse=True))))
 
 
+@dataclass(frozen=True, slots=True)
+class ListLook:
+    """What the labeled lists of an attribute look like. Lists that look different may not be what the labels mean.
+
+    Attributes:
+        members: how many members the shortest labeled list has.
+        of_sentences: True if the members are sentences rather than short items. Titles between sentences may be
+            members of their own, which a labeled list without titles does not show; titles between items are none.
+        has_titles: True if some labeled member looks like a title itself.
+        between: tags of what is between the labeled members, such as the caption of a picture.
+    """
+
+    members: int = 1
+    of_sentences: bool = False
+    has_titles: bool = False
+    between: tuple[str, ...] = ()
+
+    @property
+    def excludes_titles(self) -> bool:
+        """True if texts that look like titles are not members."""
+        return not self.of_sentences and not self.has_titles
+
+
 @dataclass(frozen=True)
 class Rule:
     """How to extract one attribute.
@@ -303,6 +327,8 @@ class Rule:
         disputed: True if the labels fit several places that differ on other pages: the confidence is halved until a
             label decides.
         embedded: where the value is in the embedded data, the best place first. A rule has these, selectors, or both.
+        look: what the labeled lists look like; None for other rules.
+        unfit: True for a rule that returns none of its labeled lists: nothing that it finds is a value.
     """
 
     attribute: str
@@ -315,6 +341,8 @@ class Rule:
     single: bool = False
     disputed: bool = False
     embedded: tuple[EmbeddedSelector, ...] = ()
+    look: ListLook | None = None
+    unfit: bool = False
 
     @property
     def support(self) -> float:
