@@ -95,7 +95,7 @@ def test_an_interrupted_round_continues(run: Run, catalog: Path) -> None:
 
 
 def test_a_site_has_its_own_interval(run: Run, catalog: Path) -> None:
-    assert run("watch", "--all", "--every", "0.00001", *one_process(catalog)).returncode == 0
+    assert run("watch", "--all", "--every", "1e-9", *one_process(catalog)).returncode == 0
     assert run("watch", "--due", *one_process(catalog)).stdout.startswith("Watched 2 sites;")
     assert run("watch", "--due", "--every", "24", *one_process(catalog)).stdout.startswith("Watched 0 sites;")
 
