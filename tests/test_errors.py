@@ -14,7 +14,7 @@ def drawn() -> dict[str, str | None]:
     tree: dict[str, str | None] = {}
     above: list[tuple[int, str]] = []
     for line in (errors.__doc__ or "").splitlines():
-        if match := re.match(r"([│├└─ ]*)([A-Z]\w+(?:Error|Extra))\b", line):
+        if match := re.match(r"([│├└─ ]*)([A-Z]\w+(?:Error|Extra|Conflict))\b", line):
             depth, name = len(match[1]), match[2]
             above = [(d, n) for d, n in above if d < depth]
             tree[name] = above[-1][1] if above else None

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         SchemaError,
         SourceError,
         UntemplateError,
+        VersionConflict,
     )
     from untemplate.extraction import Rules
     from untemplate.labeling import Finding, Knowledge, Label, Labeler, read_labels, train, write_labels
@@ -64,6 +65,7 @@ __all__ = [
     "SourceError",
     "UntemplateError",
     "Value",
+    "VersionConflict",
     "cluster",
     "find_records",
     "heal",
@@ -94,6 +96,7 @@ _HOMES = {
         "SchemaError",
         "SourceError",
         "UntemplateError",
+        "VersionConflict",
     ),
     "extraction": ("Rules",),
     "labeling": ("Finding", "Knowledge", "Label", "Labeler", "read_labels", "train", "write_labels"),

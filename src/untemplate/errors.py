@@ -8,6 +8,7 @@ UntemplateError
 │   ├── RulesError    rules
 │   ├── KnowledgeError  knowledge
 │   └── CatalogError  a catalog
+│       └── VersionConflict  somebody else has saved rules since they were read
 ├── PageError         one page cannot be read: costs one record, never the run
 └── MissingExtra      an optional dependency is not installed
 
@@ -33,6 +34,7 @@ __all__ = [
     "SchemaError",
     "SourceError",
     "UntemplateError",
+    "VersionConflict",
 ]
 
 
@@ -66,6 +68,10 @@ class KnowledgeError(InputError):
 
 class CatalogError(InputError):
     """A catalog cannot be opened, read or written, or does not contain what was asked for."""
+
+
+class VersionConflict(CatalogError):
+    """Somebody else saved rules of the site since they were read. Nothing was changed: read them again."""
 
 
 class PageError(UntemplateError):

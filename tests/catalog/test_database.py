@@ -17,6 +17,7 @@ from untemplate.catalog.database import Database
 from untemplate.catalog.sql_tables import metadata
 
 SITE = "books.example"
+CURRENT = [database_module.FIRST_MIGRATION, *database_module.MIGRATIONS]
 
 
 def refused(where: str | Path, **options: bool) -> str:
@@ -32,7 +33,7 @@ def test_an_opened_catalog_has_all_tables_and_names(where: str) -> None:
     database = Database(where)
     with database.read() as connection:
         assert set(inspect(connection).get_table_names()) == set(metadata.tables)
-        assert applied(connection) == [database_module.FIRST_MIGRATION]
+        assert applied(connection) == CURRENT
     database.close()
 
 
@@ -46,6 +47,7 @@ def test_an_older_catalog_gets_the_steps_it_lacks(
     with Catalog.open(where) as older:
         older.save_rules(SITE, rules)
     done = []
+    known = database_module.MIGRATIONS
 
     def add_column(connection: Connection) -> None:
         connection.execute(text("ALTER TABLE sites ADD COLUMN motto TEXT"))
@@ -56,19 +58,40 @@ def test_an_older_catalog_gets_the_steps_it_lacks(
         connection.execute(text("ALTER TABLE sites ADD COLUMN color TEXT"))
         connection.execute(text("ALTER TABLE nowhere ADD COLUMN x TEXT"))
 
-    monkeypatch.setattr(database_module, "MIGRATIONS", {"sites have mottos": add_column, "bad": fail})
+    monkeypatch.setattr(
+        database_module, "MIGRATIONS", {**known, "sites have mottos": add_column, "bad": fail}
+    )
     assert "nowhere" in refused(where)
-    monkeypatch.setattr(database_module, "MIGRATIONS", {"sites have mottos": add_column})
+    monkeypatch.setattr(database_module, "MIGRATIONS", {**known, "sites have mottos": add_column})
     with Catalog.open(where) as catalog:
         assert catalog.rules(SITE) == rules
         with catalog._database.read() as connection:
             assert connection.scalar(text("SELECT motto FROM sites")) == "read"
             assert "color" not in [column["name"] for column in inspect(connection).get_columns("sites")]
-            assert applied(connection) == [database_module.FIRST_MIGRATION, "sites have mottos"]
+            assert applied(connection) == [*CURRENT, "sites have mottos"]
     assert done == ["motto"]
 
-    monkeypatch.setattr(database_module, "MIGRATIONS", {})
+    monkeypatch.setattr(database_module, "MIGRATIONS", known)
     assert "written by a newer untemplate (sites have mottos); upgrade this one" in refused(where)
+
+
+def test_a_catalog_of_the_first_release_gets_rounds(where: str, rules: Rules) -> None:
+    with Catalog.open(where) as older, older._database.write() as connection:
+        for statement in (
+            "ALTER TABLE sites DROP COLUMN watch_hours",
+            "DROP TABLE rounds",
+            "DROP INDEX runs_of_a_kind",
+            "DELETE FROM catalog_migrations WHERE name = 'rounds over all sites'",
+        ):
+            connection.execute(text(statement))
+    with Catalog.open(where) as catalog:
+        catalog.save_rules(SITE, rules)
+        catalog.set_watch_hours(SITE, 6)
+        [status] = catalog.statuses()
+        assert status.watch_hours == 6
+        with catalog._database.read() as connection:
+            assert applied(connection) == CURRENT
+            assert "runs_of_a_kind" in [index["name"] for index in inspect(connection).get_indexes("runs")]
 
 
 def test_several_may_make_it_at_a_time(where: str) -> None:

@@ -12,20 +12,29 @@ from hypothesis import strategies as st
 
 from untemplate import Limits, Page, Record, Rules
 from untemplate.demo import Site
-from untemplate.engines.batch import PAGE_COLUMNS, extract_batch, page_batch, unreadable_batch
+from untemplate.engines.batch import PAGE_COLUMNS, extract_batch, page_batch, refuse_batch
+from untemplate.extraction import OneSite
 from untemplate.output import write_records
 from untemplate.output.record_rows import arrow_schema
+from untemplate.page import DEFAULT_LIMITS
+
+
+def extracted(batch: pa.RecordBatch, rules: Rules, limits: Limits = DEFAULT_LIMITS) -> pa.RecordBatch:
+    """The records of one site."""
+    tables = extract_batch(batch, OneSite(rules), limits).tables
+    return tables.get("", pa.RecordBatch.from_pylist([], arrow_schema(rules.schema)))
 
 
 def test_records_are_those_of_a_record_file(site: Site, rules: Rules, tmp_path: Path) -> None:
-    records = extract_batch(page_batch(site.pages), rules)
+    records = extracted(page_batch(site.pages), rules)
     write_records(rules.extract(site.pages), tmp_path / "records.parquet", rules.schema, confidence=True)
     assert pa.Table.from_batches([records]).equals(pq.read_table(tmp_path / "records.parquet"))
     assert records.schema.equals(arrow_schema(rules.schema))
 
 
 def test_doubtful_values_are_left_out_if_so_asked(site: Site, rules: Rules) -> None:
-    records = extract_batch(page_batch(site.pages), rules, min_confidence=1.0).to_pylist()
+    batch = extract_batch(page_batch(site.pages), OneSite(rules), min_confidence=1.0)
+    records = batch.tables[""].to_pylist()
     expected = [record.without_doubtful(1.0) for record in rules.extract(site.pages)]
     assert [row["name"] for row in records] == [record["name"] for record in expected]
     assert [dict(row["missing"]) for row in records] == [record.missing for record in expected]
@@ -33,9 +42,9 @@ def test_doubtful_values_are_left_out_if_so_asked(site: Site, rules: Rules) -> N
 
 def test_only_url_and_html_are_needed(site: Site, rules: Rules) -> None:
     batch = page_batch(site.pages)
-    few = extract_batch(batch.select(["html", "url"]), rules).to_pylist()
+    few = extracted(batch.select(["html", "url"]), rules).to_pylist()
     assert [row["page"] for row in few] == [page.url for page in site.pages]
-    whole = extract_batch(batch.append_column("other", pa.nulls(len(batch))), rules).to_pylist()
+    whole = extracted(batch.append_column("other", pa.nulls(len(batch))), rules).to_pylist()
     assert [row | {"page": ""} for row in few] == [row | {"page": ""} for row in whole]
 
 
@@ -43,20 +52,20 @@ def test_html_may_be_text(site: Site, rules: Rules) -> None:
     texts = pa.RecordBatch.from_pylist(
         [{"url": page.url, "id": page.id, "html": page.text} for page in site.pages]
     )
-    assert extract_batch(texts, rules).equals(extract_batch(page_batch(site.pages), rules))
+    assert extracted(texts, rules).equals(extracted(page_batch(site.pages), rules))
 
 
 @given(st.lists(st.tuples(st.text(), st.binary(), st.text(), st.none() | st.text()), max_size=5))
 def test_every_page_has_its_record(rules: Rules, pages: list[tuple[str, bytes, str, str | None]]) -> None:
     batch = page_batch(Page(url, html, id, charset=charset) for url, html, id, charset in pages)
     assert batch.schema.equals(PAGE_COLUMNS)
-    records = extract_batch(batch, rules)
+    records = extracted(batch, rules)
     assert records["url"].to_pylist() == batch["url"].to_pylist()
     assert all(row["missing"] for row in records.to_pylist())
 
 
 def test_names_that_are_not_unicode(rules: Rules) -> None:
-    records = extract_batch(page_batch([Page("http://a/\udce9", b"<p>x", "caf\udce9.htm")]), rules)
+    records = extracted(page_batch([Page("http://a/\udce9", b"<p>x", "caf\udce9.htm")]), rules)
     assert records["page"].to_pylist() == ["caf?.htm"]
 
 
@@ -64,11 +73,11 @@ def test_limits_hold_for_each_page(site: Site, rules: Rules) -> None:
     size = max(len(page.html) for page in site.pages)
     big = site.pages[0].html + b" " * size
     pages = [Page(site.pages[0].url, big), *site.pages]
-    first, *others = extract_batch(page_batch(pages), rules, Limits(bytes=size)).to_pylist()
+    first, *others = extracted(page_batch(pages), rules, Limits(bytes=size)).to_pylist()
     assert set(dict(first["missing"]).values()) == {
         f"page cannot be read: page is larger than {size:,} bytes"
     }
-    assert others == extract_batch(page_batch(site.pages), rules).to_pylist()
+    assert others == extracted(page_batch(site.pages), rules).to_pylist()
 
 
 @pytest.mark.parametrize(
@@ -86,8 +95,8 @@ def test_an_error_costs_one_record(
         return usual(self, page)
 
     batch = page_batch(site.pages)
-    expected = extract_batch(batch, rules).to_pylist()
-    expected[1] = unreadable_batch(batch.slice(1, 1), rules.schema, reason).to_pylist()[0]
+    expected = extracted(batch, rules).to_pylist()
+    expected[1] = refuse_batch(batch.slice(1, 1), OneSite(rules), reason).tables[""].to_pylist()[0]
     monkeypatch.setattr(Rules, "extract_page", failing)
-    assert extract_batch(batch, rules).to_pylist() == expected
+    assert extracted(batch, rules).to_pylist() == expected
     assert dict(expected[1]["missing"])["name"] == f"page cannot be read: {reason}"

@@ -19,8 +19,9 @@ from untemplate.engines.checkpoint import Checkpoint, RunProgress
 from untemplate.engines.worker import Result
 from untemplate.output.quality import Tally
 from untemplate.sources import Skipped
+from untemplate.watching import CrawlTally
 
-SCHEMA = Schema.load("restaurant")
+TABLES = {"": Schema.load("restaurant")}
 TASKS = 6
 # Moments at which a run can be cut off, a few more than there are.
 LAST = 66
@@ -68,11 +69,13 @@ class Disk:
 
 
 def result(task: int) -> Result:
-    return Result(f"{task}\n".encode(), Tally(records=1), Skipped(Counter({"odd": 1}), {"odd": [str(task)]}))
+    return Result(
+        {"": f"{task}\n".encode()}, Tally(records=1), {}, Skipped(Counter({"odd": 1}), {"odd": [str(task)]})
+    )
 
 
 def write_all(path: Path, order: list[int]) -> RunProgress:
-    checkpoint = Checkpoint(path, SCHEMA, {"the rules": "1"})
+    checkpoint = Checkpoint(path, TABLES, {"the rules": "1"})
     checkpoint.__enter__()
     try:
         if not checkpoint.progress.complete:
@@ -81,7 +84,8 @@ def write_all(path: Path, order: list[int]) -> RunProgress:
                     checkpoint.write(task, result(task))
         checkpoint.complete()
     except PowerCut:
-        checkpoint._file.flush()
+        for file in checkpoint._open.values():
+            file.flush()
         checkpoint._files.close()
         raise
     checkpoint.__exit__()
@@ -128,39 +132,39 @@ def write_and_stop(stops: list[int], order: list[int], interval: float) -> None:
 
 def test_what_is_not_the_same_is_not_continued(tmp_path: Path) -> None:
     path = tmp_path / "records.csv"
-    with Checkpoint(path, SCHEMA, {"the rules": "1", "the pages": "1"}) as first:
+    with Checkpoint(path, TABLES, {"the rules": "1", "the pages": "1"}) as first:
         first.write(0, result(0))
     for identity in ({"the rules": "1", "the pages": "2"}, {"the rules": "2", "the pages": "2"}):
-        with Checkpoint(path, SCHEMA, identity) as other:
+        with Checkpoint(path, TABLES, identity) as other:
             assert other.progress.tally.records == 0
             other.write(0, result(0))
         changed = "the pages" if identity["the rules"] == "1" else "the rules"
         assert other.changed == changed
-    with Checkpoint(path, SCHEMA, identity) as again:
+    with Checkpoint(path, TABLES, identity) as again:
         assert (again.progress.tasks, again.changed) == (1, None)
 
 
 @pytest.mark.parametrize("note", [b"", b"{", b"[]", b"{}", b'{"of": {}, "progress": {"end": 9}}', b"\xff"])
 def test_a_damaged_note_is_no_note(tmp_path: Path, note: bytes) -> None:
     path = tmp_path / "records.jsonl"
-    with Checkpoint(path, SCHEMA, {}) as checkpoint:
+    with Checkpoint(path, TABLES, {}) as checkpoint:
         checkpoint.write(0, result(0))
     (tmp_path / ".records.jsonl.parts" / "note.json").write_bytes(note)
-    with Checkpoint(path, SCHEMA, {}) as checkpoint:
-        assert checkpoint.progress == RunProgress()
+    with Checkpoint(path, TABLES, {}) as checkpoint:
+        assert checkpoint.progress == RunProgress(ends={"": 0})
 
 
 def test_nothing_done_leaves_nothing(tmp_path: Path) -> None:
-    with pytest.raises(RuntimeError), Checkpoint(tmp_path / "records.jsonl", SCHEMA, {}):
+    with pytest.raises(RuntimeError), Checkpoint(tmp_path / "records.jsonl", TABLES, {}):
         raise RuntimeError
     assert list(tmp_path.iterdir()) == []
 
 
 def test_two_at_a_time(tmp_path: Path) -> None:
     path = tmp_path / "records.jsonl"
-    with Checkpoint(path, SCHEMA, {}) as first:
+    with Checkpoint(path, TABLES, {}) as first:
         first.write(0, result(0))
-        with pytest.raises(InputError, match="another process is writing it"), Checkpoint(path, SCHEMA, {}):
+        with pytest.raises(InputError, match="another process is writing it"), Checkpoint(path, TABLES, {}):
             pass
         first.complete()
     assert path.read_text() == "0\n"
@@ -171,7 +175,11 @@ def test_two_at_a_time(tmp_path: Path) -> None:
     reasons=st.dictionaries(st.text(), st.integers(1, 9), max_size=3),
 )
 def test_the_note_keeps_everything(numbers: list[int], reasons: dict[str, int]) -> None:
-    progress = RunProgress(end=3, tally=Tally(records=2, unmatched=Counter(reasons)))
+    progress = RunProgress(
+        ends={"": 3},
+        crawls={"a.example": CrawlTally({"c1": Tally(pages=4)})},
+        tally=Tally(records=2, unmatched=Counter(reasons)),
+    )
     for number in numbers:
         progress.add(number, result(number))
     again = RunProgress.from_dict(json.loads(json.dumps(progress.to_dict())))

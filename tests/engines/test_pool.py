@@ -15,6 +15,7 @@ from untemplate.engines import pool as module
 from untemplate.engines.batch import extract_batch, page_batch
 from untemplate.engines.pool import ORDERS_AHEAD, WINDOW, Pool, PoolTask
 from untemplate.engines.worker import PageLimits, Settings
+from untemplate.extraction import OneSite
 from untemplate.output.record_files import FORMATS
 from untemplate.sources.page_rows import PageColumns, ParquetReader
 from untemplate.sources.page_source import InMemory
@@ -46,15 +47,16 @@ HUGE = b"<p>x<b>y</b></p>" * 800_000
 
 
 def settings(rules: Rules, seconds: float = 30.0, memory: int = 1 << 30) -> Settings:
-    return Settings(rules.dumps(), ".jsonl", PageLimits(seconds, memory))
+    return Settings(OneSite(rules), ".jsonl", PageLimits(seconds, memory))
 
 
-def lines(result: bytes) -> list[str]:
-    return result.decode().splitlines()
+def lines(records: dict[str, bytes]) -> list[str]:
+    return records[""].decode().splitlines()
 
 
 def plain(pages: list[Page], rules: Rules) -> list[str]:
-    return lines(FORMATS[".jsonl"].encode(extract_batch(page_batch(pages), rules)))
+    tables = extract_batch(page_batch(pages), OneSite(rules)).tables
+    return lines({"": FORMATS[".jsonl"].encode(tables[""])})
 
 
 @pytest.mark.parametrize("portable", [False, True])
@@ -70,8 +72,8 @@ def test_bad_pages_cost_a_record_each(
         work = [page_batch(part.pages) for part in work]
     with Pool(settings(rules, seconds=0.5), 2) as pool:
         results = dict(pool.run(PoolTask(number, one) for number, one in enumerate(work)))
-    found = lines(results[0].records + results[1].records)
-    good = [index for index, page in enumerate(pages) if b"<i>" not in page.html]
+    found = lines(results[0].records) + lines(results[1].records)
+    good = [index for index, page in enumerate(pages) if not page.html.startswith(b"<p><i>")]
     assert [found[index] for index in good] == plain([pages[index] for index in good], rules)
     for place, reason in (
         (1, "page ends its process: SIGSEGV"),
@@ -88,7 +90,7 @@ def test_a_page_that_waits_for_ever(rules: Rules, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(module, "PROGRAM", PROGRAM)
     with Pool(settings(rules, seconds=0.05), 1) as pool:
         [(_, result)] = pool.run([PoolTask(0, page_batch([Page("http://sleep/", b"<i>sleep")]))])
-    assert "page takes longer than 0.05 s" in result.records.decode()
+    assert "page takes longer than 0.05 s" in result.records[""].decode()
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,17 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.sources.containers import Written, warc_bytes
-from untemplate import InputError, LabelError, Page, Rules, SourceError, UntemplateError, learn, read_pages
+from untemplate import (
+    Catalog,
+    InputError,
+    LabelError,
+    Page,
+    Rules,
+    SourceError,
+    UntemplateError,
+    learn,
+    read_pages,
+)
 from untemplate.cli import main
 from untemplate.demo import Site, make_site
 from untemplate.engines import local
@@ -123,7 +133,7 @@ WRITERS: dict[str, Callable[[Path, list[Page]], Path]] = {
 
 def extract_locally(source: Path, rules: Rules, output: Path) -> Result:
     done = local.extract_to_file(read_pages(source), rules, output, workers=1)
-    return Result(b"", done.tally, done.skipped)
+    return Result({}, done.tally, done.crawls, done.skipped)
 
 
 @pytest.mark.parametrize(
@@ -350,6 +360,9 @@ def test_the_rules_of_a_crawl(spark: SparkSession, site: Site, tmp_path: Path) -
     assert json.loads(row.report)["clusters"]
     rules = engine.combine_rules(learned)
     assert sum(bool(record["name"]) for record in rules.extract(site.pages)) > 25
+    with Catalog.open(tmp_path / "a.db") as catalog:
+        assert engine.save_learned(learned, catalog, by="Ada") == {row.site: 1}
+        assert catalog.rules(row.site) == Rules.loads(row.rules)
 
 
 def test_a_large_site_is_sampled(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -475,3 +488,28 @@ def test_without_java_it_is_told() -> None:
 def test_without_pyspark_the_extra_is_named() -> None:
     code = "import sys; sys.modules['pyspark'] = None; import untemplate.engines.spark"
     assert "Support for Spark is not installed. Run: pip install 'untemplate[spark]'" in run(code)
+
+
+def test_a_crawl_of_many_sites_is_that_of_the_local_engine(
+    spark: SparkSession, site: Site, tmp_path: Path
+) -> None:
+    other = make_site("book", seed=5, pages=12)
+    pages = [*other.pages, *site.pages[:12], Page("http://stranger.example/", b"<p>x")]
+    with Catalog.open(tmp_path / "a.db") as catalog:
+        for made_up in (site, other):
+            labeled = list(made_up.truth)[:2]
+            labels = [label for label in made_up.labels if label.page in labeled]
+            catalog.save_rules(made_up.name, learn(made_up.pages, labels, made_up.schema))
+        rules = catalog.packed_rules()
+    source = write_parquet(tmp_path / "pages.parquet", pages)
+    there = engine.extract_crawl(spark, str(source), rules, tmp_path / "there", format=".jsonl")
+    here = local.extract_to_file(read_pages(source), rules, tmp_path / "here", format=".jsonl", workers=1)
+    assert there.crawls == here.crawls
+    assert there.skipped.total == here.skipped.total == 1
+    names = sorted(path.name for path in (tmp_path / "here").iterdir())
+    assert names == sorted(path.name for path in (tmp_path / "there").iterdir())
+    for name in names:
+        assert (tmp_path / "there" / name).read_bytes() == (tmp_path / "here" / name).read_bytes()
+    parts = f"{(tmp_path / 'parts').as_uri()}/"
+    engine.extract_crawl(spark, str(source), rules, parts, format=".csv")
+    assert list((tmp_path / "parts" / "book.csv").glob("part-*"))

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from untemplate import Rules, read_labels
+from untemplate import Alarm, Rules, read_labels
 from untemplate.demo import Site, write_site
-from untemplate.web.workspace import Workspace
+from untemplate.web import site_updates
+from untemplate.web.workspace import OpenSite, Workspace
 
 SITE = {"site": "guide"}
 
@@ -196,7 +197,7 @@ def test_doubtful_values_are_reviewed(client: TestClient, session: dict[str, Any
     label(client, page, "name", [{"item": items_with(client, page, name)[0]}])
     review = client.get("/api/review", params={**SITE, "cluster": "c1"}).json()
     assert review["pages"] == sum(
-        cluster["pages"] for cluster in client.get("/api/sites").json()[0]["clusters"][:1]
+        cluster["pages"] for cluster in client.get("/api/site", params=SITE).json()["clusters"][:1]
     )
     sure = [doubt["confidence"] for doubt in review["doubts"]]
     assert sure == sorted(sure)
@@ -242,18 +243,55 @@ def test_a_change_is_noticed_and_healed(
 
 
 def test_the_overview_says_what_waits(client: TestClient, session: dict[str, Any], site: Site) -> None:
-    [before] = client.get("/api/sites").json()
+    before = client.get("/api/site", params=SITE).json()
     assert {one["cluster"] for one in before["waiting"]} == {one["cluster"] for one in before["clusters"]}
     label_attribute(client, session["next"], "name", site)
-    [between] = client.get("/api/sites").json()
+    between = client.get("/api/site", params=SITE).json()
     [part] = [one for one in between["waiting"] if one["cluster"] == "c1"]
     assert (part["reason"], part["attributes"]) == ("partly labeled", ["address", "phone", "cuisine"])
     label_page(client, session["next"], site)
     client.post("/api/rules/save", json=SITE)
-    [after] = client.get("/api/sites").json()
+    after = client.get("/api/site", params=SITE).json()
     assert "c1" not in {one["cluster"] for one in after["waiting"]}
     assert after["version"] == 2
     assert after["clusters"][0]["labeled"] == 1
+
+
+def test_all_sites_are_listed_without_opening_them(client: TestClient, workspace: Workspace) -> None:
+    catalog = workspace.catalog
+    rules = catalog.rules("guide")
+    for number in range(3):
+        catalog.save_rules(f"{number}.example", rules)
+    run = catalog.start_run("2.example", "watch")
+    catalog.record_alarms("2.example", run, [Alarm("c1", "moved", "name", "Zen", "nothing", ("1.html",))])
+    sites = client.get("/api/sites").json()
+    assert {one["site"] for one in sites} == {"guide", "0.example", "1.example", "2.example"}
+    assert not workspace._sites
+    alarmed = next(one for one in sites if one["site"] == "2.example")
+    assert (alarmed["alarms"], alarmed["schema_name"], alarmed["version"]) == (1, "restaurant", 1)
+    assert alarmed["pages_lost"] == sum(one["pages"] for one in alarmed["waiting"])
+
+
+def test_a_draft_overwrites_no_version_of_another_server(
+    client: TestClient,
+    workspace: Workspace,
+    session: dict[str, Any],
+    site: Site,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    label_page(client, session["next"], site)
+    usual = site_updates.draft_rules
+
+    def draft(opened: OpenSite) -> Rules:
+        workspace.catalog.save_rules("guide", workspace.catalog.rules("guide"), note="by another server")
+        return usual(opened)
+
+    monkeypatch.setattr(site_updates, "draft_rules", draft)
+    refused = client.post("/api/rules/save", json=SITE)
+    assert refused.status_code == 409
+    assert "somebody saved version 2" in refused.json()["detail"]
+    monkeypatch.setattr(site_updates, "draft_rules", usual)
+    assert client.post("/api/rules/save", json=SITE).json()["version"] == 3
 
 
 @pytest.mark.parametrize(

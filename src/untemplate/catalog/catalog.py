@@ -9,16 +9,21 @@ from datetime import datetime
 from types import TracebackType
 from typing import Any, Self
 
+from sqlalchemy import update
+
 from untemplate.catalog import rule_versions, runs, site_contents
 from untemplate.catalog.database import Database, migrate
+from untemplate.catalog.live_rules import list_site_rules, pack_crawl_rules
 from untemplate.catalog.rule_versions import PagesToLabel, Version
-from untemplate.catalog.runs import Run, StoredAlarm
+from untemplate.catalog.runs import Round, Run, StoredAlarm
 from untemplate.catalog.site_contents import StoredLabel, find_site, list_sites, lock_site
+from untemplate.catalog.site_status import SiteStatus, read_statuses
+from untemplate.catalog.sql_tables import sites
 from untemplate.errors import CatalogError
-from untemplate.extraction import Rules
+from untemplate.extraction import CrawlRules, Rules
 from untemplate.labeling import Label
 from untemplate.page import Page
-from untemplate.watching import Alarm
+from untemplate.watching import Alarm, CrawlTally, judge_crawl
 
 __all__ = ["DEFAULT_CATALOG", "Catalog"]
 
@@ -102,6 +107,19 @@ class Catalog:
         with self._database.read() as connection:
             return list_sites(connection)
 
+    def statuses(self) -> list[SiteStatus]:
+        """Return how every site is doing, the worst first. This takes a second for hundreds of sites."""
+        with self._database.read() as connection:
+            return read_statuses(connection)
+
+    def set_watch_hours(self, site: str, hours: float | None) -> None:
+        """Set how often a site is watched by `watch --due`; None for once a day."""
+        with self._database.write() as connection:
+            find_site(connection, site)
+            connection.execute(
+                update(sites).where(sites.c.id == lock_site(connection, site)).values(watch_hours=hours)
+            )
+
     # Rules
 
     def save_rules(
@@ -112,6 +130,7 @@ class Catalog:
         note: str = "",
         by: str = "",
         to_label: Mapping[str, Sequence[str]] | None = None,
+        based_on: int | None = None,
     ) -> int:
         """Save rules as the newest version of a site, and return the number of the version.
 
@@ -122,14 +141,57 @@ class Catalog:
             note: A note for people who read the history.
             by: The person who saves them.
             to_label: For each cluster, the pages that a person should label.
+            based_on: The version that these rules were made from; 0 if the site had none. Then nothing is saved if
+                somebody else has saved a version since.
 
         Raises:
             CatalogError: The name of the site is empty or too long.
+            VersionConflict: The newest version is another one than `based_on`.
         """
         file = json.loads(rules.dumps())
         with self._database.write() as connection:
             site_id = lock_site(connection, site)
+            if based_on is not None:
+                rule_versions.check_newest(connection, site_id, site, based_on)
             return rule_versions.add_version(connection, site_id, file, reason, note, by, to_label or {})
+
+    def save_version(
+        self,
+        site: str,
+        rules: Rules,
+        pages: Iterable[Page],
+        reason: str,
+        note: str = "",
+        by: str = "",
+        to_label: Mapping[str, Sequence[str]] | None = None,
+        labels: Iterable[Label] = (),
+        based_on: int | None = None,
+    ) -> int:
+        """Save rules with those pages that are watched, labeled by a person, or to be labeled.
+
+        Other arguments, the returned number and the exceptions are those of `save_rules`.
+        """
+        wanted = {watched.page for wrapper in rules.wrappers for watched in wrapper.bellwethers}
+        wanted.update(page for chosen in (to_label or {}).values() for page in chosen)
+        wanted.update(label.page for label in labels if label.source == "person")
+        self.save_pages(site, (page for page in pages if page.is_named_in(wanted)))
+        return self.save_rules(site, rules, reason, note, by, to_label, based_on)
+
+    def rules_text(self, site: str) -> str:
+        """Return the newest rules of a site as the text of a rules file."""
+        with self._database.read() as connection:
+            version_id = rule_versions.find_version(connection, find_site(connection, site), site)
+            return json.dumps(rule_versions.read_rules_file(connection, version_id))
+
+    def bellwether_urls(self) -> dict[str, list[str]]:
+        """Return the URLs of the watched pages of each site, by its newest rules."""
+        with self._database.read() as connection:
+            return rule_versions.read_bellwether_urls(connection)
+
+    def newest_version(self, site: str) -> int:
+        """Return the number of the newest rules of a site; 0 if it has none."""
+        with self._database.read() as connection:
+            return rule_versions.newest_number(connection, find_site(connection, site))
 
     def rules(self, site: str, version: int | None = None) -> Rules:
         """Return the newest rules of a site, or those of a version."""
@@ -137,6 +199,16 @@ class Catalog:
             version_id = rule_versions.find_version(connection, find_site(connection, site), site, version)
             file = rule_versions.read_rules_file(connection, version_id)
         return Rules.loads(json.dumps(file), f"rules of {site}")
+
+    def site_rules(self) -> CrawlRules:
+        """Return the newest rules of all sites, for a crawl of many sites. `LiveRules` also notices new versions."""
+        with self._database.read() as connection:
+            return list_site_rules(connection, self.rules)
+
+    def packed_rules(self) -> CrawlRules:
+        """Return the newest rules of all sites in a form that worker processes and Spark can receive."""
+        with self._database.read() as connection:
+            return pack_crawl_rules(connection)
 
     def history(self, site: str) -> list[Version]:
         """Return all versions of the rules of a site, the oldest first."""
@@ -226,6 +298,43 @@ class Catalog:
         """Record the end of a run, with figures that JSON can express."""
         with self._database.write() as connection:
             runs.finish_run(connection, run, figures)
+
+    def finish_crawl(
+        self, site: str, crawl: CrawlTally, run: int | None = None, skipped: int = 0
+    ) -> list[Alarm]:
+        """Record what came out of a crawl of a site, and return the alarms: figures that dropped against history.
+
+        Args:
+            site: The site.
+            crawl: The counts of its records.
+            run: The extract run that counted them; a new one by default.
+            skipped: Pages that could not be read.
+        """
+        with self._database.write() as connection:
+            site_id = lock_site(connection, site)
+            run = runs.start_run(connection, site_id, runs.CRAWL) if run is None else run
+            alarms = judge_crawl(crawl, runs.load_crawls(connection, site_id))
+            runs.record_alarms(connection, site_id, run, alarms, ())
+            counts = crawl.total().to_dict() | {"clusters": crawl.to_dict(), "skipped": skipped}
+            runs.finish_run(connection, run, counts | {"alarms": len(alarms)})
+        return alarms
+
+    def start_round(self, kind: str) -> Round:
+        """Start a round over all sites, or continue the one that was interrupted within the last day.
+
+        Args:
+            kind: watch or heal.
+
+        Returns:
+            The round, with the sites that it has done already.
+        """
+        with self._database.write() as connection:
+            return runs.start_round(connection, kind)
+
+    def finish_round(self, round: Round) -> None:
+        """Record that a round is complete; the next one starts anew."""
+        with self._database.write() as connection:
+            runs.finish_round(connection, round)
 
     def runs(self, site: str, kind: str | None = None) -> list[Run]:
         """Return the runs over a site, or only those of a kind, the oldest first."""

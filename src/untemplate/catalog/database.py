@@ -30,7 +30,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
-from untemplate.catalog.sql_tables import metadata, migrations
+from untemplate.catalog.sql_tables import metadata, migrations, rounds, runs
 from untemplate.errors import CatalogError, MissingExtra
 from untemplate.page import squeeze
 
@@ -39,7 +39,16 @@ __all__ = ["FIRST_MIGRATION", "MIGRATIONS", "Database", "migrate"]
 FIRST_MIGRATION = "tables of untemplate 0.1"
 """The name that every catalog has."""
 
-MIGRATIONS: Mapping[str, Callable[[Connection], None]] = {}
+
+def _add_rounds(connection: Connection) -> None:
+    """Add what commands over all sites need: how often to watch each, when they ran, and a quick way to last runs."""
+    connection.exec_driver_sql("ALTER TABLE sites ADD COLUMN watch_hours FLOAT")
+    rounds.create(connection)
+    for index in runs.indexes:
+        index.create(connection, checkfirst=True)
+
+
+MIGRATIONS: Mapping[str, Callable[[Connection], None]] = {"rounds over all sites": _add_rounds}
 """Later migrations by name, in order. The name of a released migration never changes."""
 
 # Seconds that a writer waits for another writer: longer than any of our transactions takes.

@@ -8,17 +8,21 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, FromClause, RowMapping, Table, func, insert, select
+from sqlalchemy import Connection, FromClause, Row, RowMapping, Table, func, insert, select
 
 from untemplate.catalog.site_contents import now
-from untemplate.catalog.sql_tables import bellwethers, clusters, goldens, rules, samples, versions
-from untemplate.errors import CatalogError
+from untemplate.catalog.sql_tables import bellwethers, clusters, goldens, rules, samples, sites, versions
+from untemplate.errors import CatalogError, VersionConflict
 
 __all__ = [
     "PagesToLabel",
     "Version",
     "add_version",
+    "check_newest",
     "find_version",
+    "newest_number",
+    "newest_versions",
+    "read_bellwether_urls",
     "read_history",
     "read_pages_to_label",
     "read_rules_file",
@@ -77,7 +81,7 @@ def add_version(
     Returns:
         The number of the version.
     """
-    number = _newest_number(connection, site_id) + 1
+    number = newest_number(connection, site_id) + 1
     content = {name: value for name, value in file.items() if name != "wrappers"}
     row = {"site_id": site_id, "number": number, "reason": reason, "note": note, "by": by, "saved": now()}
     [version_id] = _insert_rows(connection, versions, [{**row, "content": content}])
@@ -91,7 +95,7 @@ def find_version(connection: Connection, site_id: int, site: str, number: int | 
     Raises:
         CatalogError: The site has no rules, or no version with this number.
     """
-    newest = _newest_number(connection, site_id)
+    newest = newest_number(connection, site_id)
     if not newest:
         raise CatalogError(f"{site}: has no rules in the catalog yet")
     wanted = newest if number is None else number
@@ -100,6 +104,33 @@ def find_version(connection: Connection, site_id: int, site: str, number: int | 
     if version_id is None:
         raise CatalogError(f"{site}: has no version {number} of its rules; there are 1 to {newest}")
     return version_id
+
+
+def newest_versions(connection: Connection) -> Sequence[Row[Any]]:
+    """Return the newest version of each site that has rules."""
+    newest = (
+        select(versions.c.site_id, func.max(versions.c.number).label("number"))
+        .group_by(versions.c.site_id)
+        .subquery()
+    )
+    is_newest = (versions.c.site_id == newest.c.site_id) & (versions.c.number == newest.c.number)
+    return connection.execute(select(versions).join(newest, is_newest)).all()
+
+
+def check_newest(connection: Connection, site_id: int, site: str, number: int) -> None:
+    """Raise VersionConflict if the newest version of a site is not this one.
+
+    Args:
+        connection: A transaction that has locked the site, so that nobody saves another version before it ends.
+        site_id: The row id of the site.
+        site: Its name.
+        number: The version that was read.
+    """
+    newest = newest_number(connection, site_id)
+    if newest != number:
+        raise VersionConflict(
+            f"{site}: somebody saved version {newest} of the rules since version {number} was read; try again"
+        )
 
 
 def read_history(connection: Connection, site_id: int) -> list[Version]:
@@ -122,28 +153,51 @@ def read_history(connection: Connection, site_id: int) -> list[Version]:
     ]
 
 
-def read_rules_file(connection: Connection, version_id: int) -> _JsonObject:
-    """Return the rules file of a version, put together from its rows."""
+def read_rules_file(connection: Connection, version_id: int, with_bellwethers: bool = True) -> _JsonObject:
+    """Return the rules file of a version, put together from its rows; extraction needs no bellwethers."""
     query = select(versions.c.content).where(versions.c.id == version_id)
     file: _JsonObject = connection.scalars(query).one()
     rules_of_cluster = _group_rows(_version_rows(connection, version_id, rules, clusters), "cluster_id")
-    goldens_of_page = _group_rows(
-        _version_rows(connection, version_id, goldens, bellwethers, clusters), "bellwether_id"
-    )
-    pages_of_cluster: defaultdict[int, list[_JsonObject]] = defaultdict(list)
-    for row in _version_rows(connection, version_id, bellwethers, clusters):
-        golden = {value["attribute"]: value["texts"] for value in goldens_of_page[row["id"]]}
-        pages_of_cluster[row["cluster_id"]].append(_from_row(row, _BELLWETHER_COLUMNS) | {"golden": golden})
+    pages_of_cluster = _read_bellwethers(connection, version_id) if with_bellwethers else {}
     file["wrappers"] = [
         {
             "cluster": row["name"],
             **_from_row(row, _CLUSTER_COLUMNS),
             "rules": {rule["attribute"]: rule["content"] for rule in rules_of_cluster[row["id"]]},
-            "bellwethers": pages_of_cluster[row["id"]],
+            "bellwethers": pages_of_cluster.get(row["id"], []),
         }
         for row in _version_rows(connection, version_id, clusters)
     ]
     return file
+
+
+def _read_bellwethers(connection: Connection, version_id: int) -> dict[int, list[_JsonObject]]:
+    """Return the bellwethers of a version, by the row id of their cluster."""
+    goldens_of_page = _group_rows(
+        _version_rows(connection, version_id, goldens, bellwethers, clusters), "bellwether_id"
+    )
+    pages_of_cluster: dict[int, list[_JsonObject]] = defaultdict(list)
+    for row in _version_rows(connection, version_id, bellwethers, clusters):
+        golden = {value["attribute"]: value["texts"] for value in goldens_of_page[row["id"]]}
+        pages_of_cluster[row["cluster_id"]].append(_from_row(row, _BELLWETHER_COLUMNS) | {"golden": golden})
+    return pages_of_cluster
+
+
+def read_bellwether_urls(connection: Connection) -> dict[str, list[str]]:
+    """Return the URLs of the bellwethers of each site's newest version."""
+    newest = {version.id for version in newest_versions(connection)}
+    query = (
+        select(sites.c.name, bellwethers.c.url)
+        .join(versions, versions.c.site_id == sites.c.id)
+        .join(clusters, clusters.c.version_id == versions.c.id)
+        .join(bellwethers, bellwethers.c.cluster_id == clusters.c.id)
+        .where(versions.c.id.in_(newest))
+        .order_by(bellwethers.c.id)
+    )
+    urls: dict[str, list[str]] = {}
+    for name, url in connection.execute(query):
+        urls.setdefault(name, []).append(url)
+    return urls
 
 
 def read_samples(connection: Connection, version_id: int) -> dict[str, list[str]]:
@@ -175,7 +229,7 @@ def read_pages_to_label(connection: Connection, version_id: int) -> list[PagesTo
     ]
 
 
-def _newest_number(connection: Connection, site_id: int) -> int:
+def newest_number(connection: Connection, site_id: int) -> int:
     """Return the number of the newest version, or 0."""
     return connection.scalar(select(func.max(versions.c.number)).where(versions.c.site_id == site_id)) or 0
 

@@ -2,27 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, Row, Select, func, insert, select, update
 
 from untemplate.catalog.site_contents import now
-from untemplate.catalog.sql_tables import alarms, runs
+from untemplate.catalog.sql_tables import alarms, rounds, runs, sites
 from untemplate.errors import CatalogError
-from untemplate.watching import Alarm
+from untemplate.watching import Alarm, CrawlTally
 
 __all__ = [
+    "Round",
     "Run",
     "StoredAlarm",
+    "finish_round",
     "finish_run",
+    "last_runs",
     "load_alarms",
+    "load_crawls",
     "load_runs",
     "record_alarms",
+    "start_round",
     "start_run",
 ]
+
+
+CRAWL = "extract"
+"""The kind of runs that count what came out of a crawl."""
+
+# An interrupted round that is older is not continued.
+MAX_ROUND_AGE = timedelta(days=1)
+# An arbitrary number: all processes that start a round in PostgreSQL must lock the same one.
+_ROUND_LOCK = 0x726F756E64
+# Crawls that a new one is compared with: about a month of daily ones.
+RECENT_CRAWLS = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +51,15 @@ class Run:
     started: datetime
     finished: datetime | None
     figures: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One pass of a command over all sites; `done` are the sites that it had done before it was interrupted."""
+
+    id: int
+    started: datetime
+    done: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,15 +97,56 @@ def load_runs(connection: Connection, site_id: int, kind: str | None) -> list[Ru
     ]
 
 
+def start_round(connection: Connection, kind: str) -> Round:
+    """Return the last round of a kind if it is recent and not finished, else a new one."""
+    moment = now()
+    query = (
+        select(rounds).where(rounds.c.kind == kind).order_by(rounds.c.id.desc()).limit(1).with_for_update()
+    )
+    last = connection.execute(query).first()
+    if last is not None and last.finished is None and moment - last.started < MAX_ROUND_AGE:
+        is_done = (runs.c.kind == kind) & (runs.c.started >= last.started) & runs.c.finished.is_not(None)
+        done = connection.scalars(
+            select(sites.c.name).join(runs, runs.c.site_id == sites.c.id).where(is_done)
+        )
+        return Round(last.id, last.started, frozenset(done))
+    row = {"kind": kind, "started": moment}
+    return Round(connection.scalars(insert(rounds).returning(rounds.c.id), row).one(), moment)
+
+
+def finish_round(connection: Connection, round: Round) -> None:
+    """Set the end of a round."""
+    connection.execute(update(rounds).where(rounds.c.id == round.id).values(finished=now()))
+
+
+def last_runs(connection: Connection, kinds: Collection[str], count: int) -> Sequence[Row[Any]]:
+    """Return up to `count` finished runs of each of these kinds over each site, the newest first."""
+    newest_first = func.row_number().over(
+        partition_by=(runs.c.site_id, runs.c.kind), order_by=runs.c.id.desc()
+    )
+    # Runs that were interrupted have no figures; a few more are numbered in case there are some.
+    numbered = select(runs.c.id, newest_first.label("rank")).where(runs.c.kind.in_(kinds)).subquery()
+    recent = select(numbered.c.id).where(numbered.c.rank <= 2 * count)
+    query = select(runs).where(runs.c.id.in_(recent), runs.c.finished.is_not(None)).order_by(runs.c.id.desc())
+    seen: Counter[tuple[int, str]] = Counter()
+    chosen = []
+    for row in connection.execute(query):
+        seen[row.site_id, row.kind] += 1
+        if seen[row.site_id, row.kind] <= count:
+            chosen.append(row)
+    return chosen
+
+
 def record_alarms(
     connection: Connection, site_id: int, run: int, reported: Iterable[Alarm], unchecked: Collection[str]
 ) -> None:
     """Add the reported alarms that are new, update the open ones, and clear the rest.
 
-    Alarms of `unchecked` clusters are not cleared.
+    Alarms of `unchecked` clusters are not cleared. A crawl says nothing about the alarms of watched pages, and
+    watched pages say nothing about those of a crawl.
     """
     moment = now()
-    not_reported = {alarm.key: alarm for alarm in load_alarms(connection, site_id, open_only=True)}
+    not_reported = {alarm.key: alarm for alarm in _comparable_alarms(connection, site_id, run)}
     for alarm in reported:
         details = {"expected": alarm.expected, "seen": alarm.seen, "pages": list(alarm.pages)}
         if open_alarm := not_reported.pop(alarm.key, None):
@@ -101,11 +168,36 @@ def record_alarms(
     connection.execute(update(alarms).where(alarms.c.id.in_(passed)).values(cleared=moment))
 
 
+def _comparable_alarms(connection: Connection, site_id: int, run: int) -> list[StoredAlarm]:
+    """Return the open alarms that a run may clear: those of crawls for an extract run, else those of other runs."""
+    is_open = (alarms.c.site_id == site_id) & alarms.c.cleared.is_(None)
+    is_crawl = connection.scalar(select(runs.c.kind).where(runs.c.id == run)) == CRAWL
+    same_kind = runs.c.kind == CRAWL if is_crawl else runs.c.kind != CRAWL
+    query = select(alarms).join(runs, runs.c.id == alarms.c.run_id).where(is_open, same_kind)
+    return _stored_alarms(connection, query.order_by(alarms.c.id))
+
+
 def load_alarms(connection: Connection, site_id: int, open_only: bool) -> list[StoredAlarm]:
     """Return the alarms of a site, the oldest first."""
     query = select(alarms).where(alarms.c.site_id == site_id).order_by(alarms.c.id)
     if open_only:
         query = query.where(alarms.c.cleared.is_(None))
+    return _stored_alarms(connection, query)
+
+
+def load_crawls(connection: Connection, site_id: int) -> list[CrawlTally]:
+    """Return the tallies of recent crawls of a site without alarms: what a new crawl is compared with.
+
+    A crawl with alarms would make the drop look usual. If all recent crawls have alarms, nobody minded, and there is
+    nothing to compare with.
+    """
+    is_crawl = (runs.c.site_id == site_id) & (runs.c.kind == CRAWL) & runs.c.finished.is_not(None)
+    query = select(runs.c.figures).where(is_crawl).order_by(runs.c.id.desc()).limit(RECENT_CRAWLS)
+    recent = [figures for figures in connection.scalars(query) if "clusters" in figures]
+    return [CrawlTally.from_dict(figures["clusters"]) for figures in recent if not figures.get("alarms")]
+
+
+def _stored_alarms(connection: Connection, query: Select[Any]) -> list[StoredAlarm]:
     return [
         StoredAlarm(
             row.cluster,

@@ -40,6 +40,7 @@ __all__ = [
     "migrations",
     "pages",
     "removals",
+    "rounds",
     "rules",
     "runs",
     "samples",
@@ -133,7 +134,12 @@ migrations = Table(
     _time_column("applied"),
 )
 
-sites = _numbered_table("sites", Column("name", _AnyText, nullable=False, unique=True), _time_column("added"))
+sites = _numbered_table(
+    "sites",
+    Column("name", _AnyText, nullable=False, unique=True),
+    _time_column("added"),
+    Column("watch_hours", Float, nullable=True),
+)
 
 versions = _numbered_table(
     "versions",
@@ -226,6 +232,11 @@ runs = _numbered_table(
     _time_column("started"),
     _time_column("finished", null=True),
     _json_column("figures", null=True),
+    Index("runs_of_a_kind", "site_id", "kind"),
+)
+
+rounds = _numbered_table(
+    "rounds", _text_column("kind"), _time_column("started"), _time_column("finished", null=True)
 )
 
 alarms = _numbered_table(

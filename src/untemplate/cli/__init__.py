@@ -28,6 +28,7 @@ COMMANDS = (
     "records",
     "watch",
     "heal",
+    "status",
     "rules",
     "serve",
 )

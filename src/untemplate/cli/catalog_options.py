@@ -89,10 +89,11 @@ def rules_options(command: Command) -> Command:
 
 @dataclass(frozen=True)
 class CatalogSite:
-    """A site of a catalog, as a command uses it."""
+    """A site of a catalog, as a command uses it; `version` is the newest one when the command read the rules."""
 
     catalog: Catalog
     site: str
+    version: int | None = None
 
     def store_version(
         self,
@@ -104,13 +105,9 @@ class CatalogSite:
         labels: Iterable[Label] = (),
     ) -> int:
         """Save a version of the rules, and those pages that are watched, labeled by a person, or to be labeled."""
-        wanted = {watched.page for wrapper in rules.wrappers for watched in wrapper.bellwethers}
-        wanted.update(page for chosen in (to_label or {}).values() for page in chosen)
-        wanted.update(label.page for label in labels if label.source == "person")
-        for page in pages:
-            if page.is_named_in(wanted):
-                self.catalog.save_page(self.site, page)
-        return self.catalog.save_rules(self.site, rules, reason, note, user(), to_label)
+        return self.catalog.save_version(
+            self.site, rules, pages, reason, note, user(), to_label, labels, self.version
+        )
 
 
 def user() -> str:
@@ -162,8 +159,9 @@ def open_rules(
     if not catalog_name and not Path(DEFAULT_CATALOG).exists():
         raise click.UsageError("Needs rules: give --rules, or --catalog and --site.")
     with open_catalog(catalog_name or DEFAULT_CATALOG) as catalog:
-        stored = CatalogSite(catalog, site or _only_site(catalog))
-        yield catalog.rules(stored.site), stored
+        name = site or _only_site(catalog)
+        stored = CatalogSite(catalog, name, catalog.newest_version(name))
+        yield catalog.rules(name, stored.version), stored
 
 
 def _only_site(catalog: Catalog) -> str:

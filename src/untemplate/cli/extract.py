@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from untemplate.cli.catalog_options import open_rules, rules_options
+from untemplate.cli.catalog_options import DEFAULT_CATALOG, open_catalog, open_rules, rules_options
 from untemplate.cli.learn import label_by_data, learn_rules_of
 from untemplate.cli.shell import (
     count_pages,
@@ -22,21 +22,23 @@ from untemplate.cli.shell import (
     say,
     show,
 )
+from untemplate.errors import RulesError
 from untemplate.record import MAX_DOUBTFUL_CONFIDENCE
 
 if TYPE_CHECKING:
     from untemplate.engines.checkpoint import RunProgress
     from untemplate.engines.worker import PageLimits, Result
-    from untemplate.extraction import Rules
+    from untemplate.extraction import CrawlRules, Rules
     from untemplate.output.quality import Tally
     from untemplate.sources import Pages
-
-    _Done = RunProgress | Result
+    from untemplate.watching import Alarm
 
 __all__ = ["command", "show_tally"]
 
 # Above this share of failed pages the rules are of another site, or the site has changed.
 MAX_FAILED_SHARE = 0.5
+# Endings of record files; another name is that of a folder.
+RECORD_SUFFIXES = (".jsonl", ".csv", ".parquet")
 # Reasons printed at the end.
 MAX_REASONS = 10
 
@@ -48,6 +50,7 @@ MAX_REASONS = 10
         "untemplate extract crawl.warc.gz --rules rules.json | jq .name",
         "untemplate extract pages/ --rules rules.json -o records.csv --confidence --min-confidence 0.8",
         "untemplate extract pages/ --catalog untemplate.db --site books.example -o records.parquet",
+        "untemplate extract crawl.warc.gz --catalog untemplate.db -o records/ --format parquet",
         "untemplate extract s3a://crawl/ --rules rules.json -o s3a://out/records.parquet --engine spark",
     )
 )
@@ -64,6 +67,12 @@ MAX_REASONS = 10
     help="With --schema, keep the rules that were learned in this file.",
 )
 @records_option
+@click.option(
+    "--format",
+    "table_format",
+    type=click.Choice(["jsonl", "csv", "parquet"]),
+    help="For a crawl of many sites into a folder: what its files are.  [default: jsonl]",
+)
 @click.option(
     "--engine",
     default="local",
@@ -129,6 +138,7 @@ def command(
     schema_name: str | None,
     save_rules: Path | None,
     output: str,
+    table_format: str | None,
     engine: str,
     master: str | None,
     workers: int | None,
@@ -148,68 +158,48 @@ def command(
     has its reason there. A page has failed if it cannot be read, matches no rules, or matches rules that find nothing
     on it; pages of a kind that nobody labeled have not.
 
+    With a catalog, no --site and a folder for -o, PAGES may be a crawl of many sites and schemas: each page goes to
+    the newest rules of its host, and the folder gets a file a schema. The counts of each site are kept in the
+    catalog; a drop against its earlier crawls is an alarm.
+
     The file appears when it is complete. If the work is interrupted in whatever way, the same command continues it.
 
     Spark reads Parquet, WARC or JSONL from any file system it knows; interrupted, it begins anew. Its output is a
     folder of parts if the name ends with a slash or has a scheme such as s3a://.
+
+    Exit code 1: too many pages failed, or there are alarms.
     """
     from untemplate.engines.worker import PageLimits
+    from untemplate.sources import read_pages
 
     _check_engine(engine, master, render)
     _check_rules(schema_name, save_rules, bool(rules_file or catalog_name or site))
-    options = _ExtractOptions(
-        _PageOptions(source, url_column, html_column, render),
-        output,
-        workers,
-        not unordered,
-        PageLimits(page_seconds, page_memory << 20),
-        confidence,
-        min_confidence,
+    is_crawl = not (rules_file or site or schema_name) and is_table_folder(output)
+    if table_format and not is_crawl:
+        raise click.UsageError("--format needs a catalog, no --site, and a folder for -o.")
+    work = _Extraction(
+        open_source=partial(
+            read_pages, source, url_column=url_column, html_column=html_column, render=render
+        ),
+        source=source,
+        columns={"url_column": url_column, "html_column": html_column},
+        output=output,
+        engine=engine,
+        master=master,
+        workers=workers,
+        ordered=not unordered,
+        limits=PageLimits(page_seconds, page_memory << 20),
+        values={"confidence": confidence, "min_confidence": min_confidence},
     )
-    extract = partial(_extract_on_spark, master=master) if engine == "spark" else _extract_locally
-    if schema_name:
-        rules = _learn_first(options.pages.opened, schema_name, save_rules)
-        done = extract(options, rules)
+    if is_crawl:
+        has_alarms = extract_catalog(work, catalog_name or DEFAULT_CATALOG, f".{table_format or 'jsonl'}")
+        failed = 0.0
     else:
-        rules, done = _extract_with_known(rules_file, catalog_name, site, partial(extract, options))
-    show_tally(done.tally, rules.schema.attributes)
-    report_skipped(done.skipped)
-    failed = done.tally.failed_share(done.skipped.total)
+        failed, has_alarms = _extract_site(work, rules_file, catalog_name, site, schema_name, save_rules)
     if failed > max_failed:
         say(f"{failed:.0%} of the pages failed, more than {max_failed:.0%}.")
+    if has_alarms or failed > max_failed:
         context.exit(1)
-
-
-@dataclass(frozen=True)
-class _PageOptions:
-    """The pages that the command line names."""
-
-    source: str
-    url_column: str
-    html_column: str
-    render: bool
-
-    @cached_property
-    def opened(self) -> Pages:
-        """The pages as this machine reads them."""
-        from untemplate.sources import read_pages
-
-        return read_pages(
-            self.source, url_column=self.url_column, html_column=self.html_column, render=self.render
-        )
-
-
-@dataclass(frozen=True)
-class _ExtractOptions:
-    """What is to be extracted, whatever the rules are."""
-
-    pages: _PageOptions
-    output: str
-    workers: int | None
-    ordered: bool
-    limits: PageLimits
-    confidence: bool
-    min_confidence: float
 
 
 def _check_engine(engine: str, master: str | None, render: bool) -> None:
@@ -228,17 +218,101 @@ def _check_rules(schema_name: str | None, save_rules: Path | None, has_rules: bo
         raise click.UsageError("--schema learns new rules: give it, or --rules, or --catalog and --site.")
 
 
-def _extract_with_known(
-    rules_file: Path | None, catalog_name: str | None, site: str | None, extract: Callable[[Rules], _Done]
-) -> tuple[Rules, _Done]:
-    """Extract with the rules of a file, or with those of a site as a run of its catalog."""
-    with open_rules(rules_file, catalog_name, site) as (rules, stored):
-        run = stored.catalog.start_run(stored.site, "extract") if stored else 0
-    done = extract(rules)
+def is_table_folder(output: str) -> bool:
+    """Return True if an output is a folder for a file a schema, and not the file of one site."""
+    return output != "-" and Path(output.rstrip("/")).suffix.lower() not in RECORD_SUFFIXES
+
+
+@dataclass(frozen=True)
+class _Extraction:
+    """What the options say about where pages come from, where records go, and how they are made."""
+
+    open_source: Callable[[], Pages]
+    source: str
+    columns: dict[str, Any]
+    output: str
+    engine: str
+    master: str | None
+    workers: int | None
+    ordered: bool
+    limits: PageLimits
+    values: dict[str, Any]
+
+    def run(
+        self, rules: Rules | CrawlRules, pages: Pages | None = None, format: str = ""
+    ) -> RunProgress | Result:
+        """Extract with the engine that was chosen; into a folder of files if there is a format."""
+        if self.engine == "local":
+            return self._run_locally(pages or self.open_source(), rules, format)
+        from untemplate.engines import spark
+        from untemplate.extraction import CrawlRules
+
+        session = spark.start_session(self.master or (f"local[{self.workers}]" if self.workers else None))
+        if isinstance(rules, CrawlRules):
+            return spark.extract_crawl(
+                session,
+                self.source,
+                rules,
+                self.output,
+                format=format,
+                limits=self.limits,
+                **self.columns,
+                **self.values,
+            )
+        return spark.extract_on_spark(
+            session, self.source, rules, self.output, limits=self.limits, **self.columns, **self.values
+        )
+
+    def _run_locally(self, pages: Pages, rules: Rules | CrawlRules, format: str) -> RunProgress:
+        """Extract on this machine, with a progress bar; say that an interrupted run can be continued."""
+        from untemplate.engines.local import extract_to_file
+
+        try:
+            with count_pages("Extracting", pages) as count:
+                return extract_to_file(
+                    pages,
+                    rules,
+                    self.output,
+                    format=format,
+                    workers=self.workers,
+                    ordered=self.ordered,
+                    limits=self.limits,
+                    **self.values,
+                    tell=say,
+                    count=count,
+                )
+        except KeyboardInterrupt:
+            if self.output != "-":
+                say("What is done is kept: the same command continues.")
+            raise
+
+
+def _extract_site(
+    work: _Extraction,
+    rules_file: Path | None,
+    catalog_name: str | None,
+    site: str | None,
+    schema_name: str | None,
+    save_rules: Path | None,
+) -> tuple[float, bool]:
+    """Extract one site; return the share of failed pages, and whether there are alarms."""
+    pages: Pages | None = None
+    stored, run = None, 0
+    if schema_name:
+        pages = work.open_source()
+        rules = _learn_first(pages, schema_name, save_rules)
+    else:
+        with open_rules(rules_file, catalog_name, site) as (rules, stored):
+            run = stored.catalog.start_run(stored.site, "extract") if stored else 0
+    done = work.run(rules, pages)
+    alarms: list[Alarm] = []
     if stored:
         with stored.catalog as catalog:
-            catalog.finish_run(run, done.tally.to_dict() | {"skipped": done.skipped.total})
-    return rules, done
+            alarms = catalog.finish_crawl(stored.site, done.crawls[""], run, done.skipped.total)
+    show_tally(done.tally, rules.schema.attributes)
+    report_skipped(done.skipped)
+    show_crawl_alarms({stored.site: alarms} if stored else {})
+    return done.tally.failed_share(done.skipped.total), bool(alarms)
 
 
 def _learn_first(pages: Pages, schema_name: str, save_rules: Path | None) -> Rules:
@@ -253,47 +327,48 @@ def _learn_first(pages: Pages, schema_name: str, save_rules: Path | None) -> Rul
     return rules
 
 
-def _extract_locally(options: _ExtractOptions, rules: Rules) -> RunProgress:
-    """Extract on this machine, with a progress bar; say that an interrupted run can be continued."""
-    from untemplate.engines.local import extract_to_file
-
-    pages = options.pages.opened
-    try:
-        with count_pages("Extracting", pages) as count:
-            return extract_to_file(
-                pages,
-                rules,
-                options.output,
-                workers=options.workers,
-                ordered=options.ordered,
-                limits=options.limits,
-                confidence=options.confidence,
-                min_confidence=options.min_confidence,
-                tell=say,
-                count=count,
+def extract_catalog(work: _Extraction, catalog_name: str, format: str) -> bool:
+    """Extract a crawl of all sites of a catalog, and keep the counts of each; return True if there are alarms."""
+    with open_catalog(catalog_name) as catalog:
+        rules = catalog.packed_rules()
+        if not rules.sites:
+            raise RulesError(f"{catalog.name}: has no rules yet")
+        done = work.run(rules, format=format)
+        alarms = {site: catalog.finish_crawl(site, crawl) for site, crawl in sorted(done.crawls.items())}
+    rows = []
+    for site, crawl in sorted(done.crawls.items()):
+        tally = crawl.total()
+        matched = tally.pages - tally.unmatched.total()
+        rows.append(
+            (
+                site,
+                tally.pages,
+                matched,
+                tally.records,
+                _share(tally.filled.total(), _cells(tally, rules, site)),
             )
-    except KeyboardInterrupt:
-        if options.output != "-":
-            say("What is done is kept: the same command continues.")
-        raise
+        )
+    show("Sites", ("site", "pages", "matched", "records", "values"), rows, err=True)
+    report_skipped(done.skipped)
+    show_crawl_alarms(alarms)
+    return any(alarms.values())
 
 
-def _extract_on_spark(options: _ExtractOptions, rules: Rules, master: str | None) -> Result:
-    """Extract on Spark: where it is, or with this many processes of this machine."""
-    from untemplate.engines import spark
+def _cells(tally: Tally, rules: CrawlRules, site: str) -> int:
+    """Return how many values the records of a site could have."""
+    return tally.matched * len(rules.sites[site].schema.attributes)
 
-    session = spark.start_session(master or (f"local[{options.workers}]" if options.workers else None))
-    return spark.extract_on_spark(
-        session,
-        options.pages.source,
-        rules,
-        options.output,
-        url_column=options.pages.url_column,
-        html_column=options.pages.html_column,
-        limits=options.limits,
-        confidence=options.confidence,
-        min_confidence=options.min_confidence,
-    )
+
+def show_crawl_alarms(alarms: Mapping[str, Sequence[Alarm]]) -> None:
+    """Print what dropped against the earlier crawls of each site."""
+    rows = [
+        (site, alarm.cluster, alarm.attribute or "", alarm.test, alarm.expected, alarm.seen)
+        for site, raised in alarms.items()
+        for alarm in raised
+    ]
+    if rows:
+        columns = ("site", "cluster", "attribute", "test", "expected", "seen")
+        show(counted(len(rows), "alarm"), columns, rows, err=True)
 
 
 def show_tally(tally: Tally, attributes: Iterable[str]) -> None:

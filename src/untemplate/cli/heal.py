@@ -18,6 +18,7 @@ from untemplate.cli.catalog_options import (
     rules_options,
     show_changes,
 )
+from untemplate.cli.fleet_runs import FleetOptions, fleet_options, heal_fleet
 from untemplate.cli.shell import counted, examples, json_option, printable, progress, say, show, show_json
 from untemplate.errors import SourceError
 
@@ -34,6 +35,7 @@ __all__ = ["command", "show_healed"]
     epilog=examples(
         "untemplate heal fresh/ --rules rules.json -o healed.json",
         "untemplate heal fresh/ --catalog untemplate.db --site books.example",
+        "untemplate heal --all --catalog untemplate.db",
     )
 )
 @fresh_pages_argument
@@ -44,6 +46,7 @@ __all__ = ["command", "show_healed"]
     type=click.Path(dir_okay=False, path_type=Path),
     help="The rules file to write; with a catalog it is not needed.",
 )
+@fleet_options
 @json_option
 @click.pass_context
 def command(
@@ -56,6 +59,9 @@ def command(
     catalog_name: str | None,
     site: str | None,
     output: Path | None,
+    all_sites: bool,
+    due_only: bool,
+    workers: int | None,
     as_json: bool,
 ) -> None:
     """Repair rules that a change of the site broke, from what is remembered of its pages.
@@ -63,8 +69,18 @@ def command(
     PAGES are fresh pages of the site, from any source; the more, the better. Without PAGES, the bellwethers are
     fetched by their URLs. With a catalog, the healed rules become the newest version.
 
+    With --all, all sites with open alarms are healed; with --due, those with alarms since the last attempt. If that
+    is interrupted, the same command continues it. PAGES may then be a crawl of many sites.
+
     Exit code 1: something could not be healed, and needs a person.
     """
+    if all_sites or due_only:
+        if rules_file or site:
+            raise click.UsageError(
+                "--all and --due are for all sites of a catalog: give neither --rules nor --site."
+            )
+        fleet = FleetOptions(source, url_column, html_column, catalog_name, due_only, workers, as_json)
+        context.exit(int(heal_fleet(fleet)))
     if rules_file and not output:
         raise click.UsageError("Missing option '-o': where to write the healed rules.")
     with (

@@ -18,6 +18,7 @@ from untemplate.cli.catalog_options import (
     rules_options,
     shown,
 )
+from untemplate.cli.fleet_runs import FleetOptions, fleet_options, set_interval, watch_fleet
 from untemplate.cli.shell import counted, examples, json_option, progress, say, show, show_json
 from untemplate.errors import RulesError, SourceError
 
@@ -37,6 +38,7 @@ MAX_NAMED_PAGES = 3
         "untemplate watch fresh/ --rules rules.json",
         "untemplate watch --catalog untemplate.db --site books.example",
         "untemplate watch fresh/ --site books.example --plot coverage.png",
+        "untemplate watch --all --catalog untemplate.db",
     )
 )
 @fresh_pages_argument
@@ -52,6 +54,14 @@ MAX_NAMED_PAGES = 3
     show_default="more than half for the look of pages, any for values",
     help="Share of bellwethers that must fail a test for an alarm.",
 )
+@click.option(
+    "--every",
+    "hours",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="HOURS",
+    help="Keep in the catalog how often the site is watched with --due.  [default: 24]",
+)
+@fleet_options
 @json_option
 @click.pass_context
 def command(
@@ -65,6 +75,10 @@ def command(
     site: str | None,
     plot: Path | None,
     broken_share: float | None,
+    hours: float | None,
+    all_sites: bool,
+    due_only: bool,
+    workers: int | None,
     as_json: bool,
 ) -> None:
     """Notice that a site changed: compare fresh pages with what is remembered of them.
@@ -72,8 +86,21 @@ def command(
     PAGES are fresh versions of the pages that the rules were learned on, from any source; without PAGES, the
     bellwethers are fetched by their URLs.
 
-    Exit code 1: there are alarms.
+    With --all, all sites of the catalog are watched, hosts in parallel; with --due, those that were not watched
+    within their interval. If that is interrupted, the same command continues it. PAGES may then be a crawl of many
+    sites.
+
+    Exit code 1: there are alarms, or a site cannot be watched.
     """
+    if hours:
+        set_interval(catalog_name, site, hours)
+    if all_sites or due_only:
+        if rules_file or site:
+            raise click.UsageError(
+                "--all and --due are for all sites of a catalog: give neither --rules nor --site."
+            )
+        fleet = FleetOptions(source, url_column, html_column, catalog_name, due_only, workers, as_json)
+        context.exit(int(watch_fleet(fleet)))
     if plot and rules_file:
         raise click.UsageError("--plot shows earlier runs too, which only a catalog knows: give --catalog.")
     if plot:

@@ -1,18 +1,33 @@
-"""The core that every engine calls: a batch of pages in, a batch of their records out, both Arrow."""
+"""The core that every engine calls: a batch of pages in, a batch of records for each table out, all Arrow."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 
 import pyarrow as pa
 
-from untemplate.extraction import Rules
+from untemplate.extraction import PageExtractor, PageRecords
 from untemplate.output.record_rows import arrow_row, arrow_schema
 from untemplate.page import DEFAULT_LIMITS, Limits, Page, squeeze
-from untemplate.record import Reason, Record
+from untemplate.record import Record
 from untemplate.schema import Schema
+from untemplate.sources.page_source import Skipped
+from untemplate.watching import CrawlTally
 
-__all__ = ["PAGE_COLUMNS", "batch_pages", "extract_batch", "page_batch", "unreadable_batch"]
+__all__ = [
+    "PAGE_COLUMNS",
+    "UNKNOWN_HOST",
+    "ExtractedBatch",
+    "batch_pages",
+    "extract_batch",
+    "page_batch",
+    "refuse_batch",
+]
+
+UNKNOWN_HOST = "its host is that of no site in the catalog"
+"""Why a page of a crawl has no record."""
 
 PAGE_COLUMNS = pa.schema(
     {"url": pa.string(), "html": pa.large_binary(), "id": pa.string(), "charset": pa.string()}
@@ -24,39 +39,78 @@ BATCH_PAGES = 64
 BATCH_BYTES = 4 << 20
 
 
+@dataclass
+class ExtractedBatch:
+    """What came out of a batch of pages.
+
+    Attributes:
+        tables: The records of each table, as Arrow.
+        crawls: The counts of each site.
+        unknown: Pages whose host is that of no site.
+    """
+
+    tables: dict[str, pa.RecordBatch]
+    crawls: dict[str, CrawlTally]
+    unknown: Skipped
+
+
 def extract_batch(
     batch: pa.RecordBatch,
-    rules: Rules,
+    extractor: PageExtractor,
     limits: Limits = DEFAULT_LIMITS,
     before_page: Callable[[], object] = lambda: None,
     min_confidence: float = 0.0,
-) -> pa.RecordBatch:
+) -> ExtractedBatch:
     """Return the records of a batch of pages, in its order. No page can make this fail.
 
     Args:
         batch: Pages with the columns `PAGE_COLUMNS`; other columns are ignored.
-        rules: The rules to apply.
+        extractor: The rules of one site or of many.
         limits: The size limits of each page.
         before_page: Called before each page, by engines that limit the time of a page.
-        min_confidence: Values of a lower confidence are left out; their record says so.
+        min_confidence: Leave out values of a lower confidence; their record says so.
     """
-    records: list[Record] = []
-    for page in _unpack_pages(batch, limits):
+
+    def extract_page(page: Page) -> PageRecords | None:
         before_page()
         try:
-            records += [record.without_doubtful(min_confidence) for record in rules.extract_page(page)]
+            found = extractor.extract_page(page)
+            return found and found.without_doubtful(min_confidence)
         except MemoryError:
-            records.append(_unreadable_record(page, rules.schema, "page needs too much memory"))
+            return extractor.refuse_page(page, "page needs too much memory")
         except Exception as error:  # one page must not end the run, and its record says what happened
-            reason = f"{type(error).__name__}: {squeeze(str(error))}"
-            records.append(_unreadable_record(page, rules.schema, reason))
-    return _record_batch(records, rules.schema)
+            return extractor.refuse_page(page, f"{type(error).__name__}: {squeeze(str(error))}")
+
+    return _collect_records(batch, extractor, extract_page, limits)
 
 
-def unreadable_batch(batch: pa.RecordBatch, schema: Schema, reason: str) -> pa.RecordBatch:
+def refuse_batch(batch: pa.RecordBatch, extractor: PageExtractor, reason: str) -> ExtractedBatch:
     """Return a record for each page of the batch that says why the page cannot be read; the page is not parsed."""
-    records = [_unreadable_record(page, schema, reason) for page in _unpack_pages(batch)]
-    return _record_batch(records, schema)
+    return _collect_records(batch, extractor, lambda page: extractor.refuse_page(page, reason))
+
+
+def _collect_records(
+    batch: pa.RecordBatch,
+    extractor: PageExtractor,
+    extract_page: Callable[[Page], PageRecords | None],
+    limits: Limits = DEFAULT_LIMITS,
+) -> ExtractedBatch:
+    """Count the records of all pages, and put them into their tables."""
+    records: dict[str, list[Record]] = defaultdict(list)
+    crawls: dict[str, CrawlTally] = defaultdict(CrawlTally)
+    unknown = Skipped()
+    for page in _unpack_pages(batch, limits):
+        found = extract_page(page)
+        if found is None:
+            unknown.add(UNKNOWN_HOST, page.url or page.id)
+            continue
+        for record in found.records:
+            crawls[found.site].add(record)
+            if found.site and record.cluster is not None:
+                record.cluster = f"{found.site}/{record.cluster}"
+        records[found.table] += found.records
+    tables = {table: _record_batch(rows, extractor.schemas[table]) for table, rows in records.items()}
+    return ExtractedBatch(tables, dict(crawls), unknown)
 
 
 def batch_pages(pages: Iterable[Page]) -> Iterator[pa.RecordBatch]:
@@ -97,11 +151,6 @@ def _unpack_pages(batch: pa.RecordBatch, limits: Limits = DEFAULT_LIMITS) -> Ite
 def _record_batch(records: Iterable[Record], schema: Schema) -> pa.RecordBatch:
     rows = [arrow_row(record, schema) for record in records]
     return pa.RecordBatch.from_pylist(rows, schema=arrow_schema(schema))
-
-
-def _unreadable_record(page: Page, schema: Schema, reason: str) -> Record:
-    missing = dict.fromkeys(schema.attributes, f"{Reason.UNREADABLE}: {reason}")
-    return Record(page.url, page.id, None, {}, missing)
 
 
 def _to_unicode(text: str) -> str:

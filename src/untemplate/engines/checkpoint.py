@@ -1,8 +1,8 @@
 """Where records wait until all of them are written.
 
-Beside the output is a hidden folder with the records so far, and a note that says how many of them count. The note is
-replaced as a whole, and only after the records that it counts are on the disk. After a crash, the next run cuts off
-what the note does not count and continues. The output appears under its name only when it is complete.
+Beside the output is a hidden folder with the records of each table so far, and a note that says how many of them
+count. The note is replaced as a whole, and only after the records that it counts are on the disk. After a crash, the
+next run cuts off what the note does not count and continues. A table appears under its name only when it is complete.
 """
 
 from __future__ import annotations
@@ -14,16 +14,18 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Any, BinaryIO
 
-from untemplate.engines.worker import Result
+from untemplate.engines.worker import Result, merge_crawls
 from untemplate.errors import InputError, UntemplateError
 from untemplate.output.quality import Tally
 from untemplate.output.record_files import FORMATS, record_format
 from untemplate.schema import Schema
 from untemplate.sources.page_source import Skipped
+from untemplate.watching import CrawlTally
 
 try:
     import fcntl
@@ -46,17 +48,19 @@ class RunProgress:
     Attributes:
         tasks: All tasks before this number are done.
         early: Tasks after it that are done, too.
-        end: The size of their records in bytes.
+        ends: The size of each table's records in bytes.
         complete: True if all tasks are done.
         tally: Counts of pages and records.
+        crawls: The counts of each site, by cluster.
         skipped: Pages that could not be read.
     """
 
     tasks: int = 0
     early: set[int] = field(default_factory=set)
-    end: int = 0
+    ends: dict[str, int] = field(default_factory=dict)
     complete: bool = False
     tally: Tally = field(default_factory=Tally)
+    crawls: dict[str, CrawlTally] = field(default_factory=dict)
     skipped: Skipped = field(default_factory=Skipped)
 
     def is_done(self, task: int) -> bool:
@@ -64,8 +68,10 @@ class RunProgress:
 
     def add(self, task: int, result: Result) -> None:
         """Count a task as done."""
-        self.end += len(result.records)
+        for table, records in result.records.items():
+            self.ends[table] = self.ends.get(table, 0) + len(records)
         self.tally.update(result.tally)
+        merge_crawls(self.crawls, result.crawls)
         self.skipped.update(result.skipped)
         self.early.add(task)
         while self.tasks in self.early:
@@ -78,6 +84,7 @@ class RunProgress:
         return vars(self) | {
             "early": sorted(self.early),
             "tally": self.tally.to_dict(),
+            "crawls": {site: crawl.to_dict() for site, crawl in self.crawls.items()},
             "skipped": skipped,
         }
 
@@ -85,8 +92,32 @@ class RunProgress:
     def from_dict(cls, values: Mapping[str, Any]) -> RunProgress:
         """Restore the progress from the values of `to_dict`."""
         skipped = Skipped(Counter(values["skipped"]["counts"]), values["skipped"]["examples"])
-        tally = Tally.from_dict(values["tally"])
-        return cls(**{**values, "early": set(values["early"]), "tally": tally, "skipped": skipped})
+        restored = {
+            "early": set(values["early"]),
+            "tally": Tally.from_dict(values["tally"]),
+            "crawls": {site: CrawlTally.from_dict(counts) for site, counts in values["crawls"].items()},
+            "skipped": skipped,
+        }
+        return cls(**{**values, **restored})
+
+
+@dataclass
+class _Table:
+    """The records of one table: where they wait, and where they will be."""
+
+    name: str
+    header: bytes
+    waiting: Path
+    target: Path
+
+    def open_waiting(self, end: int, is_new: bool) -> BinaryIO:
+        """Open the waiting records, to continue after `end` bytes."""
+        if is_new:
+            self.waiting.write_bytes(self.header)
+        file = self.waiting.open("r+b")
+        file.truncate(end)
+        file.seek(end)
+        return file
 
 
 class Checkpoint:
@@ -95,39 +126,56 @@ class Checkpoint:
     Use it in a `with` block. Only one process can open the checkpoint of an output.
 
     Attributes:
-        format: The suffix of the output.
+        format: The suffix of the output, such as `.jsonl`.
         progress: How much is done, also by an interrupted run.
         changed: What differs from the interrupted run, so that it cannot be continued; a key of `identity`.
     """
 
     def __init__(
-        self, output: str | Path, schema: Schema, identity: Mapping[str, str], confidence: bool = False
+        self,
+        output: str | Path,
+        schemas: Mapping[str, Schema],
+        identity: Mapping[str, str],
+        format: str = "",
+        confidence: bool = False,
     ) -> None:
-        """Choose the file.
+        """Choose the file, or the folder of files.
 
         Args:
-            output: The `.jsonl`, `.csv` or `.parquet` file.
-            schema: The schema of the records.
+            output: The `.jsonl`, `.csv` or `.parquet` file of the only table, or a folder for a file a table.
+            schemas: The schema of each table. The name of an only table may be empty.
             identity: What determines the records. A run with another identity is not continued.
-            confidence: Whether the file has columns for the confidence of values.
+            format: The suffix of the files in a folder; empty if the output is a file.
+            confidence: Whether files have columns for the confidence of values.
         """
         self._name = str(output)
-        self.format = record_format(output)
-        self._header = FORMATS[self.format].header(schema, confidence)
+        self._is_folder = bool(format)
+        self.format = format or record_format(output)
         self._identity = dict(identity)
         self._target = Path(output).resolve()
         self._folder = self._target.with_name(f".{self._target.name}.parts")
-        self._records = self._folder / "records"
+        self._tables = {
+            name: _Table(
+                name,
+                FORMATS[self.format].header(schema, confidence),
+                self._folder / f"records-{index}",
+                self._target / f"{name}{self.format}" if self._is_folder else self._target,
+            )
+            for index, (name, schema) in enumerate(sorted(schemas.items()))
+        }
         self._note = self._folder / "note.json"
         self._files = ExitStack()
+        self._open: dict[str, BinaryIO] = {}
         self._committed = monotonic()
         self.progress = RunProgress()
         self.changed: str | None = None
 
     def __enter__(self) -> Checkpoint:
-        if self._target.is_dir():
+        if self._target.is_dir() and not self._is_folder:
             raise InputError(f"{self._name}: is a folder; give the name of a file")
         with self._explained_errors(), ExitStack() as files:
+            if self._is_folder:
+                self._target.mkdir(exist_ok=True)
             self._folder.mkdir(exist_ok=True)
             lock = files.enter_context((self._folder / "lock").open("w"))
             try:
@@ -137,7 +185,8 @@ class Checkpoint:
                     f"{self._name}: another process is writing it; wait until it is done"
                 ) from None
             self.progress = self._read_note() or self._begin()
-            self._file = files.enter_context(self._open_records())
+            if not self.progress.complete:
+                self._open = {name: files.enter_context(self._open_table(name)) for name in self._tables}
             self._files = files.pop_all()
         return self
 
@@ -146,13 +195,15 @@ class Checkpoint:
         with self._explained_errors(), self._files:
             if has_records and not self.progress.complete:
                 self.commit()
-        if (self.progress.complete and not self._records.exists()) or not has_records:
+        is_waiting = any(table.waiting.exists() for table in self._tables.values())
+        if (self.progress.complete and not is_waiting) or not has_records:
             shutil.rmtree(self._folder)
 
     def write(self, task: int, result: Result) -> None:
         """Append the records of a task."""
         with self._explained_errors():
-            self._file.write(result.records)
+            for table, records in result.records.items():
+                self._open[table].write(records)
             self.progress.add(task, result)
             if monotonic() - self._committed > COMMIT_INTERVAL:
                 self.commit()
@@ -160,8 +211,9 @@ class Checkpoint:
     def commit(self) -> None:
         """Put what was written on the disk, then the note that counts it."""
         with self._explained_errors():
-            self._file.flush()
-            os.fsync(self._file.fileno())
+            for records in self._open.values():
+                records.flush()
+                os.fsync(records.fileno())
             note = json.dumps({"of": self._identity, "progress": self.progress.to_dict()})
             part = self._note.with_suffix(".part")
             with part.open("w") as file:
@@ -177,38 +229,43 @@ class Checkpoint:
         with self._explained_errors():
             self.progress.complete = True
             self.commit()
-            finished = FORMATS[self.format].finish(self._records)
-            with finished.open("rb") as file:
-                os.fsync(file.fileno())
-            finished.replace(self._target)
-            _sync_folder(self._target.parent)
-            self._records.unlink(missing_ok=True)
+            for table in self._tables.values():
+                if table.waiting.exists():  # else it was finished before an interruption
+                    self._finish(table)
+
+    def _finish(self, table: _Table) -> None:
+        finished = FORMATS[self.format].finish(table.waiting)
+        with finished.open("rb") as file:
+            os.fsync(file.fileno())
+        finished.replace(table.target)
+        _sync_folder(table.target.parent)
+        table.waiting.unlink(missing_ok=True)
 
     def _read_note(self) -> RunProgress | None:
         """Return the progress of an interrupted run if it did the same work and its records are complete."""
         try:
             note = json.loads(self._note.read_bytes())
             identity, progress = note["of"], RunProgress.from_dict(note["progress"])
-            size = self._records.stat().st_size
+            are_whole = progress.complete or all(map(partial(self._has_records, progress), self._tables))
         except (OSError, ValueError, LookupError, TypeError):
             return None
         differences = [key for key, value in self._identity.items() if identity.get(key) != value]
         self.changed = differences[0] if differences else None
-        return progress if self.changed is None and progress.end <= size else None
+        return progress if self.changed is None and are_whole else None
+
+    def _has_records(self, progress: RunProgress, table: str) -> bool:
+        """Return True if all records of a table that the note counts are there."""
+        return progress.ends[table] <= self._tables[table].waiting.stat().st_size
 
     def _begin(self) -> RunProgress:
         """Start with no records. A note about other records must not stay: it would seem to count the new ones."""
         self._note.unlink(missing_ok=True)
         _sync_folder(self._folder)
-        return RunProgress(end=len(self._header))
+        return RunProgress(ends={name: len(table.header) for name, table in self._tables.items()})
 
-    def _open_records(self) -> BinaryIO:
-        if not self.progress.tasks and not self.progress.early:
-            self._records.write_bytes(self._header)
-        file = self._records.open("r+b")
-        file.truncate(self.progress.end)
-        file.seek(self.progress.end)
-        return file
+    def _open_table(self, name: str) -> BinaryIO:
+        is_new = not self.progress.tasks and not self.progress.early
+        return self._tables[name].open_waiting(self.progress.ends[name], is_new)
 
     @contextmanager
     def _explained_errors(self) -> Iterator[None]:

@@ -12,12 +12,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Protocol
 
-from untemplate.engines.batch import batch_pages, page_batch
+from untemplate.engines.batch import UNKNOWN_HOST, batch_pages, page_batch
 from untemplate.engines.checkpoint import Checkpoint, RunProgress
 from untemplate.engines.pool import Pool, PoolTask
 from untemplate.engines.worker import PageLimits, Result, Settings
 from untemplate.errors import InputError
-from untemplate.extraction import Rules
+from untemplate.extraction import CrawlRules, OneSite, PageExtractor, Rules
 from untemplate.output.record_files import FORMATS, record_format
 from untemplate.sources import Pages, Skipped
 
@@ -31,9 +31,10 @@ DEFAULT_PAGE_LIMITS = PageLimits()
 
 def extract_to_file(
     pages: Pages,
-    rules: Rules,
+    rules: Rules | CrawlRules,
     output: str | Path,
     *,
+    format: str = "",
     workers: int | None = None,
     ordered: bool = True,
     limits: PageLimits = DEFAULT_PAGE_LIMITS,
@@ -42,14 +43,16 @@ def extract_to_file(
     tell: Callable[[str], object] = lambda message: None,
     count: Callable[[int], object] = lambda done: None,
 ) -> RunProgress:
-    """Extract the records of all pages into a file.
+    """Extract the records of all pages into a file; for the rules of many sites, into a file a schema.
 
-    The file appears when it is complete. An interrupted run continues if it is called again with the same arguments.
+    A file appears when it is complete. An interrupted run continues if it is called again with the same arguments.
 
     Args:
         pages: The pages.
-        rules: The rules to apply.
-        output: A `.jsonl`, `.csv` or `.parquet` file, or "-" for JSONL to standard output.
+        rules: The rules to apply: those of one site, or those of all sites of a crawl.
+        output: A `.jsonl`, `.csv` or `.parquet` file, or "-" for JSONL to standard output. For rules of many sites, a
+            folder, which gets a file a schema.
+        format: With rules of many sites, the suffix of the files.
         workers: The number of processes; one per core by default.
         ordered: Write the records in the order of the pages.
         limits: What a page may cost before it becomes a record with a reason.
@@ -65,20 +68,20 @@ def extract_to_file(
         SourceError: No page could be read.
         InputError: The file cannot be written.
     """
-    text = rules.dumps()
+    extractor = rules if isinstance(rules, CrawlRules) else OneSite(rules)
     identity = {
         "untemplate": version("untemplate"),
-        "the rules": hashlib.sha256(text.encode()).hexdigest(),
+        "the rules": extractor.digest,
         "the source of pages": _fingerprint(pages.source),
         "an option": f"{ordered}, {limits}, {pages.limits}, {pages.columns}, {pages.is_rendered}, "
         f"{confidence}, {min_confidence}",
     }
-    with _open_output(output, rules, identity, confidence) as out:
+    with _open_output(output, format, extractor, identity, confidence) as out:
         progress = out.progress
         for message in _start_messages(out):
             tell(message)
         if not progress.complete:
-            settings = Settings(text, out.format, limits, pages.limits, confidence, min_confidence)
+            settings = Settings(extractor, out.format, limits, pages.limits, confidence, min_confidence)
             with Pool(settings, workers or available_cores()) as pool:
                 count(progress.tally.pages)
                 results = pool.run(_remaining_tasks(pages, progress), ordered)
@@ -86,7 +89,7 @@ def extract_to_file(
                     out.write(number, result)
                     count(progress.tally.pages)
             progress.skipped.update(pages.skipped)
-        if not progress.tally.records:
+        if not progress.tally.records and not progress.skipped.counts[UNKNOWN_HOST]:
             raise pages.no_pages_error(progress.skipped)
         out.complete()
         return progress
@@ -144,9 +147,13 @@ class _Output(Protocol):
 
 @contextmanager
 def _open_output(
-    output: str | Path, rules: Rules, identity: dict[str, str], confidence: bool
+    output: str | Path, format: str, extractor: PageExtractor, identity: dict[str, str], confidence: bool
 ) -> Iterator[_Output]:
-    """Open a file that can be continued and appears when complete; or a pipe or device, which cannot."""
+    """Open files that can be continued and appear when complete; or a pipe or device, which cannot."""
+    if format:
+        with Checkpoint(output, extractor.schemas, identity, format, confidence) as checkpoint:
+            yield checkpoint
+        return
     if str(output) == "-":
         yield _DirectOutput(".jsonl", lambda data: sys.stdout.write(data.decode()))
         sys.stdout.flush()
@@ -154,14 +161,14 @@ def _open_output(
     format = record_format(output)
     path = Path(output)
     if not path.exists() or path.is_file() or path.is_dir():
-        with Checkpoint(output, rules.schema, identity, confidence) as checkpoint:
+        with Checkpoint(output, extractor.schemas, identity, "", confidence) as checkpoint:
             yield checkpoint
     elif not FORMATS[format].is_text:
         message = f"{output}: Parquet cannot be written to a device or a pipe; give the name of a file"
         raise InputError(message)
     else:
         with path.open("wb") as file:
-            file.write(FORMATS[format].header(rules.schema, confidence))
+            file.write(FORMATS[format].header(extractor.schemas[""], confidence))
             yield _DirectOutput(format, file.write)
 
 
@@ -174,7 +181,8 @@ class _DirectOutput:
         self._write = write
 
     def write(self, task: int, result: Result) -> None:
-        self._write(result.records)
+        for records in result.records.values():
+            self._write(records)
         self.progress.add(task, result)
 
     def complete(self) -> None:

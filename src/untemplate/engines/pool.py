@@ -14,18 +14,15 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from typing import cast
 
 import pyarrow as pa
 
-from untemplate.engines.batch import page_batch, unreadable_batch
+from untemplate.engines.batch import page_batch, refuse_batch
 from untemplate.engines.worker import READY, TIMEOUTS, Result, Settings, Work
 from untemplate.errors import UntemplateError
-from untemplate.extraction import Rules
-from untemplate.schema import Schema
 from untemplate.sources.page_source import Skipped
 
 __all__ = ["Pool", "PoolTask"]
@@ -302,10 +299,6 @@ class Pool:
         else:
             self._suspects[order.task.number] = suspect
 
-    @cached_property
-    def _schema(self) -> Schema:
-        return Rules.loads(self._settings.rules).schema
-
     def _refuse(self, order: _Order, exit_code: int) -> Result:
         """Return the record of a page that ends its workers."""
         if -exit_code in TIMEOUTS:
@@ -313,8 +306,8 @@ class Pool:
         else:
             reason = f"page ends its process: {_exit_name(exit_code)}"
         result = Result()
-        batch = unreadable_batch(order.work, self._schema, reason)
-        result.add(batch, self._schema, self._settings)
+        extracted = refuse_batch(order.work, self._settings.extractor, reason)
+        result.add(extracted, self._settings)
         return result
 
 

@@ -7,6 +7,7 @@ when the time for a page is up, and refuses memory beyond the limit.
 from __future__ import annotations
 
 import signal
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing.connection import Connection
@@ -16,14 +17,14 @@ from typing import TypeAlias
 
 import pyarrow as pa
 
-from untemplate.engines.batch import batch_pages, extract_batch
+from untemplate.engines.batch import ExtractedBatch, batch_pages, extract_batch
 from untemplate.errors import UntemplateError
-from untemplate.extraction import Rules
+from untemplate.extraction import PageExtractor
 from untemplate.output.quality import Tally
 from untemplate.output.record_files import FORMATS
 from untemplate.page import DEFAULT_LIMITS, Limits
-from untemplate.schema import Schema
 from untemplate.sources.page_source import Reader, Skipped
+from untemplate.watching import CrawlTally
 
 try:
     import resource
@@ -32,7 +33,7 @@ except ImportError as error:
         "Worker processes need a POSIX system such as Linux or macOS; on Windows, use WSL or Rules.extract in Python"
     ) from error
 
-__all__ = ["READY", "TIMEOUTS", "PageLimits", "Result", "Settings", "Work", "run_worker"]
+__all__ = ["READY", "TIMEOUTS", "PageLimits", "Result", "Settings", "Work", "merge_crawls", "run_worker"]
 
 Work: TypeAlias = "pa.RecordBatch | Reader"
 """Pages, or what reads them."""
@@ -64,7 +65,7 @@ class Settings:
     """What a worker has to know before it can work.
 
     Attributes:
-        rules: The content of a rules file.
+        extractor: The rules of one site or of many.
         format: The suffix of the record file, such as `.jsonl`.
         limits: What a page may cost.
         sizes: The size limits of a page.
@@ -72,7 +73,7 @@ class Settings:
         min_confidence: Leave out values of a lower confidence.
     """
 
-    rules: str
+    extractor: PageExtractor
     format: str
     limits: PageLimits
     sizes: Limits = DEFAULT_LIMITS
@@ -82,22 +83,49 @@ class Settings:
 
 @dataclass
 class Result:
-    """The records of some pages, encoded, with their counts."""
+    """The records of some pages, encoded, with their counts.
 
-    records: bytes = b""
+    Attributes:
+        records: The encoded records of each table.
+        tally: The counts of all records.
+        crawls: The counts of each site, by cluster.
+        skipped: Pages that could not be read, or are of no known site.
+    """
+
+    records: dict[str, bytes] = field(default_factory=dict)
     tally: Tally = field(default_factory=Tally)
+    crawls: dict[str, CrawlTally] = field(default_factory=dict)
     skipped: Skipped = field(default_factory=Skipped)
 
-    def add(self, batch: pa.RecordBatch, schema: Schema, settings: Settings) -> None:
-        """Encode and count a batch of records."""
-        self.records += FORMATS[settings.format].encode(batch, settings.confidence)
-        self.tally.update(Tally.from_batch(batch, schema))
+    def add(self, extracted: ExtractedBatch, settings: Settings) -> None:
+        """Encode and count the records of a batch."""
+        for table, batch in extracted.tables.items():
+            self._append(table, FORMATS[settings.format].encode(batch, settings.confidence))
+        self.count(extracted)
+
+    def count(self, extracted: ExtractedBatch) -> None:
+        """Count the records of a batch, and do not keep them."""
+        for crawl in extracted.crawls.values():
+            self.tally.update(crawl.total())
+        merge_crawls(self.crawls, extracted.crawls)
+        self.skipped.update(extracted.unknown)
 
     def update(self, other: Result) -> None:
         """Append the records of the pages that follow."""
-        self.records += other.records
+        for table, records in other.records.items():
+            self._append(table, records)
         self.tally.update(other.tally)
+        merge_crawls(self.crawls, other.crawls)
         self.skipped.update(other.skipped)
+
+    def _append(self, table: str, records: bytes) -> None:
+        self.records[table] = self.records.get(table, b"") + records
+
+
+def merge_crawls(crawls: dict[str, CrawlTally], others: Mapping[str, CrawlTally]) -> None:
+    """Add the counts of each site to those of an earlier part of the same crawl."""
+    for site, crawl in others.items():
+        crawls.setdefault(site, CrawlTally()).merge(crawl)
 
 
 def run_worker(pipe: int) -> None:
@@ -112,8 +140,7 @@ def run_worker(pipe: int) -> None:
         signal.signal(timeout, signal.SIG_DFL)
     connection = Connection(pipe)
     settings: Settings = connection.recv()
-    rules = Rules.loads(settings.rules)
-    memory = settings.limits.memory
+    memory = settings.limits.memory + settings.extractor.memory
     resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
     connection.send(READY)
     # A thread receives the next work while this one is done: otherwise both sides would wait for each other.
@@ -121,7 +148,7 @@ def run_worker(pipe: int) -> None:
     Thread(target=_receive, args=(connection, received), daemon=True).start()
     while (work := received.get()) is not None:
         try:
-            connection.send(_do_work(work, rules, settings))
+            connection.send(_do_work(work, settings))
         except UntemplateError as error:
             connection.send(error)
         except (BrokenPipeError, MemoryError):
@@ -137,14 +164,16 @@ def _receive(connection: Connection, received: SimpleQueue[Work | None]) -> None
         received.put(None)
 
 
-def _do_work(work: Work, rules: Rules, settings: Settings) -> Result:
+def _do_work(work: Work, settings: Settings) -> Result:
     result = Result()
     batches = [work] if isinstance(work, pa.RecordBatch) else batch_pages(work.read(result.skipped))
+    start_clocks = partial(_set_clocks, settings.limits.seconds)
     for pages in batches:
-        set_clocks = partial(_set_clocks, settings.limits.seconds)
-        records = extract_batch(pages, rules, settings.sizes, set_clocks, settings.min_confidence)
+        extracted = extract_batch(
+            pages, settings.extractor, settings.sizes, start_clocks, settings.min_confidence
+        )
         _set_clocks(0)
-        result.add(records, rules.schema, settings)
+        result.add(extracted, settings)
     return result
 
 

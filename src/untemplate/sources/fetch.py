@@ -1,4 +1,4 @@
-"""Fetching, politely: robots.txt, one request at a time, a delay per host, limits, back-off.
+"""Fetching, politely: robots.txt, one request at a time to a host, a delay per host, limits, back-off.
 
 Only public addresses are fetched, and the address that was checked is the one connected to. To check the name
 instead would let a redirect, or a name server that changes its answer, reach the machines of a private network.
@@ -142,7 +142,10 @@ class _TemporaryError(PageError):
 
 
 class Fetcher:
-    """Fetches one page at a time; remembers the robots.txt of each host and when it last asked the host."""
+    """Fetches pages; remembers the robots.txt of each host and when it last asked the host.
+
+    Several threads may fetch at the same time. A host still gets one request at a time.
+    """
 
     def __init__(self, politeness: Politeness, limit: int) -> None:
         """Choose how to fetch.
@@ -156,6 +159,7 @@ class Fetcher:
         self._robots: dict[str, Protego | str] = {}  # by origin; a reason if it could not be read
         self._robots_locks: dict[str, threading.Lock] = {}  # by origin
         self._last_request: dict[str, float] = {}  # by host, on the monotonic clock
+        self._host_locks: dict[str, threading.Lock] = {}  # held while a host is waited for or asked
 
     def fetch(self, url: str) -> FetchedPage:
         """Fetch the page at a URL.
@@ -254,15 +258,16 @@ class Fetcher:
         delay = max(delay, pause)
         retries_left = self._politeness.retries
         while True:
-            self._wait_turn(parts.netloc, delay)
-            try:
-                return _request(parts, self._politeness, limit, call)
-            except _TemporaryError as error:
-                wait = max(error.wait or 0.0, pause)
-                if not retries_left or wait > _MAX_WAIT:
-                    raise
-            finally:
-                self._last_request[parts.netloc] = time.monotonic()
+            with self._host_locks.setdefault(parts.netloc, threading.Lock()):
+                self._wait_turn(parts.netloc, delay)
+                try:
+                    return _request(parts, self._politeness, limit, call)
+                except _TemporaryError as error:
+                    wait = max(error.wait or 0.0, pause)
+                    if not retries_left or wait > _MAX_WAIT:
+                        raise
+                finally:
+                    self._last_request[parts.netloc] = time.monotonic()
             time.sleep(wait)
             pause *= 2
             retries_left -= 1

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+import zstandard
+
 from untemplate.errors import PageError
 from untemplate.page import DEFAULT_LIMITS, Limits, Page
 from untemplate.sources.fetch import DEFAULT_POLITENESS, FetchedPage, Fetcher, Politeness
@@ -17,6 +19,8 @@ from untemplate.sources.stream import open_stream
 
 __all__ = ["UrlReader", "fetch_pages", "read_url_list"]
 
+# Pages that wait on the disk are compressed: thousands of them may wait at a time.
+FAST_LEVEL = 1
 # URLs per part: at a page a second, records should come, and be safe, every few seconds.
 _PART_URLS = 8
 
@@ -72,11 +76,17 @@ class UrlReader:
     """
 
     def __init__(
-        self, urls: Iterable[str], limits: Limits, politeness: Politeness, render: bool = False
+        self,
+        urls: Iterable[str],
+        limits: Limits,
+        politeness: Politeness,
+        render: bool = False,
+        fetcher: Fetcher | None = None,
     ) -> None:
+        """Choose the pages. Readers that run at the same time must share a fetcher, to be polite together."""
         self._limits = limits
         self._urls = list(dict.fromkeys(urls))
-        self._fetcher = Fetcher(politeness, limits.bytes)
+        self._fetcher = fetcher or Fetcher(politeness, limits.bytes)
         self._renderer = Renderer(self._fetcher, politeness, limits.bytes) if render else None
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 — closed when the reader is gone
         self._stored: dict[str, _StoredPage | PageError] = {}
@@ -119,7 +129,7 @@ class UrlReader:
                 skipped.add(str(stored), url)
                 continue
             self._file.seek(stored.start)
-            html = self._file.read(stored.length)
+            html = zstandard.decompress(self._file.read(stored.length))
             yield Page(url, html, fetched=stored.fetched, charset=stored.charset, limits=self._limits)
 
     def _fetch_and_store(self, url: str, later: Sequence[str]) -> _StoredPage | PageError:
@@ -137,8 +147,9 @@ class UrlReader:
             if len(self._stored) == len(self._urls) - 1:  # this was the last one
                 self._close_renderer()
         start = self._file.seek(0, 2)
-        self._file.write(page.html)
-        return _StoredPage(start, len(page.html), page.charset, page.time)
+        data = zstandard.compress(page.html, FAST_LEVEL)
+        self._file.write(data)
+        return _StoredPage(start, len(data), page.charset, page.time)
 
     def _fetch(self, url: str, later: Sequence[str]) -> FetchedPage:
         if self._renderer is None:

@@ -128,8 +128,12 @@ def save_draft(site: OpenSite, note: str = "") -> int:
     """Save the rules that the labels teach as a new version, and return its number.
 
     Clusters without labels borrow the rules of another cluster if these extract from their pages.
+
+    Raises:
+        VersionConflict: Another server has saved a version that this one did not know yet.
     """
     with site.writing:
+        based_on = site.version.number
         wrappers = draft_rules(site).wrappers
         clusters = {wrapper.cluster: _stored_cluster(site, wrapper) for wrapper in wrappers}
         own = [wrapper for wrapper in wrappers if wrapper.rules and not _is_borrowed(site, wrapper)]
@@ -142,7 +146,9 @@ def save_draft(site: OpenSite, note: str = "") -> int:
             else:
                 saved.append(borrow_wrapper(cluster, lenders, site.schema).wrapper)
         rules = Rules(site.schema, tuple(saved))
-        version = site.catalog.save_rules(site.name, rules, "learned", note, site.workspace.user)
+        version = site.catalog.save_rules(
+            site.name, rules, "learned", note, site.workspace.user, based_on=based_on
+        )
     site.workspace.changes.publish(site.name)
     return version
 
@@ -217,13 +223,14 @@ def run_heal(site: OpenSite, source: str | None, job: Job) -> None:
     The arguments and exceptions are those of `run_watch`.
     """
     run = site.catalog.start_run(site.name, "heal")
+    based_on = site.version.number
     pages = list(job.counted(_fresh_pages(site, source)))
     healed = heal_site(site.rules, pages)
     with site.writing:
         clusters = _store_fresh_pages(site, healed, pages)
         note = f"{len(healed.healed)} rules learned again, {len(healed.lost)} lost"
         version = site.catalog.save_rules(
-            site.name, healed.rules, "healed", note, site.workspace.user, healed.to_label
+            site.name, healed.rules, "healed", note, site.workspace.user, healed.to_label, based_on
         )
         result = {
             "version": version,

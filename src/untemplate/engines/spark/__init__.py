@@ -7,7 +7,15 @@ try:
 except ImportError as error:
     raise MissingExtra("spark", "Support for Spark") from error
 
+from untemplate.engines.spark.crawls import extract_crawl
 from untemplate.engines.spark.job_io import start_session
-from untemplate.engines.spark.jobs import combine_rules, extract_on_spark, learn_sites
+from untemplate.engines.spark.jobs import combine_rules, extract_on_spark, learn_sites, save_learned
 
-__all__ = ["combine_rules", "extract_on_spark", "learn_sites", "start_session"]
+__all__ = [
+    "combine_rules",
+    "extract_crawl",
+    "extract_on_spark",
+    "learn_sites",
+    "save_learned",
+    "start_session",
+]

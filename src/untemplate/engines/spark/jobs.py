@@ -16,9 +16,9 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import partial
 from itertools import chain, groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -34,8 +34,15 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from untemplate.atomic_file import complete_file
+from untemplate.catalog import Catalog
 from untemplate.clustering.site_sample import MAX_SAMPLE_PAGES
-from untemplate.engines.batch import PAGE_COLUMNS, batch_pages, extract_batch
+from untemplate.engines.batch import (
+    PAGE_COLUMNS,
+    UNKNOWN_HOST,
+    ExtractedBatch,
+    batch_pages,
+    extract_batch,
+)
 from untemplate.engines.pool import Pool, PoolTask
 from untemplate.engines.spark.job_io import (
     LINE_ROWS,
@@ -48,9 +55,8 @@ from untemplate.engines.spark.job_io import (
 )
 from untemplate.engines.worker import PageLimits, Result, Settings
 from untemplate.errors import InputError, LabelError, RulesError, SourceError, UntemplateError
-from untemplate.extraction import Rules
+from untemplate.extraction import OneSite, PageExtractor, Rules
 from untemplate.labeling import parse_labels
-from untemplate.output.quality import Tally
 from untemplate.output.record_files import FORMATS, record_format
 from untemplate.output.record_rows import arrow_schema, select_columns
 from untemplate.page import DEFAULT_LIMITS
@@ -63,7 +69,13 @@ from untemplate.sources.page_rows import ID_COLUMNS, PageColumns
 __all__ = [
     "combine_rules",
     "extract_on_spark",
+    "extract_split",
+    "is_part_folder",
+    "join_parts",
     "learn_sites",
+    "run_extraction",
+    "save_learned",
+    "text_rows",
 ]
 
 DEFAULT_PAGE_LIMITS = PageLimits()
@@ -107,18 +119,18 @@ def extract_on_spark(
     """
     name = os.fspath(output)
     format = ".jsonl" if name == "-" else record_format(name.rstrip("/"))
-    to_folder = _FOLDER.match(name) is not None
+    to_folder = is_part_folder(name)
     if not to_folder and (reason := _unwritable(Path(name))):
         raise InputError(f"{name}: {reason}")
     pages = open_page_frame(spark, source, PageColumns(url_column, html_column))
-    settings = Settings(rules.dumps(), format, limits, DEFAULT_LIMITS, confidence, min_confidence)
+    settings = Settings(OneSite(rules), format, limits, DEFAULT_LIMITS, confidence, min_confidence)
     if to_folder:
         return _write_parts(spark, pages, rules.schema, settings, name)
     with TemporaryDirectory(prefix=".", dir=None if name == "-" else Path(name).parent) as folder:
         parts = Path(folder).resolve() / "parts"
         to_parquet = replace(settings, format=".parquet", confidence=True)
         result = _write_parts(spark, pages, rules.schema, to_parquet, parts.as_uri())
-        _join_parts(parts, name, settings, rules.schema)
+        join_parts(parts, name, settings, rules.schema)
     return result
 
 
@@ -126,17 +138,49 @@ def _write_parts(
     spark: SparkSession, pages: PageFrame, schema: Schema, settings: Settings, folder: str
 ) -> Result:
     """Run the job: every task writes its records to a file in the folder. Return what the tasks counted."""
+    columns = _TEXT if FORMATS[settings.format].is_text else arrow_schema(schema, settings.confidence)
+    return run_extraction(spark, pages, settings, _extract_task, columns, folder)
+
+
+def run_extraction(
+    spark: SparkSession,
+    pages: PageFrame,
+    settings: Settings,
+    task: Callable[..., Iterator[pa.RecordBatch]],
+    columns: pa.Schema,
+    folder: str,
+) -> Result:
+    """Run a job that extracts: every task writes rows to a file in the folder.
+
+    Args:
+        spark: The session.
+        pages: The pages.
+        settings: What each task has to know.
+        task: Turns the rows of a split into rows of the result, as `_extract_task` does.
+        columns: The columns of the result.
+        folder: A new folder.
+
+    Returns:
+        What the tasks counted.
+
+    Raises:
+        SourceError: No page could be read.
+    """
     context = spark.sparkContext
     total = context.accumulator(Result(), _ResultSum())
-    work = partial(_extract_task, read=pages.pages, settings=context.broadcast(settings), total=total)
-    columns = _TEXT if FORMATS[settings.format].is_text else arrow_schema(schema, settings.confidence)
+    work = partial(task, read=pages.pages, settings=context.broadcast(settings), total=total)
     records = pages.frame.mapInArrow(work, from_arrow_schema(columns))
     write_job(records, folder, PAGE_ROWS if pages.is_table else LINE_ROWS)
     result = total.value
-    if not result.tally.records:
+    if not result.tally.records and not result.skipped.counts[UNKNOWN_HOST]:
         reasons = f": {result.skipped}" if result.skipped else ""
         raise SourceError(f"{pages.name}: no pages could be read from it{reasons}")
     return result
+
+
+def is_part_folder(output: str) -> bool:
+    """Return True if the name of an output is that of a folder to which tasks write their parts."""
+    return _FOLDER.match(output) is not None
 
 
 def _unwritable(file: Path) -> str | None:
@@ -146,7 +190,7 @@ def _unwritable(file: Path) -> str | None:
     return None if file.parent.is_dir() else f"cannot write: there is no folder {file.parent}"
 
 
-def _join_parts(parts: Path, output: str, settings: Settings, schema: Schema) -> None:
+def join_parts(parts: Path, output: str, settings: Settings, schema: Schema) -> None:
     """Make one file of the parts, in the order of the tasks, as the local engine writes it."""
     records, format = _read_parts(parts), FORMATS[settings.format]
     if output == "-":
@@ -187,49 +231,79 @@ def _extract_task(
     total: Accumulator[Result],
 ) -> Iterator[pa.RecordBatch]:
     """Do the work of one task on a worker: rows in, records or their text out."""
-    rules, format = _load_rules(settings.value.rules), FORMATS[settings.value.format]
+    format = FORMATS[settings.value.format]
     confidence = settings.value.confidence
+    header = format.header(settings.value.extractor.schemas[""], confidence)
+    if format.is_text and header:
+        yield _text_row(header)
+    for extracted in extract_split(rows, read, settings.value, total):
+        for records in extracted.tables.values():
+            if format.is_text:
+                yield _text_row(format.encode(records, confidence))
+            else:
+                yield select_columns(records, confidence)
+
+
+def extract_split(
+    rows: Iterator[pa.RecordBatch], read: PageReader, settings: Settings, total: Accumulator[Result]
+) -> Iterator[ExtractedBatch]:
+    """Yield what comes out of the pages of a split, batch by batch; add the counts when it is done."""
     context = TaskContext.get()
     is_repeated = context is not None and context.attemptNumber() > 0
     extract_batches = _extract_guarded if is_repeated else _extract_unguarded
     result = Result()
-    if format.is_text and (header := format.header(rules.schema, confidence)):
-        yield _text_row(header)
-    for records in extract_batches(batch_pages(read(rows, result.skipped)), rules, settings.value):
-        result.tally.update(Tally.from_batch(records, rules.schema))
-        if format.is_text:
-            yield _text_row(format.encode(records, confidence))
-        else:
-            yield select_columns(records, confidence)
+    for extracted in extract_batches(batch_pages(read(rows, result.skipped)), settings):
+        result.count(extracted)
+        yield extracted
     total.add(result)
 
 
-def _extract_unguarded(
-    pages: Iterator[pa.RecordBatch], rules: Rules, settings: Settings
-) -> Iterator[pa.RecordBatch]:
+def _extract_unguarded(pages: Iterator[pa.RecordBatch], settings: Settings) -> Iterator[ExtractedBatch]:
     """Extract in this process, which ends if a page takes too long."""
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     start_clock = partial(signal.setitimer, signal.ITIMER_REAL, settings.limits.seconds)
     for batch in pages:
-        records = extract_batch(batch, rules, before_page=start_clock, min_confidence=settings.min_confidence)
+        extracted = extract_batch(
+            batch, settings.extractor, before_page=start_clock, min_confidence=settings.min_confidence
+        )
         signal.setitimer(signal.ITIMER_REAL, 0)
-        yield records
+        yield extracted
 
 
-def _extract_guarded(
-    pages: Iterator[pa.RecordBatch], rules: Rules, settings: Settings
-) -> Iterator[pa.RecordBatch]:
+def _extract_guarded(pages: Iterator[pa.RecordBatch], settings: Settings) -> Iterator[ExtractedBatch]:
     """Extract in a separate process; a page that ends it gets a record that says so."""
-    start = FORMATS[".parquet"].header(rules.schema, confidence=True)
     with Pool(replace(settings, format=".parquet", confidence=True), 1) as pool:
         for batch in pages:
             for _, result in pool.run([PoolTask(0, batch)]):
-                yield from pa.ipc.open_stream(start + result.records)
+                yield _decode_result(result, settings.extractor)
 
 
-@lru_cache(maxsize=1)
-def _load_rules(rules: str) -> Rules:
-    return Rules.loads(rules)
+def _decode_result(result: Result, extractor: PageExtractor) -> ExtractedBatch:
+    """Return the records that a worker process sent as Arrow."""
+    tables = {}
+    for table, records in result.records.items():
+        stream = pa.ipc.open_stream(
+            FORMATS[".parquet"].header(extractor.schemas[table], confidence=True) + records
+        )
+        [tables[table]] = stream.read_all().combine_chunks().to_batches()
+    return ExtractedBatch(tables, result.crawls, result.skipped)
+
+
+def text_rows(records: DataFrame, settings: Settings, schema: Schema) -> DataFrame:
+    """Return records, each a struct in the only column, as the text of a format; each part has its header."""
+    header = FORMATS[settings.format].header(schema, settings.confidence)
+    encode = partial(_encode_rows, format=settings.format, header=header, confidence=settings.confidence)
+    return records.mapInArrow(encode, from_arrow_schema(_TEXT))
+
+
+def _encode_rows(
+    batches: Iterator[pa.RecordBatch], *, format: str, header: bytes, confidence: bool
+) -> Iterator[pa.RecordBatch]:
+    if header:
+        yield _text_row(header)
+    for batch in batches:
+        records = pa.RecordBatch.from_struct_array(batch.column(0))
+        yield _text_row(FORMATS[format].encode(records, confidence))
 
 
 def _text_row(lines: bytes) -> pa.RecordBatch:
@@ -280,6 +354,21 @@ def learn_sites(
     folder = os.fspath(output)
     write_job(learned, folder, PAGE_ROWS)
     return spark.read.parquet(folder)
+
+
+def save_learned(learned: DataFrame, catalog: Catalog, by: str = "") -> dict[str, int]:
+    """Save the rules that `learn_sites` learned in a catalog; return the number of the version of each site.
+
+    Args:
+        learned: What `learn_sites` returned. Sites without rules are left out; their column `problem` says why.
+        catalog: The catalog.
+        by: The person who saves them.
+    """
+    rows = learned.where("rules is not null").select("site", "rules").orderBy("site").toLocalIterator()
+    return {
+        row.site: catalog.save_rules(row.site, Rules.loads(row.rules, row.site), "learned", "on Spark", by)
+        for row in rows
+    }
 
 
 def combine_rules(learned: DataFrame) -> Rules:

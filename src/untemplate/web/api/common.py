@@ -8,7 +8,7 @@ from fastapi import Depends, FastAPI, Query, Request
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
-from untemplate.errors import CatalogError, UntemplateError
+from untemplate.errors import CatalogError, UntemplateError, VersionConflict
 from untemplate.web.background import Job
 from untemplate.web.workspace import OpenSite, Workspace
 
@@ -50,6 +50,7 @@ ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
     401: {"model": ErrorView, "description": "The token is missing"},
     403: {"model": ErrorView, "description": "The request came from another site"},
     404: {"model": ErrorView, "description": "There is no such site, cluster, page or version"},
+    409: {"model": ErrorView, "description": "Somebody else saved rules in the meantime; try again"},
 }
 
 
@@ -99,4 +100,6 @@ def answer_errors(app: FastAPI) -> None:
 
     @app.exception_handler(UntemplateError)
     def answer(request: Request, error: UntemplateError) -> JSONResponse:
+        if isinstance(error, VersionConflict):
+            return JSONResponse({"detail": str(error)}, 409)
         return JSONResponse({"detail": str(error)}, 404 if isinstance(error, CatalogError) else 400)

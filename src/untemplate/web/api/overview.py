@@ -1,15 +1,17 @@
-"""Overview: the sites of the catalog, their clusters, how well their rules work, and what waits for a person."""
+"""Overview: how all sites of the catalog are doing, the clusters of one of them, and what waits for a person."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from datetime import datetime
 
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
+from untemplate.catalog import SiteStatus
 from untemplate.rules import Wrapper
-from untemplate.web.api.common import ERROR_RESPONSES, RequestBody, SiteParam, WorkspaceParam
+from untemplate.web.api.common import ERROR_RESPONSES, NameParam, RequestBody, SiteParam, WorkspaceParam
 from untemplate.web.cluster_session import measure_progress
 from untemplate.web.workspace import OpenSite, Workspace
 
@@ -64,6 +66,32 @@ class SiteView(BaseModel):
     remote: bool = Field(default=False, description="Whether pages may load assets from other hosts")
 
 
+class MeasureView(BaseModel):
+    """A share in the last run, and on average in the runs before."""
+
+    now: float | None
+    before: float | None
+
+
+class StatusView(BaseModel):
+    """How a site is doing, without opening it."""
+
+    site: str
+    schema_name: str | None
+    version: int
+    saved: datetime | None
+    labels: int
+    clusters: int
+    pages: int | None = Field(description="Pages of the last crawl, or else of its clusters")
+    coverage: MeasureView
+    fill: MeasureView
+    last_watch: datetime | None
+    last_extract: datetime | None
+    alarms: int
+    pages_lost: int = Field(description="About how many pages lose values until people have done what waits")
+    waiting: list[WaitingView]
+
+
 class SettingsBody(RequestBody):
     """Whether the pages of a site may load images and style sheets from other hosts."""
 
@@ -77,9 +105,15 @@ class FrameView(BaseModel):
 
 
 @router.get("/sites")
-def get_sites(workspace: WorkspaceParam) -> list[SiteView]:
-    """Return all sites of the catalog."""
-    return [_site_view(workspace, name) for name in workspace.catalog.sites()]
+def get_sites(workspace: WorkspaceParam) -> list[StatusView]:
+    """Return how all sites of the catalog are doing, the worst first."""
+    return [_status_view(status) for status in workspace.catalog.statuses()]
+
+
+@router.get("/site")
+def get_site(workspace: WorkspaceParam, site: NameParam) -> SiteView:
+    """Return a site with its clusters, and all that waits for a person."""
+    return _site_view(workspace, site)
 
 
 @router.get("/frame")
@@ -94,6 +128,26 @@ def put_settings(site: SiteParam, body: SettingsBody) -> SiteView:
     site.remote = body.remote
     site.workspace.changes.publish(site.name)
     return _site_view(site.workspace, site.name)
+
+
+def _status_view(status: SiteStatus) -> StatusView:
+    """Return the status of a site as the API sends it."""
+    waiting = [
+        WaitingView(
+            cluster=work.cluster,
+            reason=work.reason,
+            pages=work.pages,
+            page=work.page,
+            attributes=list(work.attributes),
+        )
+        for work in status.waiting
+    ]
+    values = asdict(status) | {
+        "schema_name": status.schema,
+        "pages_lost": status.pages_lost,
+        "waiting": waiting,
+    }
+    return StatusView.model_validate(values)
 
 
 def _site_view(workspace: Workspace, name: str) -> SiteView:

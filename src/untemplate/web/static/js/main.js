@@ -28,7 +28,8 @@ async function show() {
   outlet.setAttribute("aria-busy", "true");
   try {
     const sites = await get("sites");
-    const site = sites.find((one) => one.site === parameters.site) ?? (name === "overview" ? null : sites[0]);
+    const chosen = sites.find((one) => one.site === parameters.site) ?? (name !== "overview" || sites.length === 1 ? sites[0] : null);
+    const site = chosen ? await get("site", { site: chosen.site }) : null;
     const cluster = site?.clusters.find((one) => one.cluster === parameters.cluster) ?? first(site);
     if (mine !== turn) return;
     tabs(name, site, cluster);
@@ -67,7 +68,7 @@ function where(name, sites, site, cluster, parameters) {
   const choose = (label, options, value, pick) => h("select", { "aria-label": label, onchange: (event) => pick(event.target.value) },
     options.map(([key, text]) => h("option", { value: key, selected: key === value }, text)));
   bar.replaceChildren(
-    choose("Site", sites.map((one) => [one.site, one.site]), site.site, (picked) => go(name, { site: picked })),
+    choose("Site", sites.map((one) => one.site).sort().map((one) => [one, one]), site.site, (picked) => go(name, { site: picked })),
     name === "export" ? "" : choose("Template", site.clusters.map((one) => [one.cluster, `${one.cluster} · ${one.pages} pages`]), cluster?.cluster,
       (picked) => go(name, { ...parameters, page: "", site: site.site, cluster: picked })));
 }

@@ -1,15 +1,31 @@
-// Overview: all sites, how well their rules work, and what waits for a person.
-import { badge, count, h, meter, when } from "./dom.js";
+// Overview: how all sites are doing, one queue of what waits for people, and the templates of one site.
+import { badge, button, count, h, meter, when } from "./dom.js";
 import { address } from "./main.js";
 
-export async function open(outlet, { sites, refresh }) {
-  const waiting = sites.flatMap((site) => site.waiting.map((one) => ({ ...one, site: site.site })));
+const SHOWN = 8;
+// What the list is sorted by; the first order is that of the server, the worst first.
+const COLUMNS = [
+  ["Site", (one) => one.site], ["Schema", (one) => one.schema_name ?? ""], ["Pages", (one) => -(one.pages ?? 0)],
+  ["Coverage", (one) => one.coverage.now ?? 2], ["Fill", (one) => one.fill.now ?? 2], ["Rules saved", (one) => one.saved ?? ""],
+  ["Last watched", (one) => one.last_watch ?? ""], ["Alarms", (one) => -one.alarms], ["Lost pages", (one) => -one.pages_lost],
+];
+const list = { search: "", column: null, all: false };
+
+export async function open(outlet, { sites, site, refresh }) {
+  const redraw = () => open(outlet, { sites, site, refresh });
+  const waiting = site && sites.length === 1 ? site.waiting.map((one) => ({ ...one, site: site.site })) : work(sites);
   outlet.replaceChildren(h("div", { class: "column" },
     h("h1", {}, "Overview"),
     sites.length ? null : empty(),
-    waiting.length ? queue(waiting) : null,
-    sites.map(card)));
-  return { changed: refresh, update: ({ sites: fresh }) => { open(outlet, { sites: fresh, refresh }); return true; } };
+    waiting.length ? queue(waiting, redraw) : null,
+    site ? card(site) : null,
+    sites.length > 1 ? table(sites) : null));
+  return { changed: refresh, update: (fresh) => { open(outlet, { ...fresh, refresh }); return true; } };
+}
+
+// What waits in all sites, most lost pages first.
+function work(sites) {
+  return sites.flatMap((site) => site.waiting.map((one) => ({ ...one, site: site.site }))).sort((one, other) => other.pages - one.pages);
 }
 
 function empty() {
@@ -18,14 +34,57 @@ function empty() {
     h("code", {}, "untemplate annotate PAGES --schema restaurant"));
 }
 
-function queue(waiting) {
+function queue(waiting, redraw) {
+  const shown = list.all ? waiting : waiting.slice(0, SHOWN);
   return h("section", { class: "card stack", "aria-label": "Waiting for a person" },
-    h("header", {}, h("h2", {}, "Waiting for you"), h("span", { class: "soft small" }, count(waiting.reduce((sum, one) => sum + one.pages, 0), "page"))),
-    h("ul", { class: "plain" }, waiting.slice(0, 8).map((one) => h("li", { class: "row spread" },
-      h("span", {}, h("strong", {}, one.cluster), ` of ${one.site}: ${one.reason}`,
+    h("header", {}, h("h2", {}, "Waiting for you"),
+      h("span", { class: "soft small" }, `${count(waiting.length, "task")} · ${count(waiting.reduce((sum, one) => sum + one.pages, 0), "page")}`)),
+    h("ul", { class: "plain" }, shown.map((one) => h("li", { class: "row spread" },
+      h("span", {}, h("strong", {}, one.cluster || one.site), one.cluster ? ` of ${one.site}: ${one.reason}` : `: ${one.reason}`,
         h("span", { class: "soft" }, one.pages ? ` · ${count(one.pages, "page")}` : null, one.attributes.length ? ` · ${one.attributes.join(", ")}` : null)),
       h("a", { class: "button small", "aria-label": `Label ${one.cluster} of ${one.site}`, href: address("annotate", { site: one.site, cluster: one.cluster, page: one.page }) }, "Label")))),
-    waiting.length > 8 ? h("p", { class: "soft small" }, `and ${waiting.length - 8} more`) : null);
+    waiting.length > SHOWN ? h("div", {}, button(list.all ? `Show the first ${SHOWN}` : `Show all ${waiting.length}`, () => { list.all = !list.all; redraw(); }, { kind: "small" })) : null);
+}
+
+function table(sites) {
+  const body = h("tbody", {});
+  const draw = () => {
+    const words = list.search.toLowerCase().split(/\s+/).filter(Boolean);
+    const found = sites.filter((one) => words.every((word) => `${one.site} ${one.schema_name ?? ""}`.toLowerCase().includes(word)));
+    if (list.column !== null) found.sort((one, other) => compare(COLUMNS[list.column][1](one), COLUMNS[list.column][1](other)));
+    body.replaceChildren(...found.map(line));
+    heading.replaceChildren(found.length === sites.length ? count(sites.length, "site") : `${found.length} of ${count(sites.length, "site")}`);
+  };
+  const heading = h("h2", {});
+  const search = h("input", { type: "search", placeholder: "Search sites and schemas", "aria-label": "Search sites", value: list.search,
+    oninput: (event) => { list.search = event.target.value; draw(); } });
+  const head = COLUMNS.map(([name], index) => h("th", { scope: "col", class: [2, 7, 8].includes(index) ? "figure" : null },
+    button(name, () => { list.column = list.column === index ? null : index; draw(); }, { kind: "small", title: `Sort by ${name.toLowerCase()}; again for the worst first` })));
+  draw();
+  return h("section", { class: "card stack", "aria-label": "Sites" }, h("header", {}, heading, search),
+    h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, head)), body)));
+}
+
+function compare(one, other) {
+  return one < other ? -1 : Number(one > other);
+}
+
+function line(site) {
+  return h("tr", {},
+    h("td", {}, h("a", { href: address("overview", { site: site.site }) }, site.site)),
+    h("td", {}, site.schema_name ?? badge("no rules", "warn")),
+    h("td", { class: "figure" }, site.pages === null ? "" : site.pages.toLocaleString("en")),
+    h("td", {}, share(site.coverage)), h("td", {}, share(site.fill)),
+    h("td", { class: "small" }, when(site.saved)), h("td", { class: "small" }, site.last_watch ? when(site.last_watch) : "never"),
+    h("td", { class: "figure" }, site.alarms ? h("a", { href: address("monitor", { site: site.site }) }, badge(String(site.alarms), "bad")) : "0"),
+    h("td", { class: "figure" }, site.pages_lost.toLocaleString("en")));
+}
+
+// A share, and how it changed against the runs before.
+function share({ now, before }) {
+  if (now === null) return "";
+  const change = before === null ? 0 : Math.round((now - before) * 100);
+  return [meter(now), change ? h("span", { class: "tiny soft" }, change > 0 ? ` ↑${change}` : ` ↓${-change}`) : null];
 }
 
 function card(site) {

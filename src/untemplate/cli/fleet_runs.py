@@ -1,0 +1,160 @@
+"""watch and heal for all sites of a catalog: the options, the round that continues, and a summary to mail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import click
+
+from untemplate.cli.catalog_options import DEFAULT_CATALOG, open_catalog, user
+from untemplate.cli.shell import counted, open_pages, progress, say, show, show_json
+
+if TYPE_CHECKING:
+    from untemplate.catalog import Catalog, SiteOutcome
+    from untemplate.catalog.site_rounds import SitePages
+
+__all__ = ["FleetOptions", "fleet_options", "heal_fleet", "set_interval", "watch_fleet"]
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+# Alarms of a site that the summary names; status and --json have all of them.
+MAX_NAMED_ALARMS = 3
+
+
+class FleetOptions(NamedTuple):
+    """What the options of a command say about a round over all sites."""
+
+    source: str | None
+    url_column: str
+    html_column: str
+    catalog_name: str | None
+    due_only: bool
+    workers: int | None
+    as_json: bool
+
+
+def fleet_options(command: Command) -> Command:
+    """Add the options for a round over all sites of a catalog."""
+    for decorate in (
+        click.option(
+            "--workers",
+            type=click.IntRange(min=1),
+            show_default="all cores",
+            help="With --all or --due, processes that work side by side.",
+        ),
+        click.option(
+            "--due", "due_only", is_flag=True, help="Only those sites of the catalog that it is time for."
+        ),
+        click.option("--all", "all_sites", is_flag=True, help="All sites of the catalog, hosts in parallel."),
+    ):
+        command = decorate(command)
+    return command
+
+
+def set_interval(catalog_name: str | None, site: str | None, hours: float) -> None:
+    """Keep in the catalog how often a site is due, or each of them."""
+    with open_catalog(catalog_name or DEFAULT_CATALOG) as catalog:
+        for name in [site] if site else catalog.sites():
+            catalog.set_watch_hours(name, hours)
+
+
+def watch_fleet(options: FleetOptions) -> bool:
+    """Watch all sites, or those that are due; print a summary, and return True if there are findings."""
+    from untemplate.catalog import sites_to_watch, watch_sites
+
+    with _round(options, "watch", sites_to_watch) as (catalog, sites, pages):
+        outcomes = list(
+            progress(watch_sites(catalog, sites, pages, workers=options.workers), "Watching", len(sites))
+        )
+    return _report_round(outcomes, options, "Watched")
+
+
+def heal_fleet(options: FleetOptions) -> bool:
+    """Heal all sites with alarms, or those with new ones; print a summary, and return True if there are findings."""
+    from untemplate.catalog import heal_sites, sites_to_heal
+
+    with _round(options, "heal", sites_to_heal) as (catalog, sites, pages):
+        work = heal_sites(catalog, sites, pages, by=user(), workers=options.workers)
+        outcomes = list(progress(work, "Healing", len(sites)))
+    return _report_round(outcomes, options, "Healed")
+
+
+@contextmanager
+def _round(
+    options: FleetOptions, kind: str, choose: Callable[[Catalog, bool], list[str]]
+) -> Iterator[tuple[Catalog, list[str], SitePages | None]]:
+    """Yield the catalog, the sites that are left to do, and their pages; None to fetch them.
+
+    A round over all sites that was interrupted continues. Sites that are due need no memory of the round.
+    """
+    from untemplate.catalog import split_by_site
+
+    with open_catalog(options.catalog_name or DEFAULT_CATALOG) as catalog:
+        chosen = choose(catalog, options.due_only)
+        current = None if options.due_only else catalog.start_round(kind)
+        done = current.done if current else frozenset()
+        if done:
+            say(f"Continuing the round that was interrupted: {counted(len(done), 'site')} done.")
+        sites = [site for site in chosen if site not in done]
+        if options.source is None:
+            yield catalog, sites, None
+        else:
+            with open_pages(options.source, options.url_column, options.html_column, False) as pages:
+                yield catalog, sites, split_by_site(catalog, pages, sites)
+        if current:
+            catalog.finish_round(current)
+
+
+def _report_round(outcomes: list[SiteOutcome], options: FleetOptions, verb: str) -> bool:
+    """Print the summary of a round: what a person should look at comes first."""
+    outcomes.sort(key=lambda outcome: (not outcome.has_findings, -len(outcome.alarms), outcome.site))
+    found = [outcome for outcome in outcomes if outcome.has_findings]
+    if options.as_json:
+        show_json({"sites": [_outcome_as_json(outcome) for outcome in outcomes]})
+        return bool(found)
+    click.echo(f"{verb} {counted(len(outcomes), 'site')}; {counted(len(found), 'site')} with findings.")
+    rows = [
+        (outcome.site, _describe_outcome(outcome))
+        for outcome in outcomes
+        if outcome.has_findings or outcome.version
+    ]
+    if rows:
+        show("Look at", ("site", "what"), rows)
+    return bool(found)
+
+
+def _describe_outcome(outcome: SiteOutcome) -> str:
+    """Return in one line what happened to a site."""
+    if outcome.problem:
+        return outcome.problem
+    parts = list(_name_alarms(outcome))
+    if outcome.version is not None:
+        parts.append(f"version {outcome.version} saved: {len(outcome.figures['healed'])} healed")
+    if lost := outcome.figures.get("lost"):
+        parts.append(f"needs a person: {_name_losses(lost)} lost")
+    if refused := outcome.figures.get("refused"):
+        parts.append(f"{counted(len(refused), 'repair')} refused, because they would have done harm")
+    return "; ".join(parts)
+
+
+def _name_alarms(outcome: SiteOutcome) -> Iterable[str]:
+    for alarm in outcome.alarms[:MAX_NAMED_ALARMS]:
+        yield str(alarm)
+    if len(outcome.alarms) > MAX_NAMED_ALARMS:
+        yield f"{len(outcome.alarms) - MAX_NAMED_ALARMS} more alarms"
+
+
+def _name_losses(losses: list[dict[str, Any]]) -> str:
+    return ", ".join(f"{loss['attribute']} of {loss['cluster']}" for loss in losses)
+
+
+def _outcome_as_json(outcome: SiteOutcome) -> dict[str, Any]:
+    return {
+        "site": outcome.site,
+        "problem": outcome.problem,
+        "version": outcome.version,
+        "alarms": [alarm.to_dict() for alarm in outcome.alarms],
+        "figures": dict(outcome.figures),
+    }

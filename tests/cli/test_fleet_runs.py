@@ -1,0 +1,123 @@
+"""watch --all, heal --all and status, as a scheduler and a person meet them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import Run
+from tests.sources.web_server import HTML, QUICK, Server, running_web_server
+from untemplate import Catalog, Page, learn
+from untemplate.catalog import site_rounds
+from untemplate.demo import make_site
+
+NAMES = ("one.example", "two.example")
+
+
+@pytest.fixture
+def servers() -> Iterator[list[Server]]:
+    with running_web_server("127.0.0.2") as first, running_web_server("127.0.0.3") as second:
+        yield [first, second]
+
+
+@pytest.fixture
+def catalog(servers: list[Server], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two sites whose bellwethers are on two hosts."""
+    monkeypatch.setattr(site_rounds.watch_sites, "__kwdefaults__", {"politeness": QUICK, "workers": 1})
+    monkeypatch.setattr(
+        site_rounds.heal_sites, "__kwdefaults__", {"by": "", "politeness": QUICK, "workers": 1}
+    )
+    site = make_site("book", seed=5, pages=24)
+    labeled = list(site.truth)[:3]
+    labels = [label for label in site.labels if label.page in labeled]
+    path = tmp_path / "untemplate.db"
+    with Catalog.open(path) as opened:
+        for name, server in zip(NAMES, servers, strict=True):
+            pages = [Page(f"{server.url}/{page.id}", page.html, page.id) for page in site.pages]
+            opened.save_rules(name, learn(pages, labels, site.schema))
+            publish(server, site.pages)
+    return path
+
+
+def one_process(catalog: Path) -> tuple[str | Path, ...]:
+    return "--catalog", catalog, "--workers", "1"
+
+
+def publish(server: Server, pages: list[Page]) -> None:
+    server.answers = {f"/{page.id}": (200, {"Content-Type": "text/html"}, page.html) for page in pages}
+
+
+def test_a_day_of_a_fleet(run: Run, catalog: Path, servers: list[Server]) -> None:
+    calm = run("watch", "--all", *one_process(catalog))
+    assert calm.returncode == 0
+    assert calm.stdout == "Watched 2 sites; 0 sites with findings.\n"
+    assert run("watch", "--due", *one_process(catalog)).stdout == "Watched 0 sites; 0 sites with findings.\n"
+    publish(servers[1], make_site("book", seed=5, pages=24).redesign(0.7, seed=5).pages)
+    broken = run("watch", "--all", *one_process(catalog))
+    assert broken.returncode == 1
+    assert "Watched 2 sites; 1 site with findings." in broken.stdout
+    assert NAMES[1] in broken.stdout
+    assert NAMES[0] not in broken.stdout
+    status = run("status", "--catalog", catalog)
+    assert status.returncode == 0
+    assert status.stdout.index(NAMES[1]) < status.stdout.index(NAMES[0])
+    worst, _ = json.loads(run("status", "--catalog", catalog, "--json").stdout)["sites"]
+    assert worst["site"] == NAMES[1]
+    assert worst["alarms"] > 0
+    healed = run("heal", "--all", *one_process(catalog), "--json")
+    [outcome] = json.loads(healed.stdout)["sites"]
+    assert (outcome["site"], outcome["version"], outcome["problem"]) == (NAMES[1], 2, None)
+    assert healed.returncode == bool(outcome["figures"]["lost"])
+    again = json.loads(run("watch", "--all", *one_process(catalog), "--json").stdout)["sites"]
+    assert not [
+        alarm for site in again for alarm in site["alarms"] if alarm["test"] in ("moved", "mandatory")
+    ]
+
+
+def test_a_server_that_is_down_is_a_finding(run: Run, catalog: Path, servers: list[Server]) -> None:
+    servers[0].answers = {"/robots.txt": (200, HTML, b"User-agent: *\nDisallow: /\n")}
+    done = run("watch", "--all", *one_process(catalog))
+    assert done.returncode == 1
+    assert "robots.txt forbids it" in done.stdout
+
+
+def test_an_interrupted_round_continues(run: Run, catalog: Path) -> None:
+    with Catalog.open(catalog) as opened:
+        opened.start_round("watch")
+        opened.finish_run(opened.start_run(NAMES[0], "watch"), {"clusters": [], "alarms": []})
+    done = run("watch", "--all", *one_process(catalog))
+    assert done.stderr.splitlines()[0] == "Continuing the round that was interrupted: 1 site done."
+    assert done.stdout == "Watched 1 site; 0 sites with findings.\n"
+    assert run("watch", "--all", *one_process(catalog)).stdout.startswith("Watched 2 sites;")
+
+
+def test_a_site_has_its_own_interval(run: Run, catalog: Path) -> None:
+    assert run("watch", "--all", "--every", "1e-9", *one_process(catalog)).returncode == 0
+    assert run("watch", "--due", *one_process(catalog)).stdout.startswith("Watched 2 sites;")
+    assert run("watch", "--due", "--every", "24", *one_process(catalog)).stdout.startswith("Watched 0 sites;")
+
+
+def test_pages_may_be_a_crawl_of_all_sites(
+    run: Run, catalog: Path, servers: list[Server], tmp_path: Path
+) -> None:
+    crawl = tmp_path / "crawl.jsonl"
+    rows = [
+        {"url": f"{server.url}{path}", "html": Page(html=answer[2]).text}
+        for server in servers
+        for path, answer in server.answers.items()
+    ]
+    crawl.write_text("\n".join(map(json.dumps, rows)))
+    assert (
+        run("watch", crawl, "--all", *one_process(catalog)).stdout
+        == "Watched 2 sites; 0 sites with findings.\n"
+    )
+
+
+@pytest.mark.parametrize("command", ["watch", "heal"])
+def test_all_sites_have_no_name(run: Run, command: str, catalog: Path) -> None:
+    wrong = run(command, "--all", "--site", "one.example", *one_process(catalog))
+    assert wrong.returncode == 2
+    assert "give neither --rules nor --site" in wrong.stderr
