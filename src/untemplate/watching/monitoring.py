@@ -234,18 +234,21 @@ class _SiteWatching:
         return [*evidence.gone, *(absent if is_expected else ())]
 
     def _collect_alarms(self, evidence: Evidence, unmatched: Sequence[str]) -> list[Alarm]:
-        """Return the alarms of one cluster: one per broken attribute, and one if the page structure changed."""
+        """Return the alarms of one cluster: one per broken attribute, and one if the page structure changed.
+
+        Pages that no rules match are an alarm of their own only if their structure is as before.
+        """
         attribute_alarms = judge_attributes(evidence, self.rules.schema, self.thresholds.attribute)
         alarms = list(attribute_alarms.values())
-        if match_alarm := judge_matching(evidence, unmatched, self.thresholds.attribute):
-            alarms = [match_alarm, *alarms]
         structure_alarm = judge_structure(evidence, self.thresholds.structure)
-        if structure_alarm is None:
-            return alarms
+        match_alarm = judge_matching(evidence, unmatched, self.thresholds.attribute)
+        if page_alarm := structure_alarm or match_alarm:
+            alarms = [page_alarm, *alarms]
         # A new structure is no problem as long as values come out, and the ones we remember if there are any.
-        if not alarms and (evidence.confirms_a_golden_value() or evidence.fills_all_attributes()):
+        is_harmless = evidence.confirms_a_golden_value() or evidence.fills_all_attributes()
+        if is_harmless and not attribute_alarms and not match_alarm:
             return []
-        return [structure_alarm, *alarms]
+        return alarms
 
 
 def _summarize(evidence: Evidence, missing: Sequence[str]) -> ClusterReport:
