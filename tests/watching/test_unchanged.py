@@ -43,7 +43,7 @@ def crawl(site: Site, rules: Rules, shared: set[str]) -> list[Page]:
     return [page for page in site.pages if page.id not in watched or watched[page.id] in shared]
 
 
-@pytest.mark.parametrize("shared", [set(), {"c1"}, {"c2"}, {"c1", "c2"}], ids=str)
+@pytest.mark.parametrize("shared", [set(), {"c1"}, {"c2"}, {"c1", "c2"}], ids=["none", "c1", "c2", "both"])
 def test_no_value_is_lost_whichever_bellwethers_are_there(site: Site, rules: Rules, shared: set[str]) -> None:
     """The fault: bellwethers of one template, other pages of another; the latter lost its rules."""
     before = values(rules, site)
