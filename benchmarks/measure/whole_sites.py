@@ -38,17 +38,20 @@ KINDS = {
     **dict.fromkeys(("tag", "category", "archive", "front", "products", "posts"), "list"),
 }
 
-# The values of the constants that --choose compares.
-CHOICES: dict[str, Sequence[Any]] = {
-    "templates.MIN_SIMILARITY": (0.6, 0.7, 0.8),
-    "templates.OTHER_URLS": [_Tolerance(*pair) for pair in product((0.01, 0.02, 0.03), (0.09, 0.12, 0.15))],
-    "templates.UNKNOWN_URLS": [_Tolerance(*pair) for pair in product((0.03, 0.045, 0.06), (0.12, 0.15, 0.2))],
-    "templates.SAME_URLS": [_Tolerance(*pair) for pair in product((0.05, 0.07, 0.1), (0.3, 0.5))],
-    "templates.SMALL_TWO_SIDED": (0.25, 0.5, 1.0),
-    "templates.MIN_OWN_SHARE": (0.55, 0.65, 0.75),
-    "templates.ALWAYS_SHARE": (0.9, 0.97, 1.0),
-    "templates.MAX_SHARE_WITH_OWN": (0.75, 0.85, 0.9),
-    "templates.MAX_SHARE": (0.85, 0.93, 0.97),
+# The values of the constants that --choose compares: those that decide which pages form a template, scored by pairs
+# of pages, and those of cores, scored by how new pages are matched.
+TEMPLATE_CHOICES: dict[str, Sequence[Any]] = {
+    "MIN_SIMILARITY": (0.6, 0.7, 0.8),
+    "OTHER_URLS": [_Tolerance(*pair) for pair in product((0.01, 0.02, 0.03), (0.09, 0.12, 0.15))],
+    "UNKNOWN_URLS": [_Tolerance(*pair) for pair in product((0.03, 0.045, 0.06), (0.12, 0.15, 0.2))],
+    "SAME_URLS": [_Tolerance(*pair) for pair in product((0.05, 0.07, 0.1), (0.3, 0.5))],
+    "SMALL_TWO_SIDED": (0.25, 0.5, 1.0),
+}
+CORE_CHOICES: dict[str, Sequence[Any]] = {
+    "MIN_OWN_SHARE": (0.55, 0.65, 0.75),
+    "ALWAYS_SHARE": (0.9, 0.97, 1.0),
+    "MAX_SHARE_WITH_OWN": (0.75, 0.85, 0.9),
+    "MAX_SHARE": (0.85, 0.93, 0.97),
 }
 
 _NOT_COMPARED = re.compile(r"[\W_]+")
@@ -223,7 +226,7 @@ def _sum_columns(rows: Iterable[Sequence[int]]) -> list[int]:
 
 def show_choice(console: Console, by_family: dict[str, list[WholeSite]]) -> None:
     """For each constant, leave out one family: the value that is best on the others, scored on that one."""
-    for constant, values in CHOICES.items():
+    for constant, values in (TEMPLATE_CHOICES | CORE_CHOICES).items():
         table = Table("left out", *map(_value_name, values), "chosen on the others", title=constant)
         scores = {str(value): _family_scores(constant, value, by_family) for value in values}
         families = next(iter(scores.values())).keys()
@@ -245,8 +248,8 @@ def _value_name(value: Any) -> str:
 def _family_scores(constant: str, value: Any, by_family: dict[str, list[WholeSite]]) -> dict[str, float]:
     """Return by family the pair F1, or for constants of cores 1 minus the share of wrong matches."""
     with ExitStack() as patches:
-        patches.enter_context(patch(f"untemplate.clustering.{constant}", value))
-        if constant.startswith("templates."):
+        patches.enter_context(patch(f"untemplate.clustering.templates.{constant}", value))
+        if constant in CORE_CHOICES:
             return {family: _matching_score(family_sites) for family, family_sites in by_family.items()}
         scores = {}
         for family, family_sites in by_family.items():
