@@ -100,9 +100,9 @@ def load_runs(connection: Connection, site_id: int, kind: str | None) -> list[Ru
 def start_round(connection: Connection, kind: str) -> Round:
     """Return the last round of a kind if it is recent and not finished, else a new one."""
     moment = now()
-    query = (
-        select(rounds).where(rounds.c.kind == kind).order_by(rounds.c.id.desc()).limit(1).with_for_update()
-    )
+    # Two schedulers wait for each other here. A round cannot be locked before there is one, so they lock a site.
+    connection.execute(select(sites.c.id).order_by(sites.c.id).limit(1).with_for_update())
+    query = select(rounds).where(rounds.c.kind == kind).order_by(rounds.c.id.desc()).limit(1)
     last = connection.execute(query).first()
     if last is not None and last.finished is None and moment - last.started < MAX_ROUND_AGE:
         is_done = (runs.c.kind == kind) & (runs.c.started >= last.started) & runs.c.finished.is_not(None)
