@@ -229,8 +229,8 @@ def _describe_site(facts: _SiteFacts) -> SiteStatus:
         clusters=len(facts.clusters),
         labels=facts.labels,
         pages=extract.figures["pages"] if extract else sum(sizes.values()),
-        coverage=_compare([coverage for coverage, _ in measured]),
-        fill=_compare([fill for _, fill in measured]),
+        coverage=_compare_runs([coverage for coverage, _ in measured]),
+        fill=_compare_runs([fill for _, fill in measured]),
         last_extract=facts.last_time("extract"),
         last_watch=facts.last_time("watch"),
         watch_hours=hours,
@@ -239,7 +239,7 @@ def _describe_site(facts: _SiteFacts) -> SiteStatus:
     )
 
 
-def _compare(shares: Sequence[float | None]) -> Measure:
+def _compare_runs(shares: Sequence[float | None]) -> Measure:
     """Return the first share, that of the last run, beside the mean of the others."""
     known = [share for share in shares if share is not None]
     if not known:

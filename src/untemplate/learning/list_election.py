@@ -170,7 +170,9 @@ def elect_list(
     winners = election.winners()
     template = election.template_texts(labeled)
     right = election.count_right(winners, template)
-    ranked = sorted(range(len(candidates)), key=lambda index: _preference(candidates[index], right[index]))
+    ranked = sorted(
+        range(len(candidates)), key=lambda index: _candidate_preference(candidates[index], right[index])
+    )
     found = sum(map(bool, winners))
     best = candidates[ranked[0]]
     others = _different_kinds([candidates[index] for index in ranked[1:]], best)
@@ -212,7 +214,7 @@ def _coverage(
     return sum(bool(members) and template.isdisjoint(members) for members in lists) / len(pages)
 
 
-def _preference(candidate: ListCandidate, right: int) -> tuple[object, ...]:
+def _candidate_preference(candidate: ListCandidate, right: int) -> tuple[object, ...]:
     """Return a sort key, best first: right on most pages, then exact, by own classes, in a large region, short."""
     selector = candidate.selector
     region = selector.region.features if selector.region else ()
