@@ -60,7 +60,6 @@ class LearnedList:
     Attributes:
         selectors: in the order to try them.
         committee: other descriptions, which say how sure a list is.
-        agreement: how unanimous the descriptions were on the unlabeled pages, from 0 to 1.
         coverage: the share of unlabeled pages on which the first selector selects values and no text of the template.
         disputed: the unlabeled page on which the descriptions disagree most; None if most agree on every page.
         look: what the labeled lists look like.
@@ -69,7 +68,6 @@ class LearnedList:
 
     selectors: tuple[Selector, ...]
     committee: tuple[Selector, ...]
-    agreement: float
     coverage: float
     disputed: int | None
     look: ListLook
@@ -173,7 +171,6 @@ def elect_list(
     ranked = sorted(
         range(len(candidates)), key=lambda index: _candidate_preference(candidates[index], right[index])
     )
-    found = sum(map(bool, winners))
     best = candidates[ranked[0]]
     others = _different_kinds([candidates[index] for index in ranked[1:]], best)
     measured = [_with_support(table, candidate, pages) for candidate in (best, *others)]
@@ -181,7 +178,6 @@ def elect_list(
     return LearnedList(
         tuple(measured[: 1 + MAX_FALLBACKS]),
         tuple(measured[1 : 1 + MAX_LIST_COMMITTEE]),
-        sum(right) / (len(candidates) * found) if found else 1.0,
         _coverage(table, best, pages, template),
         election.disputed_page(winners),
         look,
