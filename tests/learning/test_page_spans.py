@@ -13,7 +13,7 @@ def test_a_value_is_at_every_element_that_equals_it() -> None:
     spans = table.spans(0)
     (span,) = spans.find("2 Cups flour")
     assert [table.rows[row].element.tag for row in spans.rows_at[span]] == ["li"]
-    assert spans.text_key(spans.rows_at[span][0]) == "2cupsflour"
+    assert spans.letters[slice(*span)] == "2cupsflour"
 
 
 def test_a_list_is_where_its_values_follow_each_other() -> None:

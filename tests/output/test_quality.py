@@ -1,13 +1,11 @@
-"""Counts of records, one by one and in batches, and records against labels."""
+"""Counts of records, one by one and summed up, and records against labels."""
 
 from __future__ import annotations
 
-import pyarrow as pa
 import pytest
 
 from untemplate import Attribute, Label, Reason, Record, Schema, Value
 from untemplate.output.quality import MAX_REASONS, OTHER_REASONS, Miss, Tally, score_records, true_values
-from untemplate.output.record_rows import arrow_row, arrow_schema
 
 SCHEMA = Schema("shop", {"name": Attribute("name"), "color": Attribute("color", many=True)})
 
@@ -102,10 +100,7 @@ def test_dropped_values_are_counted() -> None:
     assert tally.dropped == {"name": 5, "tags": 2}
 
 
-def test_batches_and_sums_count_the_same() -> None:
-    rows = [arrow_row(record, COUNTED) for record in RECORDS]
-    batch = pa.RecordBatch.from_pylist(rows, schema=arrow_schema(COUNTED))
-    assert Tally.from_batch(batch, COUNTED) == counted(RECORDS)
+def test_sums_count_the_same() -> None:
     both = counted(RECORDS[:2])
     both.update(counted(RECORDS[2:]))
     assert both == counted(RECORDS)

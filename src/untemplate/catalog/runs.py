@@ -36,8 +36,6 @@ CRAWL = "extract"
 
 # An interrupted round that is older is not continued.
 MAX_ROUND_AGE = timedelta(days=1)
-# An arbitrary number: all processes that start a round in PostgreSQL must lock the same one.
-_ROUND_LOCK = 0x726F756E64
 # Crawls that a new one is compared with: about a month of daily ones.
 RECENT_CRAWLS = 30
 

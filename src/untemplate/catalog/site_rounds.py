@@ -156,27 +156,37 @@ def heal_sites(
 def split_by_site(catalog: Catalog, pages: Iterable[Page], sites: Collection[str]) -> SitePages:
     """Return the pages of a mixed crawl by site: all bellwethers, and up to 500 others of each site at random."""
     rules = catalog.site_rules()
-    watched = {site: set(urls) for site, urls in catalog.bellwether_urls().items()}
-    bellwethers: dict[str, list[Page]] = {site: [] for site in sites}
-    others: dict[str, list[Page]] = {site: [] for site in sites}
-    seen = dict.fromkeys(sites, 0)
+    watched = catalog.bellwether_urls()
     random = Random(0)
+    samples = {site: _SiteSample(set(watched.get(site, ())), random) for site in sites}
     for page in pages:
         for entry in rules.find_sites(page.url):
-            site = entry.site
-            if site not in seen:
-                continue
-            if page.url in watched.get(site, ()):
-                bellwethers[site].append(page)
-                continue
-            seen[site] += 1
-            if len(others[site]) < MAX_OTHER_PAGES:
-                others[site].append(page)
-            elif (place := random.randrange(seen[site])) < MAX_OTHER_PAGES:
-                others[site][place] = page
-    for site in sites:
-        kept = [*bellwethers[site], *others[site]]
-        yield site, _in_memory(site, kept)
+            if entry.site in samples:
+                samples[entry.site].add(page)
+    for site, sample in samples.items():
+        yield site, _in_memory(site, [*sample.bellwethers, *sample.others])
+
+
+@dataclass
+class _SiteSample:
+    """The pages of one site that are kept from a mixed crawl: a reservoir sample besides the bellwethers."""
+
+    watched: set[str]
+    random: Random
+    bellwethers: list[Page] = field(default_factory=list)
+    others: list[Page] = field(default_factory=list)
+    other_pages: int = 0
+
+    def add(self, page: Page) -> None:
+        """Keep a bellwether; keep another page with the chance that all others have."""
+        if page.url in self.watched:
+            self.bellwethers.append(page)
+            return
+        self.other_pages += 1
+        if len(self.others) < MAX_OTHER_PAGES:
+            self.others.append(page)
+        elif (place := self.random.randrange(self.other_pages)) < MAX_OTHER_PAGES:
+            self.others[place] = page
 
 
 def _in_memory(site: str, pages: Sequence[Page]) -> Pages:

@@ -162,6 +162,11 @@ class _SiteFacts:
         """Return the last finished run of a kind."""
         return next(iter(self.runs[kind]), None)
 
+    def last_time(self, kind: str) -> datetime | None:
+        """Return when the last run of a kind finished."""
+        run = self.last(kind)
+        return run.finished if run else None
+
 
 def read_statuses(connection: Connection) -> list[SiteStatus]:
     """Return the status of every site, the worst first."""
@@ -213,9 +218,8 @@ def _describe_site(facts: _SiteFacts) -> SiteStatus:
     hours = facts.site.watch_hours or DEFAULT_WATCH_HOURS
     if facts.version is None:
         return SiteStatus(site=facts.site.name, watch_hours=hours, labels=facts.labels)
-    extract, watch = facts.last("extract"), facts.last("watch")
-    measured = [_measure_crawl(run, facts) for run in facts.runs["extract"]]
-    measured = measured or [_measure_watched(run) for run in facts.runs["watch"]]
+    extract = facts.last("extract")
+    measured = _measure_runs(facts)
     sizes = _cluster_sizes(facts)
     return SiteStatus(
         site=facts.site.name,
@@ -225,22 +229,29 @@ def _describe_site(facts: _SiteFacts) -> SiteStatus:
         clusters=len(facts.clusters),
         labels=facts.labels,
         pages=extract.figures["pages"] if extract else sum(sizes.values()),
-        coverage=_compare([coverage for coverage, _ in measured]),
-        fill=_compare([fill for _, fill in measured]),
-        last_extract=extract.finished if extract else None,
-        last_watch=watch.finished if watch else None,
+        coverage=_compare_runs([coverage for coverage, _ in measured]),
+        fill=_compare_runs([fill for _, fill in measured]),
+        last_extract=facts.last_time("extract"),
+        last_watch=facts.last_time("watch"),
         watch_hours=hours,
         alarms=len(facts.alarms),
         waiting=tuple(sorted(_list_work(facts, sizes), key=lambda work: -work.pages)),
     )
 
 
-def _compare(shares: Sequence[float | None]) -> Measure:
+def _compare_runs(shares: Sequence[float | None]) -> Measure:
     """Return the first share, that of the last run, beside the mean of the others."""
     known = [share for share in shares if share is not None]
     if not known:
         return Measure()
     return Measure(round(known[0], 4), round(fmean(known[1:]), 4) if known[1:] else None)
+
+
+def _measure_runs(facts: _SiteFacts) -> list[tuple[float | None, float | None]]:
+    """Return the coverage and the fill rate of each extract run or, if there are none, of each watch run."""
+    if crawls := facts.runs["extract"]:
+        return [_measure_crawl(run, facts) for run in crawls]
+    return [_measure_watched(run) for run in facts.runs["watch"]]
 
 
 def _measure_crawl(run: Row[Any], facts: _SiteFacts) -> tuple[float | None, float | None]:

@@ -172,11 +172,11 @@ def command(
     from untemplate.engines.worker import PageLimits
     from untemplate.sources import read_pages
 
+    origin = _RulesOrigin(rules_file, catalog_name, site, schema_name, save_rules)
+    is_crawl = origin.is_catalog and is_table_folder(output)
     _check_engine(engine, master, render)
-    _check_rules(schema_name, save_rules, bool(rules_file or catalog_name or site))
-    is_crawl = not (rules_file or site or schema_name) and is_table_folder(output)
-    if table_format and not is_crawl:
-        raise click.UsageError("--format needs a catalog, no --site, and a folder for -o.")
+    origin.check()
+    _check_format(table_format, is_crawl)
     work = _Extraction(
         open_source=partial(
             read_pages, source, url_column=url_column, html_column=html_column, render=render
@@ -195,11 +195,36 @@ def command(
         has_alarms = extract_catalog(work, catalog_name or DEFAULT_CATALOG, f".{table_format or 'jsonl'}")
         failed = 0.0
     else:
-        failed, has_alarms = _extract_site(work, rules_file, catalog_name, site, schema_name, save_rules)
-    if failed > max_failed:
+        failed, has_alarms = _extract_site(work, origin)
+    has_failed = failed > max_failed
+    if has_failed:
         say(f"{failed:.0%} of the pages failed, more than {max_failed:.0%}.")
-    if has_alarms or failed > max_failed:
+    if has_alarms or has_failed:
         context.exit(1)
+
+
+@dataclass(frozen=True)
+class _RulesOrigin:
+    """What the options say about where the rules come from."""
+
+    rules_file: Path | None
+    catalog_name: str | None
+    site: str | None
+    schema_name: str | None
+    save_rules: Path | None
+
+    @property
+    def is_catalog(self) -> bool:
+        """True if the rules are those of all sites of a catalog."""
+        return not (self.rules_file or self.site or self.schema_name)
+
+    def check(self) -> None:
+        """Raise if it is not clear where the rules come from."""
+        has_rules = bool(self.rules_file or self.catalog_name or self.site)
+        if self.save_rules and not self.schema_name:
+            raise click.UsageError("--save-rules needs --schema: other rules are kept already.")
+        if self.schema_name and has_rules:
+            raise click.UsageError("--schema learns new rules: give it, or --rules, or --catalog and --site.")
 
 
 def _check_engine(engine: str, master: str | None, render: bool) -> None:
@@ -210,12 +235,10 @@ def _check_engine(engine: str, master: str | None, render: bool) -> None:
         raise click.UsageError("--render needs --engine local.")
 
 
-def _check_rules(schema_name: str | None, save_rules: Path | None, has_rules: bool) -> None:
-    """Raise if it is not clear where the rules come from."""
-    if save_rules and not schema_name:
-        raise click.UsageError("--save-rules needs --schema: other rules are kept already.")
-    if schema_name and has_rules:
-        raise click.UsageError("--schema learns new rules: give it, or --rules, or --catalog and --site.")
+def _check_format(table_format: str | None, is_crawl: bool) -> None:
+    """Raise if there is a format for files of a crawl, and no crawl."""
+    if table_format and not is_crawl:
+        raise click.UsageError("--format needs a catalog, no --site, and a folder for -o.")
 
 
 def is_table_folder(output: str) -> bool:
@@ -287,22 +310,15 @@ class _Extraction:
             raise
 
 
-def _extract_site(
-    work: _Extraction,
-    rules_file: Path | None,
-    catalog_name: str | None,
-    site: str | None,
-    schema_name: str | None,
-    save_rules: Path | None,
-) -> tuple[float, bool]:
+def _extract_site(work: _Extraction, origin: _RulesOrigin) -> tuple[float, bool]:
     """Extract one site; return the share of failed pages, and whether there are alarms."""
     pages: Pages | None = None
     stored, run = None, 0
-    if schema_name:
+    if origin.schema_name:
         pages = work.open_source()
-        rules = _learn_first(pages, schema_name, save_rules)
+        rules = _learn_first(pages, origin.schema_name, origin.save_rules)
     else:
-        with open_rules(rules_file, catalog_name, site) as (rules, stored):
+        with open_rules(origin.rules_file, origin.catalog_name, origin.site) as (rules, stored):
             run = stored.catalog.start_run(stored.site, "extract") if stored else 0
     done = work.run(rules, pages)
     alarms: list[Alarm] = []

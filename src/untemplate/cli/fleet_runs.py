@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from untemplate.catalog import Catalog, SiteOutcome
     from untemplate.catalog.site_rounds import SitePages
 
-__all__ = ["FleetOptions", "fleet_options", "heal_fleet", "set_interval", "watch_fleet"]
+__all__ = ["FleetOptions", "check_all_sites", "fleet_options", "heal_fleet", "set_interval", "watch_fleet"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -51,6 +52,14 @@ def fleet_options(command: Command) -> Command:
     ):
         command = decorate(command)
     return command
+
+
+def check_all_sites(rules_file: Path | None, site: str | None) -> None:
+    """Raise if other options name the rules of one site."""
+    if rules_file or site:
+        raise click.UsageError(
+            "--all and --due are for all sites of a catalog: give neither --rules nor --site."
+        )
 
 
 def set_interval(catalog_name: str | None, site: str | None, hours: float) -> None:

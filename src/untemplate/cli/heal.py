@@ -18,7 +18,7 @@ from untemplate.cli.catalog_options import (
     rules_options,
     show_changes,
 )
-from untemplate.cli.fleet_runs import FleetOptions, fleet_options, heal_fleet
+from untemplate.cli.fleet_runs import FleetOptions, check_all_sites, fleet_options, heal_fleet
 from untemplate.cli.shell import counted, examples, json_option, printable, progress, say, show, show_json
 from untemplate.errors import SourceError
 
@@ -75,10 +75,7 @@ def command(
     Exit code 1: something could not be healed, and needs a person.
     """
     if all_sites or due_only:
-        if rules_file or site:
-            raise click.UsageError(
-                "--all and --due are for all sites of a catalog: give neither --rules nor --site."
-            )
+        check_all_sites(rules_file, site)
         fleet = FleetOptions(source, url_column, html_column, catalog_name, due_only, workers, as_json)
         context.exit(int(heal_fleet(fleet)))
     if rules_file and not output:

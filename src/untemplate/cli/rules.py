@@ -371,7 +371,7 @@ def history_command(site: str | None, catalog_name: str, verbose: bool, as_json:
 
 def _show_sites(catalog: Catalog, as_json: bool) -> None:
     """List all sites of the catalog, with their versions and open alarms."""
-    sites = [_describe_site(catalog, name) for name in catalog.sites()]
+    sites = [_summarize_site(catalog, name) for name in catalog.sites()]
     if as_json:
         show_json([site | {"saved": site["saved"] and site["saved"].isoformat()} for site in sites])
         return
@@ -382,7 +382,7 @@ def _show_sites(catalog: Catalog, as_json: bool) -> None:
     show(f"Sites in {catalog.name}", ("site", "versions", "newest saved", "open alarms"), rows)
 
 
-def _describe_site(catalog: Catalog, name: str) -> dict[str, Any]:
+def _summarize_site(catalog: Catalog, name: str) -> dict[str, Any]:
     history = catalog.history(name)
     saved = history[-1].saved if history else None
     return {"site": name, "versions": len(history), "saved": saved, "alarms": len(catalog.alarms(name))}

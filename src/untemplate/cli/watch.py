@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ from untemplate.cli.catalog_options import (
     rules_options,
     shown,
 )
-from untemplate.cli.fleet_runs import FleetOptions, fleet_options, set_interval, watch_fleet
+from untemplate.cli.fleet_runs import FleetOptions, check_all_sites, fleet_options, set_interval, watch_fleet
 from untemplate.cli.shell import counted, examples, json_option, progress, say, show, show_json
 from untemplate.errors import RulesError, SourceError
 
@@ -95,31 +96,38 @@ def command(
     if hours:
         set_interval(catalog_name, site, hours)
     if all_sites or due_only:
-        if rules_file or site:
-            raise click.UsageError(
-                "--all and --due are for all sites of a catalog: give neither --rules nor --site."
-            )
+        check_all_sites(rules_file, site)
         fleet = FleetOptions(source, url_column, html_column, catalog_name, due_only, workers, as_json)
         context.exit(int(watch_fleet(fleet)))
-    if plot and rules_file:
-        raise click.UsageError("--plot shows earlier runs too, which only a catalog knows: give --catalog.")
     if plot:
-        from untemplate.cli.drawing import draw_coverage  # fails at once if the extra is missing
+        _check_plot(rules_file)
     with open_rules(rules_file, catalog_name, site) as (rules, stored):
         with fresh_pages(source, url_column, html_column, render, rules) as pages:
             watch_pages = partial(_watch_pages, rules, pages, broken_share, source is None)
-            report = _watch_in_catalog(watch_pages, rules, stored) if stored else watch_pages()
-            if stored:
-                _replace_missing(rules, pages, report, stored)
+            report = _watch_in_catalog(watch_pages, rules, pages, stored) if stored else watch_pages()
         if stored and plot:
-            draw_coverage(stored.catalog.runs(stored.site, "watch"), stored.site, plot)
-            say(f"The chart is in {plot}.")
+            _draw_runs(stored, plot)
     if as_json:
         show_json(report.to_dict())
     else:
         show_report(report)
     if report.alarms:
         context.exit(1)
+
+
+def _check_plot(rules_file: Path | None) -> None:
+    """Raise if no catalog is used, or at once if the extra that draws is missing."""
+    if rules_file:
+        raise click.UsageError("--plot shows earlier runs too, which only a catalog knows: give --catalog.")
+    import_module("untemplate.cli.drawing")
+
+
+def _draw_runs(stored: CatalogSite, plot: Path) -> None:
+    """Draw coverage and fill over all runs of a site."""
+    from untemplate.cli.drawing import draw_coverage
+
+    draw_coverage(stored.catalog.runs(stored.site, "watch"), stored.site, plot)
+    say(f"The chart is in {plot}.")
 
 
 def _watch_pages(
@@ -141,8 +149,10 @@ def _watch_pages(
     return report
 
 
-def _watch_in_catalog(watch_pages: Callable[..., Report], rules: Rules, stored: CatalogSite) -> Report:
-    """Watch as a run of the catalog, which knows earlier alarms and records the new ones."""
+def _watch_in_catalog(
+    watch_pages: Callable[..., Report], rules: Rules, pages: Pages, stored: CatalogSite
+) -> Report:
+    """Watch as a run of the catalog, which knows earlier alarms, records new ones and replaces bellwethers."""
     from untemplate.watching import Report
 
     catalog, site = stored.catalog, stored.site
@@ -152,6 +162,7 @@ def _watch_in_catalog(watch_pages: Callable[..., Report], rules: Rules, stored: 
     not_watched = {wrapper.cluster for wrapper in rules.wrappers} - watched
     catalog.record_alarms(site, run, report.alarms, not_watched)
     catalog.finish_run(run, report.to_dict())
+    _replace_missing(rules, pages, report, stored)
     return report
 
 

@@ -248,20 +248,24 @@ def _best_rule(hypotheses: Sequence[_Hypothesis], attribute: Attribute) -> tuple
 
 def _disputed_page(rule: Rule, target: LearningTarget, hypotheses: Sequence[_Hypothesis]) -> int | None:
     """Return an unlabeled page on which a place that is about as good as the chosen one shows another value."""
-    if rule.range is not None or rule.nodes > 1 or rule.classifier is not None or target.many:
+    if target.many or not rule.selects_one_node:
         return None
-    complete = [hypothesis for hypothesis in hypotheses if hypothesis.mode in ("node", "element")]
-    best = max((variant.score for h in complete for variant in h.alternatives), default=0.0)
-    for hypothesis in complete:
-        for variant in hypothesis.alternatives:
-            if variant.score >= CLOSE_SCORE * best:
-                selector = Selector(
-                    hypothesis.target.node, variant.sets[0], variant.position, region=variant.region
-                )
-                for page in target.unlabeled_pages:
-                    if _differ(target, rule.selectors, hypothesis.target, selector, page):
-                        return page
+    for other, variant in _close_places(hypotheses):
+        selector = Selector(other.node, variant.sets[0], variant.position, region=variant.region)
+        for page in target.unlabeled_pages:
+            if _differ(target, rule.selectors, other, selector, page):
+                return page
     return None
+
+
+def _close_places(hypotheses: Iterable[_Hypothesis]) -> list[tuple[LearningTarget, Variant]]:
+    """Return the places of complete values that are about as good as the best of them."""
+    places: list[tuple[LearningTarget, Variant]] = []
+    for hypothesis in hypotheses:
+        if hypothesis.mode in ("node", "element"):
+            places += [(hypothesis.target, variant) for variant in hypothesis.alternatives]
+    best = max((variant.score for _, variant in places), default=0.0)
+    return [(target, variant) for target, variant in places if variant.score >= CLOSE_SCORE * best]
 
 
 def _differ(

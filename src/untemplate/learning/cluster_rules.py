@@ -235,16 +235,18 @@ def _kinds_of_pages(labels: LabelsByPage, schema: Schema) -> dict[str, str]:
     A page without any mandatory value is of another kind than the pages that have values.
     """
     mandatory = {name for name, attribute in schema.attributes.items() if attribute.mandatory}
-    kinds: dict[str, str] = {}
-    for page, page_labels in labels.items():
-        gaps = {label.attribute for label in page_labels if label.is_gap}
-        if _has_records(page_labels):
-            kinds[page] = LIST_KIND
-        elif not all(label.is_gap for label in page_labels):
-            kinds[page] = DETAIL_KIND
-        elif mandatory and mandatory <= gaps:
-            kinds[page] = OTHER_KIND
-    return kinds
+    kinds = {page: _kind_of_page(page_labels, mandatory) for page, page_labels in labels.items()}
+    return {page: kind for page, kind in kinds.items() if kind}
+
+
+def _kind_of_page(labels: Sequence[Label], mandatory: set[str]) -> str | None:
+    """Return what its labels say about the kind of a page; None if they do not decide."""
+    if _has_records(labels):
+        return LIST_KIND
+    gaps = {label.attribute for label in labels if label.is_gap}
+    if not all(label.is_gap for label in labels):
+        return DETAIL_KIND
+    return OTHER_KIND if mandatory and mandatory <= gaps else None
 
 
 def learn_parts(

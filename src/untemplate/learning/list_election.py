@@ -60,7 +60,6 @@ class LearnedList:
     Attributes:
         selectors: in the order to try them.
         committee: other descriptions, which say how sure a list is.
-        agreement: how unanimous the descriptions were on the unlabeled pages, from 0 to 1.
         coverage: the share of unlabeled pages on which the first selector selects values and no text of the template.
         disputed: the unlabeled page on which the descriptions disagree most; None if most agree on every page.
         look: what the labeled lists look like.
@@ -69,7 +68,6 @@ class LearnedList:
 
     selectors: tuple[Selector, ...]
     committee: tuple[Selector, ...]
-    agreement: float
     coverage: float
     disputed: int | None
     look: ListLook
@@ -170,8 +168,9 @@ def elect_list(
     winners = election.winners()
     template = election.template_texts(labeled)
     right = election.count_right(winners, template)
-    ranked = sorted(range(len(candidates)), key=lambda index: _preference(candidates[index], right[index]))
-    found = sum(map(bool, winners))
+    ranked = sorted(
+        range(len(candidates)), key=lambda index: _candidate_preference(candidates[index], right[index])
+    )
     best = candidates[ranked[0]]
     others = _different_kinds([candidates[index] for index in ranked[1:]], best)
     measured = [_with_support(table, candidate, pages) for candidate in (best, *others)]
@@ -179,7 +178,6 @@ def elect_list(
     return LearnedList(
         tuple(measured[: 1 + MAX_FALLBACKS]),
         tuple(measured[1 : 1 + MAX_LIST_COMMITTEE]),
-        sum(right) / (len(candidates) * found) if found else 1.0,
         _coverage(table, best, pages, template),
         election.disputed_page(winners),
         look,
@@ -212,7 +210,7 @@ def _coverage(
     return sum(bool(members) and template.isdisjoint(members) for members in lists) / len(pages)
 
 
-def _preference(candidate: ListCandidate, right: int) -> tuple[object, ...]:
+def _candidate_preference(candidate: ListCandidate, right: int) -> tuple[object, ...]:
     """Return a sort key, best first: right on most pages, then exact, by own classes, in a large region, short."""
     selector = candidate.selector
     region = selector.region.features if selector.region else ()

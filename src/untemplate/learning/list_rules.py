@@ -135,7 +135,7 @@ def _explain_not_located(page: Page, labels: Sequence[Label], located: Sequence[
     return messages
 
 
-class _ElementTable(SampleTable):
+class _ElementRows(SampleTable):
     """A sample whose rows are all elements that contain text."""
 
     def _nodes(self, page: Page) -> list[Node]:
@@ -151,7 +151,7 @@ class _ElementTable(SampleTable):
 
 def _learn_record_rule(located: _Located, unlabeled: Sequence[Page]) -> RecordRule | None:
     """Learn where records begin, how many siblings they span, and with which tags."""
-    table = _ElementTable([*located, *unlabeled])
+    table = _ElementRows([*located, *unlabeled])
     records = list(chain.from_iterable(located.values()))
     heads = _rows_of_heads(table, records)
     selecting = _select_heads(table, heads, len(located))

@@ -48,8 +48,8 @@ class PageSpans:
         skipped: Set[int] = frozenset(),
     ) -> None:
         self._page = (first_row, nodes, elements, subtree_end)
-        #: the span of each row
-        self.span_of: dict[int, Span] = {}
+        # The span of each row.
+        self._span_of: dict[int, Span] = {}
         keys: list[str] = []
         position = 0
         open_rows: list[tuple[int, int, int, int]] = []  # row, its element, the last element inside, start
@@ -60,15 +60,15 @@ class PageSpans:
             # An element ends before the first text outside it.
             while open_rows and not open_rows[-1][1] <= element <= open_rows[-1][2]:
                 closed, _, _, start = open_rows.pop()
-                self.span_of[closed] = (start, position)
+                self._span_of[closed] = (start, position)
             if node.is_text:
                 keys.append(letters_and_digits(node.text))
-                self.span_of[row] = (position, position + len(keys[-1]))
+                self._span_of[row] = (position, position + len(keys[-1]))
                 position += len(keys[-1])
             else:
                 open_rows.append((row, element, int(subtree_end[element]), position))
         for row, _, _, start in open_rows:
-            self.span_of[row] = (start, position)
+            self._span_of[row] = (start, position)
         #: all letters and digits of the page
         self.letters = "".join(keys)
 
@@ -76,7 +76,7 @@ class PageSpans:
     def rows_at(self) -> dict[Span, list[int]]:
         """The rows of each span that is not empty, outer elements first."""
         rows_at: dict[Span, list[int]] = {}
-        for row, span in sorted(self.span_of.items()):
+        for row, span in sorted(self._span_of.items()):
             if span[1] > span[0]:
                 rows_at.setdefault(span, []).append(row)
         return rows_at
@@ -96,11 +96,6 @@ class PageSpans:
         is_inside = _HiddenElements()
         hidden = {row for row, node in enumerate(nodes, first_row) if node.is_text and is_inside[node.parent]}
         return PageSpans(*self._page, skipped=hidden) if hidden else self
-
-    def text_key(self, row: int) -> str:
-        """Return the letters and digits of a row."""
-        start, end = self.span_of[row]
-        return self.letters[start:end]
 
     def find(self, value: str) -> Iterator[Span]:
         """Yield the spans of nodes and elements that equal a value in letters and digits, in page order."""

@@ -143,9 +143,9 @@ def weigh_places(table: SampleTable, places: Mapping[str, AttributePlaces]) -> d
     chosen = _choose_together(table, places)
     weights: dict[str, dict[int, float]] = {}
     for name, of_attribute in places.items():
-        others = _without(chosen, name)
+        others = _without_attribute(chosen, name)
         lists = [element for other, element in others.items() if places[other].is_list]
-        targets = lists or _shared_element(table, list(others.values()))
+        targets = lists or _element_around_all(table, list(others.values()))
         all_places = (*of_attribute.places, *of_attribute.parts)
         depths = [
             max((table.shared_depth(elements[0], target) for target in targets), default=0)
@@ -160,7 +160,7 @@ def weigh_places(table: SampleTable, places: Mapping[str, AttributePlaces]) -> d
     return weights
 
 
-def _shared_element(table: SampleTable, elements: Sequence[int]) -> list[int]:
+def _element_around_all(table: SampleTable, elements: Sequence[int]) -> list[int]:
     """Return the smallest element around all elements, or nothing if there are none."""
     if not elements:
         return []
@@ -189,7 +189,8 @@ def _choose_together(table: SampleTable, places: Mapping[str, AttributePlaces]) 
     for start in candidates[fewest]:
         chosen = _settle(table, places, candidates, {fewest: start})
         score = sum(
-            _nearness(table, element, _without(chosen, name), places) for name, element in chosen.items()
+            _nearness(table, element, _without_attribute(chosen, name), places)
+            for name, element in chosen.items()
         )
         if score > best_score:
             best, best_score = chosen, score
@@ -207,14 +208,14 @@ def _settle(
     for _ in range(MAX_ROUNDS):
         before = dict(chosen)
         for name in order:
-            others = _without(chosen, name)
+            others = _without_attribute(chosen, name)
             chosen[name] = max(candidates[name], key=lambda e: (_nearness(table, e, others, places), -e))
         if chosen == before:
             break
     return chosen
 
 
-def _without(chosen: Mapping[str, int], name: str) -> dict[str, int]:
+def _without_attribute(chosen: Mapping[str, int], name: str) -> dict[str, int]:
     return {other: element for other, element in chosen.items() if other != name}
 
 

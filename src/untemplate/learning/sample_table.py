@@ -1,13 +1,11 @@
-"""The nodes and elements of sample pages as arrays, so that one lookup answers a feature for all nodes at once.
+"""The nodes of sample pages as arrays, so that one lookup answers a feature for all nodes at once.
 
-Rows are the nodes of all pages, page after page, in document order. Elements are numbered over all pages. Number 0
-means "no element", so going up or sideways needs no test. A set of rows is a bit set in one Python integer, which is
-the fastest representation to intersect and count.
+Rows are the nodes of all pages, page after page, in document order. A set of rows is a bit set in one Python integer,
+which is the fastest representation to intersect and count.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
@@ -15,6 +13,7 @@ from itertools import pairwise
 import numpy as np
 from lxml import etree
 
+from untemplate.learning.element_table import ElementTable
 from untemplate.learning.page_spans import PageSpans
 from untemplate.page import Node, Page
 from untemplate.page.arrays import Bools, Ints, nearest_before
@@ -26,7 +25,7 @@ from untemplate.page.captions import (
     static_key_at,
 )
 from untemplate.page.dom import CROSSED_OUT_TAGS, element_texts
-from untemplate.rules.feature import Feature, element_values
+from untemplate.rules.feature import Feature
 from untemplate.rules.rule import Region
 
 __all__ = ["SampleTable", "bits_of"]
@@ -44,7 +43,7 @@ MAX_ROWS_ONE_BY_ONE = 32
 MAX_ELEMENT_TEXT = 4000
 
 
-class SampleTable:
+class SampleTable(ElementTable):
     """All nodes of a few readable pages, with their elements, as columns.
 
     Args:
@@ -53,18 +52,14 @@ class SampleTable:
     """
 
     def __init__(self, pages: Sequence[Page], add_elements: bool = False) -> None:
+        super().__init__()
         self.pages = pages
         self._add_elements = add_elements
         self.rows: list[Node] = []
         self.starts: list[int] = [0]
-        self._elements: list[etree._Element] = []  # element n is at n - 1
-        self._first_elements: list[int] = []
-        self._parent: list[int] = [0]
-        self._sibling: dict[str, list[int]] = {"preceding": [0], "following": [0]}
         self._row_element: list[int] = []
         self._row_sibling: dict[str, list[int]] = {"preceding": [], "following": []}
         self._row_neighbor: dict[str, list[int]] = {"left": [], "right": []}
-        self._holders: dict[tuple[str, str], list[int]] = {}
         self._bits: dict[Feature, int] = {}
         self._spans: dict[int, PageSpans] = {}
         self._inside: dict[tuple[Region, str, int], int] = {}
@@ -73,8 +68,7 @@ class SampleTable:
 
     def _add(self, page: Page) -> None:
         """Append the rows and elements of one page; each row gets its nearest text rows to the left and right."""
-        self._first_elements.append(len(self._parent))
-        numbers = self._number_elements(page.tree)
+        numbers = self.number_elements(page.tree)
         left, right = self._row_neighbor["left"], self._row_neighbor["right"]
         first, last_text = len(self.rows), -1
         for row, node in enumerate(self._nodes(page), first):
@@ -98,27 +92,6 @@ class SampleTable:
     def with_elements(self) -> SampleTable:
         """The same pages with whole elements as additional rows."""
         return SampleTable(self.pages, add_elements=True)
-
-    def _number_elements(self, root: etree._Element) -> dict[etree._Element | None, int]:
-        """Number the elements of one page, and record their parents, siblings and values."""
-        numbers: dict[etree._Element | None, int] = {}
-        last_child: dict[int, int] = {}
-        for number, element in enumerate(root.iter(etree.Element), len(self._parent)):
-            numbers[element] = number
-            parent = numbers.get(element.getparent(), 0)
-            before = last_child.get(parent, 0) if parent else 0
-            last_child[parent] = number
-            self._elements.append(element)
-            self._parent.append(parent)
-            self._sibling["preceding"].append(before)
-            self._sibling["following"].append(0)
-            if before:
-                self._sibling["following"][before] = number
-            for key in element_values(element):
-                self._holders.setdefault(key, []).append(number)
-            if not element.get("class"):
-                self._holders.setdefault(("class", ""), []).append(number)
-        return numbers
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -180,16 +153,6 @@ class SampleTable:
     # Going up, sideways, left and right
 
     @cached_property
-    def parent(self) -> Ints:
-        """The parent of each element."""
-        return np.array(self._parent, np.int32)
-
-    @cached_property
-    def sibling(self) -> dict[str, Ints]:
-        """The nearest sibling of each element, by direction."""
-        return {axis: np.array(numbers, np.int32) for axis, numbers in self._sibling.items()}
-
-    @cached_property
     def row_sibling(self) -> dict[str, Ints]:
         """The nearest sibling element of each row, by direction."""
         return {axis: np.array(numbers, np.int32) for axis, numbers in self._row_sibling.items()}
@@ -208,78 +171,6 @@ class SampleTable:
         while len(self._ancestors) < level:
             self._ancestors.append(self.parent[self._ancestors[-1]])
         return self._ancestors[level - 1]
-
-    def element(self, number: int) -> etree._Element:
-        """Return the element with a number."""
-        return self._elements[number - 1]
-
-    @cached_property
-    def subtree_end(self) -> Ints:
-        """The last element inside each element, or the element itself: elements are numbered in document order."""
-        ends = list(range(len(self._parent)))
-        for number in range(len(ends) - 1, 0, -1):
-            parent = self._parent[number]
-            if ends[number] > ends[parent]:
-                ends[parent] = ends[number]
-        return np.array(ends, np.int32)
-
-    @cached_property
-    def depth(self) -> list[int]:
-        """How many elements are around each element."""
-        depths = [0] * len(self._parent)
-        for number in range(1, len(depths)):
-            parent = self._parent[number]
-            depths[number] = depths[parent] + 1 if parent else 0
-        return depths
-
-    def shared_element(self, first: int, second: int) -> int:
-        """Return the smallest element that contains two elements of a page."""
-        while first != second:
-            if first > second:
-                first = self._parent[first]
-            else:
-                second = self._parent[second]
-        return first
-
-    def shared_depth(self, first: int, second: int) -> int:
-        """Return the depth of the smallest element that contains two elements of a page."""
-        return self.depth[self.shared_element(first, second)]
-
-    def children(self, number: int) -> Iterator[int]:
-        """Yield the child elements of an element."""
-        child, last = number + 1, int(self.subtree_end[number])
-        while child <= last:
-            yield child
-            child = int(self.subtree_end[child]) + 1
-
-    def elements_of(self, region: Region) -> Ints:
-        """Return the elements of a region on all pages."""
-        mask = np.ones(len(self._parent), np.bool_)
-        mask[0] = False
-        for feature in region.features:
-            held = np.zeros(len(self._parent), np.bool_)
-            for value in feature.values:
-                held[self._holders.get((feature.kind, value), [])] = True
-            mask &= held[self._go_up(feature.level - 1)]
-        numbers = np.flatnonzero(mask).astype(np.int32)
-        if not region.position:
-            return numbers
-        firsts = np.searchsorted(numbers, [*self._first_elements, len(self._parent)])
-        groups = pairwise(firsts)
-        index = region.position - 1 if region.position > 0 else -1
-        chosen = [numbers[start:stop][index : index + 1 or None] for start, stop in groups]
-        return np.concatenate(chosen)
-
-    def _go_up(self, levels: int) -> Ints:
-        """Return the element that many levels above each element."""
-        while len(self._above) <= levels:
-            self._above.append(self.parent[self._above[-1]])
-        return self._above[levels]
-
-    @cached_property
-    def _above(self) -> list[Ints]:
-        """The elements 0, 1 … levels above each element, as far as they were needed."""
-        return [np.arange(len(self._parent), dtype=np.int32)]
 
     def rows_inside(self, region: Region, node: str, top: int) -> int:
         """Return the rows that a selector with this region may select, as a bit set.
@@ -300,7 +191,7 @@ class SampleTable:
     def _rows_with_ancestor_inside(self, region: Region, level: int) -> int:
         """Return the rows whose ancestor at a level is an element of a region, or inside one."""
         elements = self.elements_of(region)
-        changes = np.zeros(len(self._parent) + 1, np.int32)
+        changes = np.zeros(len(self.parent) + 1, np.int32)
         np.add.at(changes, elements, 1)
         np.add.at(changes, self.subtree_end[elements] + 1, -1)
         inside = np.cumsum(changes[:-1]) > 0
@@ -351,25 +242,6 @@ class SampleTable:
         return [self.rows[row].text if row >= 0 else "" for row in before]
 
     # Features
-
-    def count_elements(self, kind: str, value: str) -> int:
-        """Count the elements with this value."""
-        return len(self._holders.get((kind, value), ()))
-
-    def count_on_page(self, kind: str, value: str, page: int) -> int:
-        """Count the elements of a page with this value."""
-        numbers = self._holders.get((kind, value), [])
-        first, after = self._first_elements[page], [*self._first_elements, len(self._parent)][page + 1]
-        return bisect_left(numbers, after) - bisect_left(numbers, first)
-
-    def page_of_element(self, number: int) -> int:
-        """Return the page of an element."""
-        return bisect_right(self._first_elements, number) - 1
-
-    def pages_with(self, kind: str, value: str) -> int:
-        """Count the pages on which an element has this value."""
-        numbers = self._holders.get((kind, value), [])
-        return len(np.unique(np.searchsorted(self._first_elements, numbers, side="right")))
 
     def pages_with_text(self, kind: str, value: str) -> int:
         """Count the pages on which `rows_by` returns a row."""
@@ -436,9 +308,7 @@ class SampleTable:
 
     def _rows_within(self, feature: Feature) -> int:
         """Return the rows whose ancestor at the feature's level, or a sibling of it, has this value."""
-        elements = np.zeros(len(self._parent), np.bool_)
-        for value in feature.values:
-            elements[self._holders.get((feature.kind, value), [])] = True
+        elements = self._with_any(feature.kind, feature.values)
         elements[0] = feature.kind == "tag" and "" in feature.values
         if not feature.axis:
             return _pack(elements[self.ancestor(feature.level)])

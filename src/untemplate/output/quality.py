@@ -15,14 +15,11 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from untemplate.output.record_rows import confidence_column
 from untemplate.page import squeeze
 from untemplate.record import MAX_DOUBTFUL_CONFIDENCE, Reason, Record
 from untemplate.schema import Schema
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from untemplate.labeling import Label
 
 __all__ = ["Miss", "Score", "Tally", "score_records", "true_values"]
@@ -59,18 +56,6 @@ class Tally:
     confidence: dict[str, float] = field(default_factory=dict)
 
     @classmethod
-    def from_batch(cls, batch: pa.RecordBatch, schema: Schema) -> Tally:
-        """Count a batch of records, with the columns of `arrow_schema`."""
-        tally = cls()
-        columns = {name: batch[confidence_column(name)].to_pylist() for name in schema.attributes}
-        positions = batch["row"].to_pylist() if schema.rows else [None] * batch.num_rows
-        clusters, reasons = batch["cluster"].to_pylist(), batch["missing"].to_pylist()
-        for row, (cluster, position, missing) in enumerate(zip(clusters, positions, reasons, strict=True)):
-            confidences = {name: column[row] for name, column in columns.items() if column[row] is not None}
-            tally._add_record(cluster, position, confidences, dict(missing))
-        return tally
-
-    @classmethod
     def from_dict(cls, counts: Mapping[str, Any]) -> Tally:
         """Return the tally whose `to_dict` this is."""
         counters = {name: Counter(counts[name]) for name in ("filled", "doubtful", "dropped", "unmatched")}
@@ -81,9 +66,20 @@ class Tally:
         return dict(vars(self))
 
     def add(self, record: Record) -> None:
-        """Count one record."""
+        """Count one record: its page if it is the first of it, its values, and why it has none."""
         confidences = {name: record.confidence(name) or 0.0 for name in record.values}
-        self._add_record(record.cluster, record.position, confidences, record.missing)
+        reason = next(iter(record.missing.values()), "")
+        self.pages += record.position in (None, 1)
+        self.records += 1
+        self.filled.update(iter(confidences))
+        self._add_confidences(confidences)
+        self.doubtful.update(name for name, sure in confidences.items() if sure <= MAX_DOUBTFUL_CONFIDENCE)
+        self.dropped.update(name for name, why in record.missing.items() if why == Reason.TOO_DOUBTFUL)
+        if record.cluster is None or reason == Reason.NEEDS_LABELS:
+            self._add_reason(reason, 1)
+        else:
+            self.matched += 1
+            self.empty += not confidences and record.position is None
 
     def count(self, records: Iterable[Record]) -> Iterator[Record]:
         """Count records while passing them on."""
@@ -117,34 +113,6 @@ class Tally:
     def mean_confidence(self, attribute: str) -> float:
         """Return the mean confidence in the values of an attribute; 0 if there are none."""
         return self.confidence.get(attribute, 0.0) / max(1, self.filled[attribute])
-
-    def _add_record(
-        self,
-        cluster: str | None,
-        position: int | None,
-        confidences: Mapping[str, float],
-        missing: Mapping[str, str],
-    ) -> None:
-        """Count one record: its page if it is the first of it, its values, and why it has none.
-
-        Args:
-            cluster: the cluster of its page; None if no rules match it.
-            position: its place on a list page.
-            confidences: the confidence of each attribute that has a value.
-            missing: the reason of each attribute that has none.
-        """
-        reason = next(iter(missing.values()), "")
-        self.pages += position in (None, 1)
-        self.records += 1
-        self.filled.update(iter(confidences))
-        self._add_confidences(confidences)
-        self.doubtful.update(name for name, sure in confidences.items() if sure <= MAX_DOUBTFUL_CONFIDENCE)
-        self.dropped.update(name for name, why in missing.items() if why == Reason.TOO_DOUBTFUL)
-        if cluster is None or reason == Reason.NEEDS_LABELS:
-            self._add_reason(reason, 1)
-        else:
-            self.matched += 1
-            self.empty += not confidences and position is None
 
     def _add_confidences(self, confidences: Mapping[str, float]) -> None:
         for name, confidence in confidences.items():

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import islice
@@ -19,7 +19,7 @@ import re2
 from lxml import etree
 
 from untemplate.page.dom import squeeze
-from untemplate.page.embedded_json import parse_assignments, parse_flight, parse_json
+from untemplate.page.embedded_json import parse_assignments, parse_flight, parse_json, resolve_nuxt
 from untemplate.page.microdata import read_microdata, read_rdfa
 
 __all__ = [
@@ -50,7 +50,7 @@ _MEMBER_KEYS = frozenset({"@list", "hasPart", "item", "itemListElement", "step",
 
 # Application state: `script:` and the name of the script or of the variable.
 _SCRIPT = "script:"
-_FLIGHT = f"{_SCRIPT}__next_f"
+_FLIGHT = "__next_f"
 _NUXT = "__NUXT_DATA__"
 
 # Levels that are read, and values and objects of one source. More do not describe what the page is about.
@@ -303,7 +303,7 @@ class EmbeddedData:
 
     def sources(self) -> list[str]:
         """Return the names of all sources that the page has, the most reliable kinds first."""
-        names = [*TYPED_SOURCES, *sorted(self._script_names()), META]
+        names = [*TYPED_SOURCES, *sorted(self._script_sources()), META]
         return [name for name in names if self.objects(name)]
 
     def objects(self, source: str) -> list[DataObject]:
@@ -356,50 +356,29 @@ class EmbeddedData:
         if source == RDFA:
             return read_rdfa(self._tree)
         if source == JSON_LD:
-            contents = [parse_json(script.text or "") for kind, _, script in self._scripts if kind == "ld"]
+            contents = [parse_json(script.text) for script in self._scripts if script.kind == "ld"]
             return [content for content in contents if isinstance(content, dict | list)]
         return list(self._read_state(source.removeprefix(_SCRIPT)))
 
     def _read_state(self, name: str) -> Iterator[Any]:
         """Yield the application state of this name."""
-        if name == "__next_f":
-            texts = [script.text or "" for kind, _, script in self._scripts if kind == "js"]
-            yield from parse_flight([text for text in texts if name in text])
+        if name == _FLIGHT:
+            programs = [script.text for script in self._scripts if script.kind == "js"]
+            yield from parse_flight([text for text in programs if name in text])
             return
-        for kind, script_name, script in self._scripts:
-            text = script.text or ""
-            if kind == "json" and script_name == name:
-                content = parse_json(text)
-                yield _resolve_nuxt(content) if name == _NUXT else content
-            elif kind == "js" and name in text:
-                yield from (content for variable, content in parse_assignments(text) if variable == name)
+        for script in self._scripts:
+            yield from script.read_state(name)
 
-    def _script_names(self) -> Iterator[str]:
-        """Yield the source of each script with application state."""
+    def _script_sources(self) -> set[str]:
+        """Return the sources with application state."""
         names: set[str] = set()
-        for kind, script_name, script in self._scripts:
-            if kind == "json":
-                names.add(script_name)
-            elif kind == "js" and "__next_f" in (text := script.text or ""):
-                names.add("__next_f")
-            elif kind == "js":
-                names.update(variable for variable, _ in parse_assignments(text))
-        return (f"{_SCRIPT}{name}" for name in names)
+        for script in self._scripts:
+            names.update(script.state_names())
+        return {f"{_SCRIPT}{name}" for name in names}
 
     @cached_property
-    def _scripts(self) -> list[tuple[str, str, etree._Element]]:
-        """Each script that may contain data: "ld", "json" or "js", its name, and the element."""
-        scripts: list[tuple[str, str, etree._Element]] = []
-        for element in self._tree.iter("script"):
-            type_ = (element.get("type") or "").lower()
-            if "ld+json" in type_:
-                scripts.append(("ld", "", element))
-            elif "json" in type_:
-                name = element.get("id") or element.get("data-name") or element.get("class") or "json"
-                scripts.append(("json", generalize_key(squeeze(name)), element))
-            else:
-                scripts.append(("js", "", element))
-        return scripts
+    def _scripts(self) -> list[_Script]:
+        return [_Script(element) for element in self._tree.iter("script")]
 
     def _read_meta(self) -> dict[str, list[str]]:
         """Return the contents of meta tags by name, such as `og:title`."""
@@ -409,6 +388,53 @@ class EmbeddedData:
             if name and content and not content.isspace():
                 contents.setdefault(squeeze(name).lower(), []).append(content)
         return contents
+
+
+class _Script:
+    """A script that may contain data.
+
+    Attributes:
+        kind: `ld` for JSON-LD, `json` for other JSON, and `js` for programs.
+        name: what the page calls other JSON; empty for the others.
+    """
+
+    def __init__(self, element: etree._Element) -> None:
+        self._element = element
+        self.kind = _kind_of_script((element.get("type") or "").lower())
+        self.name = ""
+        if self.kind == "json":
+            name = element.get("id") or element.get("data-name") or element.get("class") or "json"
+            self.name = generalize_key(squeeze(name))
+
+    @property
+    def text(self) -> str:
+        return self._element.text or ""
+
+    def state_names(self) -> Iterable[str]:
+        """Return the names of the application state in this script."""
+        if self.kind == "json":
+            return [self.name]
+        if self.kind != "js":
+            return []
+        text = self.text
+        if _FLIGHT in text:
+            return [_FLIGHT]
+        return [variable for variable, _ in parse_assignments(text)]
+
+    def read_state(self, name: str) -> Iterable[Any]:
+        """Return the application state of this name."""
+        if self.kind == "json" and self.name == name:
+            content = parse_json(self.text)
+            return [resolve_nuxt(content) if name == _NUXT else content]
+        if self.kind == "js" and name in (text := self.text):
+            return [content for variable, content in parse_assignments(text) if variable == name]
+        return []
+
+
+def _kind_of_script(type_: str) -> str:
+    if "json" not in type_:
+        return "js"
+    return "ld" if "ld+json" in type_ else "json"
 
 
 def is_script(source: str) -> bool:
@@ -436,27 +462,6 @@ def _types_of(content: dict[str, Any]) -> Iterator[str]:
     for type_ in types if isinstance(types, list) else [types]:
         if isinstance(type_, str) and type_:
             yield re.split(r"[/#]", type_.rstrip("/#"))[-1]
-
-
-def _resolve_nuxt(content: Any) -> Any:
-    """Return the state of Nuxt 3 as data: its objects and lists name their parts by the index in one long list."""
-    if not isinstance(content, list):
-        return content
-    resolved: list[Any] = [
-        [] if isinstance(part, list) else {} if isinstance(part, dict) else part for part in content
-    ]
-
-    def part_at(index: Any) -> Any:
-        is_index = isinstance(index, int) and 0 <= index < len(resolved)
-        return resolved[index] if is_index else None
-
-    for part, target in zip(content, resolved, strict=True):
-        if isinstance(part, list):
-            # `["Reactive", 1]` wraps one part.
-            target += map(part_at, part)
-        elif isinstance(part, dict):
-            target.update((key, part_at(index)) for key, index in part.items())
-    return resolved[0] if resolved else None
 
 
 # HTML inside strings

@@ -15,7 +15,7 @@ from typing import Any
 import orjson
 import re2
 
-__all__ = ["MAX_SCRIPT_LENGTH", "parse_assignments", "parse_flight", "parse_json"]
+__all__ = ["MAX_SCRIPT_LENGTH", "parse_assignments", "parse_flight", "parse_json", "resolve_nuxt"]
 
 MAX_SCRIPT_LENGTH = 5_000_000
 """Longer scripts are skipped: the largest of 300 sites has 2.4 million characters."""
@@ -161,3 +161,31 @@ def parse_flight(scripts: list[str]) -> list[Any]:
             rows.append(row)
             end = end_of_row
     return rows
+
+
+def resolve_nuxt(content: Any) -> Any:
+    """Return the state of Nuxt 3 as data: its objects and lists name their parts by the index in one long list.
+
+    >>> resolve_nuxt([{"recipe": 1}, {"name": 2, "tags": 3}, "Soup", [4], "hot"])
+    {'recipe': {'name': 'Soup', 'tags': ['hot']}}
+    """
+    if not isinstance(content, list):
+        return content
+    resolved = list(map(_empty_like, content))
+
+    def part_at(index: Any) -> Any:
+        is_index = isinstance(index, int) and 0 <= index < len(resolved)
+        return resolved[index] if is_index else None
+
+    for part, target in zip(content, resolved, strict=True):
+        if isinstance(part, list):
+            # `["Reactive", 1]` wraps one part.
+            target += map(part_at, part)
+        elif isinstance(part, dict):
+            target.update((key, part_at(index)) for key, index in part.items())
+    return resolved[0] if resolved else None
+
+
+def _empty_like(part: Any) -> Any:
+    """Return an empty list or object to fill for one of these, and another part as it is."""
+    return type(part)() if isinstance(part, list | dict) else part

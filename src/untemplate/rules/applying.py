@@ -6,7 +6,7 @@ and the value is cut out of the node's text.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -159,25 +159,29 @@ class _RuleRun:
 
     def _choose(self, visible: list[Match]) -> list[Match]:
         """Return what the embedded data say if the page shows it; else what was found on the page, if anything."""
-        embedded: list[list[Match]] = []
+        not_shown: list[list[Match]] = []
         has_other_meta = False
-        for selector in self.rule.embedded:
-            if not (matches := self._read_embedded(selector)):
-                continue
+        for source, matches in self._embedded_values():
             if _are_same(matches, visible):
                 return _with_confidence(visible, AGREED, is_doubtful=False)
             # Meta tags are made for lists of links: they confirm what the page shows, and do not correct it.
-            if selector.path.source == META and visible:
+            if source == META and visible:
                 has_other_meta = True
-                continue
-            if self._are_shown(matches):
+            elif self._are_shown(matches):
                 return _with_confidence(matches, self._trust_in_shown(matches, visible))
-            embedded.append(matches)
+            else:
+                not_shown.append(matches)
         if not visible:
-            return _with_confidence(embedded[0], NOT_SHOWN) if embedded else []
-        if embedded:
+            return _with_confidence(not_shown[0], NOT_SHOWN) if not_shown else []
+        if not_shown:
             return _limit_confidence(visible, CONTRADICTED)
         return _limit_confidence(self._judge_once(visible), META_DIFFERS) if has_other_meta else visible
+
+    def _embedded_values(self) -> Iterator[tuple[str, list[Match]]]:
+        """Yield the values in the embedded data, the best place first, each with the source that contains them."""
+        for selector in self.rule.embedded:
+            if matches := self._read_embedded(selector):
+                yield selector.path.source, matches
 
     def _trust_in_shown(self, embedded: Sequence[Match], visible: list[Match]) -> float:
         """Return the confidence in embedded values that the page shows, but that are not those found on the page.

@@ -12,8 +12,8 @@ from untemplate.rules.rule import EmbeddedSelector, Range, RecordRule, Region, R
 from untemplate.schema import Attribute, Schema
 
 __all__ = [
+    "ComparableRules",
     "RuleChange",
-    "SiteRules",
     "compare_rules",
     "explain_embedded",
     "explain_records",
@@ -325,7 +325,7 @@ class RuleChange:
     after: str
 
 
-class SiteRules(Protocol):
+class ComparableRules(Protocol):
     """The part of `Rules` that comparing needs. (`Rules` itself belongs to a later stage.)"""
 
     @property
@@ -334,7 +334,7 @@ class SiteRules(Protocol):
     def wrappers(self) -> tuple[Wrapper, ...]: ...
 
 
-def compare_rules(old: SiteRules, new: SiteRules) -> list[RuleChange]:
+def compare_rules(old: ComparableRules, new: ComparableRules) -> list[RuleChange]:
     """Return how new rules differ from old ones: first the schema, then cluster by cluster."""
     changes = []
     old_attributes, new_attributes = old.schema.attributes, new.schema.attributes

@@ -106,7 +106,7 @@ def _tags_between(members: Sequence[Node]) -> set[str]:
     around = set(_elements_around(members))
     tags: set[str] = set()
     since_member: set[str] | None = None  # None before the first member
-    for place, tag in _walk(_shared_element(members, around), places, around):
+    for place, tag in _walk(_shared_element(members), places, around):
         if place in places:
             tags |= since_member or set()
             since_member = set()
@@ -122,7 +122,7 @@ def _elements_around(members: Iterable[Node]) -> Iterator[etree._Element]:
         yield from node.parent.iterancestors()
 
 
-def _shared_element(members: Sequence[Node], around: set[etree._Element]) -> etree._Element:
+def _shared_element(members: Sequence[Node]) -> etree._Element:
     """Return the smallest element around the first and the last member."""
     last = set(_elements_around(members[-1:]))
     return next(element for element in _elements_around(members[:1]) if element in last)

@@ -351,6 +351,11 @@ class Rule:
         supports += [selector.support for selector in self.embedded]
         return max(supports)
 
+    @property
+    def selects_one_node(self) -> bool:
+        """True if a value is the complete text of one node, and selectors alone find it."""
+        return self.range is None and self.classifier is None and self.nodes == 1
+
 
 @dataclass(frozen=True)
 class RecordRule:

@@ -2,8 +2,7 @@
 
 from untemplate.sources.fetch import Politeness
 from untemplate.sources.page_source import Pages, Skipped
-from untemplate.sources.parallel_fetch import fetch_groups
 from untemplate.sources.recognize import read_pages
-from untemplate.sources.url_list import fetch_pages
+from untemplate.sources.url_list import fetch_groups, fetch_pages
 
 __all__ = ["Pages", "Politeness", "Skipped", "fetch_groups", "fetch_pages", "read_pages"]

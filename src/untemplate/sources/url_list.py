@@ -1,12 +1,17 @@
-"""Pages by their URLs: a list in a text file, fetched or rendered when they are read for the first time."""
+"""Pages by their URLs: a list in a text file, fetched or rendered when they are read for the first time.
+
+The pages of many sites are fetched at once: hosts in parallel, each as politely as alone.
+"""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from threading import Event
 
 import zstandard
 
@@ -17,12 +22,15 @@ from untemplate.sources.page_source import Pages, Skipped, SourcePart
 from untemplate.sources.render import Renderer
 from untemplate.sources.stream import open_stream
 
-__all__ = ["UrlReader", "fetch_pages", "read_url_list"]
+__all__ = ["UrlReader", "fetch_groups", "fetch_pages", "read_url_list"]
 
 # Pages that wait on the disk are compressed: thousands of them may wait at a time.
 FAST_LEVEL = 1
 # URLs per part: at a page a second, records should come, and be safe, every few seconds.
 _PART_URLS = 8
+
+MAX_THREADS = 256
+"""Sites that are fetched at the same time. A thread waits most of the time, and each needs two open files."""
 
 
 def fetch_pages(
@@ -170,3 +178,42 @@ class _UrlPart:
 
     def read(self, skipped: Skipped) -> Iterator[Page]:
         return self.reader.read_urls(self.urls, skipped)
+
+
+def fetch_groups(
+    groups: Mapping[str, Sequence[str]],
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    politeness: Politeness = DEFAULT_POLITENESS,
+) -> Iterator[tuple[str, Pages]]:
+    """Fetch groups of URLs in parallel; yield the name and the pages of each group when all of them are fetched.
+
+    All groups share one memory of hosts, so a host that occurs in several of them gets one request at a time, with
+    the delay between them. Fetched pages wait in a temporary file for each group.
+
+    Args:
+        groups: The URLs of each group, such as the bellwethers of each site.
+        limits: The size limits of each page.
+        politeness: How to fetch.
+    """
+    fetcher = Fetcher(politeness, limits.bytes)
+    stop = Event()
+    threads = ThreadPoolExecutor(min(MAX_THREADS, max(1, len(groups))), "fetch")
+    readers = {name: UrlReader(urls, limits, politeness, fetcher=fetcher) for name, urls in groups.items()}
+    name_of = {threads.submit(_fetch_all, reader, stop): name for name, reader in readers.items()}
+    try:
+        for done in as_completed(name_of):
+            name = name_of[done]
+            done.result()
+            reader = readers.pop(name)
+            yield name, Pages(f"{reader.total:,} URLs of {name}", reader, limits)
+    finally:
+        stop.set()
+        threads.shutdown(cancel_futures=True)
+
+
+def _fetch_all(reader: UrlReader, stop: Event) -> None:
+    """Fetch all pages of a reader into its temporary file."""
+    for _ in reader.read(Skipped()):
+        if stop.is_set():
+            return

@@ -64,6 +64,11 @@ class Comparison:
         """True if a remembered value comes out again."""
         return self.is_same and bool(self.golden)
 
+    @property
+    def is_filled_gap(self) -> bool:
+        """True if a value is found where it is remembered that there is none."""
+        return self.golden == () and bool(self.found)
+
 
 @dataclass(frozen=True)
 class Evidence:

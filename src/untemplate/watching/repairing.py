@@ -11,7 +11,7 @@ it passes all tests on pages that were held back.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
@@ -23,7 +23,7 @@ from untemplate.page import Page, Signature, signature
 from untemplate.rules import Bellwether, Rule, Wrapper
 from untemplate.sampling import sample
 from untemplate.schema import Schema
-from untemplate.watching.comparing import Evidence, PagePair, compare_pages
+from untemplate.watching.comparing import Comparison, Evidence, PagePair, compare_pages
 from untemplate.watching.judging import MAX_CHANGED_PAGES, Alarm, judge_attributes, make_delivery_alarm
 from untemplate.watching.similar_places import find_alike
 
@@ -219,8 +219,7 @@ class ClusterRepair:
 
     def _is_outvoted(self, name: str) -> bool:
         """Return True if the rule works as usual on many other pages, and few remembered ones say that it fails."""
-        remembered = [one for one in self._before.comparisons.get(name, ()) if one.golden]
-        if len(remembered) >= MIN_JUDGING_PAGES or len(self.others) < MIN_OUTVOTING_PAGES:
+        if len(self._remembered(name)) >= MIN_JUDGING_PAGES or len(self.others) < MIN_OUTVOTING_PAGES:
             return False
         pairs: list[PagePair] = [(None, page) for page in self.others]
         return name in self.best_candidate.rules and name not in self._find_alarms(self.best_candidate, pairs)
@@ -237,15 +236,14 @@ class ClusterRepair:
         if attempt.wrapper and not differences:
             repair = Repair(wrapper.cluster, name, attempt.note)
             return replace(repaired, wrapper=attempt.wrapper, repairs=[*repaired.repairs, repair])
+        why = "a rule learned again does worse" if differences else attempt.note
         if old_rule := self._mostly_right_rule(name):
-            why = "a rule learned again does worse" if differences else attempt.note
             refusal = Refusal(wrapper.cluster, name, f"the old rule stays: {why}", tuple(differences))
             return replace(
                 repaired,
                 wrapper=replace(wrapper, rules={**wrapper.rules, name: old_rule}),
                 refusals=[*repaired.refusals, refusal],
             )
-        why = "a rule learned again does worse" if differences else attempt.note
         return replace(
             repaired,
             wrapper=replace(wrapper, lost=(*wrapper.lost, name)),
@@ -254,9 +252,13 @@ class ClusterRepair:
 
     def _mostly_right_rule(self, name: str) -> Rule | None:
         """Return the old rule if it finds more remembered values than it misses."""
-        remembered = [one for one in self._before.comparisons.get(name, ()) if one.golden]
-        confirmed = sum(one.is_confirmed for one in remembered)
-        return self.best_candidate.rules.get(name) if 2 * confirmed > len(remembered) else None
+        remembered = self._remembered(name)
+        is_mostly_right = 2 * _count_confirmed(remembered) > len(remembered)
+        return self.best_candidate.rules.get(name) if is_mostly_right else None
+
+    def _remembered(self, name: str) -> list[Comparison]:
+        """Return what the old rule finds on the pages of which values of an attribute are remembered."""
+        return [comparison for comparison in self._before.comparisons.get(name, ()) if comparison.golden]
 
     def _find_harm(self, wrapper: Wrapper, name: str) -> list[Difference]:
         """Return what a new rule does worse than the old one on remembered pages, if that is too much.
@@ -264,19 +266,13 @@ class ClusterRepair:
         It may miss a few values that the old rule finds, and find a few on pages that never had any, if it finds far
         more that are right.
         """
-        before = {one.page: one for one in self._before.comparisons.get(name, ())}
+        before = {comparison.page: comparison for comparison in self._before.comparisons.get(name, ())}
         after = compare_pages(wrapper, self.pairs, self.schema).comparisons.get(name, ())
-        harmed: list[Difference] = []
-        filled: list[Difference] = []
-        for comparison in after:
-            old = before.get(comparison.page, comparison)
-            if old.is_confirmed and not comparison.is_confirmed:
-                harmed.append(Difference(comparison.page, old.found, comparison.found))
-            elif comparison.golden == () and comparison.found:
-                filled.append(Difference(comparison.page, (), comparison.found))
-        gained = sum(one.is_confirmed for one in after) - sum(one.is_confirmed for one in before.values())
+        gained = _count_confirmed(after) - _count_confirmed(before.values())
+        harmed = _find_harmed(before, after)
         if len(harmed) > MAX_FAILING_SHARE * (gained + len(harmed)):
             return harmed
+        filled = [Difference(new.page, (), new.found) for new in after if new.is_filled_gap]
         return filled if len(filled) > max(1, MAX_CHANGED_PAGES * gained) else []
 
     def _golden_labels(self) -> list[Label]:
@@ -384,6 +380,20 @@ class ClusterRepair:
         fill = sum(name in bellwether.golden for bellwether in bellwethers) / len(bellwethers)
         pages = [page for _, page in self.pairs]
         return find_alike(self.schema.attributes[name], profiles[0], golden, fill, pages)
+
+
+def _count_confirmed(comparisons: Iterable[Comparison]) -> int:
+    return sum(comparison.is_confirmed for comparison in comparisons)
+
+
+def _find_harmed(before: Mapping[str, Comparison], after: Iterable[Comparison]) -> list[Difference]:
+    """Return the remembered values that came out before, by page, and do not after."""
+    harmed = []
+    for comparison in after:
+        old = before.get(comparison.page, comparison)
+        if old.is_confirmed and not comparison.is_confirmed:
+            harmed.append(Difference(comparison.page, old.found, comparison.found))
+    return harmed
 
 
 def _without_rules(wrapper: Wrapper, names: Sequence[str]) -> Wrapper:

@@ -144,7 +144,7 @@ def change_labels(site: OpenSite, restore: Iterable[int], remove: Iterable[int])
     with site.writing:
         labels = {stored.id: stored for stored in site.catalog.labels(site.name, removed=True)}
         to_restore, to_remove = list(dict.fromkeys(restore)), list(dict.fromkeys(remove))
-        if unknown := _without([*to_restore, *to_remove], labels):
+        if unknown := _without_ids([*to_restore, *to_remove], labels):
             raise CatalogError(f"no label {unknown[0]} of {site.name} in the catalog")
         restored = [id for id in to_restore if labels[id].removed is not None]
         removed = [id for id in to_remove if labels[id].removed is None]
@@ -193,11 +193,11 @@ def _replace_labels(
         for id in moved:
             site.catalog.remove_label(id, site.workspace.user)
         new_ids = site.catalog.add_labels(site.name, labels, site.workspace.user)
-        removed = _without(list(old_ids.values()), [*new_ids, *moved])
+        removed = _without_ids(list(old_ids.values()), [*new_ids, *moved])
         for id in removed:
             site.catalog.remove_label(id, site.workspace.user)
     site.workspace.changes.publish(site.name)
-    return LabelChange(_without(new_ids, list(old_ids.values())), (*moved, *removed))
+    return LabelChange(_without_ids(new_ids, list(old_ids.values())), (*moved, *removed))
 
 
 def _moved_ids(labels: Sequence[Label], old_ids: Mapping[Label, int]) -> list[int]:
@@ -212,7 +212,7 @@ def _moved_ids(labels: Sequence[Label], old_ids: Mapping[Label, int]) -> list[in
     return moved
 
 
-def _without(ids: Sequence[int], excluded: Collection[int]) -> tuple[int, ...]:
+def _without_ids(ids: Sequence[int], excluded: Collection[int]) -> tuple[int, ...]:
     """Return the ids that are not excluded, in their order."""
     return tuple(id for id in ids if id not in excluded)
 

@@ -1,0 +1,338 @@
+"""The sections of a rules file, checked when they are read.
+
+pydantic checks types and keys. `parse` checks the rest, raises ValueError with a message for the user, and returns
+the object that the section describes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from lxml import etree
+from pydantic import BaseModel, ConfigDict, Field
+
+from untemplate.page import Limits, Signature
+from untemplate.page.embedded_data import DataPath
+from untemplate.page.traits import RUN_BITS, Core
+from untemplate.rules.feature import Feature
+from untemplate.rules.rule import (
+    Bellwether,
+    CandidateClassifier,
+    EmbeddedSelector,
+    ListLook,
+    Profile,
+    Range,
+    RecordRule,
+    Region,
+    Rule,
+    Selector,
+    Wrapper,
+)
+from untemplate.schema import Attribute, Pattern, Schema, Type
+
+__all__ = [
+    "AttributeSection",
+    "EmbeddedSection",
+    "ListLookSection",
+    "RangeSection",
+    "RecordRuleSection",
+    "RegionSection",
+    "RuleSection",
+    "RulesFile",
+    "Section",
+    "SelectorSection",
+]
+
+# No page is deeper than this, so no feature needs a higher level.
+MAX_LEVEL = Limits().depth
+# The most text nodes in one value, and the most sibling elements in one record.
+MAX_NODES = 1000
+
+
+class Section(BaseModel):
+    """Base of all sections: no unknown keys, and no conversion of types."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class RegionSection(Section):
+    """The part of a page in which a selector selects."""
+
+    position: int = 0
+    features: list[list[str | int]]
+
+    def parse(self) -> Region:
+        """Return the region. Its elements are known by structure alone."""
+        features = tuple(map(_parse_feature, self.features))
+        if not all(feature.is_structural for feature in features):
+            raise ValueError("a region is known by its elements, not by texts")
+        return Region(features, self.position)
+
+
+class SelectorSection(Section):
+    """A selector. Its XPath is for people, and must agree with its features."""
+
+    xpath: str
+    node: str = Field(pattern=r"^(text\(\)|element\(\)|@[A-Za-z_][\w.-]*)$")
+    position: int = 0
+    support: float
+    features: list[list[str | int]]
+    region: RegionSection | None = None
+
+    def parse(self) -> Selector:
+        """Return the selector. Its XPath is compiled here, which fails if a value contains a control character."""
+        features = tuple(map(_parse_feature, self.features))
+        region = self.region.parse() if self.region else None
+        selector = Selector(self.node, features, self.position, self.support, region)
+        if selector.xpath != self.xpath:
+            raise ValueError(f"the XPath {self.xpath!r} is not what its features say; change the features")
+        try:
+            _ = selector.find_candidates
+            _ = region and region.find_elements
+        except (etree.XPathError, ValueError) as error:
+            raise ValueError(f"the XPath {self.xpath!r} cannot be used: {error}") from error
+        return selector
+
+
+class EmbeddedSection(Section):
+    """A selector of embedded data. Its path is for people, and must agree with its parts."""
+
+    path: str
+    source: str = Field(min_length=1)
+    type: str = ""
+    keys: list[str] | tuple[str, ...] = ()
+    ends: list[str] | tuple[str, ...] = ()
+    only_first_end: bool = False
+    position: int = Field(0, ge=0)
+    lines: bool = False
+    skips_repeats: bool = False
+    support: float
+
+    def parse(self) -> EmbeddedSelector:
+        """Return the selector."""
+        path = DataPath(self.source, self.type, tuple(self.keys), tuple(self.ends), self.only_first_end)
+        if str(path) != self.path:
+            raise ValueError(f"the path {self.path!r} is not what its parts say; change the parts")
+        return EmbeddedSelector(path, self.position, self.lines, self.skips_repeats, self.support)
+
+
+class _ClassifierSection(Section):
+    """A classifier: log odds for each of its features."""
+
+    prior: float
+    features: list[list[str | int]]
+    present: list[float]
+    absent: list[float]
+
+    def parse(self) -> CandidateClassifier:
+        if not len(self.features) == len(self.present) == len(self.absent):
+            raise ValueError("a classifier needs as many weights as features")
+        features = tuple(map(_parse_feature, self.features))
+        return CandidateClassifier(self.prior, features, tuple(self.present), tuple(self.absent))
+
+
+class RangeSection(Section):
+    """The part of a text that is the value; see `Range`."""
+
+    after: str | None = None
+    before: str | None = None
+    start: int | None = None
+    stop: int | None = None
+    type: Type | None = None
+    separators: list[Annotated[str, Field(min_length=1)]] | tuple[str, ...] = ()
+
+    def parse(self) -> Range:
+        return Range(**vars(self) | {"separators": tuple(self.separators)})
+
+
+class ListLookSection(Section):
+    """See `ListLook`."""
+
+    members: int = Field(1, ge=1)
+    of_sentences: bool = False
+    has_titles: bool = False
+    between: list[str] = []
+
+
+class RuleSection(Section):
+    """The rule of one attribute, whose name is the section's key."""
+
+    selectors: list[SelectorSection] = []
+    committee: list[SelectorSection] = []
+    classifier: _ClassifierSection | None = None
+    range: RangeSection | None = None
+    nodes: int = Field(1, ge=1, le=MAX_NODES)
+    typed: bool = False
+    single: bool = False
+    disputed: bool = False
+    embedded: list[EmbeddedSection] = []
+    look: ListLookSection | None = None
+    unfit: bool = False
+
+    def parse(self, attribute: str) -> Rule:
+        """Return the rule of the attribute with this name."""
+        if not self.selectors and not self.embedded:
+            raise ValueError(f"the rule for {attribute!r} has no selectors")
+        return Rule(
+            attribute,
+            tuple(selector.parse() for selector in self.selectors),
+            tuple(selector.parse() for selector in self.committee),
+            self.classifier.parse() if self.classifier else None,
+            self.range.parse() if self.range else None,
+            self.nodes,
+            self.typed,
+            self.single,
+            self.disputed,
+            tuple(selector.parse() for selector in self.embedded),
+            ListLook(**(vars(self.look) | {"between": tuple(self.look.between)})) if self.look else None,
+            self.unfit,
+        )
+
+
+class RecordRuleSection(Section):
+    """Where the records of list pages are. `holds` is the required path, by its name in files."""
+
+    selectors: list[SelectorSection] = Field(min_length=1)
+    holds: str = Field("", pattern=r"^([a-z][a-z0-9]*(/[a-z][a-z0-9]*)*)?$")
+    siblings: int = Field(0, ge=0, le=MAX_NODES)
+    tags: list[str] = []
+
+    def parse(self) -> RecordRule:
+        """Return the rule. Its selectors must select elements by structure alone, as the texts of records differ."""
+        selectors = tuple(selector.parse() for selector in self.selectors)
+        for selector in selectors:
+            if selector.node != "element()" or selector.text_features:
+                raise ValueError(f"records begin at elements, and are not known by texts: {selector.xpath!r}")
+        return RecordRule(selectors, self.holds, self.siblings, tuple(self.tags))
+
+
+class _BellwetherSection(Section):
+    """A watched page and its golden values."""
+
+    page: str
+    url: str
+    signature: str
+    golden: dict[str, list[str]]
+    unsure: list[str] = []
+
+    def parse(self) -> Bellwether:
+        golden = {name: tuple(texts) for name, texts in self.golden.items()}
+        return Bellwether(self.page, self.url, Signature.parse(self.signature), golden, tuple(self.unsure))
+
+
+class _ProfileSection(Section):
+    """What surrounded an attribute's values. `labels` are captions, by their name in files."""
+
+    agreement: float
+    labels: list[str] = []
+    names: list[str] = []
+
+    def parse(self) -> Profile:
+        return Profile(self.agreement, tuple(self.labels), tuple(self.names))
+
+
+_HexNumbers = Annotated[str, Field(pattern=r"^(([0-9a-f]{1,5} )*[0-9a-f]{1,5})?$", max_length=10_000)]
+
+
+class _CoreSection(Section):
+    """The core of a template: tag runs as hexadecimal numbers, and the shares that a page must have."""
+
+    own: _HexNumbers
+    frame: _HexNumbers
+    min_own_share: Annotated[float, Field(ge=0, le=1)]
+    min_share: Annotated[float, Field(ge=0, le=1)]
+
+    def parse(self) -> Core:
+        own, frame = (tuple(int(run, 16) for run in runs.split()) for runs in (self.own, self.frame))
+        if any(run >> RUN_BITS for run in (*own, *frame)):
+            raise ValueError(f"a tag run with more than {RUN_BITS} bits")
+        return Core(own, frame, self.min_own_share, self.min_share)
+
+
+class _WrapperSection(Section):
+    """All rules of one cluster. Stops are ASCII tags, static texts are keys as `static_key` makes them."""
+
+    cluster: str
+    signatures: list[str]
+    importance: int
+    url_pattern: str
+    rules: dict[str, RuleSection]
+    static: list[Annotated[str, Field(pattern=r"^\d+ \S+ .")]]
+    stops: list[Annotated[str, Field(pattern=r"^<[A-Za-z][\x00-\x7f]*$")]] = []
+    bellwethers: list[_BellwetherSection] = []
+    profiles: dict[str, _ProfileSection] = {}
+    lost: list[str] = []
+    records: RecordRuleSection | None = None
+    core: _CoreSection | None = None
+    lender: str = ""
+
+    def parse(self, attributes: Mapping[str, Attribute]) -> Wrapper:
+        """Return the wrapper. All attributes that it names must be among these, which are those of the schema."""
+        if unknown := {*self.rules, *self.profiles, *self.lost} - set(attributes):
+            raise ValueError(f"a rule for {min(unknown)!r}, which the schema does not have")
+        return Wrapper(
+            self.cluster,
+            tuple(map(Signature.parse, self.signatures)),
+            self.importance,
+            self.url_pattern,
+            {name: rule.parse(name) for name, rule in self.rules.items()},
+            tuple(self.static),
+            tuple(self.stops),
+            tuple(bellwether.parse() for bellwether in self.bellwethers),
+            {name: profile.parse() for name, profile in self.profiles.items()},
+            tuple(self.lost),
+            self.records.parse() if self.records else None,
+            self.core.parse() if self.core else None,
+            self.lender,
+        )
+
+
+class AttributeSection(Section):
+    """An attribute of the schema, whose name is the section's key."""
+
+    type: Type = "text"
+    mandatory: bool = False
+    constant: bool = False
+    many: bool = False
+    pattern: Pattern | None = None
+    same_as: tuple[str, ...] = Field((), strict=False)
+
+
+class _SchemaSection(Section):
+    """The schema, with the fields of its attributes that differ from their default."""
+
+    name: str
+    attributes: dict[str, AttributeSection] = Field(min_length=1)
+
+
+class RulesFile(Section):
+    """The complete file."""
+
+    untemplate: Literal[1, 2]
+    schema_: _SchemaSection = Field(alias="schema")
+    wrappers: list[_WrapperSection]
+
+    def parse(self) -> tuple[Schema, tuple[Wrapper, ...]]:
+        """Return the schema and the wrappers. The schema has rows if one of the wrappers is for list pages."""
+        sections = self.schema_.attributes
+        attributes = {name: Attribute(name, **vars(section)) for name, section in sections.items()}
+        wrappers = tuple(wrapper.parse(attributes) for wrapper in self.wrappers)
+        has_rows = any(wrapper.records for wrapper in wrappers)
+        return Schema(self.schema_.name, attributes, has_rows), wrappers
+
+
+def _parse_feature(content: list[str | int]) -> Feature:
+    """Return the feature that a list `[type, level, value, …]` describes.
+
+    Raises:
+        ValueError: the list has another form, or there is no such feature type.
+    """
+    match content:
+        case [str() as type_, int() as level, str(), *_] if 0 <= level <= MAX_LEVEL:
+            texts = tuple(value for value in content[2:] if isinstance(value, str))
+            if len(texts) == len(content) - 2:
+                feature = Feature(type_, level, texts)
+                _ = feature.kind  # raises ValueError if there is no such type
+                return feature
+    raise ValueError(f"not a feature: {content!r}; expected [type, level, value, …]")
