@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.learning.lessons import labels_of, schema_of, site
-from untemplate.learning.label_check import LabelFit
+from untemplate.learning.sample_rules import LabelFit
 from untemplate.pipeline import learn_site
 
 BODIES = [f"<h1>Lamp {n}</h1><p class=price>${n}.99</p>" for n in range(6)]
