@@ -18,7 +18,7 @@ from untemplate.page.arrays import Bools, Ints
 from untemplate.rules.feature import element_values
 from untemplate.rules.rule import Region
 
-__all__ = ["ElementTable"]
+__all__ = ["ElementTable", "position_slice"]
 
 
 class ElementTable:
@@ -139,10 +139,8 @@ class ElementTable:
         if not region.position:
             return numbers
         firsts = np.searchsorted(numbers, [*self._first_elements, len(self._parent)])
-        groups = pairwise(firsts)
-        index = region.position - 1 if region.position > 0 else -1
-        chosen = [numbers[start:stop][index : index + 1 or None] for start, stop in groups]
-        return np.concatenate(chosen)
+        at_position = position_slice(region.position)
+        return np.concatenate([numbers[start:stop][at_position] for start, stop in pairwise(firsts)])
 
     def _with_any(self, kind: str, values: Iterable[str]) -> Bools:
         """Return for each element whether it has one of these values."""
@@ -161,3 +159,14 @@ class ElementTable:
     def _above(self) -> list[Ints]:
         """The elements 0, 1 … levels above each element, as far as they were needed."""
         return [np.arange(len(self._parent), dtype=np.int32)]
+
+
+def position_slice(position: int) -> slice:
+    """Return which of several matches a position keeps: counted from 1; −1 for the last, 0 for all.
+
+    >>> "abc"[position_slice(2)], "abc"[position_slice(-1)], "abc"[position_slice(0)]
+    ('b', 'c', 'abc')
+    """
+    if not position:
+        return slice(None)
+    return slice(position - 1, position) if position > 0 else slice(-1, None)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, groupby, islice
 from statistics import mean
 
+from untemplate.learning.element_table import position_slice
 from untemplate.learning.sample_table import SampleTable
 from untemplate.learning.search import (
     Search,
@@ -109,11 +110,7 @@ class LearningTarget:
 
     def select(self, bits: int, page: int, position: int) -> list[int]:
         """Return the rows that a selector with this position selects on a page; position 0 selects all."""
-        rows = self.table.on_page(bits, page)
-        if position:
-            index = position - 1 if position > 0 else -1
-            return rows[index : index + 1 or None]
-        return rows
+        return self.table.on_page(bits, page)[position_slice(position)]
 
     def valid_rows(self, rows: list[int]) -> list[int]:
         """Return the rows without those crossed out, unless all are or several values are wanted."""
