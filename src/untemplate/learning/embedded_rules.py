@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, product
 
 from untemplate.labeling import Label
 from untemplate.page import Page
@@ -240,10 +240,8 @@ class _ObjectValues:
         """Yield selectors around the values that contain the first labeled one."""
         starts = dict.fromkeys(keys for keys, text in self.keyed if wanted[0] in text and keys)
         for keys in list(starts)[:MAX_CANDIDATES]:
-            for path in self._list_paths(keys):
-                for lines in (False, True):
-                    for skips_repeats in (False, True):
-                        yield EmbeddedSelector(path, 0, lines, skips_repeats)
+            for path, lines, skips_repeats in product(self._list_paths(keys), (False, True), (False, True)):
+                yield EmbeddedSelector(path, 0, lines, skips_repeats)
 
     def _list_paths(self, keys: tuple[str, ...]) -> Iterator[DataPath]:
         """Yield paths of lists that contain a value: the value's own, and those above with its last name."""

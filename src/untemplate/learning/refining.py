@@ -162,12 +162,14 @@ def _candidate_ranges(examples: Sequence[Example], type_: Type) -> Iterator[Rang
 
 
 def _delimiter_ranges(before: Sequence[str], after: Sequence[str]) -> Iterator[Range]:
+    """Yield the range between the texts that all examples have on either side of the value, if they have any."""
     left = _common_end(before)
     right = _common_end([text[::-1] for text in after])[::-1]
-    is_left_delimited = left or not any(before)
-    is_right_delimited = right or not any(after)
-    if is_left_delimited and is_right_delimited:
-        yield Range(after=left or None, before=right or None)
+    if any(before) and not left:
+        return
+    if any(after) and not right:
+        return
+    yield Range(after=left or None, before=right or None)
 
 
 def _token_ranges(before: Sequence[str], after: Sequence[str], values: Sequence[str]) -> Iterator[Range]:

@@ -164,13 +164,14 @@ def _learn_separators(examples: Iterable[ListExample]) -> tuple[str, ...]:
     return tuple(sorted(seen | derived, key=lambda separator: (-len(separator), separator)))
 
 
-def _derive_separators(seen: Iterable[str]) -> Iterator[str]:
+def _derive_separators(seen: set[str]) -> Iterator[str]:
     """Yield the words among separators alone, and after each sign: `, ` and ` and ` also mean `, and `."""
     with_words = {separator for separator in seen if any(map(str.isalpha, separator))}
-    signs = {separator.rstrip() for separator in seen if separator not in with_words}
+    signs = {separator.rstrip() for separator in seen - with_words} - {""}
     for word in {separator.split()[-1] for separator in with_words}:
         yield f" {word} "
-        yield from (f"{sign} {word} " for sign in signs if sign)
+        for sign in signs:
+            yield f"{sign} {word} "
 
 
 def _gaps(example: ListExample) -> Iterator[str]:
