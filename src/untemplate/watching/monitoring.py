@@ -164,10 +164,11 @@ class _SiteWatching:
         """Return figures and alarms of each cluster with bellwethers, then of each list with fresh pages."""
         pairs_of = self._pair_pages(pages)
         watched = [wrapper for wrapper in self.rules.wrappers if wrapper.rules and wrapper.bellwethers]
+        lists = [wrapper for wrapper in self.rules.wrappers if wrapper.records]
         results = [self._watch_cluster(wrapper, pairs_of[wrapper.cluster]) for wrapper in watched]
-        for wrapper in self.rules.wrappers:
+        for wrapper in lists:
             others = [page for bellwether, page in pairs_of[wrapper.cluster] if bellwether is None]
-            if wrapper.records and others:
+            if others:
                 results.append(_watch_list(wrapper, others, self.rules.schema))
         return results
 
