@@ -72,6 +72,17 @@ def test_parent_is_the_element_that_contains_the_node() -> None:
     assert [node.parent.tag for node in (first, bold, tail, link)] == ["p", "b", "p", "a"]
 
 
+def test_a_page_that_was_not_parsed_is_released_again() -> None:
+    page = Page(html="<p>x")
+    with page.temporarily_parsed():
+        assert page.nodes
+    assert not page.is_parsed
+    assert page.nodes
+    with page.temporarily_parsed():
+        pass
+    assert page.is_parsed
+
+
 def test_a_page_is_parsed_once_and_again_after_release() -> None:
     page = Page(html="<title> A  title </title><p>a")
     assert page.tree is page.tree

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from codecs import BOM_UTF8
 from collections.abc import Container, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from functools import cached_property
 from typing import TypeVar
@@ -281,6 +282,16 @@ class Page:
     def embedded(self) -> EmbeddedData:
         """What the page tells programs: JSON-LD, microdata, meta tags …; each is read when it is first asked for."""
         return EmbeddedData(self.tree)
+
+    @contextmanager
+    def temporarily_parsed(self) -> Iterator[None]:
+        """Free what is parsed inside a `with` block at its end, unless the page was parsed before."""
+        was_parsed = self.is_parsed
+        try:
+            yield
+        finally:
+            if not was_parsed:
+                self.release()
 
     def release(self) -> None:
         """Free the memory of what was parsed. The page is parsed again when needed."""

@@ -9,7 +9,7 @@ names, and the nodes beside or behind it are the candidates.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from itertools import chain, islice
 from typing import Any
 
@@ -137,7 +137,9 @@ def select_candidates(selector: Selector, candidates: Candidates, captions: Capt
     tests = selector.text_features
     # One generator instead of nested functions: this loop visits every candidate of every selector.
     nodes = (
-        n for n in candidates.find(selector) if all_features_match(tests, n, captions) and _is_visible(n)
+        node
+        for node in candidates.find(selector)
+        if all_features_match(tests, node, captions) and not _is_inside(node, HIDDEN_TAGS)
     )
     if selector.position > 0:
         return islice(nodes, selector.position - 1, selector.position)
@@ -146,21 +148,16 @@ def select_candidates(selector: Selector, candidates: Candidates, captions: Capt
     return nodes
 
 
-def _is_visible(node: Node) -> bool:
-    """Return True if a node is not inside an element that browsers do not show, such as a script."""
-    element = node.parent
-    while element is not None:
-        if element.tag in HIDDEN_TAGS:
-            return False
-        element = element.getparent()
-    return True
-
-
 def is_crossed_out(node: Node) -> bool:
     """Return True if readers see a node crossed out, as a former price."""
+    return _is_inside(node, CROSSED_OUT_TAGS)
+
+
+def _is_inside(node: Node, tags: Container[str]) -> bool:
+    """Return True if an element with one of these tags contains a node."""
     element = node.parent
     while element is not None:
-        if element.tag in CROSSED_OUT_TAGS:
+        if element.tag in tags:
             return True
         element = element.getparent()
     return False

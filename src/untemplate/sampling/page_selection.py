@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from random import Random
 
@@ -78,15 +79,9 @@ def read_xpath_table(pages: Sequence[Page]) -> XPathTable:
     columns: dict[str, int] = {}
     contents: list[set[tuple[int, str]]] = []  # per page, the column and the text of each node
     for page in pages:
-        was_parsed = page.is_parsed
-        try:
-            nodes = page.nodes
-        except PageError:
-            continue
-        contents.append({(columns.setdefault(node.path, len(columns)), node.text) for node in nodes})
-        readable.append(page)
-        if not was_parsed:
-            page.release()
+        with page.temporarily_parsed(), suppress(PageError):
+            contents.append({(columns.setdefault(node.path, len(columns)), node.text) for node in page.nodes})
+            readable.append(page)
     present = np.zeros((len(readable), len(columns)), np.bool_)
     for row, content in enumerate(contents):
         present[row, [column for column, _ in content]] = True

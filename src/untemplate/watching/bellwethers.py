@@ -171,13 +171,10 @@ def _view_pages(
     wrapper: Wrapper, pages: Iterable[Page], schema: Schema, labels: LabelsByPage
 ) -> Iterator[_PageView]:
     for page in pages:
-        was_parsed = page.is_parsed
-        with suppress(PageError):
+        with page.temporarily_parsed(), suppress(PageError):
             sightings = _view_page(wrapper, page, schema)
             if sightings or labels.get(page.id):
                 yield page, sightings
-        if not was_parsed:
-            page.release()
 
 
 def _view_page(wrapper: Wrapper, page: Page, schema: Schema) -> dict[str, _Sighting]:

@@ -119,10 +119,8 @@ def _extract_few(wrapper: Wrapper, pages: Sequence[Page], schema: Schema) -> lis
     rules = Rules(_with_many_values(schema), (wrapper.for_any_page(),))
     records: list[Record] = []
     for page in _select_few([page for page in pages if is_moderate(page)]):
-        was_parsed = page.is_parsed
-        records += rules.extract_page(page)
-        if not was_parsed:
-            page.release()
+        with page.temporarily_parsed():
+            records += rules.extract_page(page)
     return records
 
 
@@ -138,9 +136,10 @@ def _is_plausible(attribute: Attribute, records: Sequence[Record]) -> bool:
         return True
     texts = [frozenset(value.text for value in record.values.get(attribute.name, ())) for record in records]
     is_repeated = len(set(texts)) == 1 and bool(texts[0])
+    if is_repeated and not attribute.constant:
+        return False
     with_several = sum(len(page_texts) > 1 for page_texts in texts)
-    is_list = not attribute.many and 2 * with_several > len(records)
-    return not (is_list or (is_repeated and not attribute.constant))
+    return attribute.many or 2 * with_several <= len(records)
 
 
 def _select_few(pages: Sequence[Page]) -> Sequence[Page]:
@@ -151,8 +150,5 @@ def _select_few(pages: Sequence[Page]) -> Sequence[Page]:
 def extract_list(wrapper: Wrapper, page: Page, schema: Schema) -> list[Record]:
     """Return the records that the rules of one list find on a page, whatever the page's URL and signature."""
     rules = Rules(schema, (wrapper.for_any_page(),))
-    was_parsed = page.is_parsed
-    records = [record for record in rules.extract_page(page) if record.position]
-    if not was_parsed:
-        page.release()
-    return records
+    with page.temporarily_parsed():
+        return [record for record in rules.extract_page(page) if record.position]
