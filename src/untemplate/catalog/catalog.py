@@ -171,8 +171,8 @@ class Catalog:
 
         Other arguments, the returned number and the exceptions are those of `save_rules`.
         """
-        wanted = {watched.page for wrapper in rules.wrappers for watched in wrapper.bellwethers}
-        wanted.update(page for chosen in (to_label or {}).values() for page in chosen)
+        wanted = {bellwether.page for bellwether in rules.bellwethers}
+        wanted.update(*(to_label or {}).values())
         wanted.update(label.page for label in labels if label.source == "person")
         self.save_pages(site, (page for page in pages if page.is_named_in(wanted)))
         return self.save_rules(site, rules, reason, note, by, to_label, based_on)

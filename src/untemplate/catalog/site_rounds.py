@@ -104,7 +104,7 @@ def watch_sites(
 
     def record(site: str, pages: Pages, report: Report, version: int) -> SiteOutcome:
         run = catalog.start_run(site, "watch")
-        clusters = {wrapper.cluster for wrapper in catalog.rules(site, version).wrappers}
+        clusters = set(catalog.rules(site, version).by_cluster)
         watched = {figures.cluster for figures in report.clusters}
         catalog.record_alarms(site, run, report.alarms, clusters - watched)
         catalog.finish_run(run, report.to_dict())

@@ -184,7 +184,7 @@ def fresh_pages(
         return
     from untemplate.sources import fetch_pages
 
-    known = [watched.url for wrapper in rules.wrappers for watched in wrapper.bellwethers]
+    known = [bellwether.url for bellwether in rules.bellwethers]
     urls = [url for url in known if url.startswith(("http://", "https://"))]
     if not urls:
         raise RulesError("the rules know no bellwethers that could be fetched: give fresh PAGES")

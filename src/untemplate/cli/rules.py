@@ -325,7 +325,7 @@ def import_command(rules_file: Path, catalog_name: str, site: str | None, note: 
     from untemplate.extraction import Rules
 
     rules = Rules.load(rules_file)
-    urls = [watched.url for wrapper in rules.wrappers for watched in wrapper.bellwethers]
+    urls = [bellwether.url for bellwether in rules.bellwethers]
     name = site_name(site, [*urls, *(wrapper.url_pattern for wrapper in rules.wrappers)])
     with open_catalog(catalog_name, create=True) as catalog:
         version = catalog.save_rules(name, rules, "imported", note, user())

@@ -140,7 +140,7 @@ def _watch_pages(
     """Watch with a progress bar; raise if the rules or the pages give nothing to compare."""
     from untemplate.watching import watch
 
-    if not any(wrapper.bellwethers for wrapper in rules.wrappers):
+    if not rules.bellwethers:
         raise RulesError("the rules remember no bellwethers: learn them anew")
     fresh = progress(pages, "Reading pages", pages.total)
     report = watch(rules, fresh, broken_share=broken_share, history=history, is_request=is_request)
@@ -159,7 +159,7 @@ def _watch_in_catalog(
     run = catalog.start_run(site, "watch")
     report = watch_pages([Report([*catalog.alarms(site)])])
     watched = {figures.cluster for figures in report.clusters}
-    not_watched = {wrapper.cluster for wrapper in rules.wrappers} - watched
+    not_watched = rules.by_cluster.keys() - watched
     catalog.record_alarms(site, run, report.alarms, not_watched)
     catalog.finish_run(run, report.to_dict())
     _replace_missing(rules, pages, report, stored)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 from untemplate.atomic_file import complete_file
@@ -16,7 +17,7 @@ from untemplate.rules.applying import UNDECIDED, Match, apply_rules, apply_wrapp
 from untemplate.rules.file_format import format_rules, parse_rules
 from untemplate.rules.parsed_page import ParsedPage
 from untemplate.rules.record_pages import RecordPage, split_records
-from untemplate.rules.rule import Wrapper
+from untemplate.rules.rule import Bellwether, Wrapper
 from untemplate.schema import Attribute, Schema
 from untemplate.value_types import parse_typed
 
@@ -54,6 +55,16 @@ class Rules:
 
     schema: Schema
     wrappers: tuple[Wrapper, ...]
+
+    @property
+    def by_cluster(self) -> dict[str, Wrapper]:
+        """The wrappers by the name of their cluster."""
+        return {wrapper.cluster: wrapper for wrapper in self.wrappers}
+
+    @property
+    def bellwethers(self) -> list[Bellwether]:
+        """The watched pages of all wrappers."""
+        return list(chain.from_iterable(wrapper.bellwethers for wrapper in self.wrappers))
 
     @classmethod
     def load(cls, path: str | Path) -> Rules:

@@ -16,7 +16,7 @@ from untemplate.extraction import Rules
 from untemplate.labeling import Label
 from untemplate.learning import empty_wrapper, fit_wrapper, learning_sample
 from untemplate.page import Page
-from untemplate.rules import Bellwether, Wrapper
+from untemplate.rules import Wrapper
 from untemplate.schema import Schema
 from untemplate.sources import Pages, fetch_pages, read_pages
 from untemplate.watching import (
@@ -94,7 +94,7 @@ def _stored_wrappers(catalog: Catalog, name: str, schema: Schema) -> dict[str, W
     if not catalog.history(name):
         return {}
     rules = catalog.rules(name)
-    return {wrapper.cluster: wrapper for wrapper in rules.wrappers} if rules.schema == schema else {}
+    return rules.by_cluster if rules.schema == schema else {}
 
 
 def _describe_cluster(cluster: Cluster, old_wrappers: Mapping[str, Wrapper]) -> Wrapper:
@@ -208,7 +208,7 @@ def run_watch(site: OpenSite, source: str | None, job: Job) -> None:
     run = site.catalog.start_run(site.name, "watch")
     pages = list(job.counted(_fresh_pages(site, source)))
     report = watch(site.rules, pages, history=list(_earlier_reports(site)))
-    wanted = {bellwether.page for bellwether in _bellwethers(site.rules)}
+    wanted = {bellwether.page for bellwether in site.rules.bellwethers}
     for alarm in report.alarms:
         wanted.update(alarm.pages)
     site.catalog.save_pages(site.name, [page for page in pages if page.id in wanted])
@@ -246,11 +246,6 @@ def run_heal(site: OpenSite, source: str | None, job: Job) -> None:
     job.result |= result
 
 
-def _bellwethers(rules: Rules) -> Iterator[Bellwether]:
-    for wrapper in rules.wrappers:
-        yield from wrapper.bellwethers
-
-
 def _fresh_pages(site: OpenSite, source: str | None) -> Iterator[Page]:
     """Yield the pages of a source; without a source, fetch the bellwethers.
 
@@ -260,7 +255,7 @@ def _fresh_pages(site: OpenSite, source: str | None) -> Iterator[Page]:
     if source:
         yield from read_pages(source, **site.figures.get("options", {}))
         return
-    urls = [bellwether.url for bellwether in _bellwethers(site.rules)]
+    urls = [bellwether.url for bellwether in site.rules.bellwethers]
     urls = [url for url in urls if url.startswith(("http://", "https://"))]
     if not urls:
         raise SourceError(f"{site.name}: the watched pages have no URLs to fetch; say where fresh pages are")
@@ -273,7 +268,7 @@ def _record_report(site: OpenSite, run: int, rules: Rules, report: Report) -> No
     Open alarms of clusters that the run could not check stay open.
     """
     checked = {figures.cluster for figures in report.clusters}
-    unchecked = {wrapper.cluster for wrapper in rules.wrappers} - checked
+    unchecked = rules.by_cluster.keys() - checked
     site.catalog.record_alarms(site.name, run, report.alarms, unchecked)
     site.catalog.finish_run(run, report.to_dict())
 
