@@ -127,11 +127,8 @@ class SiteStatus:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON can store it."""
-        times = {
-            name: moment and moment.isoformat()
-            for name in ("saved", "last_extract", "last_watch")
-            for moment in [getattr(self, name)]
-        }
+        moments = {"saved": self.saved, "last_extract": self.last_extract, "last_watch": self.last_watch}
+        times = {name: moment and moment.isoformat() for name, moment in moments.items()}
         return asdict(self) | times | {"pages_lost": self.pages_lost}
 
 

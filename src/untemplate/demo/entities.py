@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Callable, Container
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from itertools import chain
 from random import Random
 
 from untemplate.demo.verticals import CITIES, WORDS, Vertical, make_paragraph, make_person, make_sentence
@@ -89,8 +90,8 @@ def refresh_entity(vertical: Vertical, row: Entity, rng: Random) -> Entity:
 
 def _currency(row: Entity) -> str:
     """Return the currency of an entity's prices; a site has only one."""
-    prices = [value for values in row.values.values() for value in values if value[:1] in "$£€"]
-    return prices[0][0] if prices else "$"
+    values = chain.from_iterable(row.values.values())
+    return next((value[0] for value in values if value[:1] in "$£€"), "$")
 
 
 def _slug(text: str) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 
 from untemplate.labeling import Label
 from untemplate.learning.occurrences import PageLabels, occurrences_in_nodes
@@ -266,9 +266,11 @@ def _look(table: SampleTable, number: int) -> tuple[str, str]:
 
 
 def _has_path(table: SampleTable, number: int, steps: Iterable[tuple[str, str]]) -> bool:
+    """Return True if there are elements with these looks inside an element, each the child of the one before."""
     level = [number]
     for step in steps:
-        level = [child for parent in level for child in table.children(parent) if _look(table, child) == step]
+        children = chain.from_iterable(map(table.children, level))
+        level = [child for child in children if _look(table, child) == step]
     return bool(level)
 
 
@@ -295,12 +297,9 @@ def _best_weighted(
     """Return the places of a list that fit the page's other attributes best."""
 
     def weight(place: ListPlace) -> float:
-        element = (
-            int(table.ancestor(1)[place.rows[0][-1]])
-            if len(place.rows) == 1
-            else element_around(table, place)
-        )
-        return weights.get(element, 0.0)
+        if len(place.rows) == 1:
+            return weights.get(int(table.ancestor(1)[place.rows[0][-1]]), 0.0)
+        return weights.get(element_around(table, place), 0.0)
 
     best = max(map(weight, places), default=0.0)
     return [place for place in places if weight(place) == best]
