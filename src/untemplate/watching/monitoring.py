@@ -7,7 +7,7 @@ remembered of them; for lists it is only checked whether records still come out 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
@@ -164,13 +164,16 @@ class _SiteWatching:
         """Return figures and alarms of each cluster with bellwethers, then of each list with fresh pages."""
         pairs_of = self._pair_pages(pages)
         watched = [wrapper for wrapper in self.rules.wrappers if wrapper.rules and wrapper.bellwethers]
-        lists = [wrapper for wrapper in self.rules.wrappers if wrapper.records]
         results = [self._watch_cluster(wrapper, pairs_of[wrapper.cluster]) for wrapper in watched]
-        for wrapper in lists:
-            others = [page for bellwether, page in pairs_of[wrapper.cluster] if bellwether is None]
-            if others:
-                results.append(_watch_list(wrapper, others, self.rules.schema))
-        return results
+        return [*results, *self._watch_lists(pairs_of)]
+
+    def _watch_lists(self, pairs_of: Mapping[str, Sequence[PagePair]]) -> Iterator[_ClusterResult]:
+        """Yield figures and alarms of each list with fresh pages."""
+        for wrapper in self.rules.wrappers:
+            pairs = pairs_of.get(wrapper.cluster, ())
+            others = [page for bellwether, page in pairs if bellwether is None]
+            if wrapper.records and others:
+                yield _watch_list(wrapper, others, self.rules.schema)
 
     def _pair_pages(self, pages: Sequence[Page]) -> defaultdict[str, list[PagePair]]:
         """Return the fresh pages of each cluster with what is remembered of them, bellwethers first."""
