@@ -197,7 +197,8 @@ def _learn_list(
 ) -> AttributeReport | None:
     """Learn a list of values by what its members share; None if nothing structural distinguishes them."""
     located = {page: found for page, found in places.items() if found}
-    learned = learn_value_list(table, located)
+    gaps = [page for page, page_labels in labels.items() if not page_labels]
+    learned = learn_value_list(table, located, gaps)
     if learned is None:
         return None
     rule = Rule(attribute.name, learned.selectors, learned.committee, look=learned.look)
