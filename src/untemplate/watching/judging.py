@@ -19,6 +19,7 @@ from typing import Any
 
 from untemplate.page.sameness import folded_words
 from untemplate.rules import Wrapper
+from untemplate.rules.applying import NOT_SHOWN
 from untemplate.schema import Attribute, Schema, Type
 from untemplate.value_types import find_typed, looks_typed
 from untemplate.watching.comparing import Comparison, Evidence
@@ -29,6 +30,7 @@ __all__ = [
     "MAX_UNLIKE_PAGES",
     "MIN_AGREEMENT_SHARE",
     "MIN_SIGMAS",
+    "MIN_VALUES_FOR_SHAPE",
     "Alarm",
     "ValueShape",
     "judge_attributes",
@@ -247,6 +249,7 @@ class _AttributeJudge:
             self._test_fill_of_others,
             self._test_shape,
             self._test_repeated,
+            self._test_seen,
             self._test_agreement,
         )
         for test in tests:
@@ -392,6 +395,15 @@ class _AttributeJudge:
             return None
         repeated = [comparison for comparison in self._found if comparison.found == texts]
         return self._alarm_above(0, "repeated", repeated, "values that differ")
+
+    def _test_seen(self) -> Alarm | None:
+        """Fail if the embedded data have values that pages used to show, and no longer do."""
+        profile = self.wrapper.profiles.get(self.attribute.name)
+        if profile is None or profile.agreement <= NOT_SHOWN:
+            return None
+        unseen = [comparison for comparison in self._remembered if comparison.is_unseen]
+        limit = max(self.max_share, MAX_CHANGED_PAGES) * len(self._remembered)
+        return self._alarm_above(limit, "seen", unseen, "values that the page shows")
 
     def _test_agreement(self) -> Alarm | None:
         """Fail if the committee no longer agrees, and no remembered values confirm the rule."""
