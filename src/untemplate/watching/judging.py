@@ -50,6 +50,10 @@ MAX_ODD_PAGES = 0.0
 MAX_MISSING_BELLWETHERS = 0.5
 # The field test for values that may change by nature: missing, unlike those before, or new on pages that had none.
 MAX_CHANGED_PAGES = 0.25
+# Values that the committee doubts may be wrong, and wrong values come and go. Our judgment, not a sweep: the test
+# fails if a majority of them is gone at once, as in the shingle test, and more than a single one.
+MAX_DOUBTFUL_PAGES = 0.5
+MAX_SINGLE_PAGES = 1
 # On pages that are no bellwethers, a share must have fallen by this many standard deviations.
 MIN_SIGMAS = 3
 # Values that may change still confirm their rule if they are the same on this share of the pages.
@@ -348,7 +352,15 @@ class _AttributeJudge:
             comparison for comparison in self.comparisons if comparison.golden or comparison.was_doubtful
         ]
         missing = [comparison for comparison in had_value if not comparison.found]
-        return self._alarm_above(MAX_CHANGED_PAGES * len(had_value), "fill", missing, seen="nothing")
+        alarm = self._alarm_above(MAX_CHANGED_PAGES * len(had_value), "fill", missing, seen="nothing")
+        return alarm or self._test_doubtful()
+
+    def _test_doubtful(self) -> Alarm | None:
+        """Fail if most doubtful values are gone: a rule finds them in its own way, which may break by itself."""
+        doubtful = [comparison for comparison in self.comparisons if comparison.was_doubtful]
+        missing = [comparison for comparison in doubtful if not comparison.found]
+        limit = max(MAX_SINGLE_PAGES, MAX_DOUBTFUL_PAGES * len(doubtful))
+        return self._alarm_above(limit, "fill", missing, "a value", "nothing")
 
     def _test_filled(self) -> Alarm | None:
         """Fail if values come out where there were none. On a single page they must also be doubtful."""
