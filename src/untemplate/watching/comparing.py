@@ -22,7 +22,8 @@ __all__ = ["Comparison", "Evidence", "PagePair", "compare_pages", "is_same_or_ed
 PagePair = tuple[Bellwether | None, Page]
 """What is remembered of a page, if anything, and the page as it is now."""
 
-# Two texts with this share of their words in common are versions of one text, if it is not short.
+# Two texts with this share of their words in common are versions of one text, if it is not short. Both numbers are
+# our judgment, without a sweep; `benchmarks.measure.repairs` shows their effect on real pages.
 MIN_SHARED_WORDS = 0.8
 MIN_EDITED_WORDS = 5
 

@@ -46,12 +46,14 @@ __all__ = [
 MAX_UNLIKE_PAGES = 0.5
 # Vertex IV-B: the field test fails if it fails on any of the bellwethers.
 MAX_ODD_PAGES = 0.0
+# The following numbers are our judgment, without a sweep; `benchmarks.measure.redesigns` and
+# `benchmarks.measure.repairs` show their effect on made-up sites and on real pages.
 # Pages come and go. If more than this share of the bellwethers is gone at once, the site changed.
 MAX_MISSING_BELLWETHERS = 0.5
 # The field test for values that may change by nature: missing, unlike those before, or new on pages that had none.
 MAX_CHANGED_PAGES = 0.25
-# Values that the committee doubts may be wrong, and wrong values come and go. Our judgment, not a sweep: the test
-# fails if a majority of them is gone at once, as in the shingle test, and more than a single one.
+# Values that the committee doubts may be wrong, and wrong values come and go. The test fails if a majority of them
+# is gone at once, as in the shingle test, and more than a single one.
 MAX_DOUBTFUL_PAGES = 0.5
 MAX_SINGLE_PAGES = 1
 # On pages that are no bellwethers, a share must have fallen by this many standard deviations.

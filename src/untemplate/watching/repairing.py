@@ -37,6 +37,8 @@ from untemplate.watching.similar_places import find_alike
 
 __all__ = ["ClusterRepair", "Difference", "Loss", "Refusal", "Repair", "RepairedCluster"]
 
+# These numbers are our judgment, without a sweep; `benchmarks.measure.redesigns` and
+# `benchmarks.measure.repairs` show their effect on made-up sites and on real pages.
 # Unlabeled pages to learn with, besides the bellwethers.
 MAX_UNLABELED = 20
 # One labeled page in this many is held back, to test the rule learned from the others.
