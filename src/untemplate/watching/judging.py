@@ -354,7 +354,8 @@ class _AttributeJudge:
             comparison for comparison in self.comparisons if comparison.golden or comparison.was_doubtful
         ]
         missing = [comparison for comparison in had_value if not comparison.found]
-        alarm = self._alarm_above(MAX_CHANGED_PAGES * len(had_value), "fill", missing, seen="nothing")
+        expected = "" if any(comparison.golden for comparison in missing) else "a value"
+        alarm = self._alarm_above(MAX_CHANGED_PAGES * len(had_value), "fill", missing, expected, "nothing")
         return alarm or self._test_doubtful()
 
     def _test_doubtful(self) -> Alarm | None:
