@@ -15,11 +15,13 @@ SCHEMA = Schema("film", {"rating": Attribute("rating")})
 KNOWN = [Comparison(f"{n}", ("PG",), ("PG",), is_same=True, agreement=0.9) for n in range(12)]
 
 
-def failed_test(comparisons: Sequence[Comparison], agreement: float = 0.9) -> str | None:
+def failed_test(
+    comparisons: Sequence[Comparison], agreement: float = 0.9, schema: Schema = SCHEMA
+) -> str | None:
     """The test that fails for the attribute."""
     wrapper = Wrapper("c1", (), 1, "", {}, profiles={"rating": Profile(agreement)})
     evidence = Evidence(wrapper, comparisons={"rating": list(comparisons)})
-    alarm = judge_attributes(evidence, SCHEMA, 0.0).get("rating")
+    alarm = judge_attributes(evidence, schema, 0.0).get("rating")
     return alarm.test if alarm else None
 
 
@@ -37,3 +39,9 @@ def test_embedded_values_that_pages_used_to_show_must_be_shown(usual: float, tes
     ]
     assert failed_test(unseen, usual) == test
     assert failed_test([*KNOWN, *unseen], usual) is None
+
+
+def test_links_need_not_be_readable() -> None:
+    schema = Schema("film", {"rating": Attribute("rating", "image")})
+    unseen = [Comparison("1", ("/1.png",), ("/1.png",), is_same=True, agreement=0.6, is_unseen=True)]
+    assert failed_test(unseen, 0.99, schema) is None

@@ -21,7 +21,7 @@ from untemplate.page.sameness import folded_words
 from untemplate.rules import Wrapper
 from untemplate.rules.applying import NOT_SHOWN
 from untemplate.schema import Attribute, Schema, Type
-from untemplate.value_types import find_typed, looks_typed
+from untemplate.value_types import TYPES, find_typed, looks_typed
 from untemplate.watching.comparing import Comparison, Evidence
 
 __all__ = [
@@ -412,9 +412,9 @@ class _AttributeJudge:
         return self._alarm_above(0, "repeated", repeated, "values that differ")
 
     def _test_seen(self) -> Alarm | None:
-        """Fail if the embedded data have values that pages used to show, and no longer do."""
+        """Fail if the embedded data have values that pages used to show, and no longer do. Nobody reads links."""
         profile = self.wrapper.profiles.get(self.attribute.name)
-        if profile is None or profile.agreement <= NOT_SHOWN:
+        if profile is None or profile.agreement <= NOT_SHOWN or TYPES[self.attribute.type].is_link:
             return None
         unseen = [comparison for comparison in self._remembered if comparison.is_unseen]
         limit = max(self.max_share, MAX_CHANGED_PAGES) * len(self._remembered)
