@@ -205,3 +205,19 @@ def test_what_is_found_is_the_value(texts: list[str], value: str) -> None:
             if occurrence.mode == "node"
             else occurrence.text in text or occurrence.text.startswith(text)
         )
+
+
+@pytest.mark.parametrize(
+    ("html", "mode"),
+    [
+        (
+            "<p>&raquo; Silent Rose</p><h2>Silent Rose [Hardcover]</h2>",
+            "part",
+        ),  # the sign is no part of the value
+        ("<p>Silent - Rose</p><h2>Silent Rose [Hardcover]</h2>", "node"),  # written in another way
+    ],
+)
+def test_signs_around_a_value_are_cut_off(html: str, mode: str) -> None:
+    table = SampleTable([Page(URL, html, "1")])
+    located = locate_labels(table, {0: [Label("1", "a", "Silent Rose")]}, Attribute("a"))
+    assert {occurrence.mode for occurrence in located.in_nodes[0][0]} == {mode}

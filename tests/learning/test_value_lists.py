@@ -117,3 +117,18 @@ def test_whether_titles_are_steps_is_asked_and_not_guessed() -> None:
     records = list(learned.rules.extract(pages))
     assert records[3].missing["ingredients"] == Reason.UNDECIDED
     assert [len(record.values.get("ingredients", ())) for record in records] == [4, 4, 4, 0, 4, 4]
+
+
+def test_nothing_is_selected_where_a_page_is_labeled_as_having_no_list() -> None:
+    bodies = []
+    for number, dish in enumerate(DISHES):
+        items = "".join(f"<li>{dish}-{k}</li>" for k in range(2))
+        listed = f"<div class=parts><ul>{items}</ul></div>" if number % 3 else ""
+        bodies.append(f"<h1>{dish}</h1><main>{listed}<div><ul><li>note {number}</li></ul></div></main>")
+    labels = [Label(f"{n}", "ingredients", f"{DISHES[n]}-{k}") for n in (1, 2) for k in range(2)]
+    gap = Label("0", "ingredients", None)
+    records = [
+        learn_site(site(bodies), given, SCHEMA).rules.extract_one(site(bodies)[3])
+        for given in (labels, [*labels, gap])
+    ]
+    assert ["ingredients" in record.values for record in records] == [True, False]

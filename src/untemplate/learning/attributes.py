@@ -197,7 +197,7 @@ def _learn_list(
 ) -> AttributeReport | None:
     """Learn a list of values by what its members share; None if nothing structural distinguishes them."""
     located = {page: found for page, found in places.items() if found}
-    learned = learn_value_list(table, located)
+    learned = learn_value_list(table, located, _find_gaps(labels))
     if learned is None:
         return None
     rule = Rule(attribute.name, learned.selectors, learned.committee, look=learned.look)
@@ -211,6 +211,11 @@ def _learn_list(
     if learned.other_look is not None:
         report = _ask_about_look(report, table.pages[learned.other_look].id)
     return report if learned.disputed is None else _add_dispute(report, table.pages[learned.disputed].id)
+
+
+def _find_gaps(labels: PageLabels) -> list[int]:
+    """Return the pages that are labeled as having no value."""
+    return [page for page, page_labels in labels.items() if not page_labels]
 
 
 def _ask_about_look(report: AttributeReport, page: str) -> AttributeReport:

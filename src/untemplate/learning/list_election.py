@@ -31,7 +31,7 @@ MIN_PAGES_FOR_TEMPLATE = 4
 MIN_TEMPLATE_SHARE = 0.8
 
 _LabeledLists = Mapping[int, set[tuple[str, ...]]]
-"""Labeled page → the lists that may be meant, in letters and digits."""
+"""Labeled page → the lists that may be meant, in letters and digits; an empty list if the page has none."""
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,7 @@ def elect_list(
     best = candidates[ranked[0]]
     others = _different_kinds([candidates[index] for index in ranked[1:]], best)
     measured = [_with_support(table, candidate, pages) for candidate in (best, *others)]
-    look = describe_lists([_nodes_on(table, best, page) for page in labeled])
+    look = describe_lists([_nodes_on(table, best, page) for page, lists in labeled.items() if any(lists)])
     return LearnedList(
         tuple(measured[: 1 + MAX_FALLBACKS]),
         tuple(measured[1 : 1 + MAX_LIST_COMMITTEE]),

@@ -19,6 +19,7 @@ from untemplate.page.locating import (
     MAX_OCCURRENCES,
     MatchStep,
     Occurrence,
+    clean_value,
     locate_elements,
     locate_pairs,
     locate_parts,
@@ -130,9 +131,18 @@ def _locate_label(table: SampleTable, page: int, label: Label, attribute: Attrib
         return exact
     value = label.value or ""
     similar = _find_by_steps(table, page, value, locate_similar, MATCH_STEPS[1:])
-    if similar or nodes:
-        return similar or exact
-    return _locate_parts(table, page, value)
+    if nodes:
+        return _without_signs_around(similar, clean_value(value)) or exact
+    return similar or _locate_parts(table, page, value)
+
+
+def _without_signs_around(similar: _Places | None, value: str) -> _Places | None:
+    """Return the places whose text is not the value itself with signs around it, such as "» Tea": these are parts."""
+    if similar is None:
+        return None
+    nodes = [occurrence for occurrence in similar.nodes if value not in occurrence.text]
+    elements = [occurrence for occurrence in similar.elements if value not in occurrence.text]
+    return similar._replace(nodes=nodes, elements=elements) if nodes or elements else None
 
 
 def _locate_parts(table: SampleTable, page: int, value: str) -> _Places:

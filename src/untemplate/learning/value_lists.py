@@ -77,12 +77,15 @@ def _common_element(table: SampleTable, number: int, last: int) -> int:
     return number
 
 
-def learn_value_list(table: SampleTable, places: Mapping[int, Sequence[ListPlace]]) -> LearnedList | None:
+def learn_value_list(
+    table: SampleTable, places: Mapping[int, Sequence[ListPlace]], gaps: Iterable[int] = ()
+) -> LearnedList | None:
     """Learn the selectors of a list from the places of its labeled members.
 
     Args:
         table: a sample with elements as rows.
         places: for each labeled page, where the list may be, best first.
+        gaps: pages labeled as having no list, on which nothing should be selected.
 
     Returns:
         The selectors; None if nothing but their content distinguishes the members from other texts.
@@ -93,6 +96,7 @@ def learn_value_list(table: SampleTable, places: Mapping[int, Sequence[ListPlace
             for candidate in _Describer(table, place).candidates():
                 candidates.setdefault(candidate.selector, candidate)
     expected = {page: {place.expected for place in page_places} for page, page_places in places.items()}
+    expected |= {page: {()} for page in gaps}
     fitting = _fitting_most_pages(table, list(candidates.values()), expected)
     return elect_list(table, fitting, expected) if fitting else None
 

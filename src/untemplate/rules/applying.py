@@ -39,7 +39,7 @@ from untemplate.rules.rule import CandidateClassifier, EmbeddedSelector, Rule, S
 from untemplate.schema import Attribute
 from untemplate.value_types import is_one_typed, looks_typed
 
-__all__ = ["UNDECIDED", "Match", "apply_rule", "apply_rules", "apply_wrapper"]
+__all__ = ["NOT_SHOWN", "UNDECIDED", "Match", "apply_rule", "apply_rules", "apply_wrapper"]
 
 # Confidence in a value by what embedded data and the page say. Counted on the 210 sites of `recipes`, with which this
 # was developed, with rules from one labeled page: 598 of 602 values are right on which both agree, and 286 of 304

@@ -13,7 +13,7 @@ from untemplate.page.sameness import folded_words, same_values
 from untemplate.page.tags import read_tags
 from untemplate.page.traits import run_table
 from untemplate.rules import Bellwether, Wrapper
-from untemplate.rules.applying import apply_wrapper
+from untemplate.rules.applying import NOT_SHOWN, Match, apply_wrapper
 from untemplate.schema import Attribute, Schema
 from untemplate.watching.bellwethers import mean_confidence
 
@@ -22,7 +22,8 @@ __all__ = ["Comparison", "Evidence", "PagePair", "compare_pages", "is_same_or_ed
 PagePair = tuple[Bellwether | None, Page]
 """What is remembered of a page, if anything, and the page as it is now."""
 
-# Two texts with this share of their words in common are versions of one text, if it is not short.
+# Two texts with this share of their words in common are versions of one text, if it is not short. Both numbers are
+# our judgment, without a sweep; `benchmarks.measure.repairs` shows their effect on real pages.
 MIN_SHARED_WORDS = 0.8
 MIN_EDITED_WORDS = 5
 
@@ -39,6 +40,7 @@ class Comparison:
         is_elsewhere: the remembered values are still on the page, but the rule does not find them.
         agreement: the committee's confidence in the values found.
         was_doubtful: there was a value, but the committee doubted it, so it is not remembered.
+        is_unseen: the values found are those of the embedded data, and a reader of the page does not see them.
     """
 
     page: str
@@ -48,6 +50,7 @@ class Comparison:
     is_elsewhere: bool = False
     agreement: float = 0.0
     was_doubtful: bool = False
+    is_unseen: bool = False
 
     @property
     def is_missing(self) -> bool:
@@ -192,8 +195,14 @@ def _compare_values(
             is_same=remembered is not None and is_same_or_edited(remembered, texts, schema.attributes[name]),
             agreement=mean_confidence(values),
             was_doubtful=bellwether is not None and name in bellwether.unsure,
+            is_unseen=any(_is_unseen(value) for value in values),
         )
     return comparisons
+
+
+def _is_unseen(value: Match) -> bool:
+    """Return True if a value was read from the embedded data, and the page does not show it."""
+    return value.node.kind == "data" and value.confidence <= NOT_SHOWN
 
 
 def is_same_or_edited(some: Sequence[str], others: Sequence[str], attribute: Attribute) -> bool:

@@ -39,6 +39,7 @@ from untemplate.watching.reusing import extract_list, find_holding_wrapper
 
 __all__ = ["HealCounts", "Healed", "heal", "heal_site"]
 
+# These numbers are our judgment, without a sweep; `benchmarks.measure.unchanged` shows their effect.
 # Pages of a group that are read besides its bellwethers.
 MAX_OTHER_PAGES = 30
 # Rules extract nearly all pages of a cluster already if they extract this share of those read.

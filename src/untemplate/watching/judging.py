@@ -19,8 +19,9 @@ from typing import Any
 
 from untemplate.page.sameness import folded_words
 from untemplate.rules import Wrapper
+from untemplate.rules.applying import NOT_SHOWN
 from untemplate.schema import Attribute, Schema, Type
-from untemplate.value_types import find_typed, looks_typed
+from untemplate.value_types import TYPES, find_typed, looks_typed
 from untemplate.watching.comparing import Comparison, Evidence
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "MAX_UNLIKE_PAGES",
     "MIN_AGREEMENT_SHARE",
     "MIN_SIGMAS",
+    "MIN_VALUES_FOR_SHAPE",
     "Alarm",
     "ValueShape",
     "judge_attributes",
@@ -44,10 +46,16 @@ __all__ = [
 MAX_UNLIKE_PAGES = 0.5
 # Vertex IV-B: the field test fails if it fails on any of the bellwethers.
 MAX_ODD_PAGES = 0.0
+# The following numbers are our judgment, without a sweep; `benchmarks.measure.redesigns` and
+# `benchmarks.measure.repairs` show their effect on made-up sites and on real pages.
 # Pages come and go. If more than this share of the bellwethers is gone at once, the site changed.
 MAX_MISSING_BELLWETHERS = 0.5
 # The field test for values that may change by nature: missing, unlike those before, or new on pages that had none.
 MAX_CHANGED_PAGES = 0.25
+# Values that the committee doubts may be wrong, and wrong values come and go. The test fails if a majority of them
+# is gone at once, as in the shingle test, and more than a single one.
+MAX_DOUBTFUL_PAGES = 0.5
+MAX_SINGLE_PAGES = 1
 # On pages that are no bellwethers, a share must have fallen by this many standard deviations.
 MIN_SIGMAS = 3
 # Values that may change still confirm their rule if they are the same on this share of the pages.
@@ -247,6 +255,7 @@ class _AttributeJudge:
             self._test_fill_of_others,
             self._test_shape,
             self._test_repeated,
+            self._test_seen,
             self._test_agreement,
         )
         for test in tests:
@@ -345,7 +354,16 @@ class _AttributeJudge:
             comparison for comparison in self.comparisons if comparison.golden or comparison.was_doubtful
         ]
         missing = [comparison for comparison in had_value if not comparison.found]
-        return self._alarm_above(MAX_CHANGED_PAGES * len(had_value), "fill", missing, seen="nothing")
+        expected = "" if any(comparison.golden for comparison in missing) else "a value"
+        alarm = self._alarm_above(MAX_CHANGED_PAGES * len(had_value), "fill", missing, expected, "nothing")
+        return alarm or self._test_doubtful()
+
+    def _test_doubtful(self) -> Alarm | None:
+        """Fail if most doubtful values are gone: a rule finds them in its own way, which may break by itself."""
+        doubtful = [comparison for comparison in self.comparisons if comparison.was_doubtful]
+        missing = [comparison for comparison in doubtful if not comparison.found]
+        limit = max(MAX_SINGLE_PAGES, MAX_DOUBTFUL_PAGES * len(doubtful))
+        return self._alarm_above(limit, "fill", missing, "a value", "nothing")
 
     def _test_filled(self) -> Alarm | None:
         """Fail if values come out where there were none. On a single page they must also be doubtful."""
@@ -392,6 +410,15 @@ class _AttributeJudge:
             return None
         repeated = [comparison for comparison in self._found if comparison.found == texts]
         return self._alarm_above(0, "repeated", repeated, "values that differ")
+
+    def _test_seen(self) -> Alarm | None:
+        """Fail if the embedded data have values that pages used to show, and no longer do. Nobody reads links."""
+        profile = self.wrapper.profiles.get(self.attribute.name)
+        if profile is None or profile.agreement <= NOT_SHOWN or TYPES[self.attribute.type].is_link:
+            return None
+        unseen = [comparison for comparison in self._remembered if comparison.is_unseen]
+        limit = max(self.max_share, MAX_CHANGED_PAGES) * len(self._remembered)
+        return self._alarm_above(limit, "seen", unseen, "values that the page shows")
 
     def _test_agreement(self) -> Alarm | None:
         """Fail if the committee no longer agrees, and no remembered values confirm the rule."""

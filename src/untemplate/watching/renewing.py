@@ -17,6 +17,7 @@ from untemplate.watching.comparing import PagePair, pair_bellwethers
 __all__ = ["Renewed", "renew_bellwethers", "renew_missing"]
 
 # Fewer pages do not show what is usual for an attribute: what is known from earlier pages stays.
+# The number is our judgment, without a sweep.
 MIN_PROFILE_PAGES = 10
 
 

@@ -20,15 +20,25 @@ from untemplate.labeling import Label
 from untemplate.labeling.golden import GoldenLabeler
 from untemplate.learning import SampleTable, learn_sample
 from untemplate.page import Page, Signature, signature
+from untemplate.page.sameness import same_values
 from untemplate.rules import Bellwether, Rule, Wrapper
 from untemplate.sampling import sample
 from untemplate.schema import Schema
 from untemplate.watching.comparing import Comparison, Evidence, PagePair, compare_pages
-from untemplate.watching.judging import MAX_CHANGED_PAGES, Alarm, judge_attributes, make_delivery_alarm
+from untemplate.watching.judging import (
+    MAX_CHANGED_PAGES,
+    MIN_VALUES_FOR_SHAPE,
+    Alarm,
+    ValueShape,
+    judge_attributes,
+    make_delivery_alarm,
+)
 from untemplate.watching.similar_places import find_alike
 
 __all__ = ["ClusterRepair", "Difference", "Loss", "Refusal", "Repair", "RepairedCluster"]
 
+# These numbers are our judgment, without a sweep; `benchmarks.measure.redesigns` and
+# `benchmarks.measure.repairs` show their effect on made-up sites and on real pages.
 # Unlabeled pages to learn with, besides the bellwethers.
 MAX_UNLABELED = 20
 # One labeled page in this many is held back, to test the rule learned from the others.
@@ -41,6 +51,7 @@ MAX_LEARNING_ROUNDS = 3
 # as the second number says: their data may have changed.
 MIN_JUDGING_PAGES = 3
 MIN_OUTVOTING_PAGES = 5
+VALUES_NOT_FOUND = "its remembered values are not on the fresh pages"
 # Pages that a person should label where nothing else helped.
 PAGES_TO_LABEL = 5
 
@@ -115,10 +126,27 @@ class RepairedCluster:
 
 @dataclass(frozen=True)
 class _Attempt:
-    """A wrapper with a rule that was learned again, or why there is none."""
+    """A wrapper with a rule that was learned again, or why there is none.
+
+    Attributes:
+        wrapper: the wrapper; None if there is no rule.
+        note: what the rule was learned from, or why there is none.
+        harm: what the rule does worse than the old one, if that is too much.
+        confirmed: how many remembered values it finds.
+        filled: how many remembered gaps it fills.
+    """
 
     wrapper: Wrapper | None
     note: str
+    harm: tuple[Difference, ...] = ()
+    confirmed: int = 0
+    filled: int = 0
+
+    def is_better_than(self, other: _Attempt) -> bool:
+        """Return True if this rule does no harm and, unless the other one does, fills fewer gaps at no cost."""
+        if self.wrapper is None or self.harm:
+            return False
+        return bool(other.harm) or (self.filled < other.filled and self.confirmed >= other.confirmed)
 
 
 @dataclass(frozen=True)
@@ -227,18 +255,17 @@ class ClusterRepair:
     def _treat(self, repaired: RepairedCluster, name: str, labels: Sequence[Label]) -> RepairedCluster:
         """Return the cluster with the rule of an attribute learned again, kept, or lost."""
         wrapper = repaired.wrapper
-        attempt = self._relearn(wrapper, name, labels)
-        differences = self._find_harm(attempt.wrapper, name) if attempt.wrapper else []
-        if differences:
+        attempt = self._weigh(self._relearn(wrapper, name, labels), name)
+        if attempt.harm or attempt.filled:
             # Pages that were held back may show what the rule has to exclude.
-            attempt = self._learn_from_all(wrapper, name, labels) or attempt
-            differences = self._find_harm(attempt.wrapper, name) if attempt.wrapper else []
-        if attempt.wrapper and not differences:
+            second = self._weigh(self._learn_from_all(wrapper, name, labels), name)
+            attempt = second if second.is_better_than(attempt) else attempt
+        if attempt.wrapper and not attempt.harm:
             repair = Repair(wrapper.cluster, name, attempt.note)
             return replace(repaired, wrapper=attempt.wrapper, repairs=[*repaired.repairs, repair])
-        why = "a rule learned again does worse" if differences else attempt.note
+        why = "a rule learned again does worse" if attempt.harm else attempt.note
         if old_rule := self._mostly_right_rule(name):
-            refusal = Refusal(wrapper.cluster, name, f"the old rule stays: {why}", tuple(differences))
+            refusal = Refusal(wrapper.cluster, name, f"the old rule stays: {why}", attempt.harm)
             return replace(
                 repaired,
                 wrapper=replace(wrapper, rules={**wrapper.rules, name: old_rule}),
@@ -260,20 +287,44 @@ class ClusterRepair:
         """Return what the old rule finds on the pages of which values of an attribute are remembered."""
         return [comparison for comparison in self._before.comparisons.get(name, ()) if comparison.golden]
 
-    def _find_harm(self, wrapper: Wrapper, name: str) -> list[Difference]:
-        """Return what a new rule does worse than the old one on remembered pages, if that is too much.
+    def _weigh(self, attempt: _Attempt, name: str) -> _Attempt:
+        """Return an attempt with what its rule does better and worse than the old one on remembered pages.
 
         It may miss a few values that the old rule finds, and find a few on pages that never had any, if it finds far
-        more that are right.
+        more that are right. What it finds on such pages must look like a value.
         """
+        if attempt.wrapper is None:
+            return attempt
         before = {comparison.page: comparison for comparison in self._before.comparisons.get(name, ())}
-        after = compare_pages(wrapper, self.pairs, self.schema).comparisons.get(name, ())
-        gained = _count_confirmed(after) - _count_confirmed(before.values())
+        after = compare_pages(attempt.wrapper, self.pairs, self.schema).comparisons.get(name, ())
+        confirmed = _count_confirmed(after)
+        gained = confirmed - _count_confirmed(before.values())
         harmed = _find_harmed(before, after)
+        filled = [new for new in after if new.is_filled_gap]
+        harm: Sequence[Difference] = ()
         if len(harmed) > MAX_FAILING_SHARE * (gained + len(harmed)):
-            return harmed
-        filled = [Difference(new.page, (), new.found) for new in after if new.is_filled_gap]
-        return filled if len(filled) > max(1, MAX_CHANGED_PAGES * gained) else []
+            harm = harmed
+        elif len(filled) > max(1, MAX_CHANGED_PAGES * gained):
+            harm = _as_differences(filled)
+        else:
+            harm = _as_differences(new for new in filled if self._is_implausible(name, new))
+        return replace(attempt, harm=tuple(harm), confirmed=confirmed, filled=len(filled))
+
+    def _is_implausible(self, name: str, filled: Comparison) -> bool:
+        """Return True if what is found on a page without a value is another attribute's value, or no such value."""
+        attribute = self.schema.attributes[name]
+        golden = self._bellwethers[filled.page].golden
+        if any(same_values(texts, filled.found, attribute.type) for texts in golden.values()):
+            return True
+        values = self._golden_texts(name)
+        shape = ValueShape.of(values, attribute.type)
+        return len(values) >= MIN_VALUES_FOR_SHAPE and not all(map(shape.fits, filled.found))
+
+    def _golden_texts(self, name: str) -> list[str]:
+        texts: list[str] = []
+        for bellwether in self._bellwethers.values():
+            texts += bellwether.golden.get(name, ())
+        return texts
 
     def _golden_labels(self) -> list[Label]:
         """Return the remembered values as labels of the fresh pages, without those that were doubtful."""
@@ -294,13 +345,13 @@ class ClusterRepair:
             return attempt
         return replace(second, note=second.note.replace("remembered values", "places like those remembered"))
 
-    def _learn_from_all(self, wrapper: Wrapper, name: str, labels: Sequence[Label]) -> _Attempt | None:
-        """Learn a rule from all labeled pages; None if it fails a test there."""
+    def _learn_from_all(self, wrapper: Wrapper, name: str, labels: Sequence[Label]) -> _Attempt:
+        """Learn a rule from all labeled pages, and test it there."""
         labels = [label for label in labels if label.attribute == name]
         if all(label.is_gap for label in labels):
-            return None
+            return _Attempt(None, VALUES_NOT_FOUND)
         attempt, _ = self._learn_without(wrapper, name, labels, ())
-        return attempt if attempt.wrapper else None
+        return attempt
 
     def _learn_and_test(self, wrapper: Wrapper, name: str, labels: Sequence[Label]) -> _Attempt:
         """Learn a rule from most labeled pages, and test it on the others.
@@ -308,7 +359,7 @@ class ClusterRepair:
         Pages on which the rule fails are learned from too, as long as others are left to test it on.
         """
         if all(label.is_gap for label in labels):
-            return _Attempt(None, "its remembered values are not on the fresh pages")
+            return _Attempt(None, VALUES_NOT_FOUND)
         labeled = list(dict.fromkeys(label.page for label in labels))
         held_back = labeled[::HELD_BACK_STEP] if len(labeled) >= HELD_BACK_STEP else []
         attempt = _Attempt(None, "")
@@ -380,6 +431,10 @@ class ClusterRepair:
         fill = sum(name in bellwether.golden for bellwether in bellwethers) / len(bellwethers)
         pages = [page for _, page in self.pairs]
         return find_alike(self.schema.attributes[name], profiles[0], golden, fill, pages)
+
+
+def _as_differences(filled: Iterable[Comparison]) -> list[Difference]:
+    return [Difference(comparison.page, (), comparison.found) for comparison in filled]
 
 
 def _count_confirmed(comparisons: Iterable[Comparison]) -> int:
