@@ -14,13 +14,14 @@ from typing import Any
 
 import pytest
 
-from untemplate import Page, Rules, learn
+from untemplate import Catalog, Page, Rules, learn
 from untemplate.demo import make_site
 from untemplate.output.record_rows import record_row
 
 SITE = make_site("restaurant", seed=2, pages=40)
 PAGES = {page.url: page.html for page in SITE.pages}
 START = next(page.url for page in SITE.pages if SITE.templates[page.id] == "list")
+HOST = START.split("/")[2]
 
 SPIDER = """
 import scrapy
@@ -126,6 +127,85 @@ def test_the_pipeline_turns_pages_into_records(tmp_path: Path, proxy: str, rules
     assert "Deprecat" not in log
 
 
+@pytest.fixture
+def place(tmp_path: Path, rules_file: Path) -> Path:
+    """A catalog with the rules of the site."""
+    place = tmp_path / "untemplate.db"
+    with Catalog.open(place) as catalog:
+        catalog.save_rules("food", Rules.load(rules_file))
+    return place
+
+
+@pytest.mark.parametrize("parts", [WITH_MIXIN, WITH_PIPELINE], ids=["mixin", "pipeline"])
+def test_rules_may_come_from_a_catalog_which_keeps_the_counts(
+    tmp_path: Path, proxy: str, rules_file: Path, place: Path, parts: dict[str, str]
+) -> None:
+    items, log = crawl(tmp_path, parts, proxy, f"UNTEMPLATE_CATALOG={place}")
+    assert "Traceback" not in log
+    records = {item["url"]: item for item in items if "url" in item}
+    for url, row in expected(rules_file, set(records)).items():
+        row["cluster"] = row["cluster"] and f"food/{row['cluster']}"
+        records[url].pop("depth", None)
+        assert records[url] == row
+    with Catalog.open(place) as catalog:
+        [run] = catalog.runs("food", "extract")
+        assert run.figures["pages"] == sum("url" in item for item in items)
+
+
+NEW_RULES = """
+from pathlib import Path
+
+import scrapy
+from scrapy.crawler import CrawlerProcess
+from untemplate import Catalog, Page, Rules
+from untemplate.catalog import live_rules
+from untemplate.scrapy import RulesMixin
+
+live_rules.LiveRules.__init__.__defaults__ = (0.0,)
+
+
+class Site(RulesMixin, scrapy.Spider):
+    name = "site"
+    start_urls = [{start!r}]
+
+    def parse(self, response):
+        yield self.extract(response)
+        with Catalog.open({place!r}) as catalog:
+            catalog.save_rules({host!r}, Rules.load({rules!r}))
+        yield self.extract(response)
+        yield self.extract(response.replace(url="http://stranger.example/"))
+
+
+process = CrawlerProcess({{"UNTEMPLATE_CATALOG": {place!r}, "FEEDS": {{"items.jsonl": {{"format": "jsonl"}}}}}})
+process.crawl(Site)
+process.start()
+"""
+
+
+def test_a_running_spider_uses_new_versions(tmp_path: Path, proxy: str, rules_file: Path) -> None:
+    place = tmp_path / "untemplate.db"
+    with Catalog.open(place) as catalog:
+        catalog.save_rules(HOST, Rules(SITE.schema, ()))
+    start = next(page.url for page in SITE.pages if page.id in SITE.truth)
+    code = NEW_RULES.format(start=start, place=str(place), rules=str(rules_file), host=HOST)
+    environment = os.environ | {"http_proxy": proxy}
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    lines = (tmp_path / "items.jsonl").read_text("utf-8").splitlines()
+    before, after, stranger = map(json.loads, lines)
+    assert before["name"] is None
+    assert after["name"] == Rules.load(rules_file).extract_one(Page(start, PAGES[start]))["name"]
+    assert stranger["url"] == "http://stranger.example/"
+    assert (stranger["cluster"], stranger["missing"]) == (None, {})
+    assert "'untemplate/unknown host': 1" in run.stderr
+
+
 @pytest.mark.parametrize("parts", [WITH_MIXIN, WITH_PIPELINE], ids=["mixin", "pipeline"])
 def test_settings_that_cannot_be_used_are_told(tmp_path: Path, proxy: str, parts: dict[str, str]) -> None:
     items, log = crawl(tmp_path, parts, proxy)
@@ -134,6 +214,11 @@ def test_settings_that_cannot_be_used_are_told(tmp_path: Path, proxy: str, parts
     items, log = crawl(tmp_path, parts, proxy, "UNTEMPLATE_RULES=none.json")
     assert not items
     assert "none.json: cannot read the rules" in log
+    items, log = crawl(tmp_path, parts, proxy, "UNTEMPLATE_CATALOG=none.db")
+    assert not items
+    assert "none.db: no such catalog" in log
+    items, log = crawl(tmp_path, parts, proxy, "UNTEMPLATE_CATALOG=none.db", "UNTEMPLATE_RULES=none.json")
+    assert "set UNTEMPLATE_RULES or UNTEMPLATE_CATALOG, not both" in log
 
 
 def test_without_scrapy_the_extra_is_named() -> None:

@@ -60,6 +60,23 @@ class Learned:
         """What was wrong with labels and pages, as sentences."""
         return [*self.ignored, *chain.from_iterable(result.problems for result in self.labeled)]
 
+    @property
+    def attributes_to_check(self) -> list[str]:
+        """Attributes that were labeled but got no rule, or one that does not return its labels.
+
+        An attribute whose labels all say "not on this page" needs none.
+        """
+        names: dict[str, None] = {}
+        for report in chain.from_iterable(self.reports.values()):
+            if report.unfit or (report.rule is None and report.problems):
+                names[report.attribute] = None
+        return list(names)
+
+    @property
+    def has_findings(self) -> bool:
+        """True if there are attributes to check."""
+        return bool(self.attributes_to_check)
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the rules themselves, as JSON data."""
         clusters = {name: [report.to_dict() for report in reports] for name, reports in self.reports.items()}

@@ -143,3 +143,17 @@ def test_one_site_leaves_its_tally_too(run: Run, catalog: Path, sites: list[Site
         assert stored.figures["alarms"] == 0
         assert stored.figures["clusters"]["c1"]["filled"]["title"] > 10
         assert replace(opened.statuses()[0].fill, before=None).now
+
+
+def test_too_many_failed_pages_of_a_crawl_are_a_finding(
+    run: Run, catalog: Path, sites: list[Site], tmp_path: Path
+) -> None:
+    strangers = [Page(f"http://stranger.example/{number}", "<p>Hello") for number in range(40)]
+    site = sites[0]
+    pages = [page if page.id in site.truth else Page(page.url, "<p>Hello") for page in site.pages]
+    crawl = write_crawl(tmp_path / "crawl.jsonl", [*pages, *strangers])
+    options = ("--catalog", catalog, "-o", f"{tmp_path}/out/", "--workers", "1")
+    assert run("extract", crawl, *options, "--max-failed", "0.9").returncode == 0
+    done = run("extract", crawl, *options, "--max-failed", "0.01")
+    assert done.returncode == 1
+    assert "of the pages failed, more than 1%." in done.stderr

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import Run
+from tests.cli.running import Done, Run
 from tests.sources.web_server import HTML, QUICK, Server, running_web_server
 from untemplate import Catalog, Page, learn
 from untemplate.catalog import site_rounds
@@ -121,3 +121,62 @@ def test_all_sites_have_no_name(run: Run, command: str, catalog: Path) -> None:
     wrong = run(command, "--all", "--site", "one.example", *one_process(catalog))
     assert wrong.returncode == 2
     assert "give neither --rules nor --site" in wrong.stderr
+
+
+@pytest.fixture
+def mixed(tmp_path: Path) -> Path:
+    """A crawl of two sites, with the labels of one page of each beside it."""
+    crawl, labels = [], []
+    for host, tag in (("a.example", "h1"), ("b.example", "h2")):
+        for number in range(6):
+            html = f"<html><body><div><{tag}>{host} {number}</{tag}><p>about {number}</p></div>"
+            crawl.append({"url": f"http://{host}/{number}", "html": html})
+        labels.append({"url": f"http://{host}/0", "labels": {"name": f"{host} 0"}})
+    (tmp_path / "labels.jsonl").write_text("\n".join(map(json.dumps, labels)))
+    path = tmp_path / "crawl.jsonl"
+    path.write_text("\n".join(map(json.dumps, crawl)))
+    return path
+
+
+def learn_mixed(run: Run, crawl: Path, *options: str) -> Done:
+    place = crawl.with_name("new.db")
+    labels = crawl.with_name("labels.jsonl")
+    return run("learn", crawl, "--labels", labels, "--schema", "product", "--catalog", place, *options)
+
+
+def test_learn_takes_labels_of_many_sites(run: Run, mixed: Path, tmp_path: Path) -> None:
+    done = learn_mixed(run, mixed)
+    assert done.returncode == 0
+    assert done.stdout.startswith(f"Learned 2 of 2 sites into {tmp_path}/new.db.\n")
+    extracted = run(
+        "extract", mixed, "--catalog", tmp_path / "new.db", "-o", f"{tmp_path}/out/", "--workers", "1"
+    )
+    assert extracted.returncode == 0
+    names = [
+        json.loads(line)["name"] for line in (tmp_path / "out" / "product.jsonl").read_text().splitlines()
+    ]
+    assert names == [f"{host} {number}" for host in ("a.example", "b.example") for number in range(6)]
+
+
+def test_learn_reports_a_site_that_fails(run: Run, mixed: Path, tmp_path: Path) -> None:
+    with (tmp_path / "labels.jsonl").open("a") as labels:
+        labels.write('\n{"url": "http://gone.example/0", "labels": {"name": "x"}}')
+    done = learn_mixed(run, mixed, "--json")
+    assert done.returncode == 1
+    sites = json.loads(done.stdout)["sites"]
+    assert [(site["site"], site["version"]) for site in sites] == [
+        ("a.example", 1),
+        ("b.example", 1),
+        ("gone.example", None),
+    ]
+    assert sites[2]["problem"] == "it has labels, but no pages in the crawl"
+    table = learn_mixed(run, mixed)
+    assert "Learned 2 of 3 sites" in table.stdout
+    assert "it has labels, but no pages in the crawl" in table.stdout
+
+
+def test_one_rules_file_cannot_have_the_rules_of_many_sites(run: Run, mixed: Path, tmp_path: Path) -> None:
+    wrong = learn_mixed(run, mixed, "-o", str(tmp_path / "rules.json"))
+    assert wrong.returncode == 2
+    assert "leave out -o, or give --site" in wrong.stderr
+    assert learn_mixed(run, mixed, "--site", "one").returncode == 0

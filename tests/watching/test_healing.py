@@ -88,10 +88,23 @@ def test_nothing_to_heal_with_leaves_the_rules_alone() -> None:
     assert heal(RULES, []) == RULES
 
 
-def test_pages_that_cannot_be_read_lose_attributes_instead_of_crashing() -> None:
+def test_a_server_that_is_down_costs_no_rules() -> None:
+    site = make_site("book", seed=5, pages=12)
+    pages = site.pages
+    rules = learn(pages, site.labels, site.schema)
+    error = "<title>503</title><h1>Service unavailable</h1><p>{} at {} o'clock</p>"
+    down = [Page(page.url, error.format(page.url, hour), page.id) for hour, page in enumerate(pages)]
+    healed = heal_site(rules, down)
+    assert healed.rules == rules
+    assert not healed.lost
+    assert not healed.to_label
+
+
+def test_empty_pages_cost_no_rules() -> None:
     pages = [Page(page.url, b"<p>", page.id) for page in SHOP.read()]
     healed = heal_site(RULES, pages)
-    assert {loss.attribute for loss in healed.lost} == set(SCHEMA.attributes)
+    assert healed.rules == RULES
+    assert not healed.lost
 
 
 @pytest.mark.parametrize("vertical", VERTICALS)

@@ -192,8 +192,8 @@ def command(
         values={"confidence": confidence, "min_confidence": min_confidence},
     )
     if is_crawl:
-        has_alarms = extract_catalog(work, catalog_name or DEFAULT_CATALOG, f".{table_format or 'jsonl'}")
-        failed = 0.0
+        format = f".{table_format or 'jsonl'}"
+        failed, has_alarms = extract_catalog(work, catalog_name or DEFAULT_CATALOG, format)
     else:
         failed, has_alarms = _extract_site(work, origin)
     has_failed = failed > max_failed
@@ -343,8 +343,14 @@ def _learn_first(pages: Pages, schema_name: str, save_rules: Path | None) -> Rul
     return rules
 
 
-def extract_catalog(work: _Extraction, catalog_name: str, format: str) -> bool:
-    """Extract a crawl of all sites of a catalog, and keep the counts of each; return True if there are alarms."""
+def extract_catalog(work: _Extraction, catalog_name: str, format: str) -> tuple[float, bool]:
+    """Extract a crawl of all sites of a catalog, and keep the counts of each.
+
+    Returns:
+        The share of failed pages, and whether there are alarms. Pages of unknown hosts have not failed.
+    """
+    from untemplate.engines.batch import UNKNOWN_HOST
+
     with open_catalog(catalog_name) as catalog:
         rules = catalog.packed_rules()
         if not rules.sites:
@@ -367,7 +373,8 @@ def extract_catalog(work: _Extraction, catalog_name: str, format: str) -> bool:
     show("Sites", ("site", "pages", "matched", "records", "values"), rows, err=True)
     report_skipped(done.skipped)
     show_crawl_alarms(alarms)
-    return any(alarms.values())
+    skipped = done.skipped.total - done.skipped.counts[UNKNOWN_HOST]
+    return done.tally.failed_share(skipped), any(alarms.values())
 
 
 def _cells(tally: Tally, rules: CrawlRules, site: str) -> int:

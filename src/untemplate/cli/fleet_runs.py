@@ -1,8 +1,8 @@
-"""watch and heal for all sites of a catalog: the options, the round that continues, and a summary to mail."""
+"""learn, watch and heal for all sites of a catalog: the options, the round that continues, and a summary to mail."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -15,8 +15,20 @@ from untemplate.cli.shell import counted, open_pages, progress, say, show, show_
 if TYPE_CHECKING:
     from untemplate.catalog import Catalog, SiteOutcome
     from untemplate.catalog.site_rounds import SitePages
+    from untemplate.engines.crawl_learning import LearnedSite, SiteLabeler
+    from untemplate.labeling import Label
+    from untemplate.schema import Schema
+    from untemplate.sources import Pages
 
-__all__ = ["FleetOptions", "check_all_sites", "fleet_options", "heal_fleet", "set_interval", "watch_fleet"]
+__all__ = [
+    "FleetOptions",
+    "check_all_sites",
+    "fleet_options",
+    "heal_fleet",
+    "learn_fleet",
+    "set_interval",
+    "watch_fleet",
+]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -67,6 +79,49 @@ def set_interval(catalog_name: str | None, site: str | None, hours: float) -> No
     with open_catalog(catalog_name or DEFAULT_CATALOG) as catalog:
         for name in [site] if site else catalog.sites():
             catalog.set_watch_hours(name, hours)
+
+
+def learn_fleet(
+    pages: Pages,
+    labels: Sequence[Label],
+    schema: Schema,
+    catalog_name: str,
+    labeler: SiteLabeler,
+    as_json: bool,
+) -> bool:
+    """Learn the sites of a crawl into a catalog; print a line a site, and return True if there are findings."""
+    from untemplate.engines.crawl_learning import learn_crawl
+
+    with open_catalog(catalog_name, create=True) as catalog:
+        read = progress(pages, "Reading pages", pages.total)
+        outcomes = list(learn_crawl(catalog, read, labels, schema, by=user(), labeler=labeler))
+        learned = [outcome for outcome in outcomes if outcome.version]
+        if as_json:
+            show_json({"sites": [_learned_as_json(outcome) for outcome in outcomes]})
+        else:
+            click.echo(f"Learned {len(learned)} of {counted(len(outcomes), 'site')} into {catalog.name}.")
+            show("Sites", ("site", "version", "what"), [_learned_row(outcome) for outcome in outcomes])
+    return any(outcome.has_findings for outcome in outcomes)
+
+
+def _learned_row(outcome: LearnedSite) -> tuple[str, str, str]:
+    """Return a site, its version, and its clusters and problems in a line."""
+    if outcome.learned is None:
+        return outcome.site, "", outcome.problem or ""
+    learned = outcome.learned
+    parts = [f"{counted(len(learned.reports), 'cluster')} with labels"]
+    if learned.borrowed:
+        parts.append(f"{len(learned.borrowed)} with borrowed rules")
+    if learned.needs_labels:
+        parts.append(f"no rules for {', '.join(learned.needs_labels)}")
+    if unlearned := learned.attributes_to_check:
+        parts.append(f"check the labels of {', '.join(unlearned)}")
+    return outcome.site, str(outcome.version), "; ".join(parts)
+
+
+def _learned_as_json(outcome: LearnedSite) -> dict[str, Any]:
+    report = outcome.learned.to_dict() if outcome.learned else {}
+    return {"site": outcome.site, "version": outcome.version, "problem": outcome.problem} | report
 
 
 def watch_fleet(options: FleetOptions) -> bool:

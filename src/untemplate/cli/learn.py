@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from untemplate.cli.catalog_options import CatalogSite, catalog_option, open_catalog, site_name, user
+from untemplate.cli.catalog_options import catalog_option, open_catalog, site_name, user
+from untemplate.cli.fleet_runs import learn_fleet
 from untemplate.cli.label import knowledge_option, label_pages
 from untemplate.cli.shell import (
     examples,
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     from untemplate.schema import Schema
     from untemplate.sources import Pages
 
-__all__ = ["command", "has_failed", "label_by_data", "learn_rules_of", "show_learned"]
+__all__ = ["command", "label_by_data", "learn_rules_of", "show_learned"]
 
 TAUGHT_BY_DATA = " (taught by embedded data)"
 
@@ -65,6 +67,7 @@ class _Learn(click.Command):
         "untemplate learn pages/ --schema recipe -o rules.json",
         "untemplate learn pages/ --knowledge knowledge/ -o rules.json",
         "untemplate learn results/ --labels rows.jsonl -o rules.json",
+        "untemplate learn crawl.warc.gz --schema book --labels all-sites.jsonl --catalog untemplate.db",
     ),
 )
 @pages_argument
@@ -117,7 +120,11 @@ def command(
     the rule, the share of unlabeled sample pages on which it finds something, and the page to label next if
     that is not enough. A second one shows some values of unlabeled pages, and how sure they are.
 
-    Exit code 1: an attribute that was labeled got no rule, or its rule does not return the labeled values.
+    With --catalog and no --site, pages of several hosts are a crawl of several sites. Each site that has labels gets
+    its own rules in the catalog, and a line; without any labels, each site whose embedded data teach.
+
+    Exit code 1: an attribute that was labeled got no rule, its rule does not return the labeled values, or a site of
+    a crawl could not be learned.
     """
     from untemplate.labeling import Knowledge
 
@@ -128,18 +135,39 @@ def command(
     for example in examples_given:
         labels += _parse_example(example, schema)
     with open_pages(source, url_column, html_column, render) as pages:
-        if knowledge:
-            labels += label_pages(knowledge, pages, labels)
-        by_data = not labels
-        if by_data:
-            labels = label_by_data(pages, schema)
-        if catalog_name:
-            learned = _learn_in_catalog(pages, labels, schema, catalog_name, site)
+        if catalog_name and not site and _is_crawl(pages, output):
+            labeler = partial(_complete_labels, knowledge=knowledge, schema=schema)
+            has_findings = learn_fleet(pages, labels, schema, catalog_name, labeler, as_json)
         else:
-            learned = learn_rules_of(pages, labels, schema)
-    _report(learned, output, as_json, by_data)
-    if has_failed(learned):
+            completed = _complete_labels(pages, labels, knowledge, schema)
+            learned = _learn_one_site(pages, completed, schema, catalog_name, site)
+            _report(learned, output, as_json, by_data=not labels and not knowledge)
+            has_findings = learned.has_findings
+    if has_findings:
         context.exit(1)
+
+
+def _is_crawl(pages: Pages, output: Path | None) -> bool:
+    """Return True if the pages are of several sites, whose rules the catalog keeps."""
+    from untemplate.engines.crawl_learning import has_several_hosts
+
+    if not has_several_hosts(pages):
+        return False
+    if output:
+        raise click.UsageError(
+            "The pages are of several hosts, so there is no one file of rules: "
+            "leave out -o, or give --site if they are one site."
+        )
+    return True
+
+
+def _complete_labels(
+    pages: Pages, labels: Sequence[Label], knowledge: Knowledge | None, schema: Schema
+) -> Sequence[Label]:
+    """Return the labels of a site with those of the knowledge; without any, those of the embedded data."""
+    if knowledge:
+        labels = [*labels, *label_pages(knowledge, pages, labels)]
+    return labels or label_by_data(pages, schema)
 
 
 def _check_output(output: Path | None, catalog_name: str | None) -> None:
@@ -203,25 +231,25 @@ def _join_names(schema: Schema, names: Collection[str]) -> str:
     return ", ".join(name for name in schema.attributes if name in names)
 
 
-def learn_rules_of(pages: Pages, labels: list[Label], schema: Schema) -> Learned:
+def learn_rules_of(pages: Pages, labels: Sequence[Label], schema: Schema) -> Learned:
     """Learn the rules of a site while a progress bar counts its pages."""
     from untemplate.pipeline import learn_site
 
     return learn_site(progress(pages, "Reading pages", pages.total), labels, schema)
 
 
-def _learn_in_catalog(
-    pages: Pages, labels: list[Label], schema: Schema, catalog_name: str, site: str | None
+def _learn_one_site(
+    pages: Pages, labels: Sequence[Label], schema: Schema, catalog_name: str | None, site: str | None
 ) -> Learned:
-    """Learn as a run of the catalog, which keeps the labels, the rules and the sample pages."""
+    """Learn one site, and keep it in the catalog if there is one."""
+    from untemplate.engines.crawl_learning import learn_in_catalog
+
+    if not catalog_name:
+        return learn_rules_of(pages, labels, schema)
     with open_catalog(catalog_name, create=True) as catalog:
-        stored = CatalogSite(catalog, site_name(site, (page.url for page in pages)))
-        run = catalog.start_run(stored.site, "learn")
-        learned = learn_rules_of(pages, labels, schema)
-        catalog.add_labels(stored.site, labels, user())
-        version = stored.store_version(learned.rules, pages, "learned", labels=labels)
-        catalog.finish_run(run, learned.to_dict() | {"version": version})
-        say(f"Version {version} of {stored.site} is in {catalog.name}.")
+        name = site_name(site, (page.url for page in pages))
+        learned, version = learn_in_catalog(catalog, name, pages, labels, schema, user(), learn_rules_of)
+        say(f"Version {version} of {name} is in {catalog.name}.")
     return learned
 
 
@@ -296,17 +324,6 @@ def _example_text(example: ExampleValue, room: int) -> str:
     text = "; ".join(example.texts)
     room -= len(note)
     return (text if len(text) <= room else f"{text[: max(room - 1, 1)]}…") + note
-
-
-def has_failed(learned: Learned) -> bool:
-    """Return True if an attribute that was labeled got no rule, or one that does not return its labels.
-
-    An attribute whose labels all say "not on this page" needs none.
-    """
-    for reports in learned.reports.values():
-        if any(report.unfit or (report.rule is None and report.problems) for report in reports):
-            return True
-    return False
 
 
 def _list_problems(learned: Learned) -> Iterator[str]:

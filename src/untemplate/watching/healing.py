@@ -179,6 +179,19 @@ class _Outcome:
     old: str | None = None
 
 
+def _say_the_same(pages: Sequence[Page]) -> bool:
+    """Return True if several pages differ in nothing but numbers and addresses, such as the time of an error."""
+    return len(pages) > 1 and len({_words_of(page) for page in pages}) == 1
+
+
+def _words_of(page: Page) -> tuple[str, ...]:
+    words: list[str] = []
+    for node in page.nodes:
+        if "@" not in node.xpath:
+            words += filter(str.isalpha, node.text.split())
+    return tuple(words)
+
+
 class _SiteHealing:
     """The wrappers of a site while it heals: old ones at first, replaced or joined by new ones group by group."""
 
@@ -236,8 +249,14 @@ class _SiteHealing:
     # What becomes of a group
 
     def heal_group(self, group: _Group) -> None:
-        """Propose rules for the pages of a group, and adopt them if they pass the gate."""
+        """Propose rules for the pages of a group, and adopt them if they pass the gate.
+
+        If all pages of a new cluster say the same, the server is down or asks to log in. Then nothing changes:
+        repairing the old rules on such pages would lose them.
+        """
         pages = self._read_some(group.pages)
+        if group.cluster and _say_the_same(pages):
+            return
         outcome = self._propose_for_owner(group.owner, pages) if group.owner else None
         if group.cluster:
             outcome = self._propose_for_cluster(group.cluster, pages)
