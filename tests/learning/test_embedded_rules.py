@@ -110,3 +110,13 @@ def test_rules_with_data_survive_the_file() -> None:
     assert [record["title"] for record in again.extract(pages)] == ["Soup", "Stew", "Cake"]
     # The page does not show the author: the embedded value is all there is.
     assert again.extract_one(pages[1])["author"] == "Ann"
+
+
+def test_a_list_in_another_writing_is_learned_unless_the_page_shows_that_writing() -> None:
+    written = ["0.5 cup oil", "1 clove garlic", "8 tomatoes"]
+    labeled = labels("1", steps=["½ cup oil", "1 clove garlic", "8 tomatoes"])
+    data = recipe("Soup", recipeIngredient=written)
+    one = page("1", data, body="½ cup oil, 1 clove garlic, 8 tomatoes")
+    assert paths({one: labeled}) == {"steps": "ld+json Recipe.recipeIngredient"}
+    both = page("1", data, body="½ cup oil (0.5 cup oil), 1 clove garlic, 8 tomatoes")
+    assert paths({both: labeled}) == {}

@@ -95,7 +95,7 @@ def test_a_list_that_differs_from_a_doubtful_one_on_the_page_is_undecided(
     members = Selector("text()", (Feature("tag", 1, ("li",)),))
     doubts = tuple(Selector("text()", (Feature("tag", 1, (tag,)),)) for tag in committee)
     rule = Rule("steps", (members,), doubts, embedded=(EmbeddedSelector(STEPS),))
-    one = page("<li>leek<li>salt<p>oil<b>water</b>", steps=["leek", "oil"])
+    one = page("<li>leek<li>salt<p>oil</p><b>water</b>", steps=["leek", "oil"])
     matches = apply_wrapper(wrapper(rule), one, SCHEMA.attributes)["steps"]
     assert [match.text for match in matches] == ["leek", "oil"]
     assert (matches[0].confidence > UNDECIDED) is is_decided

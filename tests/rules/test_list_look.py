@@ -40,7 +40,7 @@ def test_sentences_are_longer_than_items() -> None:
 
 def test_a_look_says_what_is_between_labeled_members() -> None:
     labeled = members(f"<ol><li>{STEP}</li><p>Photo</p>loose<li>{STEP}</li></ol><h3>After</h3>")
-    assert describe_lists([labeled, []]) == ListLook(2, True, False, ("p", "text()"))
+    assert describe_lists([labeled, []]) == ListLook(2, True, False, ("p", "text()"), True)
 
 
 def test_hidden_and_wordless_things_between_members_do_not_count() -> None:
@@ -113,3 +113,12 @@ def test_looks_are_saved(look: ListLook, tmp_path: Path) -> None:
     rules = Rules(SCHEMA, (Wrapper("c1", (Signature((None,) * 8),), 1, "*", {"steps": rule}),))
     rules.save(tmp_path / "rules.json")
     assert Rules.load(tmp_path / "rules.json") == rules
+
+
+def test_sentences_are_not_items() -> None:
+    items = describe_lists([members("<ul><li>2 eggs</li><li>100 g sugar</li></ul>")])
+    assert not looks_alike(items, members(f"<ul><li>{STEP}</li><li>{STEP}</li></ul>"))
+    long_items = f"<ul><li>{STEP[:-1]}</li><li>{STEP[:-1]}</li></ul>"
+    assert looks_alike(items, members(long_items))
+    short_steps = describe_lists([members("<ul><li>Mix.</li><li>Bake.</li></ul>")])
+    assert looks_alike(short_steps, members(f"<ul><li>{STEP}</li><li>{STEP}</li></ul>"))

@@ -19,7 +19,9 @@ from untemplate.page.embedded_data import META, NAMING_KEYS, TYPED_SOURCES, Data
 from untemplate.page.locating import clean_value, letters_and_digits
 from untemplate.rules.embedded_selection import MAX_EMBEDDED_TEXT, embedded_texts
 from untemplate.rules.list_look import are_sentences
+from untemplate.rules.parsed_page import ParsedPage
 from untemplate.rules.rule import EmbeddedSelector
+from untemplate.rules.shown_lists import are_mostly_same
 from untemplate.schema import Attribute, Schema
 
 __all__ = ["learn_embedded"]
@@ -47,6 +49,18 @@ class _Wanted:
         if self.attribute.many or not self.keys:
             return found == self.keys
         return found[:1] == self.keys[:1]
+
+    def is_written_otherwise_by(self, selector: EmbeddedSelector) -> bool:
+        """Return True if a selector selects this list, with some members in a writing that the page does not show.
+
+        Where the page shows such a member in this writing, it may be a part of another value.
+        """
+        texts = embedded_texts(selector, self.page.embedded)
+        if not self.attribute.many or not are_mostly_same(texts, self.keys):
+            return False
+        page = ParsedPage(self.page.tree)
+        different = (text for text in texts if letters_and_digits(text) not in self.keys)
+        return not any(map(page.shows, different))
 
 
 @dataclass
@@ -102,16 +116,26 @@ def _find_wanted(labels: Sequence[Label], page: Page, schema: Schema) -> Iterato
 
 
 def _find_candidates(wanted: Sequence[_Wanted], unlabeled: Sequence[Page]) -> list[_Candidate]:
-    """Return the paths that fit most labeled pages, with what they select on unlabeled ones."""
+    """Return the paths that fit most labeled pages, with what they select on unlabeled ones.
+
+    If there is none, paths fit that select a list in another writing: they show where it is on a page.
+    """
     candidates = _make_candidates(wanted)
-    most = max((candidate.fits for candidate in candidates), default=0)
-    if 2 * most <= len(wanted):
-        return []
-    best = [candidate for candidate in candidates if candidate.fits == most]
+    best = _best_fitting(candidates, len(wanted))
+    if not best:
+        for candidate in candidates:
+            candidate.fits = sum(one.is_written_otherwise_by(candidate.selector) for one in wanted)
+        best = _best_fitting(candidates, len(wanted))
     labeled_values = {one.keys for one in wanted}
     for candidate in best:
         _try_on_pages(candidate, unlabeled, labeled_values)
     return best
+
+
+def _best_fitting(candidates: Sequence[_Candidate], pages: int) -> list[_Candidate]:
+    """Return the candidates that fit most pages, if those are more than half."""
+    most = max((candidate.fits for candidate in candidates), default=0)
+    return [candidate for candidate in candidates if candidate.fits == most] if 2 * most > pages else []
 
 
 def _make_candidates(wanted: Sequence[_Wanted]) -> list[_Candidate]:
@@ -237,8 +261,10 @@ class _ObjectValues:
         return DataPath(self.source, self.type, keys)
 
     def find_list(self, wanted: tuple[str, ...]) -> Iterator[EmbeddedSelector]:
-        """Yield selectors around the values that contain the first labeled one."""
-        starts = dict.fromkeys(keys for keys, text in self.keyed if wanted[0] in text and keys)
+        """Yield selectors around the values that contain the first labeled one, or are another."""
+        members = set(wanted)
+        found = (keys for keys, text in self.keyed if wanted[0] in text or text in members)
+        starts = dict.fromkeys(filter(None, found))
         for keys in list(starts)[:MAX_CANDIDATES]:
             for path, lines, skips_repeats in product(self._list_paths(keys), (False, True), (False, True)):
                 yield EmbeddedSelector(path, 0, lines, skips_repeats)

@@ -153,6 +153,7 @@ class ListLookSection(Section):
     of_sentences: bool = False
     has_titles: bool = False
     between: list[str] = []
+    is_punctuated: bool = False
 
 
 class RuleSection(Section):

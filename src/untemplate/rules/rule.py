@@ -297,12 +297,14 @@ class ListLook:
             members of their own, which a labeled list without titles does not show; titles between items are none.
         has_titles: True if some labeled member looks like a title itself.
         between: tags of what is between the labeled members, such as the caption of a picture.
+        is_punctuated: True if the members of some labeled list end as sentences do, however short they are.
     """
 
     members: int = 1
     of_sentences: bool = False
     has_titles: bool = False
     between: tuple[str, ...] = ()
+    is_punctuated: bool = False
 
     @property
     def excludes_titles(self) -> bool:
