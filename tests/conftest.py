@@ -21,6 +21,7 @@ MARKED_PATHS = {
     "benchmarks/": "data",
     "clustering/test_swde.py": "data",
     "catalog/test_killing.py": "slow",
+    "cli/test_month_of_a_fleet.py": "slow",
     "cli/test_records_command.py": "slow",
     "cli/test_train_and_label.py": "slow",
     "cli/test_watch_and_heal.py": "slow",
