@@ -150,10 +150,10 @@ def learn_crawl(
             reader = crawl.readers.get(host, _SpooledPages(file))
             site = _choose_name(known, host, crawl.names.get(host, host), schema)
             site_pages = Pages(f"pages of {site}", reader)
-            yield _learn_one_site(catalog, site, site_pages, labels_of.get(host, ()), schema, by, labeler)
+            yield _learn_host(catalog, site, site_pages, labels_of.get(host, ()), schema, by, labeler)
 
 
-def _learn_one_site(
+def _learn_host(
     catalog: Catalog,
     site: str,
     pages: Pages,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from untemplate.errors import PageError
 from untemplate.labeling.golden import Golden, ValueFinder
-from untemplate.page import Page, signature
+from untemplate.page import Page, index_pages, signature
 from untemplate.page.sameness import folded_words, same_values
 from untemplate.page.tags import read_tags
 from untemplate.page.traits import run_table
@@ -17,7 +17,15 @@ from untemplate.rules.applying import NOT_SHOWN, Match, apply_wrapper
 from untemplate.schema import Attribute, Schema
 from untemplate.watching.bellwethers import mean_confidence
 
-__all__ = ["Comparison", "Evidence", "PagePair", "compare_pages", "is_same_or_edited", "pair_bellwethers"]
+__all__ = [
+    "Comparison",
+    "Evidence",
+    "PagePair",
+    "compare_pages",
+    "is_outage",
+    "is_same_or_edited",
+    "pair_bellwethers",
+]
 
 PagePair = tuple[Bellwether | None, Page]
 """What is remembered of a page, if anything, and the page as it is now."""
@@ -260,3 +268,38 @@ def _still_present(golden: Golden, page: Page, schema: Schema) -> set[str]:
         if all(finder.find(text, schema.attributes[name].type) for text in texts):
             present.add(name)
     return present
+
+
+def is_outage(wrappers: Iterable[Wrapper], pages: Sequence[Page]) -> bool:
+    """Return True if pages all say the same, and most bellwethers among them show nothing that we remember.
+
+    Then the server is down or asks to log in.
+    """
+    if not _say_the_same(pages):
+        return False
+    fresh = index_pages(pages)
+    watched = showing = 0
+    for wrapper in wrappers:
+        for bellwether, page in pair_bellwethers(wrapper, fresh):
+            watched += 1
+            showing += bellwether is not None and _shows_golden_text(bellwether, page)
+    return 2 * showing < watched
+
+
+def _say_the_same(pages: Sequence[Page]) -> bool:
+    """Return True if several pages differ in nothing but numbers and addresses, such as the time of an error."""
+    return len(pages) > 1 and len({_letter_words(page) for page in pages}) == 1
+
+
+def _letter_words(page: Page) -> tuple[str, ...]:
+    words: list[str] = []
+    for node in page.nodes:
+        if "@" not in node.xpath:
+            words += filter(str.isalpha, node.text.split())
+    return tuple(words)
+
+
+def _shows_golden_text(bellwether: Bellwether, page: Page) -> bool:
+    """Return True if a remembered value is a complete text of the page. Its words in an address do not count."""
+    texts = {node.text for node in page.nodes}
+    return any(not texts.isdisjoint(values) for values in bellwether.golden.values())

@@ -25,7 +25,7 @@ from untemplate.learning import empty_wrapper, fit_wrapper, is_moderate, learn_s
 from untemplate.page import Page, index_pages
 from untemplate.rules import Wrapper
 from untemplate.schema import Schema
-from untemplate.watching.comparing import PagePair, compare_pages, pair_bellwethers
+from untemplate.watching.comparing import PagePair, compare_pages, is_outage, pair_bellwethers
 from untemplate.watching.renewing import Renewed, renew_bellwethers
 from untemplate.watching.repairing import (
     ClusterRepair,
@@ -179,19 +179,6 @@ class _Outcome:
     old: str | None = None
 
 
-def _say_the_same(pages: Sequence[Page]) -> bool:
-    """Return True if several pages differ in nothing but numbers and addresses, such as the time of an error."""
-    return len(pages) > 1 and len({_words_of(page) for page in pages}) == 1
-
-
-def _words_of(page: Page) -> tuple[str, ...]:
-    words: list[str] = []
-    for node in page.nodes:
-        if "@" not in node.xpath:
-            words += filter(str.isalpha, node.text.split())
-    return tuple(words)
-
-
 class _SiteHealing:
     """The wrappers of a site while it heals: old ones at first, replaced or joined by new ones group by group."""
 
@@ -251,11 +238,10 @@ class _SiteHealing:
     def heal_group(self, group: _Group) -> None:
         """Propose rules for the pages of a group, and adopt them if they pass the gate.
 
-        If all pages of a new cluster say the same, the server is down or asks to log in. Then nothing changes:
-        repairing the old rules on such pages would lose them.
+        Nothing changes where the server is down or asks to log in: repairing rules on such pages would lose them.
         """
         pages = self._read_some(group.pages)
-        if group.cluster and _say_the_same(pages):
+        if group.cluster and is_outage(self.rules.wrappers, pages):
             return
         outcome = self._propose_for_owner(group.owner, pages) if group.owner else None
         if group.cluster:
