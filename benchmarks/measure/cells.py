@@ -22,7 +22,7 @@ from untemplate.labeling.list_labels import LetterIndex
 from untemplate.lists import Row
 from untemplate.lists.cells import SEAM_FEATURES, find_seams
 from untemplate.lists.groups import drop_hidden_members
-from untemplate.lists.list_page import build_table
+from untemplate.lists.list_table import build_table
 from untemplate.page.locating import letters_and_digits
 
 # Of the weights: the strength of the prior. Of 0.3, 3 and 30 the best, five folds over sites.

@@ -12,7 +12,8 @@ from untemplate.lists.block_features import observe_page, observe_records
 from untemplate.lists.cells import CellFinder, Line, find_joined_rows, shipped_seam_weights
 from untemplate.lists.groups import Group
 from untemplate.lists.hcrf_blocks import BlockClasses
-from untemplate.lists.list_page import ColumnNamer, ListPage
+from untemplate.lists.list_page import ListPage
+from untemplate.lists.model_columns import ColumnNamer
 from untemplate.lists.scene import Scene, build_scene, content_type, mentioned_types
 
 WORDS = ("Amber", "Birch", "Cedar", "Dune", "Ember", "Fjord", "Grove", "Heath")

@@ -5,7 +5,8 @@ the main list, `cells` and `alignment` make rows of cells, and `column_names` na
 `vision_tree`. `list_page` runs it all.
 """
 
-from untemplate.lists.list_page import find_records, list_model
+from untemplate.lists.list_page import find_records
+from untemplate.lists.model_columns import list_model
 from untemplate.lists.rows import Row, Rows, cell_names
 
 __all__ = ["Row", "Rows", "cell_names", "find_records", "list_model"]

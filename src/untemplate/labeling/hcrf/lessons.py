@@ -23,7 +23,8 @@ from untemplate.lists.cells import shipped_seam_weights
 from untemplate.lists.groups import Group
 from untemplate.lists.hcrf import ANY_PAGES, ONE_VERTICAL, Hcrf, Prior, train_hcrf
 from untemplate.lists.hcrf_blocks import BlockClasses, ObservedBlocks, attributes_inside, true_classes
-from untemplate.lists.list_page import ListPage, build_table
+from untemplate.lists.list_page import ListPage
+from untemplate.lists.list_table import build_table
 from untemplate.lists.page_tree import Run
 from untemplate.lists.scene import Scene, build_scene
 from untemplate.lists.vision_tree import VisionTree
