@@ -177,3 +177,24 @@ def test_by_blocks(run: Run, folders: tuple[Path, Path], knowledge: Path, tmp_pa
     done = run("label", new, "--knowledge", knowledge, "--method", "hcrf", "-o", labels)
     assert done.returncode == 2
     assert "train it anew with --method hcrf" in done.stderr
+
+
+def test_several_sites_together(
+    run: Run, folders: tuple[Path, Path], knowledge: Path, tmp_path: Path
+) -> None:
+    sites, labels = tmp_path / "sites", tmp_path / "labels"
+    sites.mkdir()
+    for name in ("a", "b"):
+        (sites / name).symlink_to(folders[1], target_is_directory=True)
+    options = ("--together", "--knowledge", knowledge, "-k", "10", "-o", labels)
+    done = run("label", sites, *options)
+    assert done.returncode in (0, 1), done.stderr
+    assert "a: 10 pages" in done.stdout
+    assert sorted(path.name for path in labels.iterdir()) == ["a.jsonl", "b.jsonl"]
+    assert {label.source for label in read_labels(labels / "a.jsonl")} == {"auto"}
+    done = run("label", sites, *options, "--method", "seed+segments")
+    assert done.returncode == 2
+    assert "cannot label several sites together" in done.stderr
+    done = run("label", sites / "a", "--knowledge", knowledge, "-o", labels)
+    assert done.returncode == 2
+    assert "name a file in it" in done.stderr

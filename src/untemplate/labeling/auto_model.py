@@ -55,6 +55,10 @@ class AutoModel:
         """Return where the attributes are on pages of one template, by all evidence together."""
         return combine_findings(self.seed.find(pages, schema), EmbeddedLabeler(schema).find(pages))
 
+    def teach_together(self, sites: Sequence[Sequence[Page]], schema: Schema) -> list[AutoModel]:
+        """Return a model for each of several sites, which all teach each other."""
+        return [AutoModel(seed) for seed in self.seed.teach_together(sites, schema)]
+
     def save(self, folder: Path) -> None:
         """Write the files of the method "seed"."""
         self.seed.save(folder)
