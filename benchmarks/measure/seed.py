@@ -209,9 +209,7 @@ def label_alone(knowledge: Knowledge, targets: Sequence[Target]) -> Iterator[lis
 
 def label_together(knowledge: Knowledge, targets: Sequence[Target]) -> Iterator[list[Label]]:
     """Yield the labels of each site; all of them teach each other."""
-    assert isinstance(knowledge.model, SeedModel)
-    sites = [target.labeled for target in targets]
-    for findings in knowledge.model.find_together(sites, knowledge.schema):
+    for findings in knowledge.find_together([target.labeled for target in targets]):
         yield as_labels(findings)
 
 

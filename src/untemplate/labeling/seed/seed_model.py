@@ -29,7 +29,7 @@ from untemplate.labeling.nodes.fields import Examples, all_values, locate_exampl
 from untemplate.labeling.seed.attribute_model import NAME_ONLY, AttributeModel, PartModel, learn_attribute
 from untemplate.labeling.seed.field_ranking import BestField, Rankers, find_best_fields, load_rankers
 from untemplate.labeling.seed.site_fields import PARTS, PROFILE, SiteFields
-from untemplate.labeling.site_templates import find_in_rounds, find_on_site, split_templates
+from untemplate.labeling.site_templates import find_in_rounds, split_templates
 from untemplate.page import Page
 from untemplate.page.arrays import Ints
 from untemplate.schema import Schema
@@ -37,8 +37,8 @@ from untemplate.schema import Schema
 __all__ = ["SeedModel", "Vote", "Votes"]
 
 # Attributes with a lower confidence count as not found. On fields of SWDE with one seed site, and rankers that saw
-# other verticals only, this loses 2.6 % of what is right and reports 30 % of the attributes that were taken off a site;
-# when sites teach each other, 1.3 % and 29 %. At 0.1 it is 1.6 % and 46 %, at 0.3 4.1 % and 20 %.
+# other verticals only, this loses 2.6 % of what is right and reports 30 % of the attributes that were taken off a
+# site; when sites teach each other, 1.3 % and 29 %. At 0.1 it is 1.6 % and 46 %, at 0.3 4.1 % and 20 %.
 MIN_CONFIDENCE = 0.2
 # Findings above this confidence on unlabeled sites teach other sites, and this many sites teach an attribute at most:
 # the surest ones. More teachers make the mean evidence hardly better, and each costs time on every new site.
@@ -118,8 +118,8 @@ class SeedModel:
         model = cls(_learn_attributes(examples), rankers)
         return model.taught_by([model.learn_votes(pages, schema) for pages in unlabeled])
 
-    def find_together(self, sites: Sequence[Sequence[Page]], schema: Schema) -> list[list[Finding]]:
-        """Return the findings on each of several sites of a vertical, which all teach each other.
+    def teach_together(self, sites: Sequence[Sequence[Page]], schema: Schema) -> list[SeedModel]:
+        """Return a model for each of several sites of a vertical, which all teach each other.
 
         What is surely found on a site is evidence on all other sites, never on the site itself. This helps most
         with a single seed site, since new sites have more in common with each other than with one of them.
@@ -129,14 +129,10 @@ class SeedModel:
             schema: The attributes to find.
 
         Returns:
-            For each site, a finding for each attribute in the order of the schema.
+            For each site, this model and what the other sites taught.
         """
         votes = [self.learn_votes(pages, schema) for pages in sites]
-        findings = []
-        for number, pages in enumerate(sites):
-            others = [vote for other, vote in enumerate(votes) if other != number]
-            findings.append(find_on_site(self.taught_by(others), pages, schema))
-        return findings
+        return [self.taught_by([*votes[:number], *votes[number + 1 :]]) for number in range(len(sites))]
 
     def learn_votes(self, pages: Sequence[Page], schema: Schema) -> Votes:
         """Return what a site that nobody labeled teaches: a model of each attribute that is surely found on it.
