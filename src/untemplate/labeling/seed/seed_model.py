@@ -37,9 +37,9 @@ from untemplate.schema import Schema
 __all__ = ["SeedModel", "Vote", "Votes"]
 
 # Attributes with a lower confidence count as not found. On fields of SWDE with one seed site, and rankers that saw
-# other verticals only, this loses 2.6 % of what is right and reports 30 % of the attributes that were taken off a
-# site; when sites teach each other, 1.3 % and 29 %. At 0.1 it is 1.6 % and 46 %, at 0.3 4.1 % and 20 %.
-MIN_CONFIDENCE = 0.2
+# other verticals only, this loses 2.2 % of what is right and reports 43 % of the attributes that were taken off a
+# site; when sites teach each other, 1.8 % and 44 %. At 0.2 it is 3.8 % and 26 %, and 1.9 % and 25 % together.
+MIN_CONFIDENCE = 0.1
 # Findings above this confidence on unlabeled sites teach other sites, and this many sites teach an attribute at most:
 # the surest ones. More teachers make the mean evidence hardly better, and each costs time on every new site.
 MIN_TEACHING_CONFIDENCE, MAX_TEACHERS = 0.7, 10
