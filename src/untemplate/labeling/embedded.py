@@ -17,7 +17,7 @@ from untemplate.labeling.label import Label
 from untemplate.page import Page
 from untemplate.page.embedded_data import META, NAMING_KEYS, TYPED_SOURCES, DataObject, DataPath
 from untemplate.page.locating import letters_and_digits
-from untemplate.rules.embedded_selection import embedded_texts
+from untemplate.rules.embedded_values import embedded_texts
 from untemplate.rules.parsed_page import ParsedPage
 from untemplate.rules.rule import EmbeddedSelector
 from untemplate.schema import Attribute, Schema
