@@ -18,6 +18,7 @@ from untemplate.browser import find_chromium
 from untemplate.demo import make_site
 from untemplate.layout import ChromiumLayout, EstimatedLayout
 from untemplate.layout.chromium import MAX_ELEMENTS, marked_html
+from untemplate.sources.assets import NO_ASSETS
 
 pytest.importorskip("playwright", reason="Playwright is not installed: pip install 'untemplate[render]'")
 needs_chromium = pytest.mark.skipif(not find_chromium(), reason="no Chromium: apt-get install chromium")
@@ -156,7 +157,7 @@ def test_without_playwright_it_names_the_extra(monkeypatch: pytest.MonkeyPatch) 
 def test_marked_html_leaves_the_page_as_it_is() -> None:
     page = Page(html=HTML)
     before = etree.tostring(page.tree)
-    html = marked_html(page)
+    html = marked_html(page, NO_ASSETS)
     assert etree.tostring(page.tree) == before
     marks = [element.get("data-ut") for element in Page(html=html).tree.iter("*")]
     assert marks == [str(number) for number in range(len(marks))]

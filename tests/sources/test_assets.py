@@ -11,7 +11,7 @@ from untemplate.catalog import Catalog
 from untemplate.extraction import Rules
 from untemplate.page import Page
 from untemplate.schema import Schema
-from untemplate.web.assets import FolderAssets, NoAssets, WarcAssets, find_assets
+from untemplate.sources.assets import FolderAssets, NoAssets, WarcAssets, find_assets
 from untemplate.web.server import make_frame_app
 from untemplate.web.workspace import Workspace
 
