@@ -22,7 +22,7 @@ from untemplate.rules.parsed_page import ParsedPage
 from untemplate.rules.rule import EmbeddedSelector
 from untemplate.schema import Attribute, Schema
 
-__all__ = ["EmbeddedLabeler", "label_by_embedded"]
+__all__ = ["EmbeddedLabeler", "find_data_path", "label_by_embedded"]
 
 SOURCE = "embedded"
 
@@ -111,7 +111,7 @@ class _NamedValues:
 
     def _read_object(self, source: str, data_object: DataObject) -> Iterator[tuple[str, _Readings]]:
         for attribute in self.schema.attributes.values():
-            if path := _find_path(source, data_object, attribute):
+            if path := find_data_path(source, data_object, attribute):
                 ways = _ways_to_read(path, attribute)
                 readings = [_read_texts(selector, self.page, attribute) for selector in ways]
                 if any(readings):
@@ -155,7 +155,7 @@ class _NamedValues:
         return {letters_and_digits(node.text) for node in self.page.nodes if node.kind in ("@src", "@href")}
 
 
-def _find_path(source: str, data_object: DataObject, attribute: Attribute) -> DataPath | None:
+def find_data_path(source: str, data_object: DataObject, attribute: Attribute) -> DataPath | None:
     """Return where an object has an attribute: the shortest path with the first of its names that there is.
 
     The name may be of a property of the object or of one inside it, such as `offers.price`.
