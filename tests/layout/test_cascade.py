@@ -8,11 +8,8 @@ from lxml import etree
 
 from untemplate import Page
 from untemplate.layout.cascade import (
-    BESIDE,
-    BLOCK,
-    INLINE,
-    NONE,
     ROOT_STYLE,
+    Display,
     Style,
     StyleContext,
     compute_style,
@@ -220,24 +217,26 @@ def compute(css: str, parent: Style = ROOT_STYLE) -> Style:
 @pytest.mark.parametrize(
     ("css", "display"),
     [
-        ("", INLINE),
-        ("display: NONE", NONE),
-        ("display: none; display: block", BLOCK),
-        ("display: none !important; display: block", NONE),
-        ("display: list-item", BLOCK),
-        ("display: table-cell", BESIDE),
-        ("display: block; float: left", BESIDE),
-        ("float: none", INLINE),
-        ("float: right; display: none", NONE),
+        ("", Display.INLINE),
+        ("display: NONE", Display.NONE),
+        ("display: none; display: block", Display.BLOCK),
+        ("display: none !important; display: block", Display.NONE),
+        ("display: list-item", Display.BLOCK),
+        ("display: table-cell", Display.BESIDE),
+        ("display: block; float: left", Display.BESIDE),
+        ("float: none", Display.INLINE),
+        ("float: right; display: none", Display.NONE),
     ],
 )
-def test_display(css: str, display: int) -> None:
+def test_display(css: str, display: Display) -> None:
     assert compute(css).display == display
 
 
 def test_children_of_a_flex_box_are_beside_each_other_unless_it_is_a_column() -> None:
-    assert compute("display: block", compute("display: flex")).display == BESIDE
-    assert compute("display: block", compute("display: flex; flex-direction: column")).display == BLOCK
+    assert compute("display: block", compute("display: flex")).display == Display.BESIDE
+    assert (
+        compute("display: block", compute("display: flex; flex-direction: column")).display == Display.BLOCK
+    )
 
 
 @pytest.mark.parametrize(
@@ -264,7 +263,7 @@ def test_fonts_and_visibility_are_inherited_and_margins_are_not() -> None:
     parent = compute("font: bold 20px serif; visibility: hidden; margin: 5px; display: none")
     style = compute("", parent)
     assert (style.font_size, style.font_weight, style.is_visible) == (20, 700, False)
-    assert (style.margin_top, style.indent, style.display) == (0, 0, INLINE)
+    assert (style.margin_top, style.indent, style.display) == (0, 0, Display.INLINE)
     assert compute("visibility: visible", parent).is_visible
 
 

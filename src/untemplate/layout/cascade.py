@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from enum import IntEnum
 from functools import cached_property, lru_cache
 from importlib.resources import files
 from itertools import chain
@@ -28,11 +29,11 @@ from untemplate.layout.boxes import VIEWPORT
 from untemplate.page import Page
 from untemplate.sources.assets import Assets, page_styles
 
-__all__ = ["ROOT_STYLE", "Style", "StyleContext", "load_style_sheet", "media_applies", "parse_length"]
+__all__ = ["ROOT_STYLE", "Display", "Style", "StyleContext", "load_style_sheet", "parse_length"]
 
-# How an element takes part in the page. Plain numbers, since the estimate compares them for every element. Inline
-# blocks, floats, table cells and items of a flex box are BESIDE others; a TABLE or its row is as wide as its content.
-NONE, INLINE, BLOCK, BESIDE, BREAK, TABLE = range(6)
+# How an element takes part in the page. Inline blocks, floats, table cells and items of a flex box are BESIDE others;
+# a TABLE or its row is a block that is as wide as its content.
+Display = IntEnum("Display", "NONE INLINE BLOCK BESIDE TABLE", start=0)
 
 #: pairs of property and value, in lower case, with shorthands expanded
 Declared = tuple[tuple[str, str], ...]
@@ -44,15 +45,15 @@ PROPERTIES: Final = frozenset(
         *("margin", "margin-top", "margin-bottom", "margin-left", "padding", "padding-left"),
     }
 )
-_TABLES = ("table", "table-row", "table-row-group", "table-header-group", "table-footer-group")
 # Other values mean a block, such as list items and flex boxes.
 _DISPLAYS = {
-    **dict.fromkeys(_TABLES, TABLE),
-    **dict.fromkeys(("inline-block", "inline-flex", "inline-grid", "inline-table", "table-cell"), BESIDE),
-    "none": NONE,
-    "inline": INLINE,
-    "contents": INLINE,
-    "-line-break": BREAK,
+    **dict.fromkeys(("table", "table-row", "table-row-group"), Display.TABLE),
+    **dict.fromkeys(
+        ("inline-block", "inline-flex", "inline-grid", "inline-table", "table-cell"), Display.BESIDE
+    ),
+    "none": Display.NONE,
+    "inline": Display.INLINE,
+    "contents": Display.INLINE,
 }
 _FONT_SIZES = {"xx-small": "9px", "x-small": "10px", "small": "13px", "medium": "16px", "large": "18px"}
 _FONT_SIZES |= {"x-large": "24px", "xx-large": "32px", "smaller": "83.333%", "larger": "120%"}
@@ -61,26 +62,20 @@ _WORD_TOKENS = frozenset({"ident", "dimension", "percentage", "number"})
 _BOLD = frozenset({"bold", "bolder", "600", "700", "800", "900"})
 # Which value of a margin or padding is for top, bottom and left, by how many values there are.
 _SIDES = {1: (0, 0, 0), 2: (0, 0, 1), 3: (0, 2, 1), 4: (0, 2, 3)}
-_LENGTH = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))(px|pt|pc|em|rem|ex|in|cm|mm|vw|%|)")
+_LENGTH = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+))(px|pt|pc|em|rem|ex|in|vw|%|)")
 _PIXELS = {"": 1.0, "px": 1.0, "pt": 4 / 3, "pc": 16.0, "rem": 16.0, "in": 96.0, "vw": VIEWPORT / 100}
-_PIXELS |= {"cm": 96 / 2.54, "mm": 96 / 25.4}
 # Pixels. Pages may declare any number; lengths and font sizes stay below these.
-MAX_LENGTH = 20_000.0
-MAX_FONT_SIZE = 200.0
+MAX_LENGTH, MAX_FONT_SIZE = 20_000.0, 200.0
 # Tokens of a value that are read. `font` is the longest, and its families do not matter.
 MAX_TOKENS = 20
 
 # Limits for hostile style sheets: rules kept, compounds in a selector, levels of nested @media.
-MAX_RULES = 20_000
-MAX_COMPOUNDS = 20
-MAX_NESTING = 5
+MAX_RULES, MAX_COMPOUNDS, MAX_NESTING = 20_000, 20, 5
 # Contexts that a style sheet remembers, and characters read of a style attribute.
-MAX_CONTEXTS = 20_000
-MAX_STYLE_ATTRIBUTE = 2_000
+MAX_CONTEXTS, MAX_STYLE_ATTRIBUTE = 20_000, 2_000
 # Tests and steps to surrounding elements that matching may take for each context, on average.
 MAX_STEPS = 300
 
-_NESTING_RULES = frozenset({"layer", "media", "supports"})
 _PSEUDO_CLASSES = frozenset({"active", "any-link", "focus", "hover", "link", "root", "target", "visited"})
 _WITH_ARGUMENTS = (parser.NegationSelector, parser.MatchesAnySelector, parser.SpecificityAdjustmentSelector)
 _SIMPLE = (parser.LocalNameSelector, parser.IDSelector, parser.ClassSelector, *_WITH_ARGUMENTS)
@@ -98,7 +93,7 @@ _BROWSER, _PAGE, _ATTRIBUTE = range(3)  # where declarations come from; later on
 class Style:
     """The computed style of an element; lengths are CSS pixels."""
 
-    display: int = INLINE
+    display: Display = Display.INLINE
     is_visible: bool = True
     font_size: float = 16.0
     #: 400 is normal, 700 is bold
@@ -111,7 +106,7 @@ class Style:
     is_flex_row: bool = False
 
 
-ROOT_STYLE = Style(display=BLOCK)
+ROOT_STYLE = Style(display=Display.BLOCK)
 
 
 def compute_style(parent: Style, declared: Iterable[tuple[str, str]]) -> Style:
@@ -126,7 +121,7 @@ def compute_style(parent: Style, declared: Iterable[tuple[str, str]]) -> Style:
     indent = _margin(values, "margin-left", font_size) + _margin(values, "padding-left", font_size)
     visibility = values.get("visibility", "inherit")
     weight = values.get("font-weight", "inherit")
-    is_flex = values.get("display", "").endswith("flex")
+    is_column = values.get("flex-direction", "").startswith("column")
     return Style(
         display=_display(values, parent),
         is_visible=parent.is_visible if visibility == "inherit" else visibility == "visible",
@@ -135,7 +130,7 @@ def compute_style(parent: Style, declared: Iterable[tuple[str, str]]) -> Style:
         margin_top=_margin(values, "margin-top", font_size),
         margin_bottom=_margin(values, "margin-bottom", font_size),
         indent=max(0.0, indent),
-        is_flex_row=is_flex and not values.get("flex-direction", "").startswith("column"),
+        is_flex_row=values.get("display", "").endswith("flex") and not is_column,
     )
 
 
@@ -155,11 +150,13 @@ def parse_length(value: str, font_size: float = 16.0, percent_of: float = 0.0) -
     return max(-MAX_LENGTH, min(MAX_LENGTH, number))
 
 
-def _display(values: Mapping[str, str], parent: Style) -> int:
+def _display(values: Mapping[str, str], parent: Style) -> Display:
     """Return how an element is displayed; floats and the items of a flex box are beside their neighbors."""
-    display = _DISPLAYS.get(values.get("display", "inline"), BLOCK)
+    display = _DISPLAYS.get(values.get("display", "inline"), Display.BLOCK)
     is_beside = parent.is_flex_row or values.get("float") in ("left", "right")
-    return BESIDE if is_beside and display in (INLINE, BLOCK, TABLE) else display
+    return (
+        Display.BESIDE if is_beside and display in (Display.INLINE, Display.BLOCK, Display.TABLE) else display
+    )
 
 
 def _font_size(value: str, parent: float) -> float:
@@ -293,8 +290,10 @@ class StyleSheet:
             if len(self._contexts) >= MAX_CONTEXTS:
                 self._contexts.clear()
             self._last_number += 1
-            names = (element.tag, id_, classes, dict(attributes))
-            self._contexts[key] = context = StyleContext(self, self._last_number, parent, *names)
+            context = StyleContext(
+                self, self._last_number, parent, element.tag, id_, classes, dict(attributes)
+            )
+            self._contexts[key] = context
             context.style = self._style(context)
         return self._contexts[key]
 
@@ -324,11 +323,9 @@ def load_style_sheet(page: Page, assets: Assets) -> StyleSheet:
 
     Style sheets are cached: pages with the same ones share the parsed rules and the contexts.
     """
-    sheets: list[str] = []
-    for element, css in page_styles(page, assets):
-        if media_applies(element.get("media", "")) and _parse_rules(css):
-            sheets.append(css)
-    return _style_sheet(tuple(sheets))
+    styles = page_styles(page, assets)
+    sheets = [css for element, css in styles if media_applies(element.get("media", ""))]
+    return _style_sheet(tuple(filter(_parse_rules, sheets)))
 
 
 def media_applies(query: str) -> bool:
@@ -394,7 +391,7 @@ def _select_rules(rules: Iterable[ast.Node], nesting: int = 0) -> Iterator[ast.Q
 
 def _at_rule_applies(rule: ast.AtRule) -> bool:
     """Return whether the rules inside `@media`, `@supports` or `@layer` apply; other at-rules contain none."""
-    if rule.content is None or rule.lower_at_keyword not in _NESTING_RULES:
+    if rule.content is None or rule.lower_at_keyword not in ("layer", "media", "supports"):
         return False
     try:
         prelude = tinycss2.serialize(rule.prelude).strip().lower()

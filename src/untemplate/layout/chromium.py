@@ -85,17 +85,15 @@ async def _measure_pages(layout: ChromiumLayout, executable: str, pages: Sequenc
                 browser = browser or await start_offline_tab(playwright, executable, VIEWPORT)
                 measured = await asyncio.wait_for(_measure(browser, html), layout.timeout)
                 results.append(read_boxes(page, measured))
-                continue
             except PageError as error:
                 results.append(Boxes.blank(page, str(error)))
-                continue
-            except TimeoutError:
-                reason = f"Chromium took too long: a page may take {layout.timeout:g} seconds"
-            except Error as error:
-                reason = f"Chromium failed: {squeeze(error.message)[:200]}"
-            results.append(Boxes.blank(page, reason))
-            await close_browser(browser)
-            browser = None
+            except (TimeoutError, Error) as error:
+                too_slow = f"Chromium took too long: a page may take {layout.timeout:g} seconds"
+                is_slow = isinstance(error, TimeoutError)
+                reason = too_slow if is_slow else f"Chromium failed: {squeeze(str(error))[:200]}"
+                results.append(Boxes.blank(page, reason))
+                await close_browser(browser)
+                browser = None
         await close_browser(browser)
     return results
 
@@ -121,9 +119,8 @@ def marked_html(page: Page, assets: Assets) -> str:
     copied = deepcopy(root)
     elements = zip(root.iter(etree.Element), copied.iter(etree.Element), strict=True)
     for number, (original, element) in enumerate(elements):
-        if original.tag in ("style", "link"):
-            css = styles.get(original, "")
-            element.tag, element.text = "style", css.replace("</", "<\\/")
+        if original.tag == "style" or original in styles:
+            element.tag, element.text = "style", styles.get(original, "").replace("</", "<\\/")
         _remove_loading(element)
         element.set(MARK, str(number))
     for comment in copied.iter(etree.Comment, etree.ProcessingInstruction):
@@ -149,10 +146,8 @@ def read_boxes(page: Page, measured: Any) -> Boxes:
     boxes = Boxes.blank(page)
     for number, *place, size, weight, shown in measured["elements"]:
         if not boxes.visible[number]:  # broken markup makes browsers repeat an element: the first one counts
-            boxes.elements[number] = place
-            boxes.font_size[number] = size
-            boxes.font_weight[number] = weight
-            boxes.visible[number] = bool(shown)
+            boxes.elements[number], boxes.visible[number] = place, bool(shown)
+            boxes.font_size[number], boxes.font_weight[number] = size, weight
     places: defaultdict[tuple[str, int], list[list[float]]] = defaultdict(list)
     for start, number, *place in reversed(measured["texts"]):
         places[_text_key(start), number].append(place)

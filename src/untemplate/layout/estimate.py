@@ -14,18 +14,7 @@ from lxml import etree
 
 from untemplate.errors import PageError
 from untemplate.layout.boxes import IMAGE, VIEWPORT, Boxes
-from untemplate.layout.cascade import (
-    BESIDE,
-    BLOCK,
-    BREAK,
-    NONE,
-    ROOT_STYLE,
-    TABLE,
-    Style,
-    StyleContext,
-    load_style_sheet,
-    parse_length,
-)
+from untemplate.layout.cascade import ROOT_STYLE, Display, Style, StyleContext, load_style_sheet, parse_length
 from untemplate.page import Page
 from untemplate.sources.assets import NO_ASSETS, Assets
 
@@ -102,6 +91,8 @@ class _Placed:
     pen: float = 0.0
     #: height of the open line; 0 if it is empty
     line: float = 0.0
+    #: blank pixels above the line, left by margins; the next margin shares them
+    space: float = 0.0
     #: of a table row: its cells that are not placed yet
     cells_left: int = 0
 
@@ -112,47 +103,43 @@ class _Placed:
 
     def start(self, block: _Placed) -> None:
         """Start it below what is in a block, or beside that if there is room; inline elements just continue."""
-        display = self.style.display
-        if display == BREAK:
-            block.line = block.line or LINE * self.style.font_size
-            self.include((block.pen, block.y, block.pen, block.y + block.line))
+        if self.style.display in (Display.BLOCK, Display.TABLE):
             block.end_line()
-        elif display in (BLOCK, TABLE):
-            block.end_line()
-            block.y += self.style.margin_top
-            self.start_block(block.pen, block.right, block.y)
-        elif display == BESIDE:
+            block.leave_margin(self.style.margin_top)
+            self.start_block(block.pen, block.right, block.y, block.space)
+        elif self.style.display == Display.BESIDE:
             right = block.right
             if block.cells_left > 0:  # the cells of a row share its width, so none of them is below another
                 right = block.pen + max(MIN_TEXT_ROOM, (right - block.pen) / block.cells_left)
                 block.cells_left -= 1
             elif right - block.pen < MIN_BESIDE_ROOM:
                 block.end_line()
-            self.start_block(block.pen, right, block.y)
+            self.start_block(block.pen, right, block.y, 0.0)
 
-    def start_block(self, left: float, right: float, y: float) -> None:
+    def start_block(self, left: float, right: float, y: float, space: float) -> None:
         """Make it a block between two edges, from y on."""
         self.around = None
         self.left = self.pen = min(left + self.style.indent, right)
-        self.right = right
+        self.right, self.space = right, space
         self.top = self.y = y
 
     def end_block(self, block: _Placed) -> None:
         """End it, and go on below it or beside it."""
         self.end_line()
-        right = self.right
-        if self.style.display != BLOCK:
+        right, bottom = self.right, max(self.top, self.y - self.space)
+        if self.style.display != Display.BLOCK:
             right = self.edges[2] if self.edges else self.left
-        self.edges = self.left - self.style.indent, self.top, right, self.y
-        if self.style.display == BESIDE:
+        self.edges = self.left - self.style.indent, self.top, right, bottom
+        if self.style.display == Display.BESIDE:
             block.pen = right + BLANK * self.style.font_size
-            block.line = max(block.line, self.y - self.top)
+            block.line = max(block.line, bottom - self.top)
         else:
-            block.y = self.y + self.style.margin_bottom
+            block.y, block.space = self.y, self.space
+            block.leave_margin(self.style.margin_bottom)
 
     def place_image(self, block: _Placed, width: float, height: float) -> None:
         """Place it as an image or a control in the open line, or in a line of its own."""
-        is_block = self.style.display == BLOCK
+        is_block = self.style.display == Display.BLOCK
         if is_block or block.pen + width > block.right:
             block.end_line()
         self.include((block.pen, block.y, block.pen + width, block.y + height))
@@ -163,9 +150,16 @@ class _Placed:
 
     def end_line(self) -> None:
         """Go on below the open line."""
-        self.y += self.line
-        self.line = 0.0
+        if self.line:
+            self.y += self.line
+            self.line = self.space = 0.0
         self.pen = self.left
+
+    def leave_margin(self, margin: float) -> None:
+        """Leave a margin; margins that meet overlap."""
+        added = max(0.0, margin - self.space)
+        self.y += added
+        self.space += added
 
     def include(self, edges: Edges) -> None:
         """Extend it by a text, an image or the content of an element inside."""
@@ -191,7 +185,7 @@ class _Flow:
         self._texts: dict[int, Edges] = {}
         self._placed: list[_Placed] = []
         root = _Placed(ROOT_STYLE)
-        root.start_block(0.0, float(VIEWPORT), 0.0)
+        root.start_block(0.0, float(VIEWPORT), 0.0, 0.0)
         self._open = [root]
 
     def open(self, element: etree._Element) -> None:
@@ -206,7 +200,7 @@ class _Flow:
     def _start(self, inner: _Placed, element: etree._Element, parent: _Placed) -> None:
         context = self._sheet.context(element, parent.context)
         inner.style = context.style
-        if inner.style.display == NONE:
+        if inner.style.display == Display.NONE:
             return
         inner.is_visible = inner.style.is_visible
         if element.tag in REPLACED_SIZES:

@@ -17,6 +17,7 @@ from lxml import etree
 
 from untemplate.errors import PageError
 from untemplate.page import Page
+from untemplate.sources.html_sniffing import has_html_suffix
 from untemplate.sources.stream import open_stream
 from untemplate.sources.warc import WarcRecord, decode_record_body, parse_http_headers, read_responses
 
@@ -28,6 +29,7 @@ __all__ = [
     "NoAssets",
     "WarcAssets",
     "find_assets",
+    "find_saved_files",
     "page_styles",
 ]
 
@@ -81,6 +83,14 @@ def find_assets(source: str | None) -> Assets:
     if path.is_dir():
         return FolderAssets(path)
     return WarcAssets(path) if _is_warc(path) else NoAssets()
+
+
+def find_saved_files(source: str) -> Assets:
+    """Return the files beside the pages of a folder, or beside a single page; other sources have none."""
+    path = Path(source)
+    if path.is_dir():
+        return FolderAssets(path)
+    return FolderAssets(path.parent) if path.is_file() and has_html_suffix(path.name) else NO_ASSETS
 
 
 def _is_warc(path: Path) -> bool:
