@@ -76,7 +76,7 @@ MAX_CONTEXTS, MAX_STYLE_ATTRIBUTE = 20_000, 2_000
 # Tests and steps to surrounding elements that matching may take for each context, on average.
 MAX_STEPS = 300
 
-_PSEUDO_CLASSES = frozenset({"active", "any-link", "focus", "hover", "link", "root", "target", "visited"})
+_PSEUDO_CLASSES = re.compile("active|any-link|focus(-visible|-within)?|hover|link|root|target|visited")
 _WITH_ARGUMENTS = (parser.NegationSelector, parser.MatchesAnySelector, parser.SpecificityAdjustmentSelector)
 _SIMPLE = (parser.LocalNameSelector, parser.IDSelector, parser.ClassSelector, *_WITH_ARGUMENTS)
 _FOR_SCREENS = re.compile("screen|all|width")
@@ -423,7 +423,7 @@ def _is_supported_part(part: Any) -> bool:
     if isinstance(part, parser.CombinedSelector):
         return part.combinator in {" ", ">"}
     if isinstance(part, parser.PseudoClassSelector):
-        return part.name in _PSEUDO_CLASSES
+        return _PSEUDO_CLASSES.fullmatch(part.name) is not None
     if isinstance(part, parser.AttributeSelector):
         return part.namespace in {""}
     return isinstance(part, _SIMPLE)
