@@ -247,7 +247,7 @@ def _label_segments(
         attributes.setdefault(selected[name], []).append(name)
     for segment in site.segments:
         for name in attributes.get(segment.id, ()):
-            for leaf in _leaves_of(segment.leaves, _column(scores, name), likely, name, name in many):
+            for leaf in _choose_leaves(segment.leaves, _column(scores, name), likely, name, name in many):
                 labels[leaf] = name
     return labels
 
@@ -257,7 +257,7 @@ def _column(scores: LeafScores, name: str) -> Floats:
     return chances
 
 
-def _leaves_of(leaves: range, chances: Floats, likely: Sequence[str], name: str, many: bool) -> list[int]:
+def _choose_leaves(leaves: range, chances: Floats, likely: Sequence[str], name: str, many: bool) -> list[int]:
     """Return the leaves of a segment that get an attribute."""
     if not leaves:
         return []
