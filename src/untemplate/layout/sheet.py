@@ -199,11 +199,14 @@ def _selector_names_of(element: etree._Element) -> list[str]:
 def load_style_sheet(root: etree._Element) -> StyleSheet:
     """Return the rules of a page's style elements together with those of browsers.
 
+    Those in `noscript` are for browsers without scripts: they often hide what a script would fill.
     Style sheets are cached: pages with the same ones share the parsed rules and the contexts.
     """
     left = MAX_CSS
     sheets: list[str] = []
     for element in root.iter("style"):
+        if next(element.iterancestors("noscript"), None) is not None:
+            continue
         if (css := element.text) and media_applies(element.get("media", "")):
             sheets.append(css[:left])
             left -= len(sheets[-1])
