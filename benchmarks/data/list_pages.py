@@ -15,7 +15,8 @@ from benchmarks.data.courts import court_pages
 from benchmarks.data.swde import VERTICALS, Score, chosen_sites, unpacked
 from untemplate import Page
 from untemplate.layout import EstimatedLayout
-from untemplate.lists.group_scores import GROUP_FEATURES
+from untemplate.lists import Row
+from untemplate.lists.group_scores import GROUP_FEATURES, score_groups
 from untemplate.lists.groups import Group, drop_hidden_members
 from untemplate.lists.list_page import ListPage
 from untemplate.page import visible_text
@@ -76,6 +77,14 @@ class Sheet:
     def perfect(self) -> float:
         """The score of the true records themselves: below 1 if the cells of a record all occur in another one."""
         return len(hits(["|".join(row) for row in self.records], self.records)) / len(self.records)
+
+    def rows(self, weights: Doubles) -> list[Row]:
+        """What is found with these weights."""
+        return self.found.rows(self.best_group(weights), 1.0)
+
+    def best_group(self, weights: Doubles) -> Group:
+        """The group that is chosen with these weights."""
+        return self.found.groups[int(np.argmax(score_groups(self.found.features, weights)))]
 
     def _score(self, group: Group, texts: Sequence[str]) -> Score:
         end = self.found.tree.end

@@ -42,12 +42,13 @@ class PageHints:
     """
 
     def __init__(self, page: Page, tree: PageTree, words: Sequence[frozenset[str]]) -> None:
-        links = {row: tree.elements[row].get("href", "") for row in np.flatnonzero(tree.has_tag({"a"})).tolist()}
+        links = {
+            row: tree.elements[row].get("href", "") for row in np.flatnonzero(tree.has_tag({"a"})).tolist()
+        }
         is_document = np.zeros(len(tree), np.bool_)
         is_document[[row for row, address in links.items() if _DOCUMENT.search(address)]] = True
-        #: links to documents; fields to choose from or to fill in; elements; items that the page's data declare
+        #: links to documents; elements; items that the page's data declare
         self.documents = _count(is_document)
-        self.controls = _count(tree.has_tag({"select", "textarea", "label"}))
         self.elements = _count(~tree.has_tag({TEXT}))
         self.declared = _count(_find_declared(page, tree, links))
         #: the rows around links to further pages: the parents of parts named pagination, pager and the like

@@ -70,6 +70,7 @@ MAX_ROWS = 300_000
 TOO_LARGE = "page shows {:,} elements and texts: records are looked for among {:,} at most"
 # Paths of texts that are not in the tree: those that only browsers without scripts show, and those of the head.
 _UNSHOWN_PATH = re.compile(r"/(head|noscript)[/\[]")
+_NO_DIGITS = str.maketrans("", "", "0123456789")
 _64_BITS = (1 << 64) - 1
 # This class clips what is too wide. It does not hide anything.
 _CLIPPING_CLASS = re.compile(r"overflow-?hidden", re.IGNORECASE)
@@ -112,8 +113,8 @@ class PageProfile:
         #: the words in the tag, class, id and role of each row
         rows = zip(tree.elements, tree.tags, strict=True)
         self.words = [frozenset(_name_words(element) if tag != TEXT else ()) for element, tag in rows]
-        #: a number per class of each row, row after row; rows without one have the class ""
-        class_names = [names.split() or [""] for names in tree.classes]
+        #: a number per class of each row, row after row, equal for `post-1` and `post-2`; "" for rows without one
+        class_names = [names.translate(_NO_DIGITS).split() or [""] for names in tree.classes]
         self.class_ids = _number_values([name for names in class_names for name in names])
         self.class_starts = np.concatenate([[0], np.cumsum(list(map(len, class_names)))])
         # A part with most of the text is the main content, whatever its name.
