@@ -18,12 +18,13 @@ from functools import cached_property
 
 from lxml import etree
 
-from untemplate.lists.alignment import MAX_CAPTION_LETTERS, split_caption
 from untemplate.lists.cells import EMPHASIS_TAGS, Line
 from untemplate.lists.page_profile import HEADINGS
 from untemplate.lists.page_tree import TEXT, PageTree, Run
+from untemplate.lists.row_captions import MAX_CAPTION_LETTERS, split_caption
 from untemplate.lists.rows import ADDRESS_COLUMNS, ROW_COLUMNS
 from untemplate.lists.scene import MIN_HALF, MIN_MOST, Column
+from untemplate.lists.sections import find_sections
 from untemplate.lists.table_headers import TableHeaders
 from untemplate.page.dom import CROSSED_OUT_TAGS, split_name
 
@@ -47,6 +48,8 @@ MAX_LEVELS = 4
 # A column is constant, and not written, if all records have the same text in it. Fewer records may agree by chance.
 MIN_CONSTANT_RECORDS = 3
 
+# Signs between a captioned value and the next caption.
+_SEPARATORS = " ,;|·•"
 _CAPTION_TAGS = frozenset({"dt", "th", "label", *EMPHASIS_TAGS})
 _CAPTION_WORDS = frozenset({"label", "caption", "term", "key", "heading", "legend", "lbl"})
 _NAMING_ATTRIBUTES = ("itemprop", "property")
@@ -144,6 +147,8 @@ def name_columns(
     """
     places = _PlacedColumns(tree, runs, lines, texts)
     named = []
+    if sections := find_sections(tree, runs):
+        named.append(NamedColumn(site.name("section", "section"), -1, sections))
     for column in places.informative():
         name = site.name(column.place, column.wish)
         named.append(NamedColumn(name, column.number, column.values))
@@ -329,6 +334,8 @@ class _PlacedColumns:
             said = header or caption or inner
             if inner:
                 column.values = column.without_caption(inner)
+            if inner or caption:
+                column.values = [text and text.rstrip(_SEPARATORS) for text in column.values]
             if column.number in self._caption_numbers or self._is_noise(column, said):
                 continue
             if said and to_name(said):
@@ -364,7 +371,7 @@ class _PlacedColumns:
         return sum(other.wish == column.wish for other in before)
 
     def _place(self, column: _ListColumn, before: Iterable[_ListColumn], headers: TableHeaders) -> str:
-        path = f"{headers.cell_number(column.rows)}:{column.usual_path}"
+        path = f"{headers.usual_number(column.rows)}:{column.usual_path}"
         count = sum(other.place.startswith(f"{path}#") for other in before)
         return f"{path}#{count}"
 
