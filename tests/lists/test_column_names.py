@@ -111,7 +111,9 @@ def test_headings_between_records_are_a_column() -> None:
 
 def test_names_of_a_site_are_unique() -> None:
     columns = SiteColumns()
-    assert [columns.name(place, "detail") for place in "abca"] == ["detail", "detail_2", "detail_3", "detail"]
+    assert columns.name_all([(place, "detail") for place in "abc"]) == ["detail", "detail_2", "detail_3"]
+    assert columns.name_all([("d", "detail"), ("b", "price")]) == ["detail", "detail_2"]
+    assert columns.name_all([("a", "x"), ("b", "x"), ("c", "x"), ("e", "detail")])[-1] == "detail_4"
 
 
 def test_captions_of_texts() -> None:

@@ -15,7 +15,6 @@ import numpy.typing as npt
 
 from untemplate.lists.page_profile import PageProfile
 from untemplate.lists.page_tree import BREAK, MEDIA_TAGS, TEXT, PageTree, Run
-from untemplate.lists.row_captions import RecordCaptions
 from untemplate.page import INLINE_TAGS, squeeze
 from untemplate.page.arrays import Bools, Doubles, Longs
 
@@ -210,10 +209,8 @@ def find_joined_rows(profile: PageProfile, runs: Sequence[Run], weights: Doubles
     """
     joined = np.zeros(len(profile.tree), np.bool_)
     seams = find_seams(profile, runs)
-    is_joining = (seams.features @ weights > 0)[seams.kind]
-    # A caption begins a new cell, whatever is in front of it.
-    is_caption = np.isin(seams.texts[:, 1], list(RecordCaptions(profile.tree, runs).by_row))
-    joined[seams.right[is_joining & ~is_caption]] = True
+    is_joining = seams.features @ weights > 0
+    joined[seams.right[is_joining[seams.kind]]] = True
     return joined
 
 

@@ -38,6 +38,7 @@ class RecordCaptions:
     """
 
     def __init__(self, tree: PageTree, runs: Sequence[Run]) -> None:
+        self._tree = tree
         captions = [_captions_inside(tree, run) for run in runs]
         records: Counter[str] = Counter()
         for own in captions:
@@ -54,6 +55,16 @@ class RecordCaptions:
         #: the first text from each row on
         self._first_text = np.minimum.accumulate(following)[::-1]
         self._end = tree.end
+
+    def split_line(self, line: Sequence[int]) -> dict[str, list[int]]:
+        """Return the texts of a line by the caption that they follow; "" for those before the first caption."""
+        parts: dict[str, list[int]] = {}
+        caption = ""
+        for row in self._tree.rows_inside(tuple(line)):
+            caption = self.by_row.get(row, caption)
+            if self._tree.texts[row]:
+                parts.setdefault(caption, []).append(row)
+        return parts
 
     def of_rows(self, rows: Sequence[int]) -> str:
         """Return the caption that adjacent siblings begin with; "" if they have none or several."""
