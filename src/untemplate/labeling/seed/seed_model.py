@@ -29,7 +29,7 @@ from untemplate.labeling.nodes.fields import Examples, all_values, locate_exampl
 from untemplate.labeling.seed.attribute_model import NAME_ONLY, AttributeModel, PartModel, learn_attribute
 from untemplate.labeling.seed.field_ranking import BestField, Rankers, find_best_fields, load_rankers
 from untemplate.labeling.seed.site_fields import PARTS, PROFILE, SiteFields
-from untemplate.labeling.site_templates import find_in_rounds, find_on_site, split_templates
+from untemplate.labeling.site_templates import find_in_rounds, split_templates
 from untemplate.page import Page
 from untemplate.page.arrays import Ints
 from untemplate.schema import Schema
@@ -118,8 +118,8 @@ class SeedModel:
         model = cls(_learn_attributes(examples), rankers)
         return model.taught_by([model.learn_lessons(pages, schema) for pages in unlabeled])
 
-    def find_together(self, sites: Sequence[Sequence[Page]], schema: Schema) -> list[list[Finding]]:
-        """Return the findings on each of several sites of a vertical, which all teach each other.
+    def teach_together(self, sites: Sequence[Sequence[Page]], schema: Schema) -> list[SeedModel]:
+        """Return a model for each of several sites of a vertical, which all teach each other.
 
         What is surely found on a site is evidence on all other sites, never on the site itself. This helps most
         with a single seed site, since new sites have more in common with each other than with one of them.
@@ -129,14 +129,10 @@ class SeedModel:
             schema: The attributes to find.
 
         Returns:
-            For each site, a finding for each attribute in the order of the schema.
+            For each site, this model and what the other sites taught.
         """
         lessons = [self.learn_lessons(pages, schema) for pages in sites]
-        findings = []
-        for number, pages in enumerate(sites):
-            others = [lesson for other, lesson in enumerate(lessons) if other != number]
-            findings.append(find_on_site(self.taught_by(others), pages, schema))
-        return findings
+        return [self.taught_by([*lessons[:number], *lessons[number + 1 :]]) for number in range(len(sites))]
 
     def learn_lessons(self, pages: Sequence[Page], schema: Schema) -> Lessons:
         """Return what a site that nobody labeled teaches: a model of each attribute that is surely found on it.
@@ -194,12 +190,12 @@ class SeedModel:
         if attribute.many:
             rows = all_values(table, rows)
         places = table.nodes_with_pages(rows)
-        if self._strips_captions(name):
+        if self.strips_captions(name):
             texts = [site.fields.strip_caption(row, attribute.type) for row in rows.tolist()]
             places = [(page, node.with_text(text)) for (page, node), text in zip(places, texts, strict=True)]
         return Finding(name, confidence, places, table.page_share(rows), confidence >= MIN_CONFIDENCE)
 
-    def _strips_captions(self, name: str) -> bool:
+    def strips_captions(self, name: str) -> bool:
         """Return True if the labels of seed sites leave out captions.
 
         If no text of the attribute has a caption inside, the other attributes decide.
