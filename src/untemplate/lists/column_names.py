@@ -46,12 +46,12 @@ MIN_DESCRIPTION_WORDS = 12.0
 # A class that more columns have does not say what one of them means.
 MAX_CLASS_COLUMNS = 2
 # Levels of elements around a cell whose names count.
-MAX_LEVELS = 4
+MAX_NAMING_LEVELS = 4
 # A column is constant, and not written, if all records have the same text in it. Fewer records may agree by chance.
 MIN_CONSTANT_RECORDS = 3
 
 # Signs between a captioned value and the next caption.
-_SEPARATORS = " ,;|·•"
+_TRAILING_SIGNS = " ,;|·•"
 _CAPTION_TAGS = frozenset({"dt", "th", "label", *EMPHASIS_TAGS})
 _CAPTION_WORDS = frozenset({"label", "caption", "term", "key", "heading", "legend", "lbl"})
 _NAMING_ATTRIBUTES = ("itemprop", "property")
@@ -227,7 +227,7 @@ class _ListColumn:
         tag = self._tree.tags[row]
         return ".".join([tag, *(name for name in classes if _WORDY.search(name))])
 
-    def elements(self, levels: int = MAX_LEVELS) -> Iterator[list[etree._Element]]:
+    def elements(self, levels: int = MAX_NAMING_LEVELS) -> Iterator[list[etree._Element]]:
         """Yield the elements around the cells, level by level, the nearest first; never the record itself."""
         for level in range(levels):
             rows = [path[level] for path in self._paths if level < len(path) - 1]
@@ -377,7 +377,7 @@ class _PlacedColumns:
                 column.values = column.without_caption(inner)
                 column.caption = column.caption or inner
             if column.caption:
-                column.values = [text and text.rstrip(_SEPARATORS) for text in column.values]
+                column.values = [text and text.rstrip(_TRAILING_SIGNS) for text in column.values]
 
     @staticmethod
     def _said_name(column: _ListColumn, headers: TableHeaders) -> str:

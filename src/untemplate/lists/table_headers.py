@@ -20,7 +20,7 @@ _CELL_ROLES = frozenset({"cell", "gridcell", "columnheader", "rowheader"})
 MAX_HEADER_LETTERS = 60
 # Rows of a table that are searched for the header, and cells of a row that are counted.
 MAX_HEADER_ROWS = 20
-MAX_CELLS = 200
+MAX_ROW_CELLS = 200
 
 
 class TableHeaders:
@@ -110,7 +110,7 @@ def _is_cell(element: etree._Element) -> bool:
 
 
 def _cells_of(row: etree._Element) -> list[etree._Element]:
-    return [child for child in row.iterchildren(etree.Element) if _is_cell(child)][:MAX_CELLS]
+    return [child for child in row.iterchildren(etree.Element) if _is_cell(child)][:MAX_ROW_CELLS]
 
 
 def _is_header_row(row: etree._Element) -> bool:
@@ -131,7 +131,7 @@ def _may_be_header(row: etree._Element, record: etree._Element) -> bool:
 
 def _span(cell: etree._Element) -> int:
     span = cell.get("colspan", "1").strip()
-    return min(int(span), MAX_CELLS) if span.isdecimal() and int(span) else 1
+    return min(int(span), MAX_ROW_CELLS) if span.isdecimal() and int(span) else 1
 
 
 def _width(row: etree._Element) -> int:
@@ -142,7 +142,7 @@ def cell_number(cell: etree._Element) -> int:
     """Return the number of columns before a cell in its row."""
     number = 0
     for count, sibling in enumerate(cell.itersiblings(etree.Element, preceding=True)):
-        if count == MAX_CELLS:
+        if count == MAX_ROW_CELLS:
             return -1
         number += _span(sibling) if _is_cell(sibling) else 0
     return number
