@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from untemplate.cli.label import list_sites, method_option, read_some
+from untemplate.cli.label import list_site_sources, method_option, read_some
 from untemplate.cli.shell import examples, open_pages, progress, repeat_option, say, show, source_options
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def command(
     if unlabeled:
         check_learns_unlabeled(method)
     read = [_read_site(site, url_column, html_column, render) for site in sites]
-    others = [read_some(source, url_column, html_column, render) for source in list_sites(unlabeled)]
+    others = [read_some(source, url_column, html_column, render) for source in list_site_sources(unlabeled)]
     count = len(read) + len(others)
     say(f"Learning {schema.name} from {count} sites …" if count > 1 else f"Learning {schema.name} …")
     knowledge = train(read, schema, method, others)

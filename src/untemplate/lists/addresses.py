@@ -191,15 +191,15 @@ def _slots(
 ) -> Iterator[tuple[_Slot, etree._Element]]:
     """Yield the wanted elements of a record with their slots: the tags and first classes from the record down."""
     for top in record:
-        paths: dict[etree._Element, _Slot] = {top: (_step(top),)}
+        paths: dict[etree._Element, _Slot] = {top: (_path_step(top),)}
         for element in top.iter(etree.Element):
             if element is not top:
-                paths[element] = (*paths[element.getparent()][-6:], _step(element))
+                paths[element] = (*paths[element.getparent()][-6:], _path_step(element))
             if is_wanted(element):
                 yield paths[element], element
 
 
-def _step(element: etree._Element) -> str:
+def _path_step(element: etree._Element) -> str:
     first_class = element.get("class", "").split()[:1]
     return ".".join([str(element.tag), *first_class])
 
