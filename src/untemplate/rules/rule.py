@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from typing import Literal
 
 from lxml import etree
 
@@ -33,6 +34,7 @@ __all__ = [
     "Bellwether",
     "CandidateClassifier",
     "EmbeddedSelector",
+    "LinkKind",
     "ListLook",
     "Profile",
     "Range",
@@ -226,8 +228,10 @@ class Range:
     Attributes:
         after: by delimiters: the value follows the first occurrence of this text …
         before: … and ends before the next occurrence of this one.
+            Such as `/` in a path, the text before a value may occur several times: `last` takes its last occurrence.
         start: by tokens: the first one of the value, counted from the text's end if negative.
         stop: the first token that no longer belongs to it, counted likewise; 0 means up to the end.
+        delimiter: what separates the tokens.
         type: by type: the part of the text that looks like one.
         separators: the texts between the values, such as `, ` and ` and `, if the part is a list of several. A line
             feed separates the lines that readers see.
@@ -239,6 +243,8 @@ class Range:
     stop: int | None = None
     type: Type | None = None
     separators: tuple[str, ...] = ()
+    last: bool = False
+    delimiter: str = " "
 
     @property
     def keeps_lines(self) -> bool:
@@ -264,14 +270,14 @@ class Range:
         if self.type is not None:
             return find_typed(text, self.type)
         if self.start is not None:
-            tokens = text.split(" ")[self.start : self.stop or None]
-            return " ".join(tokens) or None
+            tokens = text.split(self.delimiter)[self.start : self.stop or None]
+            return self.delimiter.join(tokens).strip() or None
         return self._between_delimiters(text)
 
     def _between_delimiters(self, text: str) -> str | None:
         """Return the text after the first delimiter and before the second; None if one of them is missing."""
         if self.after:
-            _, delimiter, text = text.partition(self.after)
+            _, delimiter, text = text.rpartition(self.after) if self.last else text.partition(self.after)
             if not delimiter:
                 return None
         if self.before:
@@ -359,22 +365,35 @@ class Rule:
         return self.range is None and self.classifier is None and self.nodes == 1
 
 
+LinkKind = Literal["link", "document"]
+
+
 @dataclass(frozen=True)
 class RecordRule:
     """Where the records of a list page begin and end.
 
     Attributes:
-        selectors: tried in order. Each element that the first successful one selects begins a record.
-        required_path: a path of tags, such as `div/a`, that must exist inside such an element; empty for no
-            condition.
+        selectors: tried in order. Each element that the first successful one selects begins a record. If it selects
+            texts, each of them is in one record, its anchor.
+        required_path: a path of tags, such as `div/a`, that must exist inside an element that begins a record; empty
+            for no condition.
         siblings: how many elements after the first may belong to the same record.
         tags: the tags such a sibling may have. It must not begin a record itself.
+        levels: how many levels above its anchor a record may begin: there, or below the element that has another
+            anchor. 0 means that it begins with the anchor itself.
+        with_texts: True if the texts beside the elements of a record belong to it, also before the first and after
+            the last one.
+        required_link: the kind of link that a record must contain: any, or one to a document such as a PDF; None for
+            no condition.
     """
 
     selectors: tuple[Selector, ...]
     required_path: str = ""
     siblings: int = 0
     tags: tuple[str, ...] = ()
+    levels: int = 0
+    with_texts: bool = False
+    required_link: LinkKind | None = None
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,176 @@
+"""Rules for each list that labels may mean, tried on the labeled pages: which of them to keep.
+
+The repeated group that `find_records` knows comes first: it is mostly right, and includes records that look different.
+It is kept if the labeled records come back, if its records have values like the labeled ones, and if the page does
+not have many more texts like those. Otherwise the list that returns most labeled values is better.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from untemplate.labeling import Label
+from untemplate.learning.reports import LearnedRules
+from untemplate.page import Page
+from untemplate.page.locating import letters_and_digits
+from untemplate.rules.applying import apply_rules
+from untemplate.rules.parsed_page import ParsedPage
+from untemplate.rules.record_pages import split_records
+from untemplate.rules.rule import Wrapper
+from untemplate.schema import Schema
+
+__all__ = ["ListTrial", "choose_trial"]
+
+# The repeated group is the list if this share of its records has a value like the labeled ones, and if the records
+# around texts like the labeled ones are not this many times as many.
+MIN_PLAUSIBLE_SHARE = 0.8
+MIN_MORE_RECORDS = 1.3
+# A value that is so many times longer or shorter than all labeled ones is not like them.
+MAX_LENGTH_RATIO = 4
+_DIGIT = re.compile(r"\d")
+_LETTER = re.compile(r"[^\W\d_]")
+
+_Values = dict[str, Counter[str]]
+"""Attribute → the letters and digits of its values in one record."""
+
+
+@dataclass(frozen=True)
+class ListTrial:
+    """Rules for one of the lists that the labels may mean, and what they return on the labeled pages.
+
+    Attributes:
+        learned: the rules.
+        is_group: True if the records are members of repeated groups, False if they are around texts like the labeled.
+        labeled: the labels of each page.
+        schema: the attributes.
+    """
+
+    learned: LearnedRules
+    is_group: bool
+    labeled: Mapping[Page, Sequence[Label]]
+    schema: Schema
+
+    @cached_property
+    def found(self) -> dict[Page, list[_Values]]:
+        """The values of each record that the rules find, for each labeled page."""
+        if self.learned.records is None:
+            return {}
+        wrapper = Wrapper("", (), 0, "*", self.learned.rules, self.learned.static)
+        found: dict[Page, list[_Values]] = {}
+        for page in self.labeled:
+            records = split_records(self.learned.records, page)
+            found[page] = [self._values_of(wrapper, ParsedPage(record.tree)) for record in records]
+        return found
+
+    def _values_of(self, wrapper: Wrapper, record: ParsedPage) -> _Values:
+        matches = apply_rules(wrapper, record, self.schema.attributes)
+        return {
+            name: Counter(letters_and_digits(match.text) for match in values)
+            for name, values in matches.items()
+        }
+
+    @property
+    def size(self) -> int:
+        """How many records the rules find."""
+        return sum(map(len, self.found.values()))
+
+    @cached_property
+    def missing(self) -> dict[tuple[str, str], set[str]]:
+        """The page and name of labeled records that do not come back, with the attributes that differ.
+
+        The attributes are those of the most similar record that comes back.
+        """
+        missing: dict[tuple[str, str], set[str]] = {}
+        for page, labels in self.labeled.items():
+            for name, wanted in _wanted_values(labels).items():
+                differences = [_different_attributes(wanted, found) for found in self.found.get(page, ())]
+                least = min(differences, key=len, default=set(wanted))
+                if least:
+                    missing[page.id, name] = least
+        return missing
+
+    @property
+    def lost_values(self) -> int:
+        """How many labeled values do not come back."""
+        return sum(map(len, self.missing.values()))
+
+    @cached_property
+    def plausible_share(self) -> float:
+        """The share of the records with a value like the labeled ones, for the attribute for which it is largest."""
+        return max(map(self._share_like_labels, self.learned.rules), default=0.0)
+
+    def _share_like_labels(self, attribute: str) -> float:
+        labeled_values: list[str] = []
+        for labels in self.labeled.values():
+            labeled_values += [label.value or "" for label in labels if label.attribute == attribute]
+        is_like_labels = _likeness_test(filter(None, map(letters_and_digits, labeled_values)))
+        plausible = 0
+        for records in self.found.values():
+            plausible += sum(any(map(is_like_labels, record.get(attribute, ()))) for record in records)
+        return plausible / max(1, self.size)
+
+    @property
+    def is_plausible(self) -> bool:
+        """True if most records have a value like the labeled ones."""
+        return self.plausible_share >= MIN_PLAUSIBLE_SHARE
+
+    def report(self, problems: Sequence[str]) -> LearnedRules:
+        """Return the rules with a finding for each labeled record that does not come back."""
+        messages: list[str] = []
+        unfit: dict[str, str] = {}
+        for (page, name), attributes in self.missing.items():
+            names = ", ".join(sorted(attributes))
+            messages.append(f"{page}: record {name} does not come back as labeled: look at {names}")
+            unfit.update(dict.fromkeys(attributes, page))
+        reports = [replace(report, unfit=unfit.get(report.attribute)) for report in self.learned.reports]
+        return replace(self.learned, reports=reports, problems=[*problems, *messages])
+
+
+def choose_trial(trials: Sequence[ListTrial]) -> ListTrial:
+    """Return the trial whose list the labels mean most likely: the group, unless its rules do not hold."""
+    group = next((trial for trial in trials if trial.is_group), None)
+    others = [trial for trial in trials if not trial.is_group]
+    if group and _is_good_group(group, others):
+        return group
+    return min(trials, key=lambda trial: (trial.lost_values, not trial.is_plausible, trial.is_group))
+
+
+def _is_good_group(group: ListTrial, others: Iterable[ListTrial]) -> bool:
+    """Return True if the labeled records come back from a group, and no other list is much longer and as good."""
+    if group.missing or not group.is_plausible:
+        return False
+    good = [trial for trial in others if not trial.missing and trial.is_plausible]
+    return all(trial.size < MIN_MORE_RECORDS * group.size for trial in good)
+
+
+def _wanted_values(labels: Iterable[Label]) -> dict[str, _Values]:
+    """Return the labeled values of each record; labels that only pin a node by an XPath are not judged."""
+    wanted: dict[str, _Values] = {}
+    for label in labels:
+        is_pinned = label.xpath is not None and label.value is None
+        if label.record is not None and not is_pinned:
+            values = wanted.setdefault(label.record, {}).setdefault(label.attribute, Counter())
+            values.update([] if label.is_gap else [letters_and_digits(label.value or "")])
+    return wanted
+
+
+def _different_attributes(wanted: _Values, found: _Values) -> set[str]:
+    """Return the attributes whose labeled values a record lacks."""
+    return {name for name, values in wanted.items() if values - found.get(name, Counter())}
+
+
+def _likeness_test(values: Iterable[str]) -> Callable[[str], bool]:
+    """Return a test whether a text is like the given ones: about as long, with digits if all have some, else letters."""
+    texts = list(values)
+    kind = _DIGIT if all(map(_DIGIT.search, texts)) else _LETTER
+    lengths = [len(text) for text in texts] or [0]
+    shortest, longest = min(lengths) / MAX_LENGTH_RATIO, max(lengths) * MAX_LENGTH_RATIO
+
+    def is_like(text: str) -> bool:
+        return shortest <= len(text) <= longest and kind.search(text) is not None
+
+    return is_like
