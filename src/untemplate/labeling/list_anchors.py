@@ -20,6 +20,7 @@ import numpy as np
 
 from untemplate.lists.page_tree import PageTree, Run
 from untemplate.page.arrays import Longs
+from untemplate.page.captions import MAX_CAPTION_LENGTH
 from untemplate.rules.record_pages import link_kind
 from untemplate.rules.rule import LinkKind
 
@@ -152,10 +153,27 @@ class AnchorFinder:
         if not steps:
             return
         texts = [self._tree.texts[row] for row in rows]
-        yield self._matching_rows(steps, 0, texts)
+        anchors = self._matching_rows(steps, 0, texts)
+        yield anchors
+        if caption := self._shared_caption(rows):
+            yield [row for row in anchors if self._text_before(row) == caption]
         cell = next((level for level, step in enumerate(steps) if step.tag in _CELLS), 0)
         if cell:
             yield self._first_of_each(self._matching_rows(steps[cell:], cell, texts), cell)
+
+    def _shared_caption(self, rows: Sequence[int]) -> str:
+        """Return the text before all rows, if it may be a caption: it is the same, short, and without digits."""
+        captions = set(map(self._text_before, rows))
+        caption = captions.pop()
+        is_short = len(caption) <= MAX_CAPTION_LENGTH and not _DIGIT.search(caption)
+        return caption if len(rows) > 1 and is_short and not captions else ""
+
+    def _text_before(self, row: int) -> str:
+        """Return the letters of the nearest text before a row."""
+        row -= 1
+        while row >= 0 and not self._letters[row]:
+            row -= 1
+        return self._letters[row] if row >= 0 else ""
 
     def _shared_steps(self, rows: Sequence[int]) -> list[_Step]:
         """Return what the ancestors of all rows share, up to the list that contains them.

@@ -263,10 +263,13 @@ def _describe_part(range_: Range) -> str:
     if range_.type is not None:
         return f", the part that looks like a {range_.type}"
     if range_.start is not None:
-        return f", {_describe_tokens(range_.start, range_.stop or 0)}"
+        words = _describe_tokens(range_.start, range_.stop or 0)
+        if range_.delimiter == " ":
+            return f", {words}"
+        return f", {words.replace('word', 'part')} between “{range_.delimiter}”"
     parts = []
     if range_.after:
-        parts.append(f"after “{range_.after}”")
+        parts.append(f"after {'the last ' if range_.last else ''}“{range_.after}”")
     if range_.before:
         parts.append(f"before “{range_.before}”")
     if not parts:

@@ -228,13 +228,14 @@ class Range:
     Attributes:
         after: by delimiters: the value follows the first occurrence of this text …
         before: … and ends before the next occurrence of this one.
-            Such as `/` in a path, the text before a value may occur several times: `last` takes its last occurrence.
         start: by tokens: the first one of the value, counted from the text's end if negative.
         stop: the first token that no longer belongs to it, counted likewise; 0 means up to the end.
-        delimiter: what separates the tokens.
+        delimiter: what separates the tokens, such as `, `.
         type: by type: the part of the text that looks like one.
         separators: the texts between the values, such as `, ` and ` and `, if the part is a list of several. A line
             feed separates the lines that readers see.
+        last: True if the value follows the last occurrence of `after` in front of `before`, such as the last `/` of a
+            path.
     """
 
     after: str | None = None
@@ -276,15 +277,23 @@ class Range:
 
     def _between_delimiters(self, text: str) -> str | None:
         """Return the text after the first delimiter and before the second; None if one of them is missing."""
+        if self.last:
+            text, has_end = self._up_to_before(text)
+            _, delimiter, text = text.rpartition(self.after or "")
+            return text.strip() or None if delimiter and has_end else None
         if self.after:
-            _, delimiter, text = text.rpartition(self.after) if self.last else text.partition(self.after)
+            _, delimiter, text = text.partition(self.after)
             if not delimiter:
                 return None
-        if self.before:
-            text, delimiter, _ = text.partition(self.before)
-            if not delimiter:
-                return None
-        return text.strip() or None
+        text, has_end = self._up_to_before(text)
+        return text.strip() or None if has_end else None
+
+    def _up_to_before(self, text: str) -> tuple[str, bool]:
+        """Return the text up to the second delimiter, and whether the text contains it."""
+        if not self.before:
+            return text, True
+        text, delimiter, _ = text.partition(self.before)
+        return text, bool(delimiter)
 
 
 @lru_cache(maxsize=1024)
