@@ -25,7 +25,7 @@ from untemplate.page.dom import NumberedXPaths
 from untemplate.rules.record_pages import RecordPage, split_records
 from untemplate.schema import Schema
 
-__all__ = ["learn_list"]
+__all__ = ["learn_list", "try_lists"]
 
 # Labeled records that the rules of attributes are learned from, and unlabeled ones they generalize over.
 MAX_LABELED_RECORDS = 40
@@ -48,18 +48,31 @@ def learn_list(
         unlabeled: other pages of the same template.
         schema: the attributes to learn.
     """
+    trials, problems = try_lists(labeled, unlabeled, schema)
+    return choose_trial(trials).report(problems) if trials else LearnedRules(problems=problems)
+
+
+def try_lists(
+    labeled: Mapping[Page, Sequence[Label]], unlabeled: Sequence[Page], schema: Schema
+) -> tuple[list[ListTrial], list[str]]:
+    """Return the rules of each list that the labels may mean, and what is wrong with the labels; see `learn_list`."""
     hypotheses, problems = _locate_hypotheses(labeled)
-    if not hypotheses:
-        return LearnedRules(problems=problems)
-    unlabeled = unlabeled[:MAX_UNLABELED_PAGES]
-    trials = []
+    trials: list[ListTrial] = []
     for located in hypotheses:
-        if learned := _learn_located(located, unlabeled, schema):
-            trials.append(ListTrial(learned, _are_groups(located), labeled, schema))
-    if not trials:
+        if learned := _learn_located(located, unlabeled[:MAX_UNLABELED_PAGES], schema):
+            apart = {page.id: _names_of_unplaced(labeled[page], records) for page, records in located.items()}
+            trials.append(ListTrial(learned, _are_groups(located), labeled, schema, apart))
+    if hypotheses and not trials:
         problems.append("no rule tells the labeled records from the rest of their page")
-        return LearnedRules(problems=problems)
-    return choose_trial(trials).report(problems)
+    return trials, problems
+
+
+def _names_of_unplaced(labels: Sequence[Label], records: Sequence[LocatedRecord]) -> set[str]:
+    """Return the names of the labeled records that are no single record of a list."""
+    names = {label.record for label in labels if label.record is not None}
+    for record in records:
+        names -= {label.record for label in record.labels if label.record is not None}
+    return names
 
 
 def _are_groups(located: LocatedLists) -> bool:

@@ -33,6 +33,8 @@ MAX_NEGATIVES = 200
 
 # Ends of the text beside a value, shorter than all of it, that are tried as delimiters.
 MAX_SHORTER_ENDS = 5
+# Delimiters that find something in a smaller share of the texts than shorter ones do repeat a value of the examples.
+MIN_DELIMITER_SHARE = 0.8
 # What separates the parts of a text, other than blanks.
 _DELIMITERS = (", ", "; ", " | ", " - ", " – ", ": ", "/")
 _WORD_OR_SIGN = re.compile(r"\w+|[^\w\s]|\s+")
@@ -144,15 +146,20 @@ def learn_range(examples: Sequence[Example], unlabeled: Sequence[str], type_: Ty
     """Return the range that cuts each value out of its text, and something out of unlabeled texts.
 
     The type's own pattern is preferred to delimiters, and delimiters to token offsets, unless they find something in
-    less than half as many unlabeled texts as another range does. Returns None if no range fits all examples.
+    less than half as many unlabeled texts as another range does. The longest delimiters are taken that find about as
+    much as shorter ones. Returns None if no range fits all examples.
     """
     fitting = [
         candidate for candidate in _candidate_ranges(examples, type_) if _fits_examples(candidate, examples)
     ]
     has_digits = all(_DIGIT.search(value) for _, value, _ in examples)
     hits = [_count_hits(candidate, unlabeled, has_digits) for candidate in fitting]
+    best = max(
+        (count for candidate, count in zip(fitting, hits, strict=True) if candidate.has_delimiters), default=0
+    )
     for candidate, count in zip(fitting, hits, strict=True):
-        if 2 * count >= max(hits):
+        is_specific = candidate.has_delimiters and count < MIN_DELIMITER_SHARE * best
+        if 2 * count >= max(hits) and not is_specific:
             return candidate
     return None
 

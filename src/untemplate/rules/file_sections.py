@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from untemplate.page import Limits, Signature
 from untemplate.page.embedded_data import DataPath
 from untemplate.page.traits import RUN_BITS, Core
-from untemplate.rules.feature import Feature
+from untemplate.rules.feature import CELL, Feature
 from untemplate.rules.rule import (
     Bellwether,
     CandidateClassifier,
@@ -348,6 +348,7 @@ def _parse_feature(content: list[str | int]) -> Feature:
             texts = tuple(value for value in content[2:] if isinstance(value, str))
             if len(texts) == len(content) - 2:
                 feature = Feature(type_, level, texts)
-                _ = feature.kind  # raises ValueError if there is no such type
-                return feature
+                # `kind` raises ValueError if there is no such type.
+                if feature.kind != CELL or all(text.isascii() and text.isdigit() for text in texts):
+                    return feature
     raise ValueError(f"not a feature: {content!r}; expected [type, level, value, …]")

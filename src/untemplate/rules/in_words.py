@@ -28,7 +28,12 @@ NO_WRAPPER = Wrapper(cluster="", signatures=(), importance=0, url_pattern="", ru
 _ORDINALS = {1: "first", 2: "second", 3: "third", 4: "fourth", 5: "fifth", -1: "last"}
 # Tags whose spelled name begins with a vowel sound: an h1, an li.
 _VOWEL_TAGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "hr", "html", "li", "s", "svg"})
-_ATTRIBUTE_WORDS = {"class": "of class {}", "token": "with {} in its class", "id": "with id {}"}
+_ATTRIBUTE_WORDS = {
+    "class": "of class {}",
+    "token": "with {} in its class",
+    "id": "with id {}",
+    "cell": "that is cell {} of its row",
+}
 _INSIDE_WORDS = {
     "inside-left-text": "that begins with",
     "inside-right-text": "that ends with",

@@ -248,6 +248,11 @@ class Range:
     delimiter: str = " "
 
     @property
+    def has_delimiters(self) -> bool:
+        """True if the part is between two texts, or after or before one."""
+        return self.after is not None or self.before is not None
+
+    @property
     def keeps_lines(self) -> bool:
         """True if the range applies to a text with its line feeds."""
         return "\n" in self.separators
