@@ -312,8 +312,22 @@ class AnchorFinder:
         labeled = [record for record in runs if any(self._contains(record.run, row) for row in rows)]
         for kind in _LINK_KINDS:
             if all(self._has_link(record.run, kind) for record in labeled):
-                return [record for record in runs if self._has_link(record.run, kind)]
+                with_link = [record for record in runs if self._has_link(record.run, kind)]
+                return runs if self._lacks_only_the_last(runs, with_link) else with_link
         return runs
+
+    def _lacks_only_the_last(self, runs: Sequence[AnchoredRun], kept: Sequence[AnchoredRun]) -> bool:
+        """Return True if a single record of several siblings was dropped, the last of its parent.
+
+        Where links come before the anchors, each record ends with the link of the next one.
+        """
+        kept_anchors = {record.anchor for record in kept}
+        dropped = [record for record in runs if record.anchor not in kept_anchors]
+        if len(dropped) != 1 or all(len(record.run) == 1 for record in runs):
+            return False
+        parent = self._parent[dropped[0].run[0]]
+        last = max(record.run[0] for record in runs if self._parent[record.run[0]] == parent)
+        return dropped[0].run[0] == last
 
     def _contains(self, run: Run, row: int) -> bool:
         return run[0] <= row < self._end[run[-1]]

@@ -1,8 +1,8 @@
 """Rules for each list that labels may mean, tried on the labeled pages: which of them to keep.
 
 The repeated group that `find_records` knows comes first: it is mostly right, and includes records that look unusual.
-It is kept if the labeled records come back, if its records have values like the labeled ones, and if the page does
-not have many more texts like those. Otherwise the list that returns most labeled values is better.
+It is kept unless another list returns more of the labeled values, or as many, and has values like the labeled ones in
+its records where the group has not, or has many more records.
 """
 
 from __future__ import annotations
@@ -98,8 +98,9 @@ class ListTrial:
 
     @cached_property
     def plausible_share(self) -> float:
-        """The share of the records with a value like the labeled ones, for the attribute for which it is largest."""
-        return max(map(self._share_like_labels, self.learned.rules), default=0.0)
+        """The share of the records with a value like the labeled ones: the mean over attributes with a rule."""
+        shares = list(map(self._share_like_labels, self.learned.rules))
+        return sum(shares) / len(shares) if shares else 0.0
 
     def _share_like_labels(self, attribute: str) -> float:
         labeled_values: list[str] = []
@@ -145,23 +146,19 @@ GATE = ListGate(0.8, 1.3)
 
 
 def choose_trial(trials: Sequence[ListTrial], gate: ListGate = GATE) -> ListTrial:
-    """Return the trial whose list the labels mean most likely: the group, unless its rules do not hold."""
-    groups = [trial for trial in trials if trial.is_group]
-    others = [trial for trial in trials if not trial.is_group]
-    if groups and _passes(groups[0], others, gate):
-        return groups[0]
-    return min(
-        trials,
-        key=lambda trial: (trial.lost_values, trial.plausible_share < gate.min_plausible, trial.is_group),
-    )
+    """Return the trial whose list the labels mean most likely: the group, unless another list is clearly better."""
+    candidates = [trial for trial in trials if not trial.is_group]
+    if group := next((trial for trial in trials if trial.is_group), None):
+        candidates = [trial for trial in candidates if _beats(trial, group, gate)] or [group]
+    return min(candidates, key=lambda trial: (trial.lost_values, -trial.plausible_share))
 
 
-def _passes(group: ListTrial, others: Iterable[ListTrial], gate: ListGate) -> bool:
-    """Return True if the labeled records come back from a group, and no other list is much longer and as good."""
-    if group.missing or group.plausible_share < gate.min_plausible:
-        return False
-    good = [trial for trial in others if not trial.missing and trial.plausible_share >= gate.min_plausible]
-    return all(trial.size < gate.min_more * group.size for trial in good)
+def _beats(trial: ListTrial, group: ListTrial, gate: ListGate) -> bool:
+    """Return True if a list returns more labeled values than a group, or as many from better or many more records."""
+    if trial.lost_values != group.lost_values:
+        return trial.lost_values < group.lost_values
+    is_better = group.plausible_share < gate.min_plausible or trial.size >= gate.min_more * group.size
+    return trial.plausible_share >= gate.min_plausible and is_better
 
 
 def _wanted_values(labels: Iterable[Label]) -> dict[str, _Values]:

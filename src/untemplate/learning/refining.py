@@ -155,13 +155,18 @@ def learn_range(examples: Sequence[Example], unlabeled: Sequence[str], type_: Ty
     has_digits = all(_DIGIT.search(value) for _, value, _ in examples)
     hits = [_count_hits(candidate, unlabeled, has_digits) for candidate in fitting]
     best = max(
-        (count for candidate, count in zip(fitting, hits, strict=True) if candidate.has_delimiters), default=0
+        (count for candidate, count in zip(fitting, hits, strict=True) if _has_delimiters(candidate)),
+        default=0,
     )
     for candidate, count in zip(fitting, hits, strict=True):
-        is_specific = candidate.has_delimiters and count < MIN_DELIMITER_SHARE * best
+        is_specific = _has_delimiters(candidate) and count < MIN_DELIMITER_SHARE * best
         if 2 * count >= max(hits) and not is_specific:
             return candidate
     return None
+
+
+def _has_delimiters(candidate: Range) -> bool:
+    return candidate.after is not None or candidate.before is not None
 
 
 def _count_hits(candidate: Range, unlabeled: Sequence[str], has_digits: bool) -> int:

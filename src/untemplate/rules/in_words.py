@@ -67,15 +67,31 @@ def explain_rule(rule: Rule) -> str:
 
 def explain_records(rule: RecordRule) -> str:
     """Say where the records of a list page are, and where they are looked for first."""
-    where = explain_selector(rule.selectors[0]).removeprefix("all text ")
-    element = where.removeprefix("in ") if where.startswith("in ") else f"an element {where}"
-    words = f"each is {element}"
+    words = _explain_start(rule)
     if rule.required_path:
         words += f" that contains `{rule.required_path}`"
+    if rule.required_link:
+        words += f", with a link{' to a document' if rule.required_link == 'document' else ''}"
     if rule.siblings:
         tags = _join_alternatives(rule.tags, "`{}`")
         words += f", with up to {_count_noun(rule.siblings, 'element')} after it ({tags})"
+    if rule.with_texts:
+        words += ", with the texts beside them"
     return words + _count_alternatives(rule.selectors)
+
+
+def _explain_start(rule: RecordRule) -> str:
+    """Say with which element or text a record begins."""
+    selector = rule.selectors[0]
+    if selector.node == "text()":
+        anchor = explain_selector(selector)
+        if not rule.levels:
+            return f"each begins with {anchor}"
+        levels = _count_noun(rule.levels, "level")
+        return f"each is the largest element, up to {levels} above, that has only one of: {anchor}"
+    where = explain_selector(selector).removeprefix("all text ")
+    element = where.removeprefix("in ") if where.startswith("in ") else f"an element {where}"
+    return f"each is {element}"
 
 
 def explain_selector(selector: Selector, with_path: bool = True) -> str:

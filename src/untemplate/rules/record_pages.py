@@ -100,9 +100,10 @@ def split_records(rule: RecordRule, page: Page) -> list[RecordPage]:
     """
     for selector in rule.selectors:
         nodes = select(selector, page.tree, frozenset())
-        starts = (
-            _outermost(nodes) if selector.node == "element()" else _starts_above(list(nodes), rule.levels)
-        )
+        if selector.node == "element()":
+            starts = _outermost(node for node in nodes if _has_path(node.element, rule.required_path))
+        else:
+            starts = _starts_above(list(nodes), rule.levels)
         if records := _records_from(rule, page, starts):
             return records
     return []

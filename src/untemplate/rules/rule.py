@@ -234,8 +234,7 @@ class Range:
         type: by type: the part of the text that looks like one.
         separators: the texts between the values, such as `, ` and ` and `, if the part is a list of several. A line
             feed separates the lines that readers see.
-        last: True if the value follows the last occurrence of `after` in front of `before`, such as the last `/` of a
-            path.
+        last: True if the value follows the last `after` in front of `before`, such as the last `/` of a path.
     """
 
     after: str | None = None
@@ -246,11 +245,6 @@ class Range:
     separators: tuple[str, ...] = ()
     last: bool = False
     delimiter: str = " "
-
-    @property
-    def has_delimiters(self) -> bool:
-        """True if the part is between two texts, or after or before one."""
-        return self.after is not None or self.before is not None
 
     @property
     def keeps_lines(self) -> bool:
@@ -393,12 +387,9 @@ class RecordRule:
             for no condition.
         siblings: how many elements after the first may belong to the same record.
         tags: the tags such a sibling may have. It must not begin a record itself.
-        levels: how many levels above its anchor a record may begin: there, or below the element that has another
-            anchor. 0 means that it begins with the anchor itself.
-        with_texts: True if the texts beside the elements of a record belong to it, also before the first and after
-            the last one.
-        required_link: the kind of link that a record must contain: any, or one to a document such as a PDF; None for
-            no condition.
+        levels: how many levels above its anchor a record may begin, below any element with another anchor.
+        with_texts: True if the texts before the first element of a record and after its last belong to it.
+        required_link: the kind of link that a record must contain: any, or one to a document; None for no condition.
     """
 
     selectors: tuple[Selector, ...]
