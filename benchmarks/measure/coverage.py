@@ -34,8 +34,7 @@ from untemplate.demo import make_site
 from untemplate.extraction.matching import WrapperIndex
 from untemplate.learning import empty_wrapper, group_labels, learn_cluster
 from untemplate.page import signature, url_matches
-from untemplate.page.signatures import Signature, tags_signature
-from untemplate.page.tags import read_tags
+from untemplate.page.signatures import Signature, read_tags, tags_signature
 from untemplate.page.traits import RunTable, run_table
 from untemplate.page.url_patterns import learn_url_pattern
 

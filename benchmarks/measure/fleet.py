@@ -30,8 +30,7 @@ from untemplate.catalog import rule_versions, runs
 from untemplate.catalog.database import Database
 from untemplate.catalog.site_contents import lock_site
 from untemplate.demo import Site, make_site
-from untemplate.engines.batch import batch_pages, extract_batch
-from untemplate.engines.worker import PageLimits, Result, Settings
+from untemplate.engines.worker import PageLimits, Result, Settings, batch_pages, extract_batch
 from untemplate.extraction import OneSite, PageExtractor
 from untemplate.rules import Wrapper
 from untemplate.sources import Politeness, fetch_groups

@@ -1,6 +1,6 @@
 """How well a list rule from two labeled rows of a page does on that page, and whether no rule would do better.
 
-python -m benchmarks.measure.two_rows              values on `courts`; rows on `lists` and `shops`, beside find_records
+python -m benchmarks.measure.two_rows              values on `courts`, and rows on `lists` and `shops`
 python -m benchmarks.measure.two_rows --page NAME  only pages whose name contains this, one by one
 python -m benchmarks.measure.two_rows --constants  `courts`: the gate chosen on other families of courts
 """

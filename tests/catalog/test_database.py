@@ -80,8 +80,9 @@ def test_a_catalog_of_the_first_release_gets_rounds(where: str, rules: Rules) ->
         for statement in (
             "ALTER TABLE sites DROP COLUMN watch_hours",
             "DROP TABLE rounds",
+            "DROP TABLE claims",
             "DROP INDEX runs_of_a_kind",
-            "DELETE FROM catalog_migrations WHERE name = 'rounds over all sites'",
+            "DELETE FROM catalog_migrations WHERE name IN ('rounds over all sites', 'claims of sites')",
         ):
             connection.execute(text(statement))
     with Catalog.open(where) as catalog:
@@ -89,6 +90,8 @@ def test_a_catalog_of_the_first_release_gets_rounds(where: str, rules: Rules) ->
         catalog.set_watch_hours(SITE, 6)
         [status] = catalog.statuses()
         assert status.watch_hours == 6
+        with catalog.claim(SITE, "watch"):
+            pass
         with catalog._database.read() as connection:
             assert applied(connection) == CURRENT
             assert "runs_of_a_kind" in [index["name"] for index in inspect(connection).get_indexes("runs")]

@@ -29,9 +29,9 @@ from untemplate.output.quality import Tally
 # Small tasks, and a note after each: something can be lost and done twice at any moment.
 PROGRAM = """
 import sys
-from untemplate.engines import batch, checkpoint, local
+from untemplate.engines import checkpoint, local, worker
 from untemplate.cli import main
-checkpoint.COMMIT_INTERVAL, local.PART_PAGES, batch.BATCH_PAGES = 0, 4, 4
+checkpoint.COMMIT_INTERVAL, local.PART_PAGES, worker.BATCH_PAGES = 0, 4, 4
 sys.exit(main(["extract", *sys.argv[1:]]))
 """
 

@@ -12,9 +12,8 @@ import pytest
 from untemplate import Limits, Page, Rules, SourceError, UntemplateError
 from untemplate.demo import Site
 from untemplate.engines import pool as module
-from untemplate.engines.batch import extract_batch, page_batch
 from untemplate.engines.pool import ORDERS_AHEAD, WINDOW, Pool, PoolTask
-from untemplate.engines.worker import PageLimits, Settings
+from untemplate.engines.worker import PageLimits, Settings, extract_batch, page_batch
 from untemplate.extraction import OneSite
 from untemplate.output.record_files import FORMATS
 from untemplate.sources.page_rows import PageColumns, ParquetReader

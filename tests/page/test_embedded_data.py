@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from untemplate import Page
-from untemplate.page.embedded_data import DataPath, EmbeddedData, generalize_key, html_lines, html_to_text
+from untemplate.page.embedded_data import DataPath, EmbeddedData, generalize_key
+from untemplate.page.embedded_formats import html_lines, html_to_text
 
 RECIPE = {
     "@context": "https://schema.org",

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from untemplate.page.tags import read_tags
+from untemplate.page.signatures import read_tags
 from untemplate.page.traits import Core, CoreIndex, class_pairs, run_table, tag_runs
 
 FRAME = "<html><body><nav><ul><li><a>a</a></li></ul></nav>{}<footer><p>f</p></footer></body></html>"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import sys
 import time
@@ -10,9 +11,11 @@ from pathlib import Path
 import pytest
 
 from tests.sources.web_server import HTML, QUICK, Server, running_web_server, write
-from untemplate import InputError, Limits, MissingExtra, SourceError
+from untemplate import InputError, Limits, MissingExtra, PageError, SourceError
 from untemplate.browser import find_chromium
-from untemplate.sources import Pages, Politeness, fetch, read_pages, tab
+from untemplate.sources import Pages, Politeness, fetch, read_pages, render
+from untemplate.sources.fetch import Call, Fetcher
+from untemplate.sources.render import ResourceLoader
 
 pytest.importorskip("playwright", reason="Playwright is not installed: pip install 'untemplate[render]'")
 needs_chromium = pytest.mark.skipif(not find_chromium(), reason="no Chromium: apt-get install chromium")
@@ -193,7 +196,7 @@ def test_private_addresses_are_refused(
 
 @needs_chromium
 def test_limits(server: Server, listing: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tab, "MAX_REQUESTS", 3)
+    monkeypatch.setattr(render, "MAX_REQUESTS", 3)
     many = """Promise.allSettled([1, 2, 3, 4, 5].map(n => fetch("/data?" + n)))
         .then(all => out(all.map(one => one.status)))"""
     server.answers |= {
@@ -202,7 +205,7 @@ def test_limits(server: Server, listing: Path, monkeypatch: pytest.MonkeyPatch) 
         "/slow": html_page("<script src=/drip></script><script>out.textContent = 'done'</script>"),
     }
     urls = write(listing, server, "/grow", "/many", "/slow")
-    monkeypatch.setattr(tab, "LOADING_SECONDS", 3.0)
+    monkeypatch.setattr(render, "LOADING_SECONDS", 3.0)
     grown, *others = read_pages(urls, politeness=PATIENT, render=True, limits=Limits(bytes=50_000))
     assert len(grown.html) == 50_001
     assert [page.tree.findtext(".//p") for page in others] == [
@@ -253,3 +256,39 @@ def test_without_playwright_it_names_the_extra(listing: Path, monkeypatch: pytes
     monkeypatch.setitem(sys.modules, "playwright.async_api", None)
     with pytest.raises(MissingExtra, match=r"untemplate\[render\]"):
         read_pages(listing, render=True)
+
+
+def load(loader: ResourceLoader, url: str, cached: bool = True) -> bytes:
+    return asyncio.run(loader.load(url, Call(), cached))[1]
+
+
+def test_scripts_are_loaded_once_while_there_is_room(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(render, "MAX_CACHED_BYTES", 250)
+    server.answers = {f"/{name}.js": (200, {}, name.encode() * 100) for name in "abc"}
+    loader = ResourceLoader(Fetcher(QUICK, 1000), 1000)
+    for name in "aabbcca":
+        assert load(loader, f"{server.url}/{name}.js") == name.encode() * 100
+    loader.close()
+    assert server.asked == {"/robots.txt": 1, "/a.js": 2, "/b.js": 1, "/c.js": 1}
+
+
+def test_data_is_loaded_each_time_and_within_the_limit(server: Server) -> None:
+    server.answers["/data"] = (200, {}, b"x" * 5000)
+    loader = ResourceLoader(Fetcher(QUICK, 1000), 1000)
+    assert [load(loader, f"{server.url}/data", cached=False) for _ in range(2)] == [b"x" * 1000] * 2
+    assert server.asked["/data"] == 2
+    with pytest.raises(PageError, match="not a web address"):
+        load(loader, "file:///etc/hostname")
+    loader.close()
+
+
+def test_redirects_turn_a_post_into_a_get_as_in_browsers(server: Server) -> None:
+    server.answers |= {
+        "/form": (303, {"Location": "/done"}, b""),
+        "/again": (307, {"Location": "/done"}, b""),
+        "/done": (200, {}, b"ok"),
+    }
+    fetcher = Fetcher(QUICK, 1000)
+    for path in ("/form", "/again"):
+        assert fetcher.load(f"{server.url}{path}", Call("POST", {}, b"x"), 100, 5).body == b"ok"
+    assert server.bodies == [b"x", b"x", b"x"]

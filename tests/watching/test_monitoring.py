@@ -131,11 +131,18 @@ def test_pages_that_were_requested_in_vain_are_an_alarm() -> None:
 def test_missing_bellwethers_are_replaced() -> None:
     pages = shop_without(WATCHED[:3])
     report = watch(RULES, pages)
-    renewed, replaced = renew_missing(RULES, pages, {"c1": report.clusters[0].missing})
+    renewed, replaced = renew_missing(RULES, pages, report)
     assert replaced == 3
     now = {one.page for one in renewed.wrappers[0].bellwethers}
     assert (len(now), now & set(WATCHED)) == (BELLWETHERS, set(WATCHED[3:]))
     assert watch(renewed, pages).clusters[0].missing == ()
+
+
+def test_missing_bellwethers_stay_if_there_are_no_other_pages() -> None:
+    pages = [page for page in SHOP.read() if page.id in WATCHED[3:]]
+    report = watch(RULES, pages, is_request=True)
+    assert report.clusters[0].missing == tuple(WATCHED[:3])
+    assert renew_missing(RULES, pages, report) == (RULES, 0)
 
 
 def test_pages_that_no_rules_match_are_an_alarm() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from types import TracebackType
 from typing import Any, Self
@@ -16,6 +17,7 @@ from untemplate.catalog.database import Database, migrate
 from untemplate.catalog.live_rules import list_site_rules, pack_crawl_rules
 from untemplate.catalog.rule_versions import PagesToLabel, Version
 from untemplate.catalog.runs import Round, Run, StoredAlarm
+from untemplate.catalog.site_claims import SiteClaims, open_claims
 from untemplate.catalog.site_contents import StoredLabel, find_site, list_sites, lock_site
 from untemplate.catalog.site_status import SiteStatus, read_statuses
 from untemplate.catalog.sql_tables import sites
@@ -137,7 +139,8 @@ class Catalog:
         Args:
             site: The name of the site, such as its host.
             rules: The rules to save. Earlier versions stay as they are.
-            reason: Why there is a new version: learned, healed, imported or rolled back.
+            reason: Why there is a new version: learned, healed, watched, imported or rolled back. Healing and
+                watching keep the pages to label of clusters that still have no rules, or not all.
             note: A note for people who read the history.
             by: The person who saves them.
             to_label: For each cluster, the pages that a person should label.
@@ -153,7 +156,10 @@ class Catalog:
             site_id = lock_site(connection, site)
             if based_on is not None:
                 rule_versions.check_newest(connection, site_id, site, based_on)
-            return rule_versions.add_version(connection, site_id, file, reason, note, by, to_label or {})
+            to_label = dict(to_label or {})
+            if reason in ("healed", "watched"):
+                to_label = rule_versions.read_unlabeled(connection, site_id, rules) | to_label
+            return rule_versions.add_version(connection, site_id, file, reason, note, by, to_label)
 
     def save_version(
         self,
@@ -332,9 +338,29 @@ class Catalog:
             return runs.start_round(connection, kind)
 
     def finish_round(self, round: Round) -> None:
-        """Record that a round is complete; the next one starts anew."""
+        """Record that a round is complete, if no other process still works on it; the next one starts anew."""
         with self._database.write() as connection:
             runs.finish_round(connection, round)
+
+    def claims(self, kind: str) -> AbstractContextManager[SiteClaims]:
+        """Return a context in which this process can claim sites, so that no other watches or heals them meanwhile.
+
+        Args:
+            kind: watch or heal.
+        """
+        return open_claims(self._database, kind)
+
+    @contextmanager
+    def claim(self, site: str, kind: str) -> Iterator[None]:
+        """Keep other processes away from a site in a `with` block.
+
+        Raises:
+            CatalogError: Another process works on the site.
+        """
+        with self.claims(kind) as site_claims:
+            if reason := site_claims.take(site):
+                raise CatalogError(f"{site}: {reason}; try again when it is done")
+            yield
 
     def runs(self, site: str, kind: str | None = None) -> list[Run]:
         """Return the runs over a site, or only those of a kind, the oldest first."""

@@ -30,7 +30,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
-from untemplate.catalog.sql_tables import metadata, migrations, rounds, runs
+from untemplate.catalog.sql_tables import claims, metadata, migrations, rounds, runs
 from untemplate.errors import CatalogError, MissingExtra
 from untemplate.page import squeeze
 
@@ -48,7 +48,10 @@ def _add_rounds(connection: Connection) -> None:
         index.create(connection, checkfirst=True)
 
 
-MIGRATIONS: Mapping[str, Callable[[Connection], None]] = {"rounds over all sites": _add_rounds}
+MIGRATIONS: Mapping[str, Callable[[Connection], None]] = {
+    "rounds over all sites": _add_rounds,
+    "claims of sites": claims.create,
+}
 """Later migrations by name, in order. The name of a released migration never changes."""
 
 # Seconds that a writer waits for another writer: longer than any of our transactions takes.

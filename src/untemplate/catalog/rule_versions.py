@@ -13,6 +13,7 @@ from sqlalchemy import Connection, FromClause, Row, RowMapping, Table, func, ins
 from untemplate.catalog.site_contents import now
 from untemplate.catalog.sql_tables import bellwethers, clusters, goldens, rules, samples, sites, versions
 from untemplate.errors import CatalogError, VersionConflict
+from untemplate.extraction import Rules
 
 __all__ = [
     "PagesToLabel",
@@ -131,6 +132,16 @@ def check_newest(connection: Connection, site_id: int, site: str, number: int) -
         raise VersionConflict(
             f"{site}: somebody saved version {newest} of the rules since version {number} was read; try again"
         )
+
+
+def read_unlabeled(connection: Connection, site_id: int, new_rules: Rules) -> dict[str, list[str]]:
+    """Return the pages to label of the newest version, for those clusters of new rules that still need labels."""
+    newest = newest_number(connection, site_id)
+    if not newest:
+        return {}
+    waiting = {wrapper.cluster for wrapper in new_rules.wrappers if wrapper.lost or not wrapper.rules}
+    pages_of = read_samples(connection, find_version(connection, site_id, "", newest))
+    return {cluster: list(pages) for cluster, pages in pages_of.items() if cluster in waiting}
 
 
 def read_history(connection: Connection, site_id: int) -> list[Version]:

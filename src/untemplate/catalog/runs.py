@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, func, insert, select, update
 
+from untemplate.catalog.site_claims import has_live_claims
 from untemplate.catalog.site_contents import now
 from untemplate.catalog.sql_tables import alarms, rounds, runs, sites
 from untemplate.errors import CatalogError
@@ -56,6 +57,7 @@ class Round:
     """One pass of a command over all sites; `done` are the sites that it had done before it was interrupted."""
 
     id: int
+    kind: str
     started: datetime
     done: frozenset[str] = frozenset()
 
@@ -107,13 +109,15 @@ def start_round(connection: Connection, kind: str) -> Round:
         done = connection.scalars(
             select(sites.c.name).join(runs, runs.c.site_id == sites.c.id).where(is_done)
         )
-        return Round(last.id, last.started, frozenset(done))
+        return Round(last.id, kind, last.started, frozenset(done))
     row = {"kind": kind, "started": moment}
-    return Round(connection.scalars(insert(rounds).returning(rounds.c.id), row).one(), moment)
+    return Round(connection.scalars(insert(rounds).returning(rounds.c.id), row).one(), kind, moment)
 
 
 def finish_round(connection: Connection, round: Round) -> None:
-    """Set the end of a round."""
+    """Set the end of a round, unless another process still works on its sites: that one will end it."""
+    if has_live_claims(connection, round.kind):
+        return
     connection.execute(update(rounds).where(rounds.c.id == round.id).values(finished=now()))
 
 

@@ -9,28 +9,28 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from multiprocessing import get_context
 from random import Random
-from typing import Any, TypeVar
+from typing import Any, Protocol
 
 from untemplate.catalog.catalog import Catalog
+from untemplate.catalog.site_claims import SiteClaims
 from untemplate.errors import SourceError, UntemplateError, VersionConflict
 from untemplate.extraction import Rules
 from untemplate.page import Page
 from untemplate.rules.in_words import compare_rules
 from untemplate.sources import Pages, Politeness, fetch_groups
 from untemplate.sources.fetch import DEFAULT_POLITENESS
-from untemplate.watching import Alarm, Report, heal_site, watch
+from untemplate.watching import Alarm, Report, heal_site, renew_missing, watch
 
 __all__ = ["SiteOutcome", "heal_sites", "sites_to_heal", "sites_to_watch", "split_by_site", "watch_sites"]
 
 # Pages of a mixed crawl that are kept for each site besides its bellwethers. Healing learns from 60 of a cluster.
 MAX_OTHER_PAGES = 500
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,7 @@ class SiteOutcome:
         figures: What the catalog keeps of the run.
         version: The version that healing saved; None if it changed nothing.
         problem: Why the site could not be watched or healed, in one line.
+        left_out: Why it was left to another process, in one line.
     """
 
     site: str
@@ -50,6 +51,7 @@ class SiteOutcome:
     figures: Mapping[str, Any] = field(default_factory=dict)
     version: int | None = None
     problem: str | None = None
+    left_out: str | None = None
 
     @property
     def has_findings(self) -> bool:
@@ -84,34 +86,27 @@ def watch_sites(
     sites: Collection[str],
     pages: SitePages | None = None,
     *,
+    by: str = "",
     politeness: Politeness = DEFAULT_POLITENESS,
     workers: int | None = None,
+    since: datetime | None = None,
 ) -> Iterator[SiteOutcome]:
     """Watch sites, record their figures and alarms, and yield the outcome of each as soon as it is known.
+
+    Each site is claimed while it is fetched and watched: sites that another process works on are left to it.
 
     Args:
         catalog: The catalog.
         sites: The sites to watch.
         pages: The fresh pages of each site, such as `split_by_site` returns; None to fetch their bellwethers.
+        by: The person who watches; new bellwethers are saved under this name.
         politeness: How to fetch.
         workers: Processes that compare pages; one per core by default, and 1 for none besides this one.
+        since: Leave out sites that another process has finished since then, such as the start of a round.
     """
-
-    is_request = pages is None
-
-    def prepare(site: str, pages: Pages) -> tuple[Any, ...]:
-        return catalog.rules_text(site), list(pages), list(catalog.alarms(site)), is_request
-
-    def record(site: str, pages: Pages, report: Report, version: int) -> SiteOutcome:
-        run = catalog.start_run(site, "watch")
-        clusters = set(catalog.rules(site, version).by_cluster)
-        watched = {figures.cluster for figures in report.clusters}
-        catalog.record_alarms(site, run, report.alarms, clusters - watched)
-        catalog.finish_run(run, report.to_dict())
-        return SiteOutcome(site, report.alarms, report.to_dict())
-
-    fresh = _fetch_sites(catalog, sites, politeness) if pages is None else pages
-    yield from _run_sites(catalog, sites, fresh, workers, _watch_task, prepare, record)
+    with catalog.claims("watch") as claims:
+        work = _WatchWork(catalog, by, is_request=pages is None)
+        yield from _SiteRound(catalog, work, claims, since, workers).run(sites, pages, politeness)
 
 
 def heal_sites(
@@ -122,35 +117,16 @@ def heal_sites(
     by: str = "",
     politeness: Politeness = DEFAULT_POLITENESS,
     workers: int | None = None,
+    since: datetime | None = None,
 ) -> Iterator[SiteOutcome]:
     """Heal sites, save what changed as new versions, and yield the outcome of each as soon as it is known.
 
     Nothing is saved for a site whose rules somebody else changed in the meantime. The arguments are those of
     `watch_sites`, and `by` is the person who heals.
     """
-
-    def prepare(site: str, pages: Pages) -> tuple[Any, ...]:
-        return catalog.rules_text(site), list(pages)
-
-    def record(site: str, pages: Pages, healed: _HealedSite, version: int) -> SiteOutcome:
-        run = catalog.start_run(site, "heal")
-        rules = Rules.loads(healed.text)
-        figures = dict(healed.figures)
-        changes = compare_rules(catalog.rules(site, version), rules)
-        figures["changes"] = [asdict(change) for change in changes]
-        saved = None
-        if changes or healed.has_new_bellwethers:
-            counts = {name: len(figures[name]) for name in ("healed", "refused", "lost")}
-            note = ", ".join(f"{count} {name}" for name, count in counts.items())
-            saved = catalog.save_version(
-                site, rules, pages, "healed", note, by, figures["to_label"], based_on=version
-            )
-            figures["version"] = saved
-        catalog.finish_run(run, figures)
-        return SiteOutcome(site, figures=figures, version=saved)
-
-    fresh = _fetch_sites(catalog, sites, politeness) if pages is None else pages
-    yield from _run_sites(catalog, sites, fresh, workers, _heal_task, prepare, record)
+    with catalog.claims("heal") as claims:
+        work = _HealWork(catalog, by)
+        yield from _SiteRound(catalog, work, claims, since, workers).run(sites, pages, politeness)
 
 
 def split_by_site(catalog: Catalog, pages: Iterable[Page], sites: Collection[str]) -> SitePages:
@@ -195,15 +171,62 @@ def _in_memory(site: str, pages: Sequence[Page]) -> Pages:
     return Pages(f"pages of {site}", InMemory(pages))
 
 
-def _fetch_sites(catalog: Catalog, sites: Collection[str], politeness: Politeness) -> SitePages:
-    """Fetch the bellwethers of all sites, hosts in parallel."""
-    urls_of = catalog.bellwether_urls()
-    groups = {}
-    for site in sites:
-        urls = [url for url in urls_of.get(site, ()) if url.startswith(("http://", "https://"))]
-        if urls:
-            groups[site] = urls
-    return fetch_groups(groups, politeness=politeness)
+class _Work(Protocol):
+    """What a round does with each site: arguments from the catalog, a task in any process, a record of its result."""
+
+    def prepare(self, site: str, pages: Pages) -> Callable[[], Any]:
+        """Return the task; it may run in another process."""
+
+    def record(self, site: str, pages: Pages, result: Any, version: int) -> SiteOutcome:
+        """Store the result of the task, given the version of the rules that it used."""
+
+
+@dataclass(frozen=True)
+class _WatchedSite:
+    """What watching found, as it travels between processes; with rules if some bellwethers were replaced."""
+
+    report: Report
+    text: str = ""
+    replaced: int = 0
+
+
+@dataclass(frozen=True)
+class _WatchWork:
+    """Watch a site: alarms and figures go to the catalog, and missing bellwethers are replaced."""
+
+    catalog: Catalog
+    by: str
+    is_request: bool
+
+    def prepare(self, site: str, pages: Pages) -> Callable[[], _WatchedSite]:
+        history = [Report(list(self.catalog.alarms(site)))]
+        return partial(_watch_task, self.catalog.rules_text(site), list(pages), history, self.is_request)
+
+    def record(self, site: str, pages: Pages, result: _WatchedSite, version: int) -> SiteOutcome:
+        catalog, report = self.catalog, result.report
+        run = catalog.start_run(site, "watch")
+        clusters = set(catalog.rules(site, version).by_cluster)
+        watched = {figures.cluster for figures in report.clusters}
+        catalog.record_alarms(site, run, report.alarms, clusters - watched)
+        figures = report.to_dict() | {"replaced": result.replaced}
+        catalog.finish_run(run, figures)
+        if result.replaced:
+            note = f"{result.replaced} bellwethers replaced"
+            with suppress(VersionConflict):  # somebody saved other rules, and the next round sees to theirs
+                rules = Rules.loads(result.text)
+                catalog.save_version(site, rules, pages, "watched", note, self.by, based_on=version)
+        return SiteOutcome(site, report.alarms, figures)
+
+
+def _watch_task(
+    text: str, pages: Sequence[Page], history: Sequence[Report], is_request: bool
+) -> _WatchedSite:
+    rules = Rules.loads(text)
+    report = watch(rules, pages, history=history, is_request=is_request)
+    if not report.clusters:
+        raise SourceError("none of its bellwethers could be read")
+    renewed, replaced = renew_missing(rules, pages, report)
+    return _WatchedSite(report, renewed.dumps(), replaced) if replaced else _WatchedSite(report)
 
 
 @dataclass(frozen=True)
@@ -215,12 +238,33 @@ class _HealedSite:
     has_new_bellwethers: bool
 
 
-def _watch_task(text: str, pages: Sequence[Page], open_alarms: list[Alarm], is_request: bool) -> Report:
-    rules = Rules.loads(text)
-    report = watch(rules, pages, history=[Report(open_alarms)], is_request=is_request)
-    if not report.clusters:
-        raise SourceError("none of its bellwethers could be read")
-    return report
+@dataclass(frozen=True)
+class _HealWork:
+    """Heal a site, and save the rules if anything changed."""
+
+    catalog: Catalog
+    by: str
+
+    def prepare(self, site: str, pages: Pages) -> Callable[[], _HealedSite]:
+        return partial(_heal_task, self.catalog.rules_text(site), list(pages))
+
+    def record(self, site: str, pages: Pages, result: _HealedSite, version: int) -> SiteOutcome:
+        catalog = self.catalog
+        run = catalog.start_run(site, "heal")
+        rules = Rules.loads(result.text)
+        figures = dict(result.figures)
+        changes = compare_rules(catalog.rules(site, version), rules)
+        figures["changes"] = [asdict(change) for change in changes]
+        saved = None
+        if changes or result.has_new_bellwethers:
+            counts = {name: len(figures[name]) for name in ("healed", "refused", "lost")}
+            note = ", ".join(f"{count} {name}" for name, count in counts.items())
+            saved = catalog.save_version(
+                site, rules, pages, "healed", note, self.by, figures["to_label"], based_on=version
+            )
+            figures["version"] = saved
+        catalog.finish_run(run, figures)
+        return SiteOutcome(site, figures=figures, version=saved)
 
 
 def _heal_task(text: str, pages: Sequence[Page]) -> _HealedSite:
@@ -228,77 +272,101 @@ def _heal_task(text: str, pages: Sequence[Page]) -> _HealedSite:
     return _HealedSite(healed.rules.dumps(), healed.to_dict(), healed.counts.replaced > 0)
 
 
-def _run_sites(
-    catalog: Catalog,
-    sites: Collection[str],
-    fresh: SitePages,
-    workers: int | None,
-    task: Callable[..., T],
-    prepare: Callable[[str, Pages], tuple[Any, ...]],
-    record: Callable[[str, Pages, T, int], SiteOutcome],
-) -> Iterator[SiteOutcome]:
-    """Run a task for each site in worker processes, and record its result in this one.
+class _SiteRound:
+    """A pass over sites: each is claimed, its pages fetched, the work done in worker processes, and recorded here."""
 
-    Args:
-        catalog: The catalog.
-        sites: The sites.
-        fresh: Their fresh pages, as they come.
-        workers: Processes; see `watch_sites`.
-        task: The work; it may run in another process.
-        prepare: Returns the arguments of the task.
-        record: Stores the result of the task, given the version of the rules that it used.
-    """
-    without_pages = set(sites)
-    with ExitStack() as stack:
-        workers = workers or len(os.sched_getaffinity(0))
-        pool = (
-            stack.enter_context(ProcessPoolExecutor(workers, get_context("spawn"))) if workers > 1 else None
-        )
-        running: dict[Future[T], tuple[str, Pages, int]] = {}
-        for site, pages in fresh:
-            without_pages.discard(site)
+    def __init__(
+        self, catalog: Catalog, work: _Work, claims: SiteClaims, since: datetime | None, workers: int | None
+    ) -> None:
+        self.catalog = catalog
+        self.work = work
+        self.claims = claims
+        self.since = since
+        self.workers = workers or len(os.sched_getaffinity(0))
+        self.left_out: dict[str, str] = {}
+        self.running: dict[Future[Any], tuple[str, Pages, int]] = {}
+
+    def run(
+        self, sites: Collection[str], pages: SitePages | None, politeness: Politeness
+    ) -> Iterator[SiteOutcome]:
+        """Yield the outcome of each site as soon as it is known. Arguments as of `watch_sites`."""
+        fresh = self._fetch(sites, politeness) if pages is None else self._claimed(pages)
+        without_pages = set(sites)
+        with ExitStack() as stack:
+            pool = None
+            if self.workers > 1:
+                pool = stack.enter_context(ProcessPoolExecutor(self.workers, get_context("spawn")))
+            for site, site_pages in fresh:
+                without_pages.discard(site)
+                yield from self._start(pool, site, site_pages)
+                if len(self.running) > self.workers:
+                    yield from self._collect_done()
+            while self.running:
+                yield from self._collect_done()
+        for site in sorted(without_pages):
+            if reason := self.left_out.get(site):
+                yield SiteOutcome(site, left_out=reason)
+            else:
+                yield SiteOutcome(site, problem="it has no bellwethers that could be fetched")
+
+    def _fetch(self, sites: Collection[str], politeness: Politeness) -> SitePages:
+        """Fetch the bellwethers of all sites that can be claimed, hosts in parallel."""
+        urls_of = self.catalog.bellwether_urls()
+        groups = {}
+        for site in sites:
+            urls = [url for url in urls_of.get(site, ()) if url.startswith(("http://", "https://"))]
+            if urls:
+                groups[site] = urls
+        return fetch_groups(groups, politeness=politeness, is_wanted=self._claim)
+
+    def _claimed(self, pages: SitePages) -> SitePages:
+        """Yield the sites that can be claimed."""
+        for site, site_pages in pages:
+            if self._claim(site):
+                yield site, site_pages
+
+    def _claim(self, site: str) -> bool:
+        """Claim a site, or keep the reason why that failed."""
+        reason = self.claims.take(site, self.since)
+        if reason is not None:
+            self.left_out[site] = reason
+        return reason is None
+
+    def _start(self, pool: ProcessPoolExecutor | None, site: str, pages: Pages) -> Iterator[SiteOutcome]:
+        """Start the work on a site; yield its outcome if it cannot be done."""
+        try:
+            version = self.catalog.newest_version(site)
+            task = self.work.prepare(site, pages)
+        except UntemplateError as error:
+            self.claims.release(site)
+            yield SiteOutcome(site, problem=_reason(error, pages))
+        else:
+            self.running[_submit(pool, task)] = (site, pages, version)
+
+    def _collect_done(self) -> Iterator[SiteOutcome]:
+        """Wait for a task, and yield the outcomes of all that are done."""
+        for done in wait(self.running, return_when=FIRST_COMPLETED).done:
+            site, pages, version = self.running.pop(done)
             try:
-                version = catalog.newest_version(site)
-                arguments = prepare(site, pages)
-            except UntemplateError as error:
-                yield SiteOutcome(site, problem=_reason(error, pages))
-                continue
-            running[_submit(pool, task, arguments)] = (site, pages, version)
-            if len(running) > workers:
-                yield from _collect_done(running, record)
-        while running:
-            yield from _collect_done(running, record)
-    for site in sorted(without_pages):
-        yield SiteOutcome(site, problem="it has no bellwethers that could be fetched")
+                outcome = self.work.record(site, pages, done.result(), version)
+            except VersionConflict as error:
+                outcome = SiteOutcome(site, problem=str(error))
+            except Exception as error:  # one site must not end the round, and its outcome says what happened
+                outcome = SiteOutcome(site, problem=_reason(error, pages))
+            self.claims.release(site)
+            yield outcome
 
 
-def _submit(
-    pool: ProcessPoolExecutor | None, task: Callable[..., T], arguments: tuple[Any, ...]
-) -> Future[T]:
+def _submit(pool: ProcessPoolExecutor | None, task: Callable[[], Any]) -> Future[Any]:
     """Start a task in another process, or do it here."""
     if pool is not None:
-        return pool.submit(task, *arguments)
-    done: Future[T] = Future()
+        return pool.submit(task)
+    done: Future[Any] = Future()
     try:
-        done.set_result(task(*arguments))
+        done.set_result(task())
     except Exception as error:  # as a pool does: whoever asks for the result gets it
         done.set_exception(error)
     return done
-
-
-def _collect_done(
-    running: dict[Future[T], tuple[str, Pages, int]],
-    record: Callable[[str, Pages, T, int], SiteOutcome],
-) -> Iterator[SiteOutcome]:
-    """Wait for a task, and yield the outcomes of all that are done."""
-    for done in wait(running, return_when=FIRST_COMPLETED).done:
-        site, pages, version = running.pop(done)
-        try:
-            yield record(site, pages, done.result(), version)
-        except VersionConflict as error:
-            yield SiteOutcome(site, problem=str(error))
-        except Exception as error:  # one site must not end the round, and its outcome says what happened
-            yield SiteOutcome(site, problem=_reason(error, pages))
 
 
 def _reason(error: Exception, pages: Pages) -> str:

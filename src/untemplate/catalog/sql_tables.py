@@ -33,6 +33,7 @@ __all__ = [
     "MAX_NAME",
     "alarms",
     "bellwethers",
+    "claims",
     "clusters",
     "goldens",
     "labels",
@@ -237,6 +238,19 @@ runs = _numbered_table(
 
 rounds = _numbered_table(
     "rounds", _text_column("kind"), _time_column("started"), _time_column("finished", null=True)
+)
+
+claims = Table(
+    "claims",
+    metadata,
+    Column("site_id", ForeignKey("sites.id"), primary_key=True),
+    Column("token", String(32), nullable=False, index=True),
+    _text_column("kind"),
+    _text_column("holder"),
+    _text_column("computer"),
+    Column("process", BigInteger, nullable=False),
+    _time_column("taken"),
+    _time_column("renewed"),
 )
 
 alarms = _numbered_table(

@@ -349,7 +349,7 @@ def extract_catalog(work: _Extraction, catalog_name: str, format: str) -> tuple[
     Returns:
         The share of failed pages, and whether there are alarms. Pages of unknown hosts have not failed.
     """
-    from untemplate.engines.batch import UNKNOWN_HOST
+    from untemplate.engines.worker import UNKNOWN_HOST
 
     with open_catalog(catalog_name) as catalog:
         rules = catalog.packed_rules()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -128,10 +129,9 @@ def watch_fleet(options: FleetOptions) -> bool:
     """Watch all sites, or those that are due; print a summary, and return True if there are findings."""
     from untemplate.catalog import sites_to_watch, watch_sites
 
-    with _round(options, "watch", sites_to_watch) as (catalog, sites, pages):
-        outcomes = list(
-            progress(watch_sites(catalog, sites, pages, workers=options.workers), "Watching", len(sites))
-        )
+    with _round(options, "watch", sites_to_watch) as (catalog, sites, pages, since):
+        work = watch_sites(catalog, sites, pages, by=user(), workers=options.workers, since=since)
+        outcomes = list(progress(work, "Watching", len(sites)))
     return _report_round(outcomes, options, "Watched")
 
 
@@ -139,8 +139,8 @@ def heal_fleet(options: FleetOptions) -> bool:
     """Heal all sites with alarms, or those with new ones; print a summary, and return True if there are findings."""
     from untemplate.catalog import heal_sites, sites_to_heal
 
-    with _round(options, "heal", sites_to_heal) as (catalog, sites, pages):
-        work = heal_sites(catalog, sites, pages, by=user(), workers=options.workers)
+    with _round(options, "heal", sites_to_heal) as (catalog, sites, pages, since):
+        work = heal_sites(catalog, sites, pages, by=user(), workers=options.workers, since=since)
         outcomes = list(progress(work, "Healing", len(sites)))
     return _report_round(outcomes, options, "Healed")
 
@@ -148,25 +148,27 @@ def heal_fleet(options: FleetOptions) -> bool:
 @contextmanager
 def _round(
     options: FleetOptions, kind: str, choose: Callable[[Catalog, bool], list[str]]
-) -> Iterator[tuple[Catalog, list[str], SitePages | None]]:
-    """Yield the catalog, the sites that are left to do, and their pages; None to fetch them.
+) -> Iterator[tuple[Catalog, list[str], SitePages | None, datetime]]:
+    """Yield the catalog, the sites that are left to do, their pages (None to fetch them), and when the round started.
 
     A round over all sites that was interrupted continues. Sites that are due need no memory of the round.
     """
     from untemplate.catalog import split_by_site
 
     with open_catalog(options.catalog_name or DEFAULT_CATALOG) as catalog:
+        since = datetime.now(UTC)
         chosen = choose(catalog, options.due_only)
         current = None if options.due_only else catalog.start_round(kind)
         done = current.done if current else frozenset()
+        since = current.started if current else since
         if done:
             say(f"Continuing the round that was interrupted: {counted(len(done), 'site')} done.")
         sites = [site for site in chosen if site not in done]
         if options.source is None:
-            yield catalog, sites, None
+            yield catalog, sites, None, since
         else:
             with open_pages(options.source, options.url_column, options.html_column, False) as pages:
-                yield catalog, sites, split_by_site(catalog, pages, sites)
+                yield catalog, sites, split_by_site(catalog, pages, sites), since
         if current:
             catalog.finish_round(current)
 
@@ -178,7 +180,10 @@ def _report_round(outcomes: list[SiteOutcome], options: FleetOptions, verb: str)
     if options.as_json:
         show_json({"sites": [_outcome_as_json(outcome) for outcome in outcomes]})
         return bool(found)
-    click.echo(f"{verb} {counted(len(outcomes), 'site')}; {counted(len(found), 'site')} with findings.")
+    done = [outcome for outcome in outcomes if not outcome.left_out]
+    click.echo(f"{verb} {counted(len(done), 'site')}; {counted(len(found), 'site')} with findings.")
+    if len(done) < len(outcomes):
+        click.echo(f"Left {counted(len(outcomes) - len(done), 'site')} to other processes that work on them.")
     rows = [
         (outcome.site, _describe_outcome(outcome))
         for outcome in outcomes
@@ -218,6 +223,7 @@ def _outcome_as_json(outcome: SiteOutcome) -> dict[str, Any]:
     return {
         "site": outcome.site,
         "problem": outcome.problem,
+        "left_out": outcome.left_out,
         "version": outcome.version,
         "alarms": [alarm.to_dict() for alarm in outcome.alarms],
         "figures": dict(outcome.figures),

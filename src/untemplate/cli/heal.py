@@ -143,14 +143,15 @@ def _heal_rules(rules: Rules, pages: Pages) -> tuple[Healed, list[RuleChange]]:
 
 def _heal_in_catalog(rules: Rules, pages: Pages, stored: CatalogSite) -> tuple[Healed, list[RuleChange]]:
     """Heal as a run of the catalog, and save the healed rules as the newest version if anything changed."""
-    run = stored.catalog.start_run(stored.site, "heal")
-    healed, changes = _heal_rules(rules, pages)
-    figures = _healed_as_json(healed, changes)
-    if changes or healed.counts.replaced:
-        note = f"{len(healed.healed)} healed, {len(healed.refused)} refused, {len(healed.lost)} lost"
-        figures["version"] = stored.store_version(healed.rules, pages, "healed", note, healed.to_label)
-        say(f"Version {figures['version']} of {stored.site} is in {stored.catalog.name}.")
-    stored.catalog.finish_run(run, figures)
+    with stored.catalog.claim(stored.site, "heal"):
+        run = stored.catalog.start_run(stored.site, "heal")
+        healed, changes = _heal_rules(rules, pages)
+        figures = _healed_as_json(healed, changes)
+        if changes or healed.counts.replaced:
+            note = f"{len(healed.healed)} healed, {len(healed.refused)} refused, {len(healed.lost)} lost"
+            figures["version"] = stored.store_version(healed.rules, pages, "healed", note, healed.to_label)
+            say(f"Version {figures['version']} of {stored.site} is in {stored.catalog.name}.")
+        stored.catalog.finish_run(run, figures)
     return healed, changes
 
 

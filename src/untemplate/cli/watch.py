@@ -156,13 +156,14 @@ def _watch_in_catalog(
     from untemplate.watching import Report
 
     catalog, site = stored.catalog, stored.site
-    run = catalog.start_run(site, "watch")
-    report = watch_pages([Report([*catalog.alarms(site)])])
-    watched = {figures.cluster for figures in report.clusters}
-    not_watched = rules.by_cluster.keys() - watched
-    catalog.record_alarms(site, run, report.alarms, not_watched)
-    catalog.finish_run(run, report.to_dict())
-    _replace_missing(rules, pages, report, stored)
+    with catalog.claim(site, "watch"):
+        run = catalog.start_run(site, "watch")
+        report = watch_pages([Report([*catalog.alarms(site)])])
+        watched = {figures.cluster for figures in report.clusters}
+        not_watched = rules.by_cluster.keys() - watched
+        catalog.record_alarms(site, run, report.alarms, not_watched)
+        catalog.finish_run(run, report.to_dict())
+        _replace_missing(rules, pages, report, stored)
     return report
 
 
@@ -170,15 +171,7 @@ def _replace_missing(rules: Rules, pages: Pages, report: Report, stored: Catalog
     """Save the rules with other bellwethers for those that are gone, where the rules hold; say how many."""
     from untemplate.watching import renew_missing
 
-    alarmed = {alarm.cluster for alarm in report.alarms}
-    missing = {
-        figures.cluster: figures.missing
-        for figures in report.clusters
-        if figures.missing and figures.cluster not in alarmed
-    }
-    if not missing:
-        return
-    renewed, replaced = renew_missing(rules, pages, missing)
+    renewed, replaced = renew_missing(rules, pages, report)
     if replaced:
         note = f"{counted(replaced, 'bellwether')} replaced"
         stored.store_version(renewed, pages, "watched", note)

@@ -22,8 +22,7 @@ from typing import overload
 from untemplate.clustering.site_sample import KeptPage, SiteSample, read_sample
 from untemplate.clustering.templates import PageFacts, PageTraits, find_cores, group_pages, url_shapes
 from untemplate.page import Page
-from untemplate.page.signatures import LENGTH, Signature
-from untemplate.page.tags import read_tags
+from untemplate.page.signatures import LENGTH, Signature, read_tags
 from untemplate.page.traits import Core, CoreIndex, class_pairs, table_of_runs
 from untemplate.page.url_patterns import learn_url_pattern
 

@@ -8,9 +8,8 @@ from html import escape
 from random import Random
 from typing import NamedTuple
 
-from untemplate.demo.entities import Entity
 from untemplate.demo.setting import Setting, format_value, split_address
-from untemplate.demo.verticals import WORDS, Field
+from untemplate.demo.verticals import WORDS, Entity, Field
 
 __all__ = [
     "Fact",

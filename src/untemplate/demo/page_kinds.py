@@ -22,11 +22,10 @@ from untemplate.demo.building_blocks import (
     text_link,
     wrap,
 )
-from untemplate.demo.entities import Entity
 from untemplate.demo.look import SECTIONS
 from untemplate.demo.setting import CURRENCY_CODES, Setting, format_value
 from untemplate.demo.site_frame import Content, SiteFrame
-from untemplate.demo.verticals import WORDS, Field, make_paragraph, make_person, make_sentence
+from untemplate.demo.verticals import WORDS, Entity, Field, make_paragraph, make_person, make_sentence
 
 __all__ = ["about_page", "detail_page", "list_page"]
 

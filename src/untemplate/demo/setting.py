@@ -8,9 +8,8 @@ from datetime import date
 from functools import cached_property
 from random import Random
 
-from untemplate.demo.entities import Entity
 from untemplate.demo.look import Look
-from untemplate.demo.verticals import Field, Vertical
+from untemplate.demo.verticals import Entity, Field, Vertical
 
 __all__ = ["CURRENCY_CODES", "ClassNames", "Setting", "detail_url", "format_value", "split_address"]
 

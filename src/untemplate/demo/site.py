@@ -9,12 +9,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 
-from untemplate.demo.entities import Entity, make_entities, refresh_entity
 from untemplate.demo.look import Look
 from untemplate.demo.page_kinds import about_page, detail_page, list_page
 from untemplate.demo.setting import Setting, detail_url
 from untemplate.demo.site_frame import SiteFrame
-from untemplate.demo.verticals import VERTICALS, WORDS, Vertical
+from untemplate.demo.verticals import VERTICALS, WORDS, Entity, Vertical, make_entities, refresh_entity
 from untemplate.labeling import Label, write_labels
 from untemplate.page import Page
 from untemplate.schema import Schema

@@ -20,9 +20,8 @@ from untemplate.demo.building_blocks import (
     text_link,
     wrap,
 )
-from untemplate.demo.entities import Entity
 from untemplate.demo.setting import Setting
-from untemplate.demo.verticals import CITIES, WORDS, make_person, make_sentence
+from untemplate.demo.verticals import CITIES, WORDS, Entity, make_person, make_sentence
 
 __all__ = ["write_widgets"]
 

@@ -12,10 +12,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Protocol
 
-from untemplate.engines.batch import UNKNOWN_HOST, batch_pages, page_batch
 from untemplate.engines.checkpoint import Checkpoint, RunProgress
 from untemplate.engines.pool import Pool, PoolTask
-from untemplate.engines.worker import PageLimits, Result, Settings
+from untemplate.engines.worker import UNKNOWN_HOST, PageLimits, Result, Settings, batch_pages, page_batch
 from untemplate.errors import InputError
 from untemplate.extraction import CrawlRules, OneSite, PageExtractor, Rules
 from untemplate.output.record_files import FORMATS, record_format

@@ -20,8 +20,7 @@ from typing import cast
 
 import pyarrow as pa
 
-from untemplate.engines.batch import page_batch, refuse_batch
-from untemplate.engines.worker import READY, TIMEOUTS, Result, Settings, Work
+from untemplate.engines.worker import READY, TIMEOUTS, Result, Settings, Work, page_batch, refuse_batch
 from untemplate.errors import UntemplateError
 from untemplate.sources.page_source import Skipped
 

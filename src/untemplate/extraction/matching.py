@@ -24,8 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from untemplate.page import Page, Signature, has_literal_path, host_of, url_matches
-from untemplate.page.signatures import LENGTH, tags_signature
-from untemplate.page.tags import read_tags
+from untemplate.page.signatures import LENGTH, read_tags, tags_signature
 from untemplate.page.traits import RunTable, run_table
 from untemplate.rules.rule import Wrapper
 

@@ -20,12 +20,16 @@ from untemplate.learning.occurrences import (
     most_alike_pages,
 )
 from untemplate.learning.record_places import FAR_WEIGHT, are_all_found, find_weighted_lists, weigh_labels
-from untemplate.learning.refining import learn_classifier
+from untemplate.learning.refining import (
+    explain_lost_values,
+    learn_classifier,
+    learn_part_range,
+    locate_shared_texts,
+)
 from untemplate.learning.reports import AttributeReport
 from untemplate.learning.sample_table import SampleTable
 from untemplate.learning.search import ScoredFeatures, Search, shared_features
 from untemplate.learning.selectors import learn_committee, learn_elsewhere, learn_selectors, pick_rows
-from untemplate.learning.shared_texts import explain_lost_values, learn_part_range, locate_shared_texts
 from untemplate.learning.value_lists import ListPlace, learn_value_list
 from untemplate.learning.variants import LearningTarget, Variant, choose_variants, find_variants
 from untemplate.page.dom import INLINE_TAGS

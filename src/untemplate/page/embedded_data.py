@@ -7,7 +7,6 @@ for its source.
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -15,12 +14,17 @@ from functools import cached_property, lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
 
-import re2
 from lxml import etree
 
 from untemplate.page.dom import squeeze
-from untemplate.page.embedded_json import parse_assignments, parse_flight, parse_json, resolve_nuxt
-from untemplate.page.microdata import read_microdata, read_rdfa
+from untemplate.page.embedded_formats import (
+    parse_assignments,
+    parse_flight,
+    parse_json,
+    read_microdata,
+    read_rdfa,
+    resolve_nuxt,
+)
 
 __all__ = [
     "JSON_LD",
@@ -33,8 +37,6 @@ __all__ = [
     "DataPath",
     "DataValue",
     "EmbeddedData",
-    "html_lines",
-    "html_to_text",
     "is_script",
 ]
 
@@ -63,33 +65,6 @@ MAX_KEY_LENGTH = 200
 MAX_VISITED = 100_000
 
 _IGNORED_KEYS = frozenset({"@context", "@id", "@type", "__typename"})
-_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)\b[^<>]*>")
-_BLOCK_TAGS = frozenset(
-    {
-        *(
-            "article",
-            "blockquote",
-            "br",
-            "dd",
-            "div",
-            "dt",
-            "h1",
-            "h2",
-            "h3",
-            "h4",
-            "h5",
-            "h6",
-            "li",
-            "ol",
-            "p",
-        ),
-        *("section", "td", "tr", "ul"),
-    }
-)
-# RE2, since texts of strangers may be made to be slow.
-_HIDDEN = re2.compile(r"(?is)<!--.*?-->|<script\b.*?</script\s*>|<style\b.*?</style\s*>")
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]+")
-_LINE_BREAK = re.compile(r"[\r\n\u2028]+")
 _ARGUMENTS = re.compile(r"\(.*\)$", re.DOTALL)
 # Parts of a key that are different on each page: numbers, hashes, the ids of a database.
 _ID_PART = re.compile(r"(?=[0-9A-Fa-f-]*\d)[0-9A-Fa-f]{8}(?:-?[0-9A-Fa-f]{4,})*|\d{2,}")
@@ -462,37 +437,3 @@ def _types_of(content: dict[str, Any]) -> Iterator[str]:
     for type_ in types if isinstance(types, list) else [types]:
         if isinstance(type_, str) and type_:
             yield re.split(r"[/#]", type_.rstrip("/#"))[-1]
-
-
-# HTML inside strings
-
-
-def html_to_text(text: str) -> str:
-    """Return a text of embedded data as a page would show it: without tags, entities decoded, white space squeezed.
-
-    >>> html_to_text("<p>Salt &amp;amp; <b>pep</b>per</p>")
-    'Salt & pepper'
-    """
-    return squeeze(_without_tags(text))
-
-
-def html_lines(text: str) -> list[str]:
-    r"""Return the lines of a text of embedded data: blocks, line breaks and raw line feeds separate them.
-
-    >>> html_lines("<li>Chop.</li><li>Cook<br>slowly.</li>\nServe.")
-    ['Chop.', 'Cook', 'slowly.', 'Serve.']
-    """
-    return list(filter(None, map(squeeze, _LINE_BREAK.split(_without_tags(text)))))
-
-
-def _without_tags(text: str) -> str:
-    """Return the text with a line feed for each block tag, and nothing for other tags and control characters."""
-    if "&" in text:
-        text = html.unescape(html.unescape(text))
-    if "<" in text:
-        text = _TAG.sub(_replace_tag, _HIDDEN.sub("", text))
-    return _CONTROL.sub(" ", text)
-
-
-def _replace_tag(match: re.Match[str]) -> str:
-    return "\n" if match[2] and match[2].lower() in _BLOCK_TAGS else ""

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from untemplate.page.arrays import Bools, Doubles, Hashes, Longs
-from untemplate.page.tags import TagSequence, hash_runs, mix_bits
+from untemplate.page.signatures import TagSequence, hash_runs, mix_bits
 
 __all__ = [
     "RUN_BITS",
@@ -116,7 +116,7 @@ class Core:
         min_share: the share of the whole core that it has at least.
 
     Example:
-        >>> from untemplate.page.tags import read_tags
+        >>> from untemplate.page.signatures import read_tags
         >>> post = read_tags(b"<html><body><h1>Tea</h1><p>Hot</p></body></html>")
         >>> tags = read_tags(b"<html><body><ul><li>Tea</li></ul></body></html>")
         >>> core = Core(tuple(tag_runs(post).tolist()), (), 0.65, 0.85)
@@ -158,7 +158,7 @@ class Core:
 class CoreIndex:
     """The cores of several templates, to find the template of a page with a few operations on arrays.
 
-    >>> from untemplate.page.tags import read_tags
+    >>> from untemplate.page.signatures import read_tags
     >>> pages = [read_tags(b"<h1>a</h1><p>b</p>"), read_tags(b"<ul><li>c</li></ul>")]
     >>> index = CoreIndex([Core(tuple(tag_runs(page).tolist()), (), 0.65, 0.85) for page in pages])
     >>> index.find_best(run_table(pages[1]))

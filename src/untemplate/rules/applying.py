@@ -19,7 +19,14 @@ from lxml import etree
 from untemplate.page import Node, Page
 from untemplate.page.captions import CaptionFinder, join_texts, static_key
 from untemplate.page.embedded_data import META
-from untemplate.rules.embedded_selection import embedded_nodes, same_texts, with_other_syntax
+from untemplate.rules.embedded_values import (
+    are_mostly_same,
+    are_own_texts,
+    embedded_nodes,
+    find_shown_list,
+    same_texts,
+    with_other_syntax,
+)
 from untemplate.rules.list_look import are_sentences, is_title, looks_alike
 from untemplate.rules.node_selection import (
     Candidates,
@@ -36,7 +43,6 @@ from untemplate.rules.parsed_page import (
     read_page_beginning,
 )
 from untemplate.rules.rule import CandidateClassifier, EmbeddedSelector, Rule, Selector, Wrapper
-from untemplate.rules.shown_lists import are_mostly_same, are_own_texts, find_shown_list
 from untemplate.schema import Attribute
 from untemplate.value_types import is_one_typed, looks_typed
 

@@ -1,37 +1,73 @@
 """Pages that scripts make: the system's Chromium shows each page, and we take what its scripts made of it.
 
-A few tabs work at the same time, but pages are fetched one after the other, as politely as without a browser. `Tab`
-says what a page may do. Needs the extra `render`.
+A few tabs work at the same time, but pages are fetched one after the other, as politely as without a browser.
+Chromium has no network. Every request of a page comes to `Tab.answer`, which loads scripts, style sheets and data
+with our own `Fetcher`: public addresses only, robots.txt, limits. So we connect to exactly the address that was
+checked, even after a redirect. Needs the extra `render`.
 """
 
 from __future__ import annotations
 
 import asyncio
+import base64
 import threading
 import weakref
+from collections import OrderedDict
 from collections.abc import Coroutine, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from untemplate.browser import MAX_CLOSING_SECONDS, close_browser, require_chromium, start_chromium
 from untemplate.errors import PageError, UntemplateError
 from untemplate.page import squeeze
-from untemplate.sources.fetch import USER_AGENT, FetchedPage, Fetcher, Politeness
-from untemplate.sources.tab import ResourceLoader, Tab
+from untemplate.sources.fetch import USER_AGENT, Answer, Call, FetchedPage, Fetcher, Politeness
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, BrowserContext, Playwright
+    from playwright.async_api import Browser, BrowserContext, Playwright, Request, Route
     from playwright.async_api import Page as BrowserPage
 
-__all__ = ["Renderer"]
+__all__ = ["Renderer", "ResourceLoader", "Tab"]
 
 # Pages that are rendered at the same time. Each takes a few hundred megabytes and, with a delay of one second between
 # pages of a host, most of the time of a tab is waiting.
 TABS = 4
 # How often a page may lead to another one by script: as often as by HTTP.
 MAX_MOVES = 5
+# Requests that one page may make for scripts, style sheets and data. Real pages make 20 to 200.
+MAX_REQUESTS = 500
+# Requests of all pages together that wait for servers at the same time: what a browser allows for one host is 6.
+LOADING_THREADS = 8
+# Seconds that a server has for a script or for data.
+LOADING_SECONDS = 10.0
+# Bytes of scripts and style sheets that are kept, so that pages of a site load them only once.
+MAX_CACHED_BYTES = 64 << 20
+# Seconds after the page was loaded in which its scripts may load more.
+SETTLING_SECONDS = 5.0
+# Seconds in which a tab must answer when it is asked for its page; one with an endless script does not.
+ANSWER_SECONDS = 5.0
+
+_LOADED_TYPES = frozenset({"script", "stylesheet", "xhr", "fetch"})
+_CACHED_TYPES = frozenset({"script", "stylesheet"})
+# Pages often remove images that cannot be loaded, so all images are this one, which is transparent.
+_PIXEL = base64.b64decode("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7")
+# Headers that belong to the connection of the browser and not to ours, or the other way round.
+_OWN_REQUEST_HEADERS = frozenset(
+    {"accept-encoding", "connection", "content-length", "cookie", "host", "user-agent"}
+)
+_OWN_ANSWER_HEADERS = frozenset(
+    {"connection", "content-encoding", "content-length", "keep-alive", "set-cookie", "transfer-encoding"}
+)
+# In a world of its own, where scripts of the page cannot have replaced anything.
+_READ_PAGE = """(limit => {
+  const type = document.doctype ? new XMLSerializer().serializeToString(document.doctype) : "";
+  const root = document.documentElement;
+  return (type + (root ? root.outerHTML : "")).slice(0, limit);
+})"""
+
+
 _WIDTH, _HEIGHT = 1280, 1024
 _MAX_REASON = 120
 
@@ -206,3 +242,192 @@ async def _close_popup(popup: BrowserPage) -> None:
 
     with suppress(Error):
         await popup.close()
+
+
+class ResourceLoader:
+    """Loads what pages need besides their HTML; scripts and style sheets only once for all pages."""
+
+    def __init__(self, fetcher: Fetcher, limit: int) -> None:
+        """Choose how to load.
+
+        Args:
+            fetcher: Checks addresses and robots.txt, and makes the requests.
+            limit: The maximum number of bytes of all that one page loads.
+        """
+        self.limit = limit
+        self._fetcher = fetcher
+        self._threads = ThreadPoolExecutor(LOADING_THREADS, "untemplate-loading")
+        self._cache: OrderedDict[str, tuple[Answer, bytes]] = OrderedDict()
+        self._cached_bytes = 0
+        self._lock = Lock()
+
+    async def load(self, url: str, call: Call, cached: bool) -> tuple[Answer, bytes]:
+        """Return what is at a URL, and its body without compression; PageError if it must not or cannot be loaded."""
+        if cached and url in self._cache:
+            return self._cache[url]
+        answer, body = await asyncio.get_running_loop().run_in_executor(self._threads, self._load, url, call)
+        if cached and answer.status == 200:
+            self._keep(url, answer, body)
+        return answer, body
+
+    def _load(self, url: str, call: Call) -> tuple[Answer, bytes]:
+        answer = self._fetcher.load(url, call, self.limit, LOADING_SECONDS)
+        return answer, answer.decode(self.limit)
+
+    def _keep(self, url: str, answer: Answer, body: bytes) -> None:
+        """Remember an answer; the oldest ones make room."""
+        with self._lock:
+            if url not in self._cache:
+                self._cache[url] = (answer, body)
+                self._cached_bytes += len(body)
+            while self._cached_bytes > MAX_CACHED_BYTES:
+                _, (_, oldest) = self._cache.popitem(last=False)
+                self._cached_bytes -= len(oldest)
+
+    def close(self) -> None:
+        """Let go of the threads; those that wait for a server end when it answers or is too late."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+class Tab:
+    """A tab that shows one page; `answer` decides about each of its requests."""
+
+    def __init__(self, page: BrowserPage, loader: ResourceLoader) -> None:
+        """Take an empty tab, whose context sends all requests to `answer`."""
+        self._page = page
+        self._loader = loader
+        self._document: FetchedPage | None = None  # waits for the tab to ask for it
+        self._next_url: str | None = None  # where a script of the page wants to go
+        self._requests = 0
+        self._bytes = 0
+
+    async def show(self, document: FetchedPage, seconds: float) -> str | None:
+        """Show a page that was fetched, and wait until its scripts are done.
+
+        Args:
+            document: The page.
+            seconds: How long it may take. A page that still loads something then is used as it is.
+
+        Returns:
+            The URL that the page leads to, if it does: its script or a `refresh` may do that. None if it stays.
+        """
+        from playwright.async_api import Error
+
+        self._document, self._next_url = document, None
+        try:
+            await self._page.goto(document.url, wait_until="load", timeout=1000 * seconds)
+            await self._page.wait_for_load_state("networkidle", timeout=1000 * SETTLING_SECONDS)
+        except Error as error:
+            if not self._next_url and not _is_timeout(error):
+                raise
+        return self._next_url
+
+    async def read(self, limit: int) -> bytes:
+        """Return the page as its scripts made it, in UTF-8, at most `limit` bytes.
+
+        Raises:
+            TimeoutError: The tab does not answer.
+        """
+        html = await asyncio.wait_for(self._read_text(limit), ANSWER_SECONDS)
+        return html.encode("utf-8", "replace")[:limit]
+
+    async def _read_text(self, limit: int) -> str:
+        session = await self._page.context.new_cdp_session(self._page)
+        tree = await session.send("Page.getFrameTree")
+        frame = tree["frameTree"]["frame"]["id"]
+        world = await session.send("Page.createIsolatedWorld", {"frameId": frame})
+        answer = await session.send(
+            "Runtime.evaluate",
+            {
+                "expression": f"{_READ_PAGE}({limit})",
+                "contextId": world["executionContextId"],
+                "returnByValue": True,
+            },
+        )
+        return str(answer["result"].get("value", ""))
+
+    async def answer(self, route: Route) -> None:
+        """Answer a request of the page, or refuse it."""
+        from playwright.async_api import Error
+
+        request = route.request
+        # An error here means that the tab was closed in the meantime.
+        with suppress(Error):
+            if request.is_navigation_request():
+                await self._answer_navigation(route)
+            elif request.resource_type == "image":
+                await route.fulfill(status=200, content_type="image/gif", body=_PIXEL)
+            elif request.resource_type in _LOADED_TYPES:
+                await self._answer_resource(route)
+            else:
+                await route.abort()
+
+    async def _answer_navigation(self, route: Route) -> None:
+        """Answer with the page to show. If a script goes elsewhere, remember where; frames stay empty."""
+        if not self._is_main_frame(route.request):
+            await route.abort()
+        elif self._document is not None:
+            document, self._document = self._document, None
+            await route.fulfill(status=200, headers=_document_headers(document), body=document.html)
+        else:
+            if route.request.method == "GET":
+                self._next_url = route.request.url
+            await route.abort()
+
+    def _is_main_frame(self, request: Request) -> bool:
+        from playwright.async_api import Error
+
+        try:
+            return request.frame == self._page.main_frame
+        except Error:  # of a window that does not exist yet
+            return False
+
+    async def _answer_resource(self, route: Route) -> None:
+        request = route.request
+        self._requests += 1
+        if self._requests > MAX_REQUESTS or self._bytes > self._loader.limit:
+            await route.abort()
+            return
+        call = Call(request.method, await self._request_headers(request), request.post_data_buffer)
+        is_cached = request.resource_type in _CACHED_TYPES and request.method == "GET"
+        try:
+            answer, body = await self._loader.load(request.url, call, is_cached)
+        except PageError:
+            await route.abort()
+            return
+        self._bytes += len(body)
+        await route.fulfill(status=answer.status, headers=_answer_headers(answer), body=body)
+
+    async def _request_headers(self, request: Request) -> dict[str, str]:
+        """Return the headers of a request that we pass on, with the cookies of the tab."""
+        headers = {name: value for name, value in request.headers.items() if name not in _OWN_REQUEST_HEADERS}
+        cookies = await self._page.context.cookies(request.url)
+        if cookies:
+            headers["cookie"] = "; ".join(f"{cookie['name']}={cookie['value']}" for cookie in cookies)
+        return headers
+
+
+def _document_headers(document: FetchedPage) -> dict[str, str]:
+    charset = f"; charset={document.charset}" if document.charset else ""
+    headers = {"content-type": f"text/html{charset}"}
+    if document.cookies:
+        headers["set-cookie"] = "\n".join(document.cookies)
+    return headers
+
+
+def _answer_headers(answer: Answer) -> dict[str, str]:
+    """Return the headers of an answer that the page gets."""
+    headers = {
+        name.lower(): value
+        for name, value in answer.headers.items()
+        if name.lower() not in _OWN_ANSWER_HEADERS
+    }
+    if cookies := answer.headers.get_all("Set-Cookie"):
+        headers["set-cookie"] = "\n".join(cookies)
+    return headers
+
+
+def _is_timeout(error: Exception) -> bool:
+    from playwright.async_api import TimeoutError as PlaywrightTimeout
+
+    return isinstance(error, PlaywrightTimeout)

@@ -6,10 +6,11 @@ The pages of many sites are fetched at once: hosts in parallel, each as politely
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from threading import Event
 
@@ -185,6 +186,7 @@ def fetch_groups(
     *,
     limits: Limits = DEFAULT_LIMITS,
     politeness: Politeness = DEFAULT_POLITENESS,
+    is_wanted: Callable[[str], bool] = lambda group: True,
 ) -> Iterator[tuple[str, Pages]]:
     """Fetch groups of URLs in parallel; yield the name and the pages of each group when all of them are fetched.
 
@@ -195,25 +197,33 @@ def fetch_groups(
         groups: The URLs of each group, such as the bellwethers of each site.
         limits: The size limits of each page.
         politeness: How to fetch.
+        is_wanted: Asked before the first request of a group, in the thread that fetches it; if False, the group is
+            left out.
     """
     fetcher = Fetcher(politeness, limits.bytes)
     stop = Event()
     threads = ThreadPoolExecutor(min(MAX_THREADS, max(1, len(groups))), "fetch")
     readers = {name: UrlReader(urls, limits, politeness, fetcher=fetcher) for name, urls in groups.items()}
-    name_of = {threads.submit(_fetch_all, reader, stop): name for name, reader in readers.items()}
+    name_of = {
+        threads.submit(_fetch_group, reader, stop, partial(is_wanted, name)): name
+        for name, reader in readers.items()
+    }
     try:
         for done in as_completed(name_of):
             name = name_of[done]
-            done.result()
             reader = readers.pop(name)
-            yield name, Pages(f"{reader.total:,} URLs of {name}", reader, limits)
+            if done.result():
+                yield name, Pages(f"{reader.total:,} URLs of {name}", reader, limits)
     finally:
         stop.set()
         threads.shutdown(cancel_futures=True)
 
 
-def _fetch_all(reader: UrlReader, stop: Event) -> None:
-    """Fetch all pages of a reader into its temporary file."""
+def _fetch_group(reader: UrlReader, stop: Event, is_wanted: Callable[[], bool]) -> bool:
+    """Fetch all pages of a reader into its temporary file; return False if they are not wanted any more."""
+    if stop.is_set() or not is_wanted():
+        return False
     for _ in reader.read(Skipped()):
         if stop.is_set():
-            return
+            break
+    return True

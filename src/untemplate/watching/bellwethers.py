@@ -29,6 +29,7 @@ from untemplate.schema import Attribute, Schema
 
 __all__ = [
     "BELLWETHERS",
+    "MIN_GOLDEN_CONFIDENCE",
     "NAMED_LEVELS",
     "Bellwethers",
     "add_bellwethers",
@@ -41,12 +42,13 @@ __all__ = [
 BELLWETHERS = 20
 """Pages of a cluster that are watched, of the paper's 10 to 20: only many of them show what breaks on few pages."""
 
+MIN_GOLDEN_CONFIDENCE = 0.75
+"""A value with less than this share of the usual confidence may be wrong: it does not become golden."""
+
 # Pages that bellwethers are chosen from.
 MAX_WATCHABLE_PAGES = 60
 # Labeled pages that are always watched: their golden records are certain.
 MAX_LABELED_BELLWETHERS = 5
-# A value with less than this share of the usual confidence may be wrong: it does not become golden.
-MIN_GOLDEN_CONFIDENCE = 0.75
 # Captions and names of an attribute that are remembered; others are rare.
 MAX_REMEMBERED = 8
 # Captions and names are remembered if they are on at least one page in this many.

@@ -10,7 +10,7 @@ from untemplate.errors import PageError
 from untemplate.labeling.golden import Golden, ValueFinder
 from untemplate.page import Page, index_pages, signature
 from untemplate.page.sameness import folded_words, same_values
-from untemplate.page.tags import read_tags
+from untemplate.page.signatures import read_tags
 from untemplate.page.traits import run_table
 from untemplate.rules import Bellwether, Wrapper
 from untemplate.rules.applying import NOT_SHOWN, Match, apply_wrapper

@@ -22,6 +22,7 @@ from untemplate.rules import Wrapper
 from untemplate.rules.applying import NOT_SHOWN
 from untemplate.schema import Attribute, Schema, Type
 from untemplate.value_types import TYPES, find_typed, looks_typed
+from untemplate.watching.bellwethers import MIN_GOLDEN_CONFIDENCE
 from untemplate.watching.comparing import Comparison, Evidence
 
 __all__ = [
@@ -254,6 +255,7 @@ class _AttributeJudge:
             self._test_filled,
             self._test_fill_of_others,
             self._test_shape,
+            self._test_odd_values,
             self._test_repeated,
             self._test_seen,
             self._test_agreement,
@@ -397,6 +399,23 @@ class _AttributeJudge:
         odd = [comparison for comparison in changed if not all(map(shape.fits, comparison.found))]
         expected = f"values such as {_quote([golden[:3]])}"
         return self._alarm_above(MAX_CHANGED_PAGES * len(self._found), "shape", odd, expected)
+
+    def _test_odd_values(self) -> Alarm | None:
+        """Fail if a value on a page without a remembered one neither looks like a value nor convinces the committee.
+
+        Single pages matter here: most pages of a site are not remembered, and a rule that breaks on few of them
+        finds something else there.
+        """
+        golden = self._golden_texts()
+        profile = self.wrapper.profiles.get(self.attribute.name)
+        if profile is None or len(golden) < MIN_VALUES_FOR_TRAITS:
+            return None
+        shape = ValueShape.of(golden, self.attribute.type)
+        min_confidence = MIN_GOLDEN_CONFIDENCE * profile.agreement
+        new = [one for one in self._found if not one.golden and not one.was_doubtful]
+        doubtful = [comparison for comparison in new if comparison.agreement < min_confidence]
+        odd = [comparison for comparison in doubtful if not any(map(shape.fits, comparison.found))]
+        return self._alarm_above(0, "shape", odd, f"values such as {_quote([golden[:3]])}")
 
     def _test_repeated(self) -> Alarm | None:
         """Fail if one value comes out on page after page, where there were many."""

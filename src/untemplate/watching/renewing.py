@@ -13,6 +13,7 @@ from untemplate.rules import Bellwether, Profile, Wrapper
 from untemplate.schema import Schema
 from untemplate.watching.bellwethers import BELLWETHERS, choose_bellwethers
 from untemplate.watching.comparing import PagePair, pair_bellwethers
+from untemplate.watching.monitoring import Report
 
 __all__ = ["Renewed", "renew_bellwethers", "renew_missing"]
 
@@ -83,28 +84,41 @@ def _keep_golden(fresh: Bellwether, earlier: Bellwether | None, names: Collectio
     return replace(fresh, golden={**fresh.golden, **kept})
 
 
-def renew_missing(
-    rules: Rules, pages: Iterable[Page], missing: Mapping[str, Collection[str]]
-) -> tuple[Rules, int]:
+def renew_missing(rules: Rules, pages: Iterable[Page], report: Report) -> tuple[Rules, int]:
     """Return the rules of a site with other bellwethers for those that are missing, and how many were replaced.
+
+    Clusters with alarms stay as they are, because their rules may not fit the fresh pages. A missing bellwether is
+    kept if there is no other page for it: if most are missing some day, that is an alarm.
 
     Args:
         rules: the rules.
         pages: fresh pages of the site.
-        missing: for some clusters, ids of bellwethers that were not delivered, or that show no record any more.
+        report: what watching these pages found.
     """
+    alarmed = {alarm.cluster for alarm in report.alarms}
+    missing = {one.cluster: one.missing for one in report.clusters if one.cluster not in alarmed}
+    if not any(missing.values()):
+        return rules, 0
     fresh = _pages_by_cluster(rules, pages)
     wrappers: list[Wrapper] = []
     replaced = 0
     for wrapper in rules.wrappers:
-        gone = missing.get(wrapper.cluster)
-        if not gone or not fresh[wrapper.cluster]:
-            wrappers.append(wrapper)
-            continue
-        renewed = renew_bellwethers(wrapper, fresh[wrapper.cluster], rules.schema, gone=gone)
+        renewed = _replace_missing(wrapper, fresh[wrapper.cluster], rules.schema, missing)
         wrappers.append(renewed.wrapper)
         replaced += renewed.replaced
     return Rules(rules.schema, tuple(wrappers)), replaced
+
+
+def _replace_missing(
+    wrapper: Wrapper, fresh: Sequence[Page], schema: Schema, missing: Mapping[str, Collection[str]]
+) -> Renewed:
+    """Return a wrapper with other bellwethers for those that are missing, or as it is if there are no other pages."""
+    gone = missing.get(wrapper.cluster)
+    if gone and fresh:
+        renewed = renew_bellwethers(wrapper, fresh, schema, gone=gone)
+        if len(renewed.wrapper.bellwethers) > len(wrapper.bellwethers) - len(gone):
+            return renewed
+    return Renewed(wrapper, [], 0)
 
 
 def _pages_by_cluster(rules: Rules, pages: Iterable[Page]) -> defaultdict[str, list[Page]]:

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from untemplate.errors import LabelError
 from untemplate.labeling import Label
 from untemplate.page import Page
-from untemplate.page.embedded_data import html_lines, html_to_text, is_script
+from untemplate.page.embedded_data import is_script
+from untemplate.page.embedded_formats import html_lines, html_to_text
 from untemplate.page.locating import clean_value
 from untemplate.rules.applying import Match
-from untemplate.rules.embedded_selection import MAX_EMBEDDED_TEXT
+from untemplate.rules.embedded_values import MAX_EMBEDDED_TEXT
 from untemplate.schema import Attribute
 
 __all__ = [

@@ -204,7 +204,13 @@ def run_watch(site: OpenSite, source: str | None, job: Job) -> None:
 
     Raises:
         SourceError: There is no source, and the bellwethers have no URLs.
+        CatalogError: Another process watches or heals the site.
     """
+    with site.catalog.claim(site.name, "watch"):
+        _watch_claimed(site, source, job)
+
+
+def _watch_claimed(site: OpenSite, source: str | None, job: Job) -> None:
     run = site.catalog.start_run(site.name, "watch")
     pages = list(job.counted(_fresh_pages(site, source)))
     report = watch(site.rules, pages, history=list(_earlier_reports(site)))
@@ -222,6 +228,11 @@ def run_heal(site: OpenSite, source: str | None, job: Job) -> None:
 
     The arguments and exceptions are those of `run_watch`.
     """
+    with site.catalog.claim(site.name, "heal"):
+        _heal_claimed(site, source, job)
+
+
+def _heal_claimed(site: OpenSite, source: str | None, job: Job) -> None:
     run = site.catalog.start_run(site.name, "heal")
     based_on = site.version.number
     pages = list(job.counted(_fresh_pages(site, source)))

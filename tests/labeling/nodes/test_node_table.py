@@ -41,6 +41,33 @@ def test_static_texts_label_what_follows() -> None:
     assert table.caption[row_of(table, "Player A")] == -1
 
 
+def room(number: int) -> str:
+    """A fact with two values after its caption, one without a caption, and texts that are the same everywhere."""
+    pets = "Yes" if number % 3 else "No"
+    state = "Vacant" if number % 4 else "Taken"
+    links = "".join(f"<li>{text}</li>" for text in ("Home", "Help", "Terms"))
+    return f"<h1>Room {number}</h1><b>Pets</b><i>{pets}</i><i>Deposit</i><u>{state}</u><ul>{links}</ul>"
+
+
+def test_texts_that_exclude_each_other_are_values() -> None:
+    table = NodeTable(pages_of(*map(room, range(40))))
+    for value in ("Yes", "No", "Vacant", "Taken"):
+        assert not table.is_template[row_of(table, value)]
+    for template in ("Pets", "Deposit", "Home", "Help", "Terms"):
+        assert table.is_template[row_of(table, template)]
+    assert table.is_static[row_of(table, "Yes")], "it may be a caption as well"
+    fields = Fields(table)
+    candidates = {int(field) for field in fields.candidates(["text()"])}
+    of_pets = {int(field) for field in fields.field[table.text[fields.row] == table.texts.index("No")]}
+    assert of_pets & candidates
+
+
+def test_an_exception_makes_no_value() -> None:
+    bodies = [f"<h1>{number}</h1><p>{'Sale!' if number == 7 else 'Buy'}</p>" for number in range(40)]
+    table = NodeTable(pages_of(*bodies))
+    assert table.is_template[row_of(table, "Buy")]
+
+
 def test_labels_do_not_reach_over_to_the_next_page() -> None:
     table = NodeTable(pages_of(*["<p>one</p><p>Label</p>"] * 3))
     assert (table.caption[table.starts[:-1]] == -1).all()

@@ -36,13 +36,6 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from untemplate.atomic_file import complete_file
 from untemplate.catalog import Catalog
 from untemplate.clustering.site_sample import MAX_SAMPLE_PAGES
-from untemplate.engines.batch import (
-    PAGE_COLUMNS,
-    UNKNOWN_HOST,
-    ExtractedBatch,
-    batch_pages,
-    extract_batch,
-)
 from untemplate.engines.pool import Pool, PoolTask
 from untemplate.engines.spark.job_io import (
     LINE_ROWS,
@@ -53,7 +46,16 @@ from untemplate.engines.spark.job_io import (
     open_page_frame,
     write_job,
 )
-from untemplate.engines.worker import PageLimits, Result, Settings
+from untemplate.engines.worker import (
+    PAGE_COLUMNS,
+    UNKNOWN_HOST,
+    ExtractedBatch,
+    PageLimits,
+    Result,
+    Settings,
+    batch_pages,
+    extract_batch,
+)
 from untemplate.errors import InputError, LabelError, RulesError, SourceError, UntemplateError
 from untemplate.extraction import OneSite, PageExtractor, Rules
 from untemplate.labeling import parse_labels

@@ -260,7 +260,7 @@ class Fields:
     @cached_property
     def is_candidate(self) -> Bools:
         """Whether each field may contain an attribute: it varies, and is where values are looked for."""
-        return self.mean(self.table.is_excluded | self.table.is_static) < 0.5
+        return self.mean(self.table.is_excluded | self.table.is_template) < 0.5
 
     def candidates(self, kinds: Sequence[str]) -> Ints:
         """Return the fields of these kinds of nodes (`text()`, `@src` …) that may contain an attribute."""
@@ -420,7 +420,7 @@ def _count_captions(
 def _choose_negative(table: NodeTable, positive: Bools, eligible: Bools) -> Bools:
     """Return the eligible rows that can serve as negative examples."""
     some_span = (positive & table.spans_nodes).any()
-    return eligible & ~table.is_static & (some_span | ~table.spans_nodes)
+    return eligible & ~table.is_template & (some_span | ~table.spans_nodes)
 
 
 def _mean_over(fields: Fields, column: Bools, chosen: Bools) -> Floats:

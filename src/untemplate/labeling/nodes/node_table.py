@@ -29,6 +29,9 @@ __all__ = ["ELEMENT", "NodeTable", "Screen"]
 STATIC_SHARE = 0.5
 # If at least this many different texts follow the same caption, they are its values.
 MIN_VARIANTS = 4
+# Texts at one place exclude each other if at most this share of its pages has two of them, and if the most frequent
+# one is on at most this share of them. On fields of SWDE such as the doors of a car, 0.98 gives the same labels.
+MAX_SHARED_SHARE, MAX_COMMON_SHARE = 0.02, 0.95
 # Words of a text that are compared with the page's title, and characters in which they are looked for.
 MAX_TITLE_WORDS, MAX_TITLE_LENGTH = 40, 400
 
@@ -231,6 +234,47 @@ class NodeTable:
         distinct = count_distinct(kind, self.text)
         varies: Bools = (previous >= 0) & (distinct[kind] >= MIN_VARIANTS)
         return varies
+
+    @cached_property
+    def is_template(self) -> Bools:
+        """Whether each row is static and no value: no other text takes its place on other pages.
+
+        `Yes` and `No`, `New` and `Used` are values although each of them is on many pages. They can be captions as
+        well, so `is_static` includes them.
+        """
+        return self.is_static & ~self._takes_turns[self.first]
+
+    @cached_property
+    def _takes_turns(self) -> Bools:
+        """Whether each row is at a place where every page has one of several texts.
+
+        A place is a slot, or a slot after the same static text. A text with a colon at its end is no value.
+        """
+        has_colon = np.array([text.endswith(":") for text in self.texts], np.bool_)
+        after_static, has_static = self._text_before(self.is_static)
+        takes_turns = self._excludes_others(self.slot)
+        takes_turns |= has_static & self._excludes_others(group_rows(self.slot, after_static))
+        return takes_turns & self.is_text & ~has_colon[self.text] if len(self) else takes_turns
+
+    def _excludes_others(self, place: Ints) -> Bools:
+        """Whether each row's place has different texts, but nearly never two of them on one page."""
+        pages = count_distinct(place, self.page)
+        texts = group_rows(place, self.text)
+        pages_of_texts = count_distinct(texts, self.page)
+        place_of_texts = place[np.unique(texts, return_index=True)[1]]
+        total = np.bincount(place_of_texts, weights=pages_of_texts, minlength=len(pages))
+        most = np.zeros(len(pages))
+        np.maximum.at(most, place_of_texts, pages_of_texts)
+        excludes: Bools = (total <= (1 + MAX_SHARED_SHARE) * pages) & (most <= MAX_COMMON_SHARE * pages)
+        return excludes[place]
+
+    def _text_before(self, marked: Bools) -> tuple[Ints, Bools]:
+        """Return the number of the text right before each text, and whether that is a marked row of the same page."""
+        rows = np.flatnonzero(self.is_text)
+        previous = np.full(len(self), -1, np.int32)
+        is_marked = marked[rows[:-1]] & (self.page[rows[:-1]] == self.page[rows[1:]])
+        previous[rows[1:]] = np.where(is_marked, self.text[rows[:-1]], -1)
+        return previous, previous >= 0
 
     @cached_property
     def caption(self) -> Ints:

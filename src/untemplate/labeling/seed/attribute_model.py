@@ -385,20 +385,21 @@ def _compare_fields(name: str, column: Floats) -> dict[str, Floats]:
 
 
 def _name_evidence(site: SiteFields, attribute: Attribute) -> dict[str, Floats]:
-    """Return the share of the words of the attribute's name that are in captions and in class names, per field."""
+    """Return the share of the words of one of the attribute's names in captions and in class names, per field."""
     table, fields = site.table, site.fields
-    name = frozenset(map(_stem, split_name(attribute.name)))
-    in_captions = np.array([_named_share(name, _words_of(captions)) for captions in fields.captions])
-    in_names = np.array([_named_share(name, around.names[:MAX_NAMES]) for around in table.surroundings])
+    names = [frozenset(map(_stem, split_name(name))) for name in attribute.names]
+    in_captions = np.array([_named_share(names, _words_of(captions)) for captions in fields.captions])
+    in_names = np.array([_named_share(names, around.names[:MAX_NAMES]) for around in table.surroundings])
     return {
         "named": fields.mean(in_captions[fields.caption]),
         "named mark": fields.mean(in_names[table.around]),
     }
 
 
-def _named_share(name: frozenset[str], words: Iterable[str]) -> float:
-    """Return the share of the words of a name that are among these words."""
-    return len(name.intersection(map(_stem, words))) / max(1, len(name))
+def _named_share(names: Iterable[frozenset[str]], words: Iterable[str]) -> float:
+    """Return the share of the words of the best of several names that are among these words."""
+    stems = frozenset(map(_stem, words))
+    return max(len(name & stems) / max(1, len(name)) for name in names)
 
 
 def _words_of(captions: Iterable[str]) -> Iterator[str]:

@@ -138,20 +138,20 @@ class BestField:
 
 
 def find_best_fields(
-    site: SiteFields, models: Mapping[str, AttributeModel], schema: Schema, rankers: Rankers
+    site: SiteFields, teachers: Mapping[str, Sequence[AttributeModel]], schema: Schema, rankers: Rankers
 ) -> dict[str, BestField]:
     """Return the best field for each attribute that has any candidate.
 
     Args:
         site: The fields of a new site.
-        models: What seed sites taught, by attribute; attributes without a model are searched by their name.
+        teachers: What other sites taught, by attribute; attributes without a model are searched by their name.
         schema: The attributes to search.
         rankers: Weigh the evidence.
     """
     candidates: dict[str, Ints] = {}
     evidence: dict[str, Floats] = {}
     for name, attribute in schema.attributes.items():
-        fields, columns = _find_candidates_of(site, attribute, models.get(name))
+        fields, columns = _find_candidates_of(site, attribute, teachers.get(name, ()))
         if len(fields):
             candidates[name], evidence[name] = fields, columns
     scores = {name: rankers.score(columns, EVIDENCE) for name, columns in evidence.items()}
@@ -163,18 +163,19 @@ def find_best_fields(
 
 
 def _find_candidates_of(
-    site: SiteFields, attribute: Attribute, model: AttributeModel | None
+    site: SiteFields, attribute: Attribute, teachers: Sequence[AttributeModel]
 ) -> tuple[Ints, Floats]:
-    """Return the candidate fields of an attribute and the evidence for each.
+    """Return the candidate fields of an attribute and the evidence for each, the mean over all teachers.
 
-    Without a model, only fields with the attribute's name in their captions or class names are candidates.
+    Without a teacher, only fields with the attribute's name in their captions or class names are candidates.
     """
-    some_model = model or NAME_ONLY
-    fields = site.candidates(attribute, some_model.spans_nodes)
+    models = teachers or [NAME_ONLY]
+    fields = site.candidates(attribute, any(model.spans_nodes for model in models))
     if not len(fields):
         return fields, np.zeros((0, len(EVIDENCE)), np.float32)
-    columns = gather_evidence(site, fields, attribute, some_model)
-    if model is not None:
+    evidence = [gather_evidence(site, fields, attribute, model) for model in models]
+    columns: Floats = np.mean(np.array(evidence), axis=0, dtype=np.float32)
+    if teachers:
         return fields, columns
     named = columns[:, _NAME_COLUMNS].max(axis=1) > 0
     return fields[named], columns[named]

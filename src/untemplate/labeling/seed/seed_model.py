@@ -6,11 +6,13 @@ It goes beyond "From One Tree to a Forest", whose method as published is in `pap
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pydantic import Field
 
 from untemplate.errors import LabelError
 from untemplate.labeling.label import Finding
@@ -25,23 +27,36 @@ from untemplate.labeling.methods import (
 from untemplate.labeling.nodes.bags import SIZE
 from untemplate.labeling.nodes.fields import Examples, all_values, locate_examples, presume_examples
 from untemplate.labeling.seed.attribute_model import NAME_ONLY, AttributeModel, PartModel, learn_attribute
-from untemplate.labeling.seed.field_ranking import Rankers, find_best_fields, load_rankers
+from untemplate.labeling.seed.field_ranking import BestField, Rankers, find_best_fields, load_rankers
 from untemplate.labeling.seed.site_fields import PARTS, PROFILE, SiteFields
-from untemplate.labeling.site_templates import find_in_rounds
+from untemplate.labeling.site_templates import find_in_rounds, split_templates
 from untemplate.page import Page
 from untemplate.page.arrays import Ints
 from untemplate.schema import Schema
 
-__all__ = ["SeedModel"]
+__all__ = ["Lesson", "Lessons", "SeedModel"]
 
 # Attributes with a lower confidence count as not found. On SWDE with one seed site, and rankers that saw other
 # verticals only, 99 % of what is right is surer, and 79 % of what is wrong; of attributes that a site lacks 89 % are
 # found all the same. At 0.5 it would be 96 %, 47 % and 68 %. Counted once, by no command.
 MIN_CONFIDENCE = 0.2
-# Findings above this confidence on unlabeled sites become training data.
-MIN_TRAINING_CONFIDENCE = 0.7
+# Findings above this confidence on unlabeled sites teach other sites, and this many sites teach an attribute at most:
+# the surest ones. More teachers make the mean evidence hardly better, and each costs time on every new site.
+MIN_TEACHING_CONFIDENCE, MAX_TEACHERS = 0.7, 10
 
 FILE = "seed"
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What one unlabeled site teaches about an attribute, and how sure the finding is that it relies on."""
+
+    model: AttributeModel
+    confidence: float
+
+
+Lessons = Mapping[str, Lesson]
+"""What one unlabeled site teaches, by attribute."""
 
 
 @dataclass(frozen=True)
@@ -49,15 +64,31 @@ class SeedModel:
     """What labeled sites taught about each attribute, and the rankers that weigh the evidence for it.
 
     The rankers come with the package. Only benchmarks, which hold verticals back, train or build a model with others.
+
+    Attributes:
+        attributes: What the labeled sites taught, all together.
+        rankers: Weigh the evidence.
+        others: What unlabeled sites taught, a model for each site. All have a vote of the same weight.
     """
 
     attributes: Mapping[str, AttributeModel]
     rankers: Rankers = field(default_factory=load_rankers, repr=False)
+    others: Mapping[str, Sequence[AttributeModel]] = field(default_factory=dict)
 
     @property
     def taught(self) -> dict[str, int]:
         """How many sites taught each attribute."""
-        return {name: len(model.profiles) for name, model in self.attributes.items()}
+        return {name: sum(len(model.profiles) for model in models) for name, models in self._teachers.items()}
+
+    @cached_property
+    def _teachers(self) -> dict[str, Sequence[AttributeModel]]:
+        """All models of each attribute that any site taught."""
+        teachers: dict[str, Sequence[AttributeModel]] = {
+            name: [model] for name, model in self.attributes.items()
+        }
+        for name, models in self.others.items():
+            teachers[name] = [*teachers.get(name, ()), *models]
+        return teachers
 
     @classmethod
     def train(
@@ -69,7 +100,7 @@ class SeedModel:
     ) -> SeedModel:
         """Learn each attribute from the sites that have it.
 
-        Unlabeled sites teach what is surely found on them, as if it were labeled.
+        Unlabeled sites teach what is surely found on them.
 
         Args:
             sites: Pages and labels of each seed site.
@@ -85,15 +116,57 @@ class SeedModel:
         if not examples:
             raise LabelError(f"no label of schema {schema.name!r} is found on the pages of its seed site")
         model = cls(_learn_attributes(examples), rankers)
-        if not unlabeled:
-            return model
-        for pages in unlabeled:
-            site = SiteFields(pages, schema)
-            for name, best in find_best_fields(site, model.attributes, schema, rankers).items():
-                if best.confidence >= MIN_TRAINING_CONFIDENCE:
-                    presumed = presume_examples(site.fields, best.field)
-                    examples.setdefault(name, []).append((site, presumed))
-        return cls(_learn_attributes(examples), rankers)
+        return model.taught_by([model.learn_lessons(pages, schema) for pages in unlabeled])
+
+    def teach_together(self, sites: Sequence[Sequence[Page]], schema: Schema) -> list[SeedModel]:
+        """Return a model for each of several sites of a vertical, which all teach each other.
+
+        What is surely found on a site is evidence on all other sites, never on the site itself. This helps most
+        with a single seed site, since new sites have more in common with each other than with one of them.
+
+        Args:
+            sites: The pages of each site.
+            schema: The attributes to find.
+
+        Returns:
+            For each site, this model and what the other sites taught.
+        """
+        lessons = [self.learn_lessons(pages, schema) for pages in sites]
+        return [self.taught_by([*lessons[:number], *lessons[number + 1 :]]) for number in range(len(sites))]
+
+    def learn_lessons(self, pages: Sequence[Page], schema: Schema) -> Lessons:
+        """Return what a site that nobody labeled teaches: a model of each attribute that is surely found on it.
+
+        Only the template with the surest findings teaches.
+        """
+        best: tuple[float, SiteFields, dict[str, BestField]] | None = None
+        for template in split_templates(pages):
+            site = SiteFields(template, schema)
+            found = find_best_fields(site, self._teachers, schema, self.rankers)
+            total = sum(one.confidence for one in found.values())
+            if best is None or total > best[0]:
+                best = (total, site, found)
+        if best is None:
+            return {}
+        _, site, found = best
+        lessons = {}
+        for name, chosen in found.items():
+            if chosen.confidence >= MIN_TEACHING_CONFIDENCE:
+                examples = presume_examples(site.fields, chosen.field)
+                lessons[name] = Lesson(learn_attribute([(site, examples)]), chosen.confidence)
+        return lessons
+
+    def taught_by(self, sites: Sequence[Lessons]) -> SeedModel:
+        """Return a model that unlabeled sites taught as well, each attribute by the surest of them."""
+        by_attribute: dict[str, list[Lesson]] = {}
+        for lessons in sites:
+            for name, lesson in lessons.items():
+                by_attribute.setdefault(name, []).append(lesson)
+        others = {}
+        for name, of_sites in by_attribute.items():
+            surest = sorted(of_sites, key=lambda lesson: -lesson.confidence)[:MAX_TEACHERS]
+            others[name] = [lesson.model for lesson in surest]
+        return replace(self, others=others)
 
     def find(self, pages: Sequence[Page], schema: Schema) -> list[Finding]:
         """Return where the attributes are on pages of one template."""
@@ -102,7 +175,7 @@ class SeedModel:
     def _find_once(self, pages: Sequence[Page], schema: Schema) -> Iterator[Finding]:
         """Yield a finding for each attribute that has any candidate field on these pages."""
         site = SiteFields(pages, schema)
-        for name, best in find_best_fields(site, self.attributes, schema, self.rankers).items():
+        for name, best in find_best_fields(site, self._teachers, schema, self.rankers).items():
             yield self.make_finding(site, schema, name, best.rows, best.confidence)
 
     def make_finding(
@@ -138,7 +211,13 @@ class SeedModel:
         for name, model in self.attributes.items():
             content[name] = _attribute_content(model)
             arrays |= {f"{name}/{key}": array for key, array in _attribute_arrays(model).items()}
-        write_model(folder, FILE, {"attributes": content}, arrays)
+        others: dict[str, list[dict[str, Any]]] = {}
+        for name, models in self.others.items():
+            others[name] = [_attribute_content(model) for model in models]
+            for number, model in enumerate(models):
+                stored = _attribute_arrays(model).items()
+                arrays |= {f"{_other_name(name, number)}/{key}": array for key, array in stored}
+        write_model(folder, FILE, {"attributes": content, "others": others}, arrays)
 
     @classmethod
     def load(cls, folder: Path) -> SeedModel:
@@ -146,7 +225,12 @@ class SeedModel:
         file, arrays = read_model(folder, FILE, _SeedFile)
         if not file.attributes:
             raise ValueError(f"{FILE}.json has no attributes")
-        return cls({name: stored.build(name, arrays) for name, stored in file.attributes.items()})
+        attributes = {name: stored.build(name, arrays) for name, stored in file.attributes.items()}
+        others = {
+            name: [one.build(_other_name(name, number), arrays) for number, one in enumerate(stored)]
+            for name, stored in file.others.items()
+        }
+        return cls(attributes, others=others)
 
 
 _ExamplesByAttribute = dict[str, list[tuple[SiteFields, Examples]]]
@@ -206,6 +290,12 @@ class _AttributeModelFile(StrictFile):
 
 class _SeedFile(StrictFile):
     attributes: dict[str, _AttributeModelFile]
+    others: dict[str, list[_AttributeModelFile]] = Field(default_factory=dict)
+
+
+def _other_name(attribute: str, number: int) -> str:
+    """Return the name of the arrays of what an unlabeled site taught about an attribute."""
+    return f"{attribute}/other {number}"
 
 
 def _attribute_content(model: AttributeModel) -> dict[str, Any]:

@@ -8,8 +8,15 @@ import time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lxml import etree
 
-from untemplate.page.embedded_json import parse_assignments, parse_flight, parse_json
+from untemplate.page.embedded_formats import (
+    parse_assignments,
+    parse_flight,
+    parse_json,
+    read_microdata,
+    read_rdfa,
+)
 
 DATA = {"name": "Soup", "steps": ["chop", "cook"]}
 PLAIN = json.dumps(DATA)
@@ -106,3 +113,30 @@ def test_hostile_texts_take_linear_time(text: str) -> None:
     list(parse_assignments(text))
     parse_flight([text])
     assert time.process_time() - started < 5
+
+
+def test_items_inside_items() -> None:
+    html = """<div itemscope itemtype="http://schema.org/Book"><b itemprop="name">Emma</b>
+      <p itemprop="author" itemscope itemtype="http://schema.org/Person"><i itemprop="name">Jane</i></p>
+      <time itemprop="datePublished" datetime="1815-12-23">1815</time><time itemprop="copyrightYear">1815</time>
+      <meta itemprop="isbn" content="978"></div>"""
+    assert read_microdata(etree.HTML(html)) == [
+        {
+            "@type": ["http://schema.org/Book"],
+            "name": ["Emma"],
+            "author": [{"@type": ["http://schema.org/Person"], "name": ["Jane"]}],
+            "datePublished": ["1815-12-23"],
+            "copyrightYear": ["1815"],
+            "isbn": ["978"],
+        }
+    ]
+
+
+def test_properties_outside_of_items_are_ignored() -> None:
+    assert read_microdata(etree.HTML('<b itemprop="name">Emma</b>')) == []
+    assert read_rdfa(etree.HTML('<meta property="og:title" content="Emma">')) == []
+
+
+def test_several_names_of_a_value() -> None:
+    html = '<p typeof="schema:Book"><b property="schema:name http://purl.org/dc/terms/title">Emma</b></p>'
+    assert read_rdfa(etree.HTML(html)) == [{"@type": ["schema:Book"], "name": ["Emma"], "title": ["Emma"]}]

@@ -1,7 +1,9 @@
-"""JSON in the scripts of a page, read as leniently as it is written.
+"""The formats of embedded data: JSON and application state in scripts, data marked in tags, and HTML inside texts.
 
-Pages put JSON into scripts by template, so it comes with comments, trailing commas, raw line breaks, HTML entities,
-or several objects in a row. What cannot be repaired is skipped: it costs nothing but its own values.
+`embedded_data.py` collects what these readers return. Pages put JSON into scripts by template, so it comes with
+comments, trailing commas, raw line breaks, HTML entities, or several objects in a row. What cannot be repaired is
+skipped: it costs nothing but its own values. Of microdata and RDFa, only what vocabularies such as schema.org need is
+read: types, properties, and items inside items. Prefixes, languages and `itemref` are not.
 """
 
 from __future__ import annotations
@@ -10,12 +12,26 @@ import html
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
 import re2
+from lxml import etree
 
-__all__ = ["MAX_SCRIPT_LENGTH", "parse_assignments", "parse_flight", "parse_json", "resolve_nuxt"]
+from untemplate.page.dom import squeeze
+
+__all__ = [
+    "MAX_SCRIPT_LENGTH",
+    "html_lines",
+    "html_to_text",
+    "parse_assignments",
+    "parse_flight",
+    "parse_json",
+    "read_microdata",
+    "read_rdfa",
+    "resolve_nuxt",
+]
 
 MAX_SCRIPT_LENGTH = 5_000_000
 """Longer scripts are skipped: the largest of 300 sites has 2.4 million characters."""
@@ -26,6 +42,22 @@ MIN_STATE_LENGTH = 60
 MAX_ASSIGNMENTS = 40
 # Characters that may be scanned in vain for assigned values, so that hostile scripts take linear time.
 MAX_SCANNED = 2 * MAX_SCRIPT_LENGTH
+
+# Marked elements of a page that are read.
+MAX_MARKED = 20_000
+# Longer texts are not values.
+MAX_TEXT = 20_000
+
+# Elements whose value is in an attribute.
+_VALUE_ATTRIBUTE = {
+    **dict.fromkeys(("audio", "embed", "iframe", "img", "source", "track", "video"), "src"),
+    **dict.fromkeys(("a", "area", "link"), "href"),
+    **dict.fromkeys(("data", "meter"), "value"),
+    "meta": "content",
+    "object": "data",
+    "time": "datetime",
+}
+
 
 _WRAPPING = re.compile(
     r"^\s*(?:<!--|(?://|/\*)?\s*<!\[CDATA\[(?:\s*\*/)?)|(?:-->|(?://|/\*)?\s*\]\]>(?:\s*\*/)?)\s*$"
@@ -44,6 +76,34 @@ _ESCAPE_OR_QUOTE = re.compile(r"\\(.)|\"", re.DOTALL)
 # Chunks of a page that Next.js streams, and the rows in them.
 _FLIGHT_PUSH = re.compile(r"__next_f\.push\(\s*(?=\[)")
 _FLIGHT_ROW = re.compile(r"(?m)^[0-9a-f]{1,8}:(?=[\[{])")
+
+_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)\b[^<>]*>")
+_BLOCK_TAGS = frozenset(
+    {
+        *(
+            "article",
+            "blockquote",
+            "br",
+            "dd",
+            "div",
+            "dt",
+            "h1",
+            "h2",
+            "h3",
+            "h4",
+            "h5",
+            "h6",
+            "li",
+            "ol",
+            "p",
+        ),
+        *("section", "td", "tr", "ul"),
+    }
+)
+# RE2, since texts of strangers may be made to be slow.
+_HIDDEN = re2.compile(r"(?is)<!--.*?-->|<script\b.*?</script\s*>|<style\b.*?</style\s*>")
+_CONTROL_IN_TEXT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]+")
+_LINE_BREAK = re.compile(r"[\r\n\u2028]+")
 
 _decoder = json.JSONDecoder(strict=False)
 
@@ -189,3 +249,103 @@ def resolve_nuxt(content: Any) -> Any:
 def _empty_like(part: Any) -> Any:
     """Return an empty list or object to fill for one of these, and another part as it is."""
     return type(part)() if isinstance(part, list | dict) else part
+
+
+@dataclass(frozen=True)
+class _Syntax:
+    """The attributes of a way to mark data: what begins an item, its type, and the name of a property."""
+
+    scope: str
+    type: str
+    property_: str
+
+
+_MICRODATA = _Syntax("itemscope", "itemtype", "itemprop")
+_RDFA = _Syntax("typeof", "typeof", "property")
+
+
+def read_microdata(tree: etree._Element) -> list[dict[str, Any]]:
+    """Return the top items of a page's microdata.
+
+    >>> from lxml import etree
+    >>> html = '<p itemscope itemtype="http://schema.org/Book"><b itemprop="name">Emma</b></p>'
+    >>> read_microdata(etree.HTML(html))
+    [{'@type': ['http://schema.org/Book'], 'name': ['Emma']}]
+    """
+    return _read_items(tree, _MICRODATA)
+
+
+def read_rdfa(tree: etree._Element) -> list[dict[str, Any]]:
+    """Return the top items of a page's RDFa."""
+    return _read_items(tree, _RDFA)
+
+
+def _read_items(tree: etree._Element, syntax: _Syntax) -> list[dict[str, Any]]:
+    """Return the items that are not inside another one, in document order."""
+    items: dict[etree._Element, dict[str, Any]] = {}
+    tops: list[dict[str, Any]] = []
+    marked = tree.xpath(f".//*[@{syntax.scope} or @{syntax.property_}]")
+    for element in marked[:MAX_MARKED]:
+        owner = next((items[above] for above in element.iterancestors() if above in items), None)
+        if element.get(syntax.scope) is not None:
+            item: dict[str, Any] = {"@type": (element.get(syntax.type) or "").split()}
+            items[element] = item
+            if owner is None:
+                tops.append(item)
+        if owner is not None:
+            value = items[element] if element in items else _value_of(element)
+            for name in _names_of(element, syntax):
+                owner.setdefault(name, []).append(value)
+    return tops
+
+
+def _names_of(element: etree._Element, syntax: _Syntax) -> Iterator[str]:
+    """Yield the properties that an element has, without the address or the prefix of the vocabulary."""
+    for name in (element.get(syntax.property_) or "").split():
+        short = name.rstrip("/#").rpartition("/")[2].rpartition("#")[2].rpartition(":")[2]
+        if short and not short.startswith("@"):
+            yield short
+
+
+def _value_of(element: etree._Element) -> str:
+    """Return the value of a property: an attribute such as `content` or `href`, or the text of the element.
+
+    The text of an element with others inside is its HTML: blocks and line breaks in it may separate values.
+    """
+    attribute = _VALUE_ATTRIBUTE.get(element.tag, "content")
+    if (value := element.get("content") or element.get(attribute)) is not None:
+        return squeeze(value)
+    if not len(element):
+        return squeeze(element.text or "")
+    return str(etree.tostring(element, encoding="unicode", method="html", with_tail=False))[:MAX_TEXT]
+
+
+def html_to_text(text: str) -> str:
+    """Return a text of embedded data as a page would show it: without tags, entities decoded, white space squeezed.
+
+    >>> html_to_text("<p>Salt &amp;amp; <b>pep</b>per</p>")
+    'Salt & pepper'
+    """
+    return squeeze(_without_tags(text))
+
+
+def html_lines(text: str) -> list[str]:
+    r"""Return the lines of a text of embedded data: blocks, line breaks and raw line feeds separate them.
+
+    >>> html_lines("<li>Chop.</li><li>Cook<br>slowly.</li>\nServe.")
+    ['Chop.', 'Cook', 'slowly.', 'Serve.']
+    """
+    return list(filter(None, map(squeeze, _LINE_BREAK.split(_without_tags(text)))))
+
+
+def _without_tags(text: str) -> str:
+    """Return the text with a line feed for each block tag, and nothing for other tags and control characters."""
+    if "&" in text:
+        text = html.unescape(html.unescape(text))
+    if "<" in text:
+        text = _TAG.sub(_replace_tag, _HIDDEN.sub("", text))
+    return _CONTROL_IN_TEXT.sub(" ", text)
+
+
+def _replace_tag(match: re.Match[str]) -> str:
+    return "\n" if match[2] and match[2].lower() in _BLOCK_TAGS else ""

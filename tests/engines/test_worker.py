@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from untemplate import Limits, Page, Record, Rules
 from untemplate.demo import Site
-from untemplate.engines.batch import PAGE_COLUMNS, extract_batch, page_batch, refuse_batch
+from untemplate.engines.worker import PAGE_COLUMNS, extract_batch, page_batch, refuse_batch
 from untemplate.extraction import OneSite
 from untemplate.output import write_records
 from untemplate.output.record_rows import arrow_schema
