@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import mean
+from statistics import mean, pstdev
 from time import process_time
 
 from rich.console import Console
@@ -239,8 +239,13 @@ def _by_attribute(outcomes: Outcomes, ks: Sequence[int]) -> Table:
             own = found.setdefault(f"{run.vertical} {name}", {})
             own.setdefault((run.method, len(run.seeds)), []).append(tally.f1)
     for name, own in found.items():
-        table.add_row(name, *(f"{mean(own[column]):.2f}" if column in own else "" for column in columns))
+        table.add_row(name, *(_mean_and_deviation(own.get(column, ())) for column in columns))
     return table
+
+
+def _mean_and_deviation(figures: Sequence[float]) -> str:
+    """As in the paper's table 2: over all turns of seed sites and all other sites."""
+    return f"{mean(figures):.2f} ± {pstdev(figures):.2f}" if figures else ""
 
 
 def show_misses(console: Console, outcomes: Outcomes) -> None:

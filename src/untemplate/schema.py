@@ -69,6 +69,7 @@ class Hints:
         words: words that such values contain
         near: attributes that appear close by
         after: attributes that always come before this one
+        before: attributes that always come after this one
     """
 
     like: Like | None = None
@@ -76,6 +77,7 @@ class Hints:
     words: tuple[str, ...] = ()
     near: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
+    before: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,12 +170,13 @@ class HintsFile(BaseModel):
     words: tuple[str, ...] = ()
     near: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
+    before: tuple[str, ...] = ()
 
 
 def check_hints(attributes: Collection[str], hints: Mapping[str, HintsFile]) -> None:
     """Raise ValueError if hints are about, or refer to, something that is not an attribute."""
     for name, hint in hints.items():
-        for attribute in (name, *hint.near, *hint.after):
+        for attribute in (name, *hint.near, *hint.after, *hint.before):
             if attribute not in attributes:
                 raise ValueError(
                     f"hints of {name!r} name {attribute!r}, which is none of the schema's attributes"

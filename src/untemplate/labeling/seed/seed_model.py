@@ -190,12 +190,12 @@ class SeedModel:
         if attribute.many:
             rows = all_values(table, rows)
         places = table.nodes_with_pages(rows)
-        if self._strips_captions(name):
+        if self.strips_captions(name):
             texts = [site.fields.strip_caption(row, attribute.type) for row in rows.tolist()]
             places = [(page, node.with_text(text)) for (page, node), text in zip(places, texts, strict=True)]
         return Finding(name, confidence, places, table.page_share(rows), confidence >= MIN_CONFIDENCE)
 
-    def _strips_captions(self, name: str) -> bool:
+    def strips_captions(self, name: str) -> bool:
         """Return True if the labels of seed sites leave out captions.
 
         If no text of the attribute has a caption inside, the other attributes decide.
