@@ -154,7 +154,7 @@ def command(
             completed = _complete_labels(pages, labels, knowledge, schema, min_confidence)
             learned = _learn_one_site(pages, completed, schema, catalog_name, site)
             _report(learned, output, as_json, by_data=not labels and not knowledge)
-            has_findings = learned.has_findings
+            has_findings = bool(learned.attributes_to_check)
     if has_findings:
         context.exit(1)
 

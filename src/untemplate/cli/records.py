@@ -166,12 +166,15 @@ class _Crawl:
 
     def find_all(self, sources: Sequence[str], columns: tuple[str, str, bool]) -> Iterator[tuple[Page, Rows]]:
         """Yield the pages of all sources with their rows."""
+        from untemplate.layout import EstimatedLayout
         from untemplate.lists import find_site_records, follow_lists
+        from untemplate.sources.assets import find_saved_files
 
         for source in (source for source in sources if not _is_url(source)):
             with open_pages(source, *columns) as pages:
                 read = progress(pages, "Finding records", pages.total)
-                yield from find_site_records(read, self._all_lists, self._model)
+                layout = EstimatedLayout(find_saved_files(source))
+                yield from find_site_records(read, self._all_lists, self._model, layout)
         found = follow_lists(
             filter(_is_url, sources),
             self._max_pages,

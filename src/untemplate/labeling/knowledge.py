@@ -26,7 +26,7 @@ from untemplate.schema import Attribute, Hints, HintsFile, Schema, Type, check_h
 __all__ = ["DEFAULT_METHOD", "METHODS", "Knowledge", "Method", "check_learns_unlabeled", "train"]
 
 # The version of the folder's format. Knowledge of an older version has to be trained again.
-VERSION = 3
+VERSION = 4
 FILE = "knowledge.json"
 
 

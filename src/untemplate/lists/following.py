@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from urllib.parse import urldefrag, urlsplit
 
 from untemplate.errors import InputError, PageError
+from untemplate.layout import Layout
 from untemplate.lists.column_names import SiteColumns
 from untemplate.lists.hcrf import Hcrf
 from untemplate.lists.list_page import find_records
@@ -20,7 +21,10 @@ _PageAndRows = tuple[Page, Rows]
 
 
 def find_site_records(
-    pages: Iterable[Page], all_lists: bool = False, model: Hcrf | None = None
+    pages: Iterable[Page],
+    all_lists: bool = False,
+    model: Hcrf | None = None,
+    layout: Layout | None = None,
 ) -> Iterator[_PageAndRows]:
     """Find the records of many list pages, with the same columns on all pages of a site.
 
@@ -28,6 +32,7 @@ def find_site_records(
         pages: list pages of one or more sites. Pages without a URL count as one site.
         all_lists: as for `find_records`.
         model: as for `find_records`.
+        layout: as for `find_records`.
 
     Yields:
         Each page with its rows.
@@ -44,7 +49,7 @@ def find_site_records(
     sites: dict[str, SiteColumns] = {}
     for page in pages:
         columns = sites.setdefault(_host_of(page.url), SiteColumns())
-        yield page, find_records(page, all_lists, model=model, columns=columns)
+        yield page, find_records(page, all_lists, layout, model, columns)
 
 
 def follow_lists(

@@ -54,11 +54,11 @@ def test_one_site_alone_is_found_as_without_others(model: SeedModel) -> None:
 
 def test_no_sites_are_no_findings(model: SeedModel) -> None:
     assert Knowledge(SCHEMA, model).find_together([]) == []
-    assert not model.learn_lessons([], SCHEMA)
+    assert not model.learn_votes([], SCHEMA)
 
 
 def test_what_unlabeled_sites_taught_is_saved(model: SeedModel, tmp_path: Path) -> None:
-    taught = model.taught_by([model.learn_lessons(pages, SCHEMA) for pages in SITES[:2]])
+    taught = model.taught_by([model.learn_votes(pages, SCHEMA) for pages in SITES[:2]])
     assert taught.taught["name"] == 3
     ut.Knowledge(SCHEMA, taught).save(tmp_path)
     loaded = ut.Knowledge.load(tmp_path)

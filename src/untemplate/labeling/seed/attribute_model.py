@@ -32,6 +32,7 @@ __all__ = [
     "PartModel",
     "gather_evidence",
     "learn_attribute",
+    "mean_evidence",
 ]
 
 # Inverse strength of the penalty on weights, and the weight of all positive examples to that of all negative ones.
@@ -283,6 +284,8 @@ SIGNS: dict[str, int] = {
     "untyped": -1,
     "prefixed": -1,
     "suffixed": -1,
+    "extended": -1,  # another text of the page with the same words around it
+    "repeated": -1,  # one of many items in the same place
     "pure": +1,
     "by slot": 0,
     "by slot and caption": 0,
@@ -333,6 +336,15 @@ def gather_evidence(
     for name in _COMPARED:
         columns |= _compare_fields(name, columns[name])
     return np.column_stack([columns[name] for name in EVIDENCE]).astype(np.float32)
+
+
+def mean_evidence(
+    site: SiteFields, candidates: Ints, attribute: Attribute, models: Sequence[AttributeModel]
+) -> Floats:
+    """Return the evidence for each candidate field, the mean over what several sites taught by themselves."""
+    evidence = [gather_evidence(site, candidates, attribute, model) for model in models]
+    mean: Floats = np.mean(np.array(evidence), axis=0, dtype=np.float32)
+    return mean
 
 
 def _part_evidence(site: SiteFields, model: AttributeModel) -> dict[str, Floats]:
