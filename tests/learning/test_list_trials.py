@@ -93,7 +93,7 @@ def test_a_labeled_row_that_does_not_come_back_is_a_finding() -> None:
         Label("1", "docket", "Filed by nobody", record="4"),
     ]
     learned = learn_site([page], wrong, SCHEMA)
-    assert learned.has_findings
+    assert learned.attributes_to_check == ["docket"]
     assert any("record 4" in problem for problem in learned.problems)
 
 
