@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, takewhile
 
 import numpy as np
 import numpy.typing as npt
@@ -264,14 +264,12 @@ def _choose_leaves(leaves: range, chances: Floats, likely: Sequence[str], name: 
     best = leaves.start + int(chances[leaves.start : leaves.stop].argmax())
     if chances[best] < MIN_LEAF_CHANCE:
         return []
+    others = {leaf for leaf in leaves if likely[leaf] == name and chances[leaf] > 0} | {best}
     if many:
-        return sorted({best, *(leaf for leaf in leaves if likely[leaf] == name and chances[leaf] > 0)})
-    first = last = best
-    while first - 1 in leaves and likely[first - 1] == name and chances[first - 1] > 0:
-        first -= 1
-    while last + 1 in leaves and likely[last + 1] == name and chances[last + 1] > 0:
-        last += 1
-    return list(range(first, last + 1))
+        return sorted(others)
+    before = takewhile(others.__contains__, range(best - 1, leaves.start - 1, -1))
+    after = takewhile(others.__contains__, range(best, leaves.stop))
+    return sorted([*before, *after])
 
 
 def correct_selected(
