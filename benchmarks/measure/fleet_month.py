@@ -255,6 +255,8 @@ class Player:
         self.month = Month()
         self.known: set[Place] = set()  # places whose value is known to be wrong or missing
         self.incomplete: set[int] = set()  # sites that wait for a person
+        self.watched: dict[str, Any] = {}
+        self.status: dict[str, Any] = {}
 
     def play(self, days: int) -> Month:
         """Learn on the first day, and play the others."""
@@ -273,17 +275,16 @@ class Player:
         fleet, scheduler = self.fleet, self.scheduler
         crawl = scheduler.write_crawl(fleet.crawl(everything))
         found = scheduler.extract(crawl)
-        scheduler.do_all("watch", crawl)
-        status = scheduler.status()
+        self.watched = scheduler.do_all("watch", crawl)
+        self.status = scheduler.status()
         before = {number: self._errors(number, found) for number in everything}
         healed = scheduler.do_all("heal", crawl)
         for number in everything:
-            is_alarmed = bool(status[fleet.host(number)]["alarms"])
             event = fleet.today().get(number)
             if event and event.kind != "vanished":
-                self._judge_event(event, before[number], is_alarmed, healed)
+                self._judge_event(event, before[number], healed)
             else:
-                self._judge_calm(number, before[number], is_alarmed)
+                self._judge_calm(number, before[number])
         self._judge_healed(crawl, before)
 
     def _errors(self, number: int, found: Values) -> Errors:
@@ -294,37 +295,56 @@ class Player:
         self.month.values += sum(map(len, truth.values()))
         return Errors.find(truth, found).without(self.known)
 
-    def _judge_calm(self, number: int, errors: Errors, is_alarmed: bool) -> None:
+    def _describe_alarms(self, number: int) -> str:
+        """Return why somebody should look at a site, by the summary of watching and the status; empty if nobody.
+
+        An alarm about an attribute whose values are known to be wrong is right, whatever happened.
+        """
+        host = self.fleet.host(number)
+        if problem := self.watched[host]["problem"]:
+            return str(problem)
+        known = {name for url, name in self.known if host in url}
+        reasons = [
+            f"{work['reason']} {', '.join(work['attributes'])}".strip()
+            for work in self.status[host]["waiting"]
+            if work["reason"].startswith("alarm") and not known.intersection(work["attributes"])
+        ]
+        seen = [alarm["seen"] for alarm in self.watched[host]["alarms"] if alarm["attribute"] not in known]
+        return "; ".join([*reasons, *seen])
+
+    def _judge_calm(self, number: int, errors: Errors) -> None:
         """Nothing happened: no new errors, and no alarm but for those that wait for a person."""
         month, where = self.month, f"day {self.fleet.day}, site {number}"
+        alarms = self._describe_alarms(number)
         month.calm += len(errors.all)
         if errors.all:
             month.notes.append(f"{where}: {len(errors.all)} errors out of nothing, {sorted(errors.all)[:2]}")
         elif number not in self.incomplete:
             month.site_days += 1
-            month.false_alarms += is_alarmed
-            if is_alarmed:
-                month.notes.append(f"{where}: false alarm")
+            month.false_alarms += bool(alarms)
+            if alarms:
+                month.notes.append(f"{where}: false alarm, {alarms}")
 
-    def _judge_event(self, event: Event, errors: Errors, is_alarmed: bool, healed: dict[str, Any]) -> None:
+    def _judge_event(self, event: Event, errors: Errors, healed: dict[str, Any]) -> None:
         """An outage is noticed and costs no rules; another change is noticed if it costs values."""
         month, host = self.month, self.fleet.host(event.site)
+        alarms = self._describe_alarms(event.site)
         where = f"day {event.day}, site {event.site} {event.kind}"
         month.events[event.kind] += 1
         if event.is_outage:
-            month.events["outages noticed"] += is_alarmed
+            month.events["outages noticed"] += bool(alarms)
             if healed.get(host, {}).get("version") is not None:
                 month.notes.append(f"{where}: rules changed")
             return
         month.broken += len(errors.all)
         if errors.all:
             month.events["breaking"] += 1
-            month.events["breaking noticed"] += is_alarmed
-        elif is_alarmed and event.kind == "reused":
-            month.notes.append(f"{where}: false alarm")
+            month.events["breaking noticed"] += bool(alarms)
+        elif alarms and event.kind == "reused":
+            month.notes.append(f"{where}: false alarm, {alarms}")
             month.false_alarms += 1
         month.site_days += event.kind == "reused"
-        if errors.all and not is_alarmed:
+        if errors.all and not alarms:
             month.notes.append(f"{where}: unnoticed, {len(errors.all)} errors")
 
     def _judge_healed(self, crawl: Path, before: dict[int, Errors]) -> None:
