@@ -30,7 +30,7 @@ from benchmarks.data.swde import (
     sites,
 )
 from untemplate import Page, Rules, learn
-from untemplate.page.sameness import folded_words
+from untemplate.page.same_values import folded_words
 from untemplate.watching import BELLWETHERS, finish_wrapper, heal_site
 
 LABELED = 4  # pages of the first site

@@ -30,6 +30,22 @@ PACKAGE = Path("src") / "untemplate"
 MAX_FILE_LINES = 500
 MAX_COMPLEXITY = 10
 
+# What issue 17 asks for, by figure. Files and branching were asked before issues 18 to 20 added 16 files.
+TARGETS = {
+    "files": "≤ 185",
+    "lines of code": "no more",
+    "branching per line": "≤ 0.30",
+    "docstrings, of the lines of code": "≥ 20 %",
+    "public names in several files": "0",
+    "private names in several files": "0",
+    "file names that occur twice": "0",
+    f"functions over complexity {MAX_COMPLEXITY}": "0",
+    f"files over {MAX_FILE_LINES} lines": "0",
+    "lines of layout/": "≤ 1,000",
+    "lines of pipeline.py": "≤ 120",
+    "files that a new method touches outside its folder": "1",
+}
+
 # Methods of labeling: what a new one has to touch outside its own folder is what an existing one is named in.
 METHOD_FOLDERS = ("labeling.segments", "labeling.anchors", "labeling.records.hcrf", "labeling.hcrf")
 
@@ -218,8 +234,14 @@ class House:
             "files with a single importer": str(len(self.single_importer_files)),
             f"functions over complexity {MAX_COMPLEXITY}": str(len(self.dense_functions)),
             f"files over {MAX_FILE_LINES} lines": str(len(self.long_files)),
+            "lines of layout/": f"{self._lines_below('layout/'):,}",
+            "lines of pipeline.py": str(self._lines_below("pipeline.py")),
             "files that a new method touches outside its folder": str(len(self.edits_for_a_method)),
         }
+
+    def _lines_below(self, path: str) -> int:
+        """The lines of a file, or of all files of a folder."""
+        return sum(len(module.source.splitlines()) for module in self.all if module.path.startswith(path))
 
 
 def read_house(root: Path, folder: str = "") -> House:
@@ -252,9 +274,9 @@ def main() -> int:
     if options.before:
         columns = {options.before: read_commit(options.before, options.folder).figures(), **columns}
     console = Console(width=None if sys.stdout.isatty() else 140)
-    table = Table("measure", *columns)
+    table = Table("measure", *columns, "asked")
     for measure in now.figures():
-        table.add_row(measure, *(figures[measure] for figures in columns.values()))
+        table.add_row(measure, *(figures[measure] for figures in columns.values()), TARGETS.get(measure, ""))
     console.print(table)
     if options.verbose:
         _list_findings(console, now)

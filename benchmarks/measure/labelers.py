@@ -36,8 +36,12 @@ from untemplate.labeling.anchors.extractor_options import FEATURES
 from untemplate.labeling.label import Finding
 from untemplate.labeling.label import labels_of as labels_found
 from untemplate.labeling.seed.field_ranking import Rankers, load_rankers
-from untemplate.labeling.segments import SegmentsModel
-from untemplate.labeling.segments.node_crf import LabelerClassifier, NodeClassifier, leaf_classes
+from untemplate.labeling.segments.node_crf import (
+    LabelerClassifier,
+    NodeClassifier,
+    leaf_classes,
+    train_node_crf,
+)
 from untemplate.labeling.segments.segmenting import SegmentedSite
 
 TRAINED = 4
@@ -81,10 +85,9 @@ class Training:
     def lessons(self) -> Lessons:
         return learn_lessons(self.sites, self.schema, self.rankers)
 
+    @cached_property
     def nodes(self) -> NodeClassifier:
-        model = self.knowledge("segments").model
-        assert isinstance(model, SegmentsModel)
-        return model.nodes
+        return train_node_crf(self.sites, self.schema, captions=False)
 
     def whole_pages(self) -> NodeClassifier:
         sites = [(SegmentedSite(pages), labels) for pages, labels in self.sites]
@@ -95,12 +98,11 @@ LABELERS: dict[str, Callable[[Training], Finder]] = {
     "seed, paper": lambda sites: sites.knowledge("paper"),
     "seed": lambda sites: sites.seed,
     "segments, CRF": lambda sites: StepLabeler(sites.schema, sites.whole_pages(), Row("NODE")),
-    "segments, NODE": lambda sites: StepLabeler(sites.schema, sites.nodes(), Row("NODE")),
-    "segments, SS": lambda sites: StepLabeler(sites.schema, sites.nodes(), Row("SS", exact=True)),
-    "segments, ED": lambda sites: StepLabeler(sites.schema, sites.nodes(), Row("ED", exact=True)),
-    "segments, ED of seed": lambda sites: StepLabeler(
-        sites.schema, LabelerClassifier(sites.seed), Row("ED", exact=True)
-    ),
+    "segments, NODE": lambda sites: StepLabeler(sites.schema, sites.nodes, Row("NODE")),
+    "segments, SS": lambda sites: StepLabeler(sites.schema, sites.nodes, Row("SS")),
+    "segments, ED": lambda sites: StepLabeler(sites.schema, sites.nodes, Row("ED")),
+    "segments": lambda sites: sites.knowledge("segments"),
+    "seed+segments": lambda sites: StepLabeler(sites.schema, LabelerClassifier(sites.seed), Row(ours=True)),
     "anchors, LR": lambda sites: sites.scored("LR"),
     "anchors, NN": lambda sites: sites.scored("NN"),
     "anchors, SVM": lambda sites: sites.scored("SVM"),

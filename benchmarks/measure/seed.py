@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import mean
+from statistics import mean, pstdev
 from time import process_time
 
 from rich.console import Console
@@ -25,6 +25,7 @@ from benchmarks.data.swde import VERTICALS, Score, Site, chosen_sites, labels_of
 from benchmarks.train.rankers import held_out
 from untemplate import Knowledge, Label, Page, learn, train
 from untemplate.labeling.label import Finding
+from untemplate.labeling.label import labels_of as as_labels
 from untemplate.labeling.seed.field_ranking import Rankers
 from untemplate.labeling.seed.paper_model import (
     Adapted,
@@ -44,17 +45,16 @@ Step = Callable[[PaperSite, SeedSite], Adapted]
 
 METHODS: dict[str, Step | None] = {
     "untemplate": None,
-    "untemplate, bootstrapped": None,
+    "untemplate, together": None,
     "paper: PL": adapt_pages,
     "paper: PL+IP": adapt_fields,
     "paper: PL+IP+IA": adapt_jointly,
 }
+OURS = "untemplate"
 PAPER = "paper"
 """Stands for the three steps of the paper's method."""
-BOOTSTRAPPED = "untemplate, bootstrapped"
-"""Learns besides from sites that nobody labeled: those that are neither seeds nor tested."""
-FOLDS = 3
-"""Sites that are no seeds are tested in so many parts, with the others unlabeled beside the seeds."""
+TOGETHER = "untemplate, together"
+"""Labels all sites that are no seeds at once: each teaches the others."""
 SEEDS = (1, 3, 5)
 TURNS = 2
 """Of the ten sites of a vertical so many are the first seed site, evenly spread; 10 takes hours."""
@@ -97,11 +97,10 @@ def train_seed(
     sites: Sequence[tuple[Sequence[Page], Sequence[Label]]],
     schema: Schema,
     rankers: Rankers,
-    unlabeled: Sequence[Sequence[Page]] = (),
 ) -> Knowledge:
     """Train the method "seed" with rankers that saw other verticals only."""
     labeled = [(pages_of_labeled_templates(pages, labels), labels) for pages, labels in sites]
-    return Knowledge(schema, SeedModel.train(labeled, schema, unlabeled, rankers))
+    return Knowledge(schema, SeedModel.train(labeled, schema, rankers=rankers))
 
 
 @dataclass
@@ -110,7 +109,7 @@ class Outcomes:
 
     scores: dict[Run, Scores] = field(default_factory=dict)
     training: dict[str, list[float]] = field(default_factory=dict)
-    labeling: list[float] = field(default_factory=list)
+    labeling: dict[str, list[float]] = field(default_factory=dict)
 
 
 class Target:
@@ -179,29 +178,39 @@ def evaluate(
             knowledge: dict[str, Knowledge] = {}
             for method in methods:
                 step = METHODS[method]
-                kind = PAPER if step else method
-                for fold in range(FOLDS if method == BOOTSTRAPPED else 1):
-                    tested = others[fold::FOLDS] if method == BOOTSTRAPPED else others
-                    if kind not in knowledge or method == BOOTSTRAPPED:
-                        unlabeled = [target.labeled for target in others if target not in tested]
-                        started = process_time()
-                        if kind == PAPER:
-                            knowledge[kind] = train(seed_sites, schema, PAPER, unlabeled)
-                        else:
-                            rankers = held_out(vertical)
-                            knowledge[kind] = train_seed(seed_sites, schema, rankers, unlabeled)
-                        outcomes.training.setdefault(kind, []).append((process_time() - started) / k)
-                    for target in tested:
-                        run = Run(method, vertical, seeds, target.site.name)
-                        started = process_time()
-                        known = up_to(knowledge[kind], step) if step else knowledge[kind]
-                        labels = known.label(target.labeled)
-                        outcomes.labeling.append(process_time() - started)
-                        outcomes.scores[run] = target.score(labels)
-                        yield run
+                kind = PAPER if step else OURS
+                if kind not in knowledge:
+                    started = process_time()
+                    knowledge[kind] = (
+                        train(seed_sites, schema, PAPER)
+                        if step
+                        else train_seed(seed_sites, schema, held_out(vertical))
+                    )
+                    outcomes.training.setdefault(kind, []).append((process_time() - started) / k)
+                known = up_to(knowledge[kind], step) if step else knowledge[kind]
+                label = label_together if method == TOGETHER else label_alone
+                started = process_time()
+                for target, labels in zip(others, label(known, others), strict=True):
+                    outcomes.labeling.setdefault(method, []).append(process_time() - started)
+                    run = Run(method, vertical, seeds, target.site.name)
+                    outcomes.scores[run] = target.score(labels)
+                    yield run
+                    started = process_time()
             for target in targets.values():
                 for page in target.pages:
                     page.release()
+
+
+def label_alone(knowledge: Knowledge, targets: Sequence[Target]) -> Iterator[list[Label]]:
+    """Yield the labels of each site, which is labeled as if there were no other."""
+    for target in targets:
+        yield knowledge.label(target.labeled)
+
+
+def label_together(knowledge: Knowledge, targets: Sequence[Target]) -> Iterator[list[Label]]:
+    """Yield the labels of each site; all of them teach each other."""
+    for findings in knowledge.find_together([target.labeled for target in targets]):
+        yield as_labels(findings)
 
 
 def f1_of(scores: Mapping[Run, Scores], method: str, vertical: str, k: int) -> float | None:
@@ -226,7 +235,10 @@ def show(console: Console, outcomes: Outcomes, verticals: Sequence[str], ks: Seq
     console.print(_by_attribute(outcomes, ks))
     for method, seconds in outcomes.training.items():
         console.print(f"CPU seconds of training a seed site, {method}: mean {mean(seconds):.1f}")
-    console.print(f"CPU seconds of labeling {LABELED} pages of a site: mean {mean(outcomes.labeling):.1f}")
+    for method, seconds in outcomes.labeling.items():
+        console.print(
+            f"CPU seconds of labeling {LABELED} pages of a site, {method}: mean {mean(seconds):.1f}"
+        )
 
 
 def _by_attribute(outcomes: Outcomes, ks: Sequence[int]) -> Table:
@@ -239,8 +251,13 @@ def _by_attribute(outcomes: Outcomes, ks: Sequence[int]) -> Table:
             own = found.setdefault(f"{run.vertical} {name}", {})
             own.setdefault((run.method, len(run.seeds)), []).append(tally.f1)
     for name, own in found.items():
-        table.add_row(name, *(f"{mean(own[column]):.2f}" if column in own else "" for column in columns))
+        table.add_row(name, *(_mean_and_deviation(own.get(column, ())) for column in columns))
     return table
+
+
+def _mean_and_deviation(figures: Sequence[float]) -> str:
+    """As in the paper's table 2: over all turns of seed sites and all other sites."""
+    return f"{mean(figures):.2f} ± {pstdev(figures):.2f}" if figures else ""
 
 
 def show_misses(console: Console, outcomes: Outcomes) -> None:

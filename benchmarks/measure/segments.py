@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from statistics import mean
 from time import process_time
 from typing import Literal
 
+import numpy as np
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
@@ -24,28 +27,29 @@ from benchmarks.data.swde import VERTICALS, Site, chosen_sites, labels_of, schem
 from untemplate.labeling.label import Finding
 from untemplate.labeling.segments.node_crf import (
     CRF,
+    LeafScores,
     NodeClassifier,
     WordSequence,
     leaf_classes,
     leaf_words,
     learn_crf,
     learn_node_crf,
-    majority_class,
+    mean_chances,
 )
 from untemplate.labeling.segments.segmenting import NOISE, SegmentedSite
+from untemplate.labeling.segments.segments_model import make_findings, many_valued
 from untemplate.labeling.segments.site_knowledge import (
     Distance,
+    RefinedLabels,
     average_distance,
     correct_selected,
-    find_site_candidates,
-    keep_selected,
-    make_findings,
-    many_valued,
+    refine_labels,
     segments_apart,
     select_best,
     select_nearest,
 )
 from untemplate.page import Page
+from untemplate.page.arrays import Floats
 from untemplate.schema import Schema
 
 PAGES = 50
@@ -67,12 +71,14 @@ class Row:
         exact: Select segments by branch and bound, not by the paper's heuristic.
         hops: Measure distances in steps through the tree, not in segments.
         whole: Classify the words of whole pages, not those of each node.
+        ours: Learn from captions too, and select segments by their expected support: the method "segments".
     """
 
     step: Step = "NODE"
     exact: bool = False
     hops: bool = False
     whole: bool = False
+    ours: bool = False
 
 
 ROWS = {
@@ -82,20 +88,69 @@ ROWS = {
     "ED": Row("ED"),
     "ED, hops": Row("ED", hops=True),
     "ED, exact": Row("ED", exact=True),
+    "ours": Row("ED", ours=True),
 }
+
+BETA = 0.5
+"""An attribute may be in segments with an id if it is in more than this share of them: the paper's β."""
 
 
 def refine(
-    site: SegmentedSite, labels: Sequence[str], row: Row, many: frozenset[str] = frozenset()
-) -> list[str]:
-    """Return the labels of all leaves after the steps of a row."""
-    if row.step == "NODE":
-        return [*labels]
-    distance = hops_apart(site) if row.hops else segments_apart(site)
-    select = select_best if row.exact else select_nearest
-    selected = select(find_site_candidates(site, labels), distance)
-    kept = keep_selected(site, labels, selected)
-    return kept if row.step == "SS" else correct_selected(site, kept, selected, many)
+    site: SegmentedSite, scores: LeafScores, row: Row, many: frozenset[str] = frozenset()
+) -> RefinedLabels:
+    """Return the labels of all leaves after the steps of a row, each attribute as sure as its classifier was."""
+    if row.ours:
+        return refine_labels(site, scores, many)
+    labels = scores.labels
+    if row.step != "NODE":
+        distance = hops_apart(site) if row.hops else segments_apart(site)
+        select = select_best if row.exact else select_nearest
+        selected = select(find_site_candidates(site, labels), distance)
+        labels = keep_selected(site, labels, selected)
+        labels = labels if row.step == "SS" else correct_selected(site, labels, selected, many)
+    return RefinedLabels(labels, mean_confidence(scores, labels))
+
+
+def mean_confidence(scores: LeafScores, labels: Sequence[str]) -> dict[str, float]:
+    """The mean chance of each attribute where it is labeled."""
+    chances: dict[str, list[float]] = {}
+    for leaf, label in enumerate(labels):
+        if label != NOISE:
+            chances.setdefault(label, []).append(float(scores.chances[leaf, scores.names.index(label)]))
+    return {name: mean(own) for name, own in chances.items()}
+
+
+def find_site_candidates(site: SegmentedSite, labels: Sequence[str]) -> dict[int, frozenset[str]]:
+    """The attributes that may be in the segments of each id, as in the paper."""
+    return frequent_attributes(
+        (segment.id, {labels[leaf] for leaf in segment.leaves} - {NOISE}) for segment in site.segments
+    )
+
+
+def frequent_attributes(
+    segments: Iterable[tuple[int, Collection[str]]], beta: float = BETA
+) -> dict[int, frozenset[str]]:
+    """For each id the attributes in more than a share `beta` of its segments."""
+    support: Counter[int] = Counter()
+    counts: dict[int, Counter[str]] = {}
+    for id, names in segments:
+        support[id] += 1
+        counts.setdefault(id, Counter()).update(set(names))
+    return {id: more_than(name_counts, beta * support[id]) for id, name_counts in counts.items()}
+
+
+def more_than(counts: Counter[str], limit: float) -> frozenset[str]:
+    return frozenset(name for name, count in counts.items() if count > limit)
+
+
+def keep_selected(site: SegmentedSite, labels: Sequence[str], selected: Mapping[str, int]) -> list[str]:
+    """The labels inside the selected segments of their attributes; all others become noise."""
+    kept = [*labels]
+    for segment in site.segments:
+        for leaf in segment.leaves:
+            if selected.get(labels[leaf]) != segment.id:
+                kept[leaf] = NOISE
+    return kept
 
 
 def hops_apart(site: SegmentedSite) -> Distance:
@@ -128,9 +183,8 @@ class StepLabeler:
 
     def find(self, pages: Iterable[Page]) -> list[Finding]:
         site = SegmentedSite(pages)
-        classified = self.classifier.classify(site)
-        refined = refine(site, classified, self.row, many_valued(self.schema))
-        return make_findings(site, self.schema, classified, refined)
+        refined = refine(site, self.classifier.classify(site), self.row, many_valued(self.schema))
+        return make_findings(site, self.schema, refined)
 
 
 @dataclass
@@ -216,17 +270,15 @@ class PageCRF:
                 )
         return cls(learn_crf(sequences))
 
-    def classify(self, site: SegmentedSite) -> list[str]:
-        """The majority label of each leaf's words."""
+    def classify(self, site: SegmentedSite) -> LeafScores:
+        """The mean chances of each leaf's words."""
         pages = [[leaf_words(site, leaf) for leaf in leaves] for leaves in site.page_leaves()]
-        tagged = self.crf.tag([[word for words in own for word in words] for own in pages])
-        labels: list[str] = []
-        for own, tags in zip(pages, tagged, strict=True):
-            start = 0
-            for words in own:
-                labels.append(majority_class(self.crf, tags[start : start + len(words)]))
-                start += len(words)
-        return labels
+        marginals = self.crf.marginals([[word for words in own for word in words] for own in pages])
+        chances: list[Floats] = []
+        for own, found in zip(pages, marginals, strict=True):
+            bounds = np.cumsum([0, *map(len, own)]).tolist()
+            chances += (found[start:stop] for start, stop in pairwise(bounds))
+        return LeafScores(self.crf.labels, mean_chances(self.crf, chances))
 
 
 def evaluate(
@@ -237,16 +289,17 @@ def evaluate(
     many = many_valued(schema)
     for number, target in enumerate(targets):
         seeds = [*targets[number + 1 :], *targets[:number]][:trained]
-        given: dict[bool, tuple[list[str], float]] = {}
-        refined = {}
+        given: dict[tuple[bool, bool], tuple[LeafScores, float]] = {}
+        refined: dict[str, list[str]] = {}
         for name in rows:
             row = ROWS[name]
-            if row.whole not in given:
-                given[row.whole] = classify(row, seeds, target, outcomes)
-            labels, seconds = given[row.whole]
+            kind = (row.whole, row.ours)
+            if kind not in given:
+                given[kind] = classify(row, seeds, target, outcomes)
+            scores, seconds = given[kind]
             started = process_time()
-            refined[name] = refine(target.segmented, labels, row, many)
-            if name == "ED":
+            refined[name] = refine(target.segmented, scores, row, many).labels
+            if name == "ours":
                 outcomes.labeling.append(target.seconds + seconds + process_time() - started)
             outcomes.tallies[vertical, name, target.name] = target.score(refined[name], schema)
         if {"ED", "ED, exact"} <= refined.keys():
@@ -257,12 +310,12 @@ def evaluate(
 
 def classify(
     row: Row, seeds: Sequence[Target], target: Target, outcomes: Outcomes
-) -> tuple[list[str], float]:
-    """The labels of a target before any correction, and the seconds that they took."""
+) -> tuple[LeafScores, float]:
+    """The scores of a target before any correction, and the seconds that they took."""
     started = process_time()
     sites = [(seed.segmented, seed.labels) for seed in seeds]
-    learned = PageCRF.learn(sites) if row.whole else learn_node_crf(sites)
-    if not row.whole:
+    learned = PageCRF.learn(sites) if row.whole else learn_node_crf(sites, row.ours)
+    if row.ours:
         outcomes.training.append(process_time() - started)
     started = process_time()
     return learned.classify(target.segmented), process_time() - started

@@ -21,7 +21,16 @@ if TYPE_CHECKING:
     )
     from untemplate.extraction import Rules
     from untemplate.labeling import Finding, Knowledge, Label, Labeler, read_labels, train, write_labels
-    from untemplate.lists import Row, Rows, find_records, list_model
+    from untemplate.lists import (
+        Row,
+        Rows,
+        SiteColumns,
+        find_records,
+        find_site_records,
+        follow_lists,
+        follow_rows,
+        list_model,
+    )
     from untemplate.output import write_records
     from untemplate.page import Limits, Node, Page, static_text
     from untemplate.pipeline import learn
@@ -62,12 +71,16 @@ __all__ = [
     "RulesError",
     "Schema",
     "SchemaError",
+    "SiteColumns",
     "SourceError",
     "UntemplateError",
     "Value",
     "VersionConflict",
     "cluster",
     "find_records",
+    "find_site_records",
+    "follow_lists",
+    "follow_rows",
     "heal",
     "learn",
     "list_model",
@@ -100,7 +113,16 @@ _HOMES = {
     ),
     "extraction": ("Rules",),
     "labeling": ("Finding", "Knowledge", "Label", "Labeler", "read_labels", "train", "write_labels"),
-    "lists": ("Row", "Rows", "find_records", "list_model"),
+    "lists": (
+        "Row",
+        "Rows",
+        "SiteColumns",
+        "find_records",
+        "find_site_records",
+        "follow_lists",
+        "follow_rows",
+        "list_model",
+    ),
     "output": ("write_records",),
     "page": ("Limits", "Node", "Page", "static_text"),
     "value_types": ("Price",),

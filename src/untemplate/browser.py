@@ -17,7 +17,7 @@ from untemplate.errors import InputError, MissingExtra
 if TYPE_CHECKING:
     from playwright.async_api import Browser, Playwright
 
-__all__ = ["close_browser", "find_chromium", "require_chromium", "start_chromium"]
+__all__ = ["close_browser", "find_chromium", "require_chromium", "start_chromium", "start_offline_tab"]
 
 # Seconds that the browser may take to open, and to close before we abandon it.
 MAX_OPENING_SECONDS = 60.0
@@ -81,6 +81,21 @@ async def start_chromium(playwright: Playwright, executable: str) -> Browser:
     except Error as error:
         reason = " ".join(error.message.split())[:_MAX_REASON]
         raise InputError(f"{executable} does not start: {reason}") from error
+
+
+async def start_offline_tab(playwright: Playwright, executable: str, width: int) -> Browser:
+    """Start the browser with one tab of a width, in which no script runs and nothing is loaded."""
+    browser = await start_chromium(playwright, executable)
+    context = await browser.new_context(
+        viewport={"width": width, "height": 1024},
+        java_script_enabled=False,
+        offline=True,
+        service_workers="block",
+        accept_downloads=False,
+    )
+    await context.route("**/*", lambda route: route.abort())
+    await context.new_page()
+    return browser
 
 
 async def close_browser(browser: Browser | None) -> None:

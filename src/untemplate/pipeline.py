@@ -29,6 +29,8 @@ from untemplate.watching import BorrowedWrapper, Lender, add_bellwethers, borrow
 
 __all__ = ["Learned", "learn", "learn_site"]
 
+Labels = Iterable[Label] | Iterable[Row]
+
 
 @dataclass(frozen=True)
 class Learned:
@@ -62,35 +64,18 @@ class Learned:
 
     @property
     def attributes_to_check(self) -> list[str]:
-        """Attributes that were labeled but got no rule, or one that does not return its labels.
-
-        An attribute whose labels all say "not on this page" needs none.
-        """
-        names: dict[str, None] = {}
-        for report in chain.from_iterable(self.reports.values()):
-            if report.unfit or (report.rule is None and report.problems):
-                names[report.attribute] = None
-        return list(names)
-
-    @property
-    def has_findings(self) -> bool:
-        """True if there are attributes to check."""
-        return bool(self.attributes_to_check)
+        """Attributes that were labeled but got no rule, or one that does not return its labels."""
+        reports = chain.from_iterable(self.reports.values())
+        return list(dict.fromkeys(report.attribute for report in reports if report.needs_check))
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the rules themselves, as JSON data."""
         clusters = {name: [report.to_dict() for report in reports] for name, reports in self.reports.items()}
-        return {
-            "clusters": clusters,
-            "borrowed": self.borrowed,
-            "needs_labels": self.needs_labels,
-            "problems": self.problems,
-        }
+        names = ("borrowed", "needs_labels", "problems")
+        return {"clusters": clusters} | {name: getattr(self, name) for name in names}
 
 
-def learn(
-    pages: Iterable[Page], labels: Iterable[Label] | Iterable[Row] | None = None, schema: Schema | None = None
-) -> Rules:
+def learn(pages: Iterable[Page], labels: Labels | None = None, schema: Schema | None = None) -> Rules:
     """Cluster the pages of a site, and learn one wrapper for each cluster that has labels.
 
     Without labels the embedded data of the pages teach, as far as the schema names them. A cluster that has none
@@ -116,9 +101,7 @@ def learn(
     return learn_site(pages, labels, schema).rules
 
 
-def learn_site(
-    pages: Iterable[Page], labels: Iterable[Label] | Iterable[Row] | None = None, schema: Schema | None = None
-) -> Learned:
+def learn_site(pages: Iterable[Page], labels: Labels | None = None, schema: Schema | None = None) -> Learned:
     """Learn the rules of a site as `learn` does, and report how that went."""
     if labels is None:
         pages = sample_pages(pages)

@@ -33,6 +33,7 @@ class Attribute:
         many: a page may have several values
         pattern: a regular expression (RE2 syntax) that every value matches
         same_as: what schema.org, Open Graph or other embedded data call it, the best name first
+        captions: what pages call it in captions, class names and ids, besides its name
 
     Example:
         >>> from untemplate import Attribute
@@ -47,6 +48,13 @@ class Attribute:
     many: bool = False
     pattern: str | None = None
     same_as: tuple[str, ...] = ()
+    captions: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What a page may call it: its name, its captions, and the names that embedded data have for it."""
+        in_markup = (name.rpartition(":")[2] for name in self.same_as)
+        return tuple(dict.fromkeys((self.name, *self.captions, *in_markup)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +69,7 @@ class Hints:
         words: words that such values contain
         near: attributes that appear close by
         after: attributes that always come before this one
+        before: attributes that always come after this one
     """
 
     like: Like | None = None
@@ -68,6 +77,7 @@ class Hints:
     words: tuple[str, ...] = ()
     near: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
+    before: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +157,7 @@ class _AttributeTable(BaseModel):
     many: bool = False
     pattern: Pattern | None = None
     same_as: tuple[Annotated[str, Field(min_length=1)], ...] = ()
+    captions: tuple[Annotated[str, Field(min_length=1)], ...] = ()
 
 
 class HintsFile(BaseModel):
@@ -159,12 +170,13 @@ class HintsFile(BaseModel):
     words: tuple[str, ...] = ()
     near: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
+    before: tuple[str, ...] = ()
 
 
 def check_hints(attributes: Collection[str], hints: Mapping[str, HintsFile]) -> None:
     """Raise ValueError if hints are about, or refer to, something that is not an attribute."""
     for name, hint in hints.items():
-        for attribute in (name, *hint.near, *hint.after):
+        for attribute in (name, *hint.near, *hint.after, *hint.before):
             if attribute not in attributes:
                 raise ValueError(
                     f"hints of {name!r} name {attribute!r}, which is none of the schema's attributes"

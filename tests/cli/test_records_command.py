@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import csv
 import json
+from functools import partial
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
 from tests.cli.running import Run
+from tests.sources.web_server import HTML, QUICK, Server, running_web_server
+from untemplate import read_pages, sources
 from untemplate.demo import Site
 
 MENU = """<html><body><nav class='menu'><ul><li><a>One</a></li><li><a>Two</a></li></ul></nav>
@@ -41,23 +44,24 @@ def test_rows_in_every_format(run: Run, lists: Path, site: Site, tmp_path: Path)
         assert "zzz.html" in done.stderr
     with outputs[0].open(newline="") as file:
         header, *table = csv.reader(file)
-    assert header[:8] == ["url", "page", "list", "row", "confidence", "xpath", "text", "cell_1"]
+    assert header[:3] == ["url", "image", "title"]
+    assert header[-7:] == ["page_url", "page", "list", "row", "confidence", "xpath", "text"]
     from_json = [json.loads(line) for line in outputs[1].read_text("utf-8").splitlines()]
     from_parquet = pq.read_table(outputs[2]).to_pylist()
     assert len(table) == len(from_json) == len(from_parquet) == len(names(site))
     for name, cells, one, other in zip(names(site), table, from_json, from_parquet, strict=True):
-        assert name in cells[7:]
-        assert name in one["cells"]
-        assert one["cells"] == other["cells"]
-        assert one["xpath"] == other["xpath"] == cells[5]
+        assert name in cells[:-7]
+        assert name in one.values()
+        assert {key: value for key, value in other.items() if key != "confidence" and value is not None} == {
+            key: value for key, value in one.items() if key != "confidence" and value is not None
+        }
+        assert one["xpath"] == other["xpath"] == cells[-2]
 
 
 def test_rows_to_standard_output_with_every_list(run: Run, lists: Path, site: Site) -> None:
     main = [json.loads(line) for line in run("records", lists).stdout.splitlines()]
     every = [json.loads(line) for line in run("records", lists, "--all-lists").stdout.splitlines()]
-    assert [one["cells"] for one in every if one["list"] == 0 and one["page"] != "zzz.html"] == [
-        one["cells"] for one in main
-    ]
+    assert [one for one in every if one["list"] == 0 and one["page"] != "zzz.html"] == main
     assert {one["list"] for one in every} > {0}
     assert "One" in {one["text"] for one in every}
 
@@ -127,19 +131,6 @@ def test_lists_that_go_on_are_told(run: Run, tmp_path: Path) -> None:
     assert "More of 1 list: http://tea.example/?page=2" in run("records", tmp_path / "1.html").stderr
 
 
-def test_columns_with_names(run: Run, lists: Path, tmp_path: Path) -> None:
-    for ending in ("csv", "parquet"):
-        done = run("records", lists, "--names", "-o", tmp_path / f"rows.{ending}")
-        assert done.returncode == 0, done.stderr
-    with (tmp_path / "rows.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert [*rows[0]][7:13] == ["title", "link", "image", "price", "date", "cell_1"]
-    assert [row["title"] or None for row in rows] == pq.read_table(tmp_path / "rows.parquet")[
-        "title"
-    ].to_pylist()
-    assert any(row["title"] for row in rows)
-
-
 def test_columns_named_by_knowledge(run: Run, site: Site, tmp_path: Path) -> None:
     pages = [page for page in site.pages if page.id in site.rows][:2]
     folder, labels, knowledge = tmp_path / "pages", tmp_path / "labels.jsonl", tmp_path / "knowledge"
@@ -157,10 +148,67 @@ def test_columns_named_by_knowledge(run: Run, site: Site, tmp_path: Path) -> Non
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     second = [row["name"] for row in rows if row["page"] == Path(pages[1].id).name]
     assert second == [row["name"] for row in site.rows[pages[1].id]]
+    wrong = run("records", folder, "--knowledge", tmp_path / "nowhere")
+    assert wrong.returncode == 2
+    assert "cannot read the knowledge" in wrong.stderr
+
+
+def test_columns_of_a_schema(run: Run, lists: Path, site: Site) -> None:
+    done = run("records", lists, "--schema", site.vertical)
+    assert done.returncode == 0, done.stderr
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [row["name"] for row in rows] == names(site)
+    assert {*site.schema.attributes} < {*rows[0]}
+
+
+TEAS = [
+    f"<li><h3><a href='/tea/{n}'>Tea {n}</a></h3><p>from hill {n * n}</p><b>${n}.50</b></li>"
+    for n in range(24)
+]
+
+
+def serve_teas(server: Server) -> None:
+    """Three pages of a list of teas, and the page of each tea."""
+    for number in range(3):
+        further = f"<a rel='next' href='/teas/{number + 1}'>Next</a>" if number < 2 else ""
+        body = f"<h1>Teas</h1><ul>{''.join(TEAS[8 * number : 8 * number + 8])}</ul>{further}"
+        server.answers[f"/teas/{number}"] = (200, HTML, body.encode())
+    for number in range(24):
+        server.answers[f"/tea/{number}"] = (200, HTML, f"<h1>Tea {number}</h1><p>Good.</p>".encode())
+
+
+def test_lists_are_followed_and_kept(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "PageStore", partial(sources.PageStore, politeness=QUICK))
+    output, keep = tmp_path / "rows.csv", tmp_path / "crawl"
+    with running_web_server() as server:
+        serve_teas(server)
+        start = f"{server.url}/teas/0"
+        for pages, rows in ((1, 8), (2, 16), (9, 24)):
+            done = run("records", start, "--pages", str(pages), "--keep", keep, "-o", output)
+            assert done.returncode == 0, done.stderr
+            with output.open(newline="") as file:
+                table = list(csv.DictReader(file))
+            assert [row["title"] for row in table] == [f"Tea {number}" for number in range(rows)]
+            assert [row["url"] for row in table] == [f"{server.url}/tea/{number}" for number in range(rows)]
+        assert {server.asked[f"/teas/{number}"] for number in range(3)} == {1}
+        done = run("records", start, "--pages", "2", "--keep", keep, "--follow", "url", "-o", output)
+        assert "16 pages of rows kept." in done.stderr
+        wrong = run("records", start, "--keep", keep, "--follow", "hill", "-o", output)
+    assert wrong.returncode == 2
+    assert "no row has an address in a column 'hill'; the columns are url, title" in wrong.stderr
+    pages = list(read_pages(keep / "details.jsonl"))
+    assert [page.id for page in pages] == [f"{server.url}/teas/{n // 8}#{n % 8 + 1}" for n in range(16)]
+    assert pages[9].tree.findtext(".//h1") == "Tea 9"
+
+
+def test_what_cannot_be_followed_is_told(run: Run, lists: Path) -> None:
     for arguments, said in (
-        (("--knowledge", knowledge, "--names"), "give --names or --knowledge, not both"),
-        (("--knowledge", tmp_path / "nowhere"), "cannot read the knowledge"),
+        ((lists, "--follow", "url"), "--follow needs --keep"),
+        (("http://tea.example/", "--render"), "--render is for a text file of URLs"),
     ):
-        wrong = run("records", folder, *arguments)
+        wrong = run("records", *arguments)
         assert wrong.returncode == 2
         assert said in wrong.stderr
+    private = run("records", "http://127.0.0.1:9/")
+    assert private.returncode == 1
+    assert "host is at a private address" in private.stderr

@@ -46,7 +46,7 @@ def test_label_then_learn(run: Run, folders: tuple[Path, Path], knowledge: Path,
     assert done.returncode in (0, 1)
     assert "title" in done.stdout
     assert f"Labels are in {labels}." in done.stderr
-    assert {label.source for label in read_labels(labels)} == {"seed"}
+    assert {label.source for label in read_labels(labels)} == {"auto"}
     done = run("learn", folders[1], "--schema", "movie", "--labels", labels, "-o", tmp_path / "rules.json")
     assert "Rules are in" in done.stderr
 
@@ -58,6 +58,44 @@ def test_label_as_json(run: Run, folders: tuple[Path, Path], knowledge: Path, tm
     assert [finding["attribute"] for finding in findings][:2] == ["title", "director"]
     assert done.returncode == (0 if all(finding["found"] for finding in findings) else 1)
     assert len({label.page for label in read_labels(tmp_path / "labels.jsonl")}) <= 10
+
+
+def test_what_is_less_sure_than_the_floor_is_not_labeled(
+    run: Run, folders: tuple[Path, Path], knowledge: Path, tmp_path: Path
+) -> None:
+    labels = tmp_path / "labels.jsonl"
+    options = ("--knowledge", knowledge, "-k", "10", "--min-confidence", "1", "--method", "seed")
+    done = run("label", folders[1], *options, "-o", labels)
+    assert done.returncode == 1
+    assert "Not found, so not labeled: title" in done.stdout
+    assert read_labels(labels) == []
+    done = run("learn", folders[1], "--schema", "movie", "--min-confidence", "0.9", "-o", tmp_path / "r.json")
+    assert done.returncode == 2
+    assert "--min-confidence need --knowledge" in done.stderr
+
+
+def test_many_unlabeled_sites_in_one_call(run: Run, folders: tuple[Path, Path], tmp_path: Path) -> None:
+    seed, new = folders
+    sites = tmp_path / "sites"
+    sites.mkdir()
+    for name in ("a", "b"):
+        (sites / name).symlink_to(new, target_is_directory=True)
+    arguments = ("train", f"{seed}:{seed}/labels.jsonl", "--schema", "movie", "-o", tmp_path / "knowledge")
+    done = run(*arguments, "--unlabeled", sites, new)
+    assert done.returncode == 0, done.stderr
+    assert "from 4 sites" in done.stderr
+
+
+def test_unlabeled_sites_are_refused_where_they_are_of_no_use(
+    run: Run, folders: tuple[Path, Path], tmp_path: Path
+) -> None:
+    seed, new = folders
+    arguments = ("train", f"{seed}:{seed}/labels.jsonl", "--schema", "movie", "-o", tmp_path / "knowledge")
+    for method in ("segments", "anchors", "hcrf"):
+        done = run(*arguments, "--method", method, "--unlabeled", new)
+        assert done.returncode == 2
+        assert f"method '{method}' cannot learn from unlabeled sites" in done.stderr
+        assert done.stderr.count("\n") == 1
 
 
 def test_learn_with_knowledge(run: Run, folders: tuple[Path, Path], knowledge: Path, tmp_path: Path) -> None:
@@ -85,6 +123,7 @@ def test_a_persons_labels_come_first(
         (("label", "pages/", "--knowledge", "nowhere", "-o", "l.jsonl"), "cannot read the knowledge"),
         (("label", "pages/", "--knowledge", "nowhere", "-o", "no/l.jsonl"), "there is no folder no"),
         (("learn", "pages/", "-o", "r.json"), "Missing option '--schema'"),
+        (("label", "a/", "b/", "--knowledge", "k", "-o", "l.jsonl"), "give --together"),
     ],
 )
 def test_what_can_go_wrong(
@@ -138,3 +177,24 @@ def test_by_blocks(run: Run, folders: tuple[Path, Path], knowledge: Path, tmp_pa
     done = run("label", new, "--knowledge", knowledge, "--method", "hcrf", "-o", labels)
     assert done.returncode == 2
     assert "train it anew with --method hcrf" in done.stderr
+
+
+def test_several_sites_together(
+    run: Run, folders: tuple[Path, Path], knowledge: Path, tmp_path: Path
+) -> None:
+    sites, labels = tmp_path / "sites", tmp_path / "labels"
+    sites.mkdir()
+    for name in ("a", "b"):
+        (sites / name).symlink_to(folders[1], target_is_directory=True)
+    options = ("--together", "--knowledge", knowledge, "-k", "10", "-o", labels)
+    done = run("label", sites, *options)
+    assert done.returncode in (0, 1), done.stderr
+    assert "a: 10 pages" in done.stdout
+    assert sorted(path.name for path in labels.iterdir()) == ["a.jsonl", "b.jsonl"]
+    assert {label.source for label in read_labels(labels / "a.jsonl")} == {"auto"}
+    done = run("label", sites, *options, "--method", "seed+segments")
+    assert done.returncode == 2
+    assert "cannot label several sites together" in done.stderr
+    done = run("label", sites / "a", "--knowledge", knowledge, "-o", labels)
+    assert done.returncode == 2
+    assert "name a file in it" in done.stderr

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from untemplate import Label, LabelError, read_labels, write_labels
+from untemplate import Label, LabelError, Page, Row, Rows, read_labels, write_labels
+from untemplate.output.record_files import write_rows
 
 
 def read(tmp_path: Path, text: str) -> list[Label]:
@@ -119,10 +120,9 @@ def test_labels_of_several_records_of_a_page(tmp_path: Path) -> None:
 
 def test_rows_are_labels(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
-    path.write_text(
-        '{"url": "http://a.example", "page": "1", "xpath": "/html/body/p", "cells": ["Bell", null]}'
-    )
+    row = Row("Bell", ["Bell"], "/html/body/p", 0.9, 0, {"url": "/bell", "title": "Bell", "price": None})
+    write_rows([(Page("http://a.example", "<p>Bell", id="1"), Rows([row]))], path)
     assert read_labels(path) == [
-        Label("1", "cell_1", "Bell", record="/html/body/p"),
-        Label("1", "cell_2", None, record="/html/body/p"),
+        Label("1", "title", "Bell", record="/html/body/p"),
+        Label("1", "price", None, record="/html/body/p"),
     ]

@@ -41,7 +41,7 @@ def test_a_new_site_is_labeled(knowledge: Knowledge, new_site: Site) -> None:
     labels = knowledge.label(details(new_site))
     assert {label.attribute for label in labels} >= {"title", "director"}
     assert share_right(labels, new_site) > 0.8
-    assert all(label.source == "seed" and 0.2 <= label.confidence <= 1 for label in labels)
+    assert all(label.source == "auto" and 0.2 <= label.confidence <= 1 for label in labels)
 
 
 def test_labels_become_rules(knowledge: Knowledge, new_site: Site) -> None:
@@ -80,7 +80,8 @@ def test_what_is_saved_labels_alike(
     assert loaded.schema == known.schema
     assert loaded.label(details(new_site)) == known.label(details(new_site))
     files = {path.name for path in (tmp_path / "deep" / "knowledge").iterdir()}
-    assert files == {"knowledge.json", f"{known.method}.json", f"{known.method}.npz"}
+    name = "seed" if known.method == "auto" else known.method
+    assert files == {"knowledge.json", f"{name}.json", f"{name}.npz"}
 
 
 def test_the_paper_finds_what_context_tells(paper: Knowledge, new_site: Site) -> None:
@@ -243,7 +244,7 @@ def test_a_damaged_folder_is_refused(knowledge: Knowledge, tmp_path: Path, chang
 
 
 def test_only_registered_methods(knowledge: Knowledge, seed_site: Site, tmp_path: Path) -> None:
-    with pytest.raises(KnowledgeError, match="no method 'oracle'; choose one of seed, paper"):
+    with pytest.raises(KnowledgeError, match="no method 'oracle'; choose one of auto, seed, paper"):
         ut.train([(details(seed_site), seed_site.labels)], seed_site.schema, "oracle")
     knowledge.save(tmp_path)
     with pytest.raises(KnowledgeError, match="no method 'oracle'"):

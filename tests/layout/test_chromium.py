@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from untemplate.browser import find_chromium
 from untemplate.demo import make_site
 from untemplate.layout import ChromiumLayout, EstimatedLayout
 from untemplate.layout.chromium import MAX_ELEMENTS, marked_html
+from untemplate.sources.assets import NO_ASSETS, FolderAssets
 
 pytest.importorskip("playwright", reason="Playwright is not installed: pip install 'untemplate[render]'")
 needs_chromium = pytest.mark.skipif(not find_chromium(), reason="no Chromium: apt-get install chromium")
@@ -156,12 +158,33 @@ def test_without_playwright_it_names_the_extra(monkeypatch: pytest.MonkeyPatch) 
 def test_marked_html_leaves_the_page_as_it_is() -> None:
     page = Page(html=HTML)
     before = etree.tostring(page.tree)
-    html = marked_html(page)
+    html = marked_html(page, NO_ASSETS)
     assert etree.tostring(page.tree) == before
     marks = [element.get("data-ut") for element in Page(html=html).tree.iter("*")]
     assert marks == [str(number) for number in range(len(marks))]
     assert "i.png" not in html
     assert html.startswith("<!DOCTYPE html>")
+
+
+def test_chromium_gets_the_style_sheets_that_came_with_the_page(tmp_path: Path) -> None:
+    (tmp_path / "a.css").write_text("p {display: none} </style><p>not text</p>")
+    html = "<link rel=stylesheet href=a.css><link rel=icon href=i.ico><style>b {color: red}</style><p>x</p>"
+    page = Page(html=html, id="page.html")
+    marked = marked_html(page, FolderAssets(tmp_path))
+    assert "p {display: none}" in marked
+    assert "b {color: red}" in marked
+    assert "i.ico" not in marked
+    assert [node.text for node in Page(html=marked).nodes if node.is_text] == ["x"]
+
+
+@needs_chromium
+def test_chromium_hides_what_saved_style_sheets_hide(tmp_path: Path) -> None:
+    (tmp_path / "a.css").write_text("p {display: none}")
+    page = Page(html="<link rel=stylesheet href=a.css><p>x</p><b>y</b>", id="page.html")
+    for layout in (ChromiumLayout(assets=FolderAssets(tmp_path)), EstimatedLayout(FolderAssets(tmp_path))):
+        (boxes,) = layout.boxes([page])
+        hidden, shown = (boxes.numbers[page.tree.find(f".//{tag}")] for tag in "pb")
+        assert boxes.visible[[hidden, shown]].tolist() == [False, True]
 
 
 def test_a_page_with_too_many_elements_is_not_given_to_chromium() -> None:

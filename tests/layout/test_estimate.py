@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from lxml import etree
 from untemplate import Page
 from untemplate.layout import Box, Boxes, EstimatedLayout
 from untemplate.layout.boxes import IMAGE
+from untemplate.sources.assets import FolderAssets
 
 
 def lay_out(html: str) -> Boxes:
@@ -150,10 +152,37 @@ def test_lists_are_indented() -> None:
     assert found["c"].x == found["a"].x
 
 
-def test_images_have_the_size_they_are_given_or_keep_their_shape() -> None:
+def test_images_have_the_size_they_are_given() -> None:
     html = "<img width=100 height=50><img width=160><img height=72><img>"
     sizes = [of(html, f"//img[{number}]")[2:] for number in (1, 2, 3, 4)]
-    assert sizes == [(100, 50), (160, 72), (160, 72), IMAGE]
+    assert sizes == [(100, 50), (160, IMAGE[1]), (IMAGE[0], 72), IMAGE]
+
+
+@pytest.mark.parametrize(
+    ("link", "is_visible"),
+    [
+        ("<link rel=stylesheet href='page_files/a.css'>", False),
+        ("<link rel='Stylesheet' href='/page_files/a.css' media=screen>", False),
+        ("<link rel=stylesheet href='page_files/a.css' media=print>", True),
+        ("<link rel='alternate stylesheet' href='page_files/a.css'>", True),
+        ("<link rel=preload href='page_files/a.css'>", True),
+        ("<link rel=stylesheet href='../outside.css'>", True),
+        ("<link rel=stylesheet href='page_files/missing.css'>", True),
+        ("<noscript><link rel=stylesheet href='page_files/a.css'></noscript>", True),
+        ("<noscript><style>p {display: none}</style></noscript>", True),
+        ("<link rel=stylesheet href='page_files/a.css'><style>p.x {display: block}</style>", True),
+    ],
+)
+def test_style_sheets_that_were_saved_beside_the_page_count(
+    tmp_path: Path, link: str, is_visible: bool
+) -> None:
+    (tmp_path / "pages" / "page_files").mkdir(parents=True)
+    for name in ("pages/page_files/a.css", "outside.css"):
+        (tmp_path / name).write_text("p {display: none}")
+    html = f"<head>{link}</head><p class=x>text</p>"
+    layout = EstimatedLayout(FolderAssets(tmp_path / "pages"))
+    (boxes,) = layout.boxes([Page("http://a.example/page.html", html, "page.html")])
+    assert boxes.visible[boxes.numbers[boxes.page.tree.find(".//p")]] == is_visible
 
 
 def test_a_page_that_cannot_be_read_costs_a_reason() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,11 +14,11 @@ from untemplate.cli.shell import (
     examples,
     json_option,
     open_pages,
-    pages_argument,
     progress,
     say,
     show,
     show_json,
+    source_options,
 )
 from untemplate.errors import InputError
 
@@ -26,7 +27,15 @@ if TYPE_CHECKING:
     from untemplate.page import Page
     from untemplate.sources import Pages
 
-__all__ = ["command", "knowledge_option", "label_pages", "method_option", "read_some"]
+__all__ = [
+    "command",
+    "confidence_option",
+    "knowledge_option",
+    "label_pages",
+    "list_sites",
+    "method_option",
+    "read_some",
+]
 
 # Pages of a site that are labeled: more improve labels only a little.
 LABELED_PAGES = 50
@@ -48,6 +57,14 @@ def knowledge_option(help: str, required: bool = False) -> Callable[[Command], C
 def method_option(help: str, default: str | None = None) -> Callable[[Command], Command]:
     """Return the option for one of the registered methods; its help lists them all."""
     return click.option("--method", cls=_MethodOption, default=default, show_default=True, help=help)
+
+
+confidence_option = click.option(
+    "--min-confidence",
+    default=0.0,
+    type=click.FloatRange(0, 1),
+    help="Do not label what is less sure than this, from 0 to 1; the method decides if not given.",
+)
 
 
 class _MethodOption(click.Option):
@@ -74,9 +91,17 @@ class _MethodOption(click.Option):
     epilog=examples(
         "untemplate label pages/ --knowledge knowledge/ -o labels.jsonl",
         "untemplate learn pages/ --schema book --labels labels.jsonl -o rules.json",
+        "untemplate label sites/ --together --knowledge knowledge/ -o labels/",
     )
 )
-@pages_argument
+@click.argument("sources", metavar="PAGES...", nargs=-1, required=True)
+@source_options
+@click.option(
+    "--together",
+    is_flag=True,
+    help="Label several sites of the vertical at once: what is surely found on the others teaches each. -o is then a "
+    "folder, with a labels file for each site. A folder that contains only folders is several sites.",
+)
 @knowledge_option("The folder that untemplate train wrote.", required=True)
 @click.option(
     "-k",
@@ -86,49 +111,112 @@ class _MethodOption(click.Option):
     help="Pages to label, at most, spread over the site.",
 )
 @method_option("The method that the knowledge was trained by if not given, or another one that can use it")
+@confidence_option
 @click.option(
     "-o",
     "--output",
     required=True,
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="The labels file to write, JSONL.",
+    type=click.Path(path_type=Path),
+    help="The labels file to write, JSONL; with --together the folder for these files.",
 )
 @json_option
 @click.pass_context
 def command(
     context: click.Context,
-    source: str,
+    sources: tuple[str, ...],
     url_column: str,
     html_column: str,
     render: bool,
+    together: bool,
     knowledge_folder: Path,
     k: int,
     method: str | None,
+    min_confidence: float,
     output: Path,
     as_json: bool,
 ) -> None:
     """Label pages of a site that nobody has labeled.
 
     PAGES is any source of pages of one site; see untemplate cluster --help. The table at the end shows for each
-    attribute how sure the labels are, on which share of the pages it was found, and examples of its values.
+    attribute how sure the labels are, on which share of the pages it was found, and examples of its values. Below it
+    are the attributes that are not sure, and the pages whose label would settle them.
 
     Exit code 1: some attributes were not found.
     """
-    from untemplate.labeling import Knowledge, labels_of, write_labels
+    from untemplate.labeling import Knowledge
 
+    names = list_sites(sources) if together else list(sources)
+    _check_sources(names, together, output)
+    knowledge = Knowledge.load(knowledge_folder, method)
+    sites = [read_some(name, url_column, html_column, render, k) for name in names]
+    all_findings = knowledge.find_together(sites) if together else [knowledge.find(sites[0])]
+    labeled = [
+        _LabeledSource(name, pages, [finding.with_floor(min_confidence) for finding in findings])
+        for name, pages, findings in zip(names, sites, all_findings, strict=True)
+    ]
+    for site in labeled:
+        site.write(output / f"{site.short_name}.jsonl" if together else output)
+    if as_json:
+        by_site = {site.short_name: site.as_json() for site in labeled}
+        show_json(by_site if together else labeled[0].as_json())
+    else:
+        for site in labeled:
+            site.show(together)
+    say(f"Labels are in {output}.")
+    if not all(site.is_complete for site in labeled):
+        context.exit(1)
+
+
+@dataclass(frozen=True)
+class _LabeledSource:
+    """A source of pages of one site, and what was found on them."""
+
+    name: str
+    pages: Sequence[Page]
+    findings: Sequence[Finding]
+
+    @property
+    def short_name(self) -> str:
+        """The name of the file or folder, without the ending of archives."""
+        return Path(self.name).name.partition(".warc")[0]
+
+    @property
+    def is_complete(self) -> bool:
+        return all(finding.found for finding in self.findings)
+
+    def write(self, path: Path) -> None:
+        from untemplate.labeling import labels_of, write_labels
+
+        path.parent.mkdir(exist_ok=True)
+        write_labels(labels_of(self.findings), path)
+
+    def show(self, with_name: bool) -> None:
+        pages = counted(len(self.pages), "page")
+        _show_findings(self.findings, f"{self.short_name}: {pages}" if with_name else pages, len(self.pages))
+
+    def as_json(self) -> list[dict[str, Any]]:
+        return [_finding_as_json(finding) for finding in self.findings]
+
+
+def _check_sources(names: Sequence[str], together: bool, output: Path) -> None:
+    """Raise if the labels could not be written, or if several sites are to be labeled one by one."""
+    if len(names) > 1 and not together:
+        raise click.UsageError("Several sites: give --together to label them at once, or label one by one.")
     if not output.parent.is_dir():
         raise InputError(f"{output}: cannot write: there is no folder {output.parent}")
-    knowledge = Knowledge.load(knowledge_folder, method)
-    chosen = read_some(source, url_column, html_column, render, k)
-    findings = knowledge.find(chosen)
-    write_labels(labels_of(findings), output)
-    if as_json:
-        show_json([_finding_as_json(finding) for finding in findings])
-    else:
-        _show_findings(findings, counted(len(chosen), "page"), len(chosen))
-    say(f"Labels are in {output}.")
-    if not all(finding.found for finding in findings):
-        context.exit(1)
+    if output.is_dir() != together and output.exists():
+        wanted = "a folder is needed with --together" if together else "it is a folder; name a file in it"
+        raise InputError(f"{output}: cannot write: {wanted}")
+
+
+def list_sites(sources: Iterable[str]) -> list[str]:
+    """Return sources of pages, a site each. A folder that contains only folders is several sites."""
+    sites: list[str] = []
+    for source in sources:
+        entries = sorted(Path(source).iterdir()) if Path(source).is_dir() else []
+        is_several = bool(entries) and all(entry.is_dir() for entry in entries)
+        sites += [str(entry) for entry in entries] if is_several else [source]
+    return sites
 
 
 def _finding_as_json(finding: Finding) -> dict[str, Any]:
@@ -141,7 +229,9 @@ def _finding_as_json(finding: Finding) -> dict[str, Any]:
     }
 
 
-def label_pages(knowledge: Knowledge, pages: Pages, labels: Sequence[Label]) -> list[Label]:
+def label_pages(
+    knowledge: Knowledge, pages: Pages, labels: Sequence[Label], min_confidence: float = 0.0
+) -> list[Label]:
     """Return labels by knowledge for the attributes that `labels` does not mention.
 
     A table on standard error shows what was found.
@@ -150,7 +240,8 @@ def label_pages(knowledge: Knowledge, pages: Pages, labels: Sequence[Label]) -> 
 
     chosen = _spread_pages(progress(pages, "Reading pages", pages.total), LABELED_PAGES)
     labeled_attributes = {label.attribute for label in labels}
-    findings = [finding for finding in knowledge.find(chosen) if finding.attribute not in labeled_attributes]
+    all_findings = [finding.with_floor(min_confidence) for finding in knowledge.find(chosen)]
+    findings = [finding for finding in all_findings if finding.attribute not in labeled_attributes]
     _show_findings(findings, f"Labels by knowledge of {knowledge.schema.name}", len(chosen), err=True)
     return labels_of(findings)
 
@@ -180,7 +271,9 @@ def _spread_pages(pages: Iterable[Page], k: int) -> list[Page]:
 
 
 def _show_findings(findings: Sequence[Finding], title: str, pages: int, err: bool = False) -> None:
-    """Print a table of the attributes that were found, and say what was not found and on how many pages."""
+    """Print a table of the attributes that were found, then what was not found and what is not sure."""
+    from untemplate.labeling.label import pages_to_check
+
     rows = []
     labeled_pages: set[int] = set()
     for finding in findings:
@@ -192,6 +285,8 @@ def _show_findings(findings: Sequence[Finding], title: str, pages: int, err: boo
     missing = [finding.attribute for finding in findings if not finding.found]
     if missing:
         click.echo(f"Not found, so not labeled: {', '.join(missing)}.", err=err)
+    for check in pages_to_check(findings):
+        click.echo(f"Not sure of {', '.join(check.attributes)}: label {check.page} to settle it.", err=err)
     if without := pages - len(labeled_pages):
         click.echo(
             f"{without} of {counted(pages, 'page')} got no label: nothing was found, or they list many records.",

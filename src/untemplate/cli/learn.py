@@ -11,7 +11,7 @@ import click
 
 from untemplate.cli.catalog_options import catalog_option, open_catalog, site_name, user
 from untemplate.cli.fleet_runs import learn_fleet
-from untemplate.cli.label import knowledge_option, label_pages
+from untemplate.cli.label import confidence_option, knowledge_option, label_pages, method_option
 from untemplate.cli.shell import (
     examples,
     json_option,
@@ -86,6 +86,10 @@ class _Learn(click.Command):
     help="A labeled page: its URL or id, then its values; no value means not on this page. May be repeated.",
 )
 @knowledge_option("Labels of its own, from what untemplate train wrote about the vertical.")
+@method_option(
+    "With --knowledge, the method that it was trained by if not given, or another one that can use it"
+)
+@confidence_option
 @click.option(
     "-o",
     "--output",
@@ -106,6 +110,8 @@ def command(
     label_files: tuple[Path, ...],
     examples_given: tuple[str, ...],
     knowledge_folder: Path | None,
+    method: str | None,
+    min_confidence: float,
     output: Path | None,
     catalog_name: str | None,
     site: str | None,
@@ -129,20 +135,26 @@ def command(
     from untemplate.labeling import Knowledge
 
     _check_output(output, catalog_name)
-    knowledge = Knowledge.load(knowledge_folder) if knowledge_folder else None
+    if (method or min_confidence) and not knowledge_folder:
+        raise click.UsageError(
+            "--method and --min-confidence need --knowledge: labels of people are used as they are."
+        )
+    knowledge = Knowledge.load(knowledge_folder, method) if knowledge_folder else None
     labels = read_label_files(label_files)
     schema = _choose_schema(schema_name, knowledge, labels, bool(examples_given))
     for example in examples_given:
         labels += _parse_example(example, schema)
     with open_pages(source, url_column, html_column, render) as pages:
         if catalog_name and not site and _is_crawl(pages, output):
-            labeler = partial(_complete_labels, knowledge=knowledge, schema=schema)
+            labeler = partial(
+                _complete_labels, knowledge=knowledge, schema=schema, min_confidence=min_confidence
+            )
             has_findings = learn_fleet(pages, labels, schema, catalog_name, labeler, as_json)
         else:
-            completed = _complete_labels(pages, labels, knowledge, schema)
+            completed = _complete_labels(pages, labels, knowledge, schema, min_confidence)
             learned = _learn_one_site(pages, completed, schema, catalog_name, site)
             _report(learned, output, as_json, by_data=not labels and not knowledge)
-            has_findings = learned.has_findings
+            has_findings = bool(learned.attributes_to_check)
     if has_findings:
         context.exit(1)
 
@@ -162,11 +174,15 @@ def _is_crawl(pages: Pages, output: Path | None) -> bool:
 
 
 def _complete_labels(
-    pages: Pages, labels: Sequence[Label], knowledge: Knowledge | None, schema: Schema
+    pages: Pages,
+    labels: Sequence[Label],
+    knowledge: Knowledge | None,
+    schema: Schema,
+    min_confidence: float,
 ) -> Sequence[Label]:
     """Return the labels of a site with those of the knowledge; without any, those of the embedded data."""
     if knowledge:
-        labels = [*labels, *label_pages(knowledge, pages, labels)]
+        labels = [*labels, *label_pages(knowledge, pages, labels, min_confidence)]
     return labels or label_by_data(pages, schema)
 
 

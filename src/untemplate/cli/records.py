@@ -14,18 +14,20 @@ from untemplate.cli.shell import (
     counted,
     examples,
     open_pages,
-    pages_argument,
     progress,
     records_option,
+    report_skipped,
     say,
     show,
+    source_options,
 )
 from untemplate.errors import PageError
 
 if TYPE_CHECKING:
-    from untemplate.lists import Row, Rows
+    from untemplate.lists import Rows
     from untemplate.lists.hcrf import Hcrf
     from untemplate.page import Page
+    from untemplate.schema import Schema
 
 __all__ = ["command", "show_rows"]
 
@@ -40,22 +42,45 @@ MAX_CELL_LETTERS = 40
 @click.command(
     epilog=examples(
         "untemplate records results/ -o rows.csv",
-        "untemplate records results/ | jq .cells",
+        "untemplate records https://books.example/new --pages 20 -o rows.csv",
+        "untemplate records https://books.example/new --pages 20 --follow url --keep crawl/ -o rows.csv",
+        "untemplate learn crawl/details.jsonl --schema book -o rules.json",
+        "untemplate records results/ --schema book -o books.csv",
         "untemplate records results/ --knowledge knowledge/ -o rows.csv",
-        "untemplate records results/ --all-lists -o everything.jsonl",
-        "untemplate records results/7.html -o rows.csv --show 7.png",
+        "untemplate records results/7.html --all-lists -o everything.jsonl --show 7.png",
     )
 )
-@pages_argument
+@click.argument("sources", metavar="PAGES|URL...", nargs=-1, required=True)
+@source_options
 @records_option
 @click.option(
-    "--names",
-    "is_named",
-    is_flag=True,
-    help="Columns for titles, links, images, prices and dates too.",
+    "--pages",
+    "max_pages",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="For URLs: read up to N pages of each list, along the links to the next page.",
+    metavar="N",
+)
+@click.option(
+    "--follow",
+    "followed",
+    metavar="COLUMN",
+    help="Fetch the pages that the rows lead to by this column, such as url, into details.jsonl of --keep.",
+)
+@click.option(
+    "--keep",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Keep fetched pages in this folder: lists.jsonl and details.jsonl. The next run does not fetch them again.",
+)
+@click.option(
+    "--schema",
+    "schema_source",
+    help="Write the attributes of this schema, as far as columns are known to be such.",
 )
 @knowledge_option(
-    "Columns for the attributes of a vertical too: a folder that untemplate train --method hcrf wrote."
+    "Columns for the attributes of a vertical: a folder that untemplate train --method hcrf wrote."
 )
 @click.option("--all-lists", is_flag=True, help="Every list of a page, also navigation and the like.")
 @click.option(
@@ -65,43 +90,110 @@ MAX_CELL_LETTERS = 40
     help="Draw the first page with its blocks and records: .png, .svg or .pdf.",
 )
 def command(
-    source: str,
+    sources: tuple[str, ...],
     url_column: str,
     html_column: str,
     render: bool,
     output: str,
-    is_named: bool,
+    max_pages: int,
+    followed: str | None,
+    keep: Path | None,
+    schema_source: str | None,
     knowledge_folder: Path | None,
     all_lists: bool,
     picture: Path | None,
 ) -> None:
-    """Find the records on list pages, and write them as rows of cells.
+    """Find the records on list pages, and write them as rows with named columns.
 
-    Nothing needs to be labeled or learned. PAGES is any source of pages; see untemplate cluster --help.
+    Nothing needs to be labeled or learned. PAGES is any source of pages; see untemplate cluster --help. A URL is
+    fetched politely, and with --pages the pages that continue its list. With --follow, the pages of the rows are
+    fetched too, for untemplate learn and extract: their ids are the keys of the rows, `page#row`.
     """
     from untemplate.output.record_files import write_rows
 
-    if is_named and knowledge_folder:
-        raise click.UsageError("give --names or --knowledge, not both.")
+    if render and any(map(_is_url, sources)):
+        raise click.UsageError("--render is for a text file of URLs; write the URLs into one.")
+    if followed and keep is None:
+        raise click.UsageError("--follow needs --keep: the folder that the pages of the rows are written to.")
     draw = _prepare_drawing(picture) if picture else None
-    model = _choose_model(is_named, knowledge_folder)
-    finder = _Finder(all_lists, model, draw)
-    with open_pages(source, url_column, html_column, render) as pages:
-        rows = finder.find(progress(pages, "Finding records", pages.total))
-        write_rows(rows, output, model.attributes if model else ())
+    crawl = _Crawl(max_pages, keep, all_lists, _choose_model(knowledge_folder))
+    columns = (url_column, html_column, render)
+    finder = _Finder(_load_schema(schema_source), draw)
+    rows = finder.count(crawl.find_all(sources, columns))
+    if followed:
+        rows = crawl.fetch_details(rows, followed)
+    write_rows(rows, output)
     finder.report()
+    report_skipped(crawl.skipped)
     if not finder.row_count:
         raise click.exceptions.Exit(NO_ROWS)
 
 
-def _choose_model(is_named: bool, knowledge_folder: Path | None) -> Hcrf | None:
-    """Return the model that names columns: the shipped one, that of a vertical, or none."""
-    from untemplate.labeling import Knowledge
-    from untemplate.lists import list_model
+def _is_url(source: str) -> bool:
+    return source.lower().startswith(("http://", "https://"))
 
-    if knowledge_folder:
-        return Knowledge.load(knowledge_folder).list_model
-    return list_model() if is_named else None
+
+def _choose_model(knowledge_folder: Path | None) -> Hcrf | None:
+    """Return the model of a vertical that names columns; None without one."""
+    from untemplate.labeling import Knowledge
+
+    return Knowledge.load(knowledge_folder).list_model if knowledge_folder else None
+
+
+def _load_schema(source: str | None) -> Schema | None:
+    from untemplate.schema import Schema
+
+    return Schema.load(source) if source else None
+
+
+class _Crawl:
+    """Finds the rows of pages in files and on the web.
+
+    Args:
+        max_pages: how many pages of each list are fetched.
+        keep: the folder for fetched pages.
+        all_lists: whether lists other than the main one are wanted.
+        model: names columns.
+    """
+
+    def __init__(self, max_pages: int, keep: Path | None, all_lists: bool, model: Hcrf | None) -> None:
+        from untemplate.sources import PageStore, Skipped
+
+        self.skipped = Skipped()
+        self._max_pages, self._all_lists, self._model = max_pages, all_lists, model
+        self._lists = PageStore(keep / "lists.jsonl" if keep else None)
+        self._details = PageStore(keep / "details.jsonl" if keep else None, fetcher=self._lists.fetcher)
+
+    def find_all(self, sources: Sequence[str], columns: tuple[str, str, bool]) -> Iterator[tuple[Page, Rows]]:
+        """Yield the pages of all sources with their rows."""
+        from untemplate.layout import EstimatedLayout
+        from untemplate.lists import find_site_records, follow_lists
+        from untemplate.sources.assets import find_saved_files
+
+        for source in (source for source in sources if not _is_url(source)):
+            with open_pages(source, *columns) as pages:
+                read = progress(pages, "Finding records", pages.total)
+                layout = EstimatedLayout(find_saved_files(source))
+                yield from find_site_records(read, self._all_lists, self._model, layout)
+        found = follow_lists(
+            filter(_is_url, sources),
+            self._max_pages,
+            store=self._lists,
+            skipped=self.skipped,
+            all_lists=self._all_lists,
+            model=self._model,
+        )
+        yield from progress(found, "Fetching lists")
+
+    def fetch_details(self, lists: Iterable[tuple[Page, Rows]], column: str) -> Iterator[tuple[Page, Rows]]:
+        """Yield the same pages and rows, after fetching the pages that the rows lead to."""
+        from untemplate.lists import follow_rows
+
+        found = list(lists)
+        details = follow_rows(found, column, store=self._details, skipped=self.skipped)
+        count = sum(1 for _ in progress(details, "Fetching pages of rows"))
+        say(f"{counted(count, 'page')} of rows kept.")
+        yield from found
 
 
 def _prepare_drawing(picture: Path) -> Callable[[Page, Rows], None]:
@@ -120,10 +212,9 @@ def _prepare_drawing(picture: Path) -> Callable[[Page, Rows], None]:
 
 @dataclass
 class _Finder:
-    """Finds the rows of many pages, and counts what to report at the end."""
+    """Selects the columns of a schema, draws the first page, and counts what to report at the end."""
 
-    all_lists: bool
-    model: Hcrf | None
+    schema: Schema | None
     draw: Callable[[Page, Rows], None] | None
     page_count: int = 0
     row_count: int = 0
@@ -131,19 +222,19 @@ class _Finder:
     next_pages: list[str] = field(default_factory=list)
     pages_by_reason: dict[str, list[str]] = field(default_factory=dict)
 
-    def find(self, pages: Iterable[Page]) -> Iterator[tuple[Page, Rows]]:
+    def count(self, lists: Iterable[tuple[Page, Rows]]) -> Iterator[tuple[Page, Rows]]:
         """Yield each page with its rows; the first page is drawn if that was asked for."""
-        from untemplate.lists import find_records
+        from untemplate.labeling.list_columns import select_attributes
 
-        for page in pages:
-            rows = find_records(page, self.all_lists, model=self.model)
+        for page, rows in lists:
             if self.draw and not self.page_count:
                 self.draw(page, rows)
+            selected = select_attributes(page, rows, self.schema) if self.schema else rows
             page.release()
-            self._count(page, rows)
-            yield page, rows
+            self._count_page(page, rows)
+            yield page, selected
 
-    def _count(self, page: Page, rows: Rows) -> None:
+    def _count_page(self, page: Page, rows: Rows) -> None:
         self.page_count += 1
         self.row_count += len(rows)
         self.urls.add(page.url)
@@ -170,18 +261,10 @@ def _first_names(names: Sequence[str]) -> str:
 
 def show_rows(title: str, rows: Rows, some: int) -> None:
     """Print a table of the first rows of a page."""
-    width = len(rows[0].cells) if rows else 0
-    show(
-        title,
-        [f"cell {number}" for number in range(1, width + 1)],
-        [_row_cells(row) for row in rows[:some]],
-    )
+    names = rows.columns
+    show(title, names, [[_shorten(row.values.get(name) or "") for name in names] for row in rows[:some]])
 
 
 def _shorten(text: str) -> str:
     """Cut a long cell, with a mark where it was cut."""
     return text if len(text) <= MAX_CELL_LETTERS else f"{text[: MAX_CELL_LETTERS - 1]}…"
-
-
-def _row_cells(row: Row) -> list[str]:
-    return [_shorten(cell or "") for cell in row.cells]

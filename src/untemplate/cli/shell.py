@@ -99,6 +99,18 @@ rules_argument = click.argument("rules_file", metavar="RULES", type=click.Path(p
 json_option = click.option("--json", "as_json", is_flag=True, help="JSON for programs instead of a table.")
 
 
+def repeat_option(arguments: Sequence[str], option: str) -> Iterator[str]:
+    """Yield arguments of a command line with an option before each of its values: `--x a b` becomes `--x a --x b`."""
+    given, repeats = False, False  # whether the option is the last argument, and whether values follow it
+    for argument in arguments:
+        is_value = repeats and not argument.startswith("-")
+        if is_value and not given:
+            yield option
+        yield argument
+        given = argument == option
+        repeats = given or is_value
+
+
 def counted(count: int, noun: str) -> str:
     """Return a number with its noun: `1 page`, `2,000 pages`."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

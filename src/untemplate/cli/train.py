@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from untemplate.cli.label import method_option, read_some
-from untemplate.cli.shell import examples, open_pages, progress, say, show, source_options
+from untemplate.cli.label import list_sites, method_option, read_some
+from untemplate.cli.shell import examples, open_pages, progress, repeat_option, say, show, source_options
 
 if TYPE_CHECKING:
     from untemplate.labeling import Label
@@ -17,12 +17,21 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
+class _Train(click.Command):
+    """A command with an option that takes several values: `--unlabeled a/ b/ c/`."""
+
+    def parse_args(self, context: click.Context, arguments: list[str]) -> list[str]:
+        return super().parse_args(context, list(repeat_option(arguments, "--unlabeled")))
+
+
 @click.command(
+    cls=_Train,
     epilog=examples(
         "untemplate train books/amazon/:amazon.jsonl --schema book -o knowledge/",
         "untemplate train a.warc.gz:a.jsonl b.warc.gz:b.jsonl --schema book -o knowledge/",
-        "untemplate train a/:a.jsonl --unlabeled c/ --unlabeled d/ --schema book -o knowledge/",
-    )
+        "untemplate train a/:a.jsonl --unlabeled c/ d/ e.warc.gz --schema book -o knowledge/",
+        "untemplate train a/:a.jsonl --unlabeled other-sites/ --schema book -o knowledge/",
+    ),
 )
 @click.argument("sites", metavar="SITE...", nargs=-1, required=True)
 @source_options
@@ -30,10 +39,11 @@ __all__ = ["command"]
 @click.option(
     "--unlabeled",
     multiple=True,
-    metavar="PAGES",
-    help="Another site of the vertical, without labels; what is surely found on it is learned. Repeat for more.",
+    metavar="PAGES...",
+    help="Other sites of the vertical, without labels; what is surely found on them is learned. A folder that "
+    "contains only folders is several sites.",
 )
-@method_option("How to learn", default="seed")
+@method_option("How to learn", default="auto")
 @click.option(
     "-o",
     "--output",
@@ -57,12 +67,14 @@ def command(
     dozens of labeled pages of one site will do; more sites make labels of new sites more reliable, and so do sites
     without labels.
     """
-    from untemplate.labeling.knowledge import METHODS, train
+    from untemplate.labeling.knowledge import METHODS, check_learns_unlabeled, train
     from untemplate.schema import Schema
 
     schema = Schema.load(schema_name)
+    if unlabeled:
+        check_learns_unlabeled(method)
     read = [_read_site(site, url_column, html_column, render) for site in sites]
-    others = [read_some(source, url_column, html_column, render) for source in unlabeled]
+    others = [read_some(source, url_column, html_column, render) for source in list_sites(unlabeled)]
     count = len(read) + len(others)
     say(f"Learning {schema.name} from {count} sites …" if count > 1 else f"Learning {schema.name} …")
     knowledge = train(read, schema, method, others)

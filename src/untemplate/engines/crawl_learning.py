@@ -50,7 +50,7 @@ class LearnedSite:
     @property
     def has_findings(self) -> bool:
         """True if somebody should look at the site."""
-        return self.learned is None or self.learned.has_findings
+        return self.learned is None or bool(self.learned.attributes_to_check)
 
 
 def has_several_hosts(pages: Iterable[Page]) -> bool:

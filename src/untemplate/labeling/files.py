@@ -1,7 +1,7 @@
 """A person's labels in a file: values or XPaths as JSONL, one line per page.
 
 `labels` are those of a page, `records` those of several records of a list page. A line of the rows that
-`untemplate records` writes labels a record as well: its cells are the values of `cell_1`, `cell_2` and so on.
+`untemplate records` writes labels of records as well: the columns of a list are the attributes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from untemplate.errors import LabelError, why
 from untemplate.labeling.label import Label
-from untemplate.lists.rows import cell_names
+from untemplate.lists.rows import ADDRESS_COLUMNS, ROW_COLUMNS
 
 __all__ = ["parse_labels", "read_labels", "write_labels"]
 
@@ -134,8 +134,9 @@ def _find_records(row: dict[str, Any], place: str) -> Iterator[tuple[str | None,
         raise LabelError(f'{place}: "records" must be a list of such objects as "labels" is')
     for number, record in enumerate(records, 1):
         yield str(number), record
-    if isinstance(cells := row.get("cells"), list):
-        yield str(row.get("xpath")), dict(zip(cell_names(len(cells)), cells, strict=True))
+    if row.keys() >= {*ROW_COLUMNS}:
+        ignored = {*ROW_COLUMNS, *ADDRESS_COLUMNS}
+        yield str(row["xpath"]), {name: text for name, text in row.items() if name not in ignored}
 
 
 def _parse_values(page: str, attribute: str, values: Any, record: str | None, place: str) -> Iterator[Label]:

@@ -17,7 +17,7 @@ from untemplate.errors import PageError
 from untemplate.labeling.label import Label
 from untemplate.page import Node, Page
 from untemplate.page.locating import MAX_SPAN_NODES
-from untemplate.page.sameness import find_quantities, find_words, fold, folded_words, meanings, same_value
+from untemplate.page.same_values import find_quantities, find_words, fold, folded_words, meanings, same_value
 from untemplate.schema import Attribute, Schema, Type
 from untemplate.value_types import find_all_typed
 

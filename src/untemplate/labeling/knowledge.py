@@ -11,9 +11,10 @@ from pydantic import Field, ValidationError
 
 from untemplate.errors import KnowledgeError, why
 from untemplate.labeling.anchors import AnchorsModel
+from untemplate.labeling.auto_model import AutoModel
 from untemplate.labeling.hcrf.hcrf_model import HcrfModel
 from untemplate.labeling.label import Finding, Label, labels_of
-from untemplate.labeling.methods import Model, StrictFile, read_json, write_json
+from untemplate.labeling.methods import Model, StrictFile, VotingModel, read_json, write_json
 from untemplate.labeling.seed.paper_model import PaperModel
 from untemplate.labeling.seed.seed_model import SeedModel
 from untemplate.labeling.segments import CorrectedSeedModel, SegmentsModel
@@ -22,10 +23,10 @@ from untemplate.lists.hcrf import Hcrf
 from untemplate.page import Page
 from untemplate.schema import Attribute, Hints, HintsFile, Schema, Type, check_hints
 
-__all__ = ["DEFAULT_METHOD", "METHODS", "Knowledge", "Method", "train"]
+__all__ = ["DEFAULT_METHOD", "METHODS", "Knowledge", "Method", "check_learns_unlabeled", "train"]
 
 # The version of the folder's format. Knowledge of an older version has to be trained again.
-VERSION = 3
+VERSION = 4
 FILE = "knowledge.json"
 
 
@@ -40,24 +41,40 @@ class Method:
     reads: tuple[str, ...] = ()
     #: Whether it also looks for attributes that no site taught, by their name.
     finds_by_name: bool = False
+    #: Whether it can learn from other sites of the vertical that nobody labeled.
+    learns_unlabeled: bool = False
 
 
 METHODS: dict[str, Method] = {
-    "seed": Method(SeedModel, "one labeled site is enough", ("anchors", "seed+segments"), finds_by_name=True),
-    "paper": Method(PaperModel, '"From One Tree to a Forest" as published'),
+    "auto": Method(
+        AutoModel,
+        "all evidence at once: seed sites, the page's own data, and whether they agree",
+        ("seed", "anchors", "seed+segments"),
+        finds_by_name=True,
+        learns_unlabeled=True,
+    ),
+    "seed": Method(
+        SeedModel,
+        "seed sites only; one is enough",
+        ("auto", "anchors", "seed+segments"),
+        finds_by_name=True,
+        learns_unlabeled=True,
+    ),
+    "paper": Method(PaperModel, '"From One Tree to a Forest" as published', learns_unlabeled=True),
     "segments": Method(SegmentsModel, "classify nodes, and correct the labels by what the new site repeats"),
     "seed+segments": Method(
         CorrectedSeedModel,
         "seed, its labels corrected as in segments",
-        ("seed", "anchors"),
+        ("auto", "seed", "anchors"),
         finds_by_name=True,
+        learns_unlabeled=True,
     ),
     "anchors": Method(AnchorsModel, "score extractors of a whole site; needs two labeled sites or more"),
     "hcrf": Method(HcrfModel, "label all blocks of a page together; also names the columns of lists"),
 }
 """All methods by name. A new entry appears in `untemplate train`, `label` and `learn`."""
 
-DEFAULT_METHOD = "seed"
+DEFAULT_METHOD = "auto"
 
 
 @dataclass(frozen=True)
@@ -115,6 +132,24 @@ class Knowledge:
         Each template of the site is searched by itself. Templates that list many records are ignored.
         """
         return find_on_site(self.model, list(pages), self.schema)
+
+    def find_together(self, sites: Iterable[Iterable[Page]]) -> list[list[Finding]]:
+        """Return the findings on each of several sites of the vertical, as `find` does for one.
+
+        What is surely found on the other sites teaches each site, never what is found on itself.
+
+        Raises:
+            KnowledgeError: Sites cannot teach each other by this method.
+        """
+        if not isinstance(self.model, VotingModel):
+            raise KnowledgeError(
+                f"method {self.method!r} cannot label several sites together; label one by one"
+            )
+        all_pages = [list(pages) for pages in sites]
+        models = self.model.teach_together(all_pages, self.schema)
+        return [
+            find_on_site(model, pages, self.schema) for model, pages in zip(models, all_pages, strict=True)
+        ]
 
     def seed_sites(self, attribute: str) -> int:
         """Return how many sites taught an attribute."""
@@ -178,12 +213,11 @@ def train(
         sites: Labeled sites, each its pages and their labels. Dozens of labeled pages of one site are enough.
         schema: The attributes to learn.
         method: A name in `METHODS`, such as "seed" or "hcrf".
-        unlabeled: Pages of other sites of the vertical. The methods "seed" and "paper" learn what they surely find
-            there; other methods ignore them.
+        unlabeled: Pages of other sites of the vertical. What is surely found there is learned.
 
     Raises:
         LabelError: No label matches a text on the pages of its site, or the method needs more sites.
-        KnowledgeError: There is no such method.
+        KnowledgeError: There is no such method, or it cannot learn from unlabeled sites.
         MissingExtra: The libraries for training are not installed.
 
     Example:
@@ -192,16 +226,27 @@ def train(
         >>> site = make_site("book", 7, 30)
         >>> knowledge = ut.train([(site.pages, site.labels)], site.schema)
         >>> knowledge.method, knowledge.seed_sites("title")
-        ('seed', 1)
+        ('auto', 1)
     """
     if method not in METHODS:
         raise KnowledgeError(f"there is no method {method!r}; choose one of {', '.join(METHODS)}")
+    unlabeled_sites = [list(pages) for pages in unlabeled]
+    if unlabeled_sites:
+        check_learns_unlabeled(method)
     labeled_sites = []
     for pages, labels in sites:
         site_labels = list(labels)
         labeled_sites.append((pages_of_labeled_templates(list(pages), site_labels), site_labels))
-    unlabeled_sites = [list(pages) for pages in unlabeled]
     return Knowledge(schema, METHODS[method].model.train(labeled_sites, schema, unlabeled_sites))
+
+
+def check_learns_unlabeled(method: str) -> None:
+    """Raise KnowledgeError if a method cannot learn from sites that nobody labeled."""
+    if not METHODS[method].learns_unlabeled:
+        able = [name for name, entry in METHODS.items() if entry.learns_unlabeled]
+        raise KnowledgeError(
+            f"method {method!r} cannot learn from unlabeled sites; leave them out, or choose {', '.join(able)}"
+        )
 
 
 # The file
@@ -215,6 +260,7 @@ class _AttributeFile(StrictFile):
     many: bool
     pattern: str | None
     same_as: tuple[str, ...] = Field((), strict=False)
+    captions: tuple[str, ...] = Field((), strict=False)
 
 
 class _SchemaFile(StrictFile):

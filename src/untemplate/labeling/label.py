@@ -8,7 +8,7 @@ from typing import Protocol
 
 from untemplate.page import Node, Page
 
-__all__ = ["Finding", "Label", "Labeler", "labels_of", "merge_findings"]
+__all__ = ["Finding", "Label", "Labeler", "PageToCheck", "labels_of", "merge_findings", "pages_to_check"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +114,10 @@ class Finding:
         places = [place for place in self.places if id(place[0]) in pages]
         return replace(self, places=places, found=self.found and bool(places))
 
+    def with_floor(self, min_confidence: float) -> Finding:
+        """Return the finding; as not found if its confidence is lower."""
+        return replace(self, found=self.found and self.confidence >= min_confidence)
+
 
 def merge_findings(findings: Sequence[Finding], page_count: int) -> Finding:
     """Merge the findings of one attribute on different templates; if none is sure, return the most confident one."""
@@ -135,6 +139,45 @@ def labels_of(findings: Iterable[Finding]) -> list[Label]:
         if finding.found:
             labels += _labels_of_finding(finding)
     return labels
+
+
+# Findings that are surer need no check: of these, 98 % are to be right.
+SURE_CONFIDENCE = 0.8
+
+
+@dataclass(frozen=True)
+class PageToCheck:
+    """A page whose label settles attributes that a method is not sure of.
+
+    Attributes:
+        page: The page's id.
+        attributes: The attributes that the method found there, or would have, and is not sure of.
+    """
+
+    page: str
+    attributes: tuple[str, ...]
+
+
+def pages_to_check(findings: Iterable[Finding]) -> list[PageToCheck]:
+    """Return the fewest pages that show a value of each attribute that the findings are not sure of.
+
+    Attributes that were found nowhere are not among them: any page may show one.
+    """
+    doubtful = {f.attribute: f for f in findings if f.places and f.confidence < SURE_CONFIDENCE}
+    attributes_by_page: dict[str, list[str]] = {}
+    for name, finding in doubtful.items():
+        for page in dict.fromkeys(page.id for page, _ in finding.places):
+            attributes_by_page.setdefault(page, []).append(name)
+    chosen: list[PageToCheck] = []
+    open_names = set(doubtful)
+    while open_names:
+        best = max(
+            attributes_by_page, key=lambda page: len(open_names.intersection(attributes_by_page[page]))
+        )
+        settled = tuple(name for name in attributes_by_page[best] if name in open_names)
+        chosen.append(PageToCheck(best, settled))
+        open_names.difference_update(settled)
+    return chosen
 
 
 def _labels_of_finding(finding: Finding) -> list[Label]:

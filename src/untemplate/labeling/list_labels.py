@@ -21,7 +21,7 @@ from untemplate.labeling.label import Label
 from untemplate.layout import EstimatedLayout
 from untemplate.lists.list_page import ListPage
 from untemplate.lists.page_tree import TEXT, Run
-from untemplate.lists.rows import Row, cell_names
+from untemplate.lists.rows import ADDRESS_COLUMNS, Row
 from untemplate.page import Page
 from untemplate.page.locating import letters_and_digits
 
@@ -257,11 +257,12 @@ def _runs_with_value(spans: Iterable[_Span], starts: Sequence[int], ends: Sequen
 
 
 def labels_of_rows(rows: Iterable[Row]) -> list[Label]:
-    """Return the cells of rows as labels, named by a model or, if it named none, by `cell_names`."""
+    """Return the values of rows as labels: the texts of their columns, without addresses."""
     labels: list[Label] = []
     for row in rows:
-        named = row.values.items() or zip(cell_names(len(row.cells)), row.cells, strict=True)
         labels += [
-            Label(row.page, name, text, None, SOURCE, row.confidence, row.xpath) for name, text in named
+            Label(row.page, name, text, None, SOURCE, row.confidence, row.xpath)
+            for name, text in row.values.items()
+            if name not in ADDRESS_COLUMNS
         ]
     return labels

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar, runtime_checkable
 from zipfile import BadZipFile
 from zlib import error as BrokenZip
 
@@ -30,6 +30,7 @@ __all__ = [
     "LabeledSite",
     "Model",
     "StrictFile",
+    "VotingModel",
     "read_json",
     "read_model",
     "write_json",
@@ -75,6 +76,18 @@ class Model(Protocol):
 
         Raises:
             ValueError, KnowledgeError: The files are missing or broken.
+        """
+        ...
+
+
+@runtime_checkable
+class VotingModel(Protocol):
+    """A model whose sites can teach each other while they are labeled: `untemplate label SITES --together`."""
+
+    def teach_together(self, sites: Sequence[Sequence[Page]], schema: Schema) -> Sequence[Model]:
+        """Return a model for each of several sites that nobody labeled: this one, and what the other sites taught.
+
+        What is surely found on a site teaches the others, never itself: mistakes would confirm themselves.
         """
         ...
 

@@ -8,11 +8,11 @@ from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 from lxml import etree
 
 from untemplate.errors import PageError
 from untemplate.page import Node, Page
+from untemplate.page.arrays import Bools, Floats, Ints
 
 __all__ = ["VIEWPORT", "Box", "Boxes", "Layout"]
 
@@ -21,10 +21,6 @@ VIEWPORT = 1280
 # Width and height of an image whose size the page does not give, since images are not loaded. About the median of the
 # sizes that are given on SWDE's sites: `python -m benchmarks.measure.layout --choose`.
 IMAGE = (80.0, 36.0)
-
-Floats = npt.NDArray[np.float32]
-Ints = npt.NDArray[np.int32]
-Flags = npt.NDArray[np.bool_]
 
 
 class Box(NamedTuple):
@@ -52,7 +48,7 @@ class Boxes:
     #: 400 is normal, 700 is bold
     font_weight: Ints
     #: of each element: False if it is hidden, or an element around it is not displayed
-    visible: Flags
+    visible: Bools
     #: why the page could not be laid out; then its boxes are zeros, and there are none if it cannot be parsed
     reason: str | None = None
 

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 from lxml import etree
 
-from untemplate.browser import close_browser, require_chromium, start_chromium
+from untemplate.browser import close_browser, require_chromium, start_offline_tab
 from untemplate.errors import PageError
 from untemplate.layout.boxes import IMAGE, VIEWPORT, Boxes
 from untemplate.page import Page, squeeze
+from untemplate.sources.assets import NO_ASSETS, Assets, page_styles
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, Playwright
+    from playwright.async_api import Browser
 
 __all__ = ["ChromiumLayout"]
 
@@ -43,16 +44,18 @@ TEXT_KEY_LENGTH = 30
 class ChromiumLayout:
     """Measures boxes in the system's Chromium: exact, but some thirty times slower than the estimate.
 
-    Nothing is loaded: style sheets inside the page count, remote ones do not, and images have the size that the page
-    gives. Needs the extra `render`.
+    Nothing is loaded: style sheets that came with the page count, remote ones do not, and images have the size that
+    the page gives. Needs the extra `render`.
 
     Args:
         executable: path of Chromium; by default the system's.
         timeout: seconds that a page may take.
+        assets: the style sheets that were saved beside the pages; by default only those inside a page are used.
     """
 
     executable: str | None = None
     timeout: float = 30.0
+    assets: Assets = NO_ASSETS
 
     def boxes(self, pages: Sequence[Page]) -> list[Boxes]:
         """Return one Boxes a page; a page that Chromium cannot lay out gets a reason.
@@ -66,11 +69,10 @@ class ChromiumLayout:
             return []
         # A thread of its own: an event loop may be running in this one already.
         with ThreadPoolExecutor(1) as thread:
-            work = _measure_pages(executable, pages, self.timeout)
-            return thread.submit(asyncio.run, work).result()
+            return thread.submit(asyncio.run, _measure_pages(self, executable, pages)).result()
 
 
-async def _measure_pages(executable: str, pages: Sequence[Page], timeout: float) -> list[Boxes]:
+async def _measure_pages(layout: ChromiumLayout, executable: str, pages: Sequence[Page]) -> list[Boxes]:
     """Lay out pages one after the other, in a browser that is replaced if it fails or hangs."""
     from playwright.async_api import Error, async_playwright
 
@@ -79,39 +81,21 @@ async def _measure_pages(executable: str, pages: Sequence[Page], timeout: float)
     async with async_playwright() as playwright:
         for page in pages:
             try:
-                html = marked_html(page)
-                if browser is None:
-                    browser = await _open_tab(playwright, executable)
-                measured = await asyncio.wait_for(_measure(browser, html), timeout)
+                html = marked_html(page, layout.assets)
+                browser = browser or await start_offline_tab(playwright, executable, VIEWPORT)
+                measured = await asyncio.wait_for(_measure(browser, html), layout.timeout)
                 results.append(read_boxes(page, measured))
-                continue
             except PageError as error:
                 results.append(Boxes.blank(page, str(error)))
-                continue
-            except TimeoutError:
-                reason = f"Chromium took too long: a page may take {timeout:g} seconds"
-            except Error as error:
-                reason = f"Chromium failed: {squeeze(error.message)[:200]}"
-            results.append(Boxes.blank(page, reason))
-            await close_browser(browser)
-            browser = None
+            except (TimeoutError, Error) as error:
+                too_slow = f"Chromium took too long: a page may take {layout.timeout:g} seconds"
+                is_slow = isinstance(error, TimeoutError)
+                reason = too_slow if is_slow else f"Chromium failed: {squeeze(str(error))[:200]}"
+                results.append(Boxes.blank(page, reason))
+                await close_browser(browser)
+                browser = None
         await close_browser(browser)
     return results
-
-
-async def _open_tab(playwright: Playwright, executable: str) -> Browser:
-    """Start the browser with one tab, in which no script runs and nothing is loaded."""
-    browser = await start_chromium(playwright, executable)
-    context = await browser.new_context(
-        viewport={"width": VIEWPORT, "height": 1024},
-        java_script_enabled=False,
-        offline=True,
-        service_workers="block",
-        accept_downloads=False,
-    )
-    await context.route("**/*", lambda route: route.abort())
-    await context.new_page()
-    return browser
 
 
 async def _measure(browser: Browser, html: str) -> Any:
@@ -122,20 +106,27 @@ async def _measure(browser: Browser, html: str) -> Any:
     return json.loads(await tab.evaluate(script, MARK))
 
 
-def marked_html(page: Page) -> str:
-    """Return the page as we parsed it, with a number on each element and without anything that loads."""
+def marked_html(page: Page, assets: Assets) -> str:
+    """Return the page as we parsed it, with a number on each element and without anything that loads.
+
+    Linked style sheets that came with the page are in place of their links.
+    """
     root = page.tree
     count = int(root.xpath("count(//*)"))
     if count > MAX_ELEMENTS:
         raise PageError(f"page has {count:,} elements, more than Chromium is given ({MAX_ELEMENTS:,})")
-    doctype = root.getroottree().docinfo.doctype
-    root = deepcopy(root)
-    for number, element in enumerate(root.iter(etree.Element)):
+    styles = dict(page_styles(page, assets))
+    copied = deepcopy(root)
+    elements = zip(root.iter(etree.Element), copied.iter(etree.Element), strict=True)
+    for number, (original, element) in enumerate(elements):
+        if original.tag == "style" or original in styles:
+            element.tag, element.text = "style", styles.get(original, "").replace("</", "<\\/")
         _remove_loading(element)
         element.set(MARK, str(number))
-    for comment in root.iter(etree.Comment, etree.ProcessingInstruction):
+    for comment in copied.iter(etree.Comment, etree.ProcessingInstruction):
         comment.text = ""  # the empty comment stays, since it separates texts
-    return str(etree.tostring(root, method="html", encoding="unicode", doctype=doctype or None))
+    doctype = root.getroottree().docinfo.doctype or None
+    return str(etree.tostring(copied, method="html", encoding="unicode", doctype=doctype))
 
 
 def _remove_loading(element: etree._Element) -> None:
@@ -151,19 +142,12 @@ def _remove_loading(element: etree._Element) -> None:
 
 
 def read_boxes(page: Page, measured: Any) -> Boxes:
-    """Return the boxes of a page.
-
-    Args:
-        page: the page that `marked_html` was made from.
-        measured: what measure.js reported about it.
-    """
+    """Return the boxes of a page from what measure.js reported about its marked HTML."""
     boxes = Boxes.blank(page)
     for number, *place, size, weight, shown in measured["elements"]:
         if not boxes.visible[number]:  # broken markup makes browsers repeat an element: the first one counts
-            boxes.elements[number] = place
-            boxes.font_size[number] = size
-            boxes.font_weight[number] = weight
-            boxes.visible[number] = bool(shown)
+            boxes.elements[number], boxes.visible[number] = place, bool(shown)
+            boxes.font_size[number], boxes.font_weight[number] = size, weight
     places: defaultdict[tuple[str, int], list[list[float]]] = defaultdict(list)
     for start, number, *place in reversed(measured["texts"]):
         places[_text_key(start), number].append(place)

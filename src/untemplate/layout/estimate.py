@@ -14,77 +14,76 @@ from lxml import etree
 
 from untemplate.errors import PageError
 from untemplate.layout.boxes import IMAGE, VIEWPORT, Boxes
-from untemplate.layout.sheet import StyleContext, load_style_sheet
-from untemplate.layout.style import BESIDE, BLOCK, BREAK, NONE, ROOT_STYLE, TABLE, Style, parse_length
+from untemplate.layout.cascade import ROOT_STYLE, Display, Style, StyleContext, load_style_sheet, parse_length
 from untemplate.page import Page
+from untemplate.sources.assets import NO_ASSETS, Assets
 
 __all__ = ["EstimatedLayout"]
 
 # In font sizes: the width of an average letter of Times New Roman and of a blank, and the height of a line.
-LETTER = 0.44
-BLANK = 0.25
-LINE = 1.15
+LETTER, BLANK, LINE = 0.44, 0.25, 1.15
 # Pixels that must be left of a line to start a text there, or to put something beside what is there.
-MIN_TEXT_ROOM = 40.0
-MIN_BESIDE_ROOM = 100.0
+MIN_TEXT_ROOM, MIN_BESIDE_ROOM = 40.0, 100.0
 # Pixels of elements that show something other than their content, unless the page gives their size.
 REPLACED_SIZES = {
-    **dict.fromkeys(("svg", "video"), (300.0, 150.0)),
-    **dict.fromkeys(("meter", "progress"), (80.0, 16.0)),
-    "audio": (300.0, 54.0),
+    **dict.fromkeys(("audio", "svg", "video"), (300.0, 150.0)),
+    **dict.fromkeys(("input", "meter", "progress", "select", "textarea"), (160.0, 20.0)),
     "img": IMAGE,
-    "input": (177.0, 21.0),
-    "select": (120.0, 19.0),
-    "textarea": (182.0, 36.0),
 }
 
 Edges = tuple[float, float, float, float]
 NOWHERE: Edges = (0.0, 0.0, 0.0, 0.0)
 
 
+@dataclass(frozen=True)
 class EstimatedLayout:
-    """Estimates boxes without a browser, from the page and the style sheets inside it.
+    """Estimates boxes without a browser, from the page and its style sheets.
 
     Whether something is hidden, its font and what is above what are mostly right; widths and columns are rough.
+
+    Args:
+        assets: the style sheets that were saved beside the pages; by default only those inside a page are used.
     """
+
+    assets: Assets = NO_ASSETS
 
     def boxes(self, pages: Sequence[Page]) -> list[Boxes]:
         """Return one Boxes a page; a page that cannot be read gets a reason."""
-        return [_estimate(page) for page in pages]
+        return [self._estimate(page) for page in pages]
 
-
-def _estimate(page: Page) -> Boxes:
-    """Return the boxes of one page, placed in one walk over its tree."""
-    try:
-        flow = _Flow(page)
-    except PageError as error:
-        return Boxes.blank(page, str(error))
-    for event, element in etree.iterwalk(page.tree, events=("start", "end", "comment", "pi")):
-        if event == "start":
-            flow.open(element)
-            flow.add_text(element, "text")
-        else:
+    def _estimate(self, page: Page) -> Boxes:
+        """Return the boxes of one page, placed in one walk over its tree."""
+        try:
+            flow = _Flow(page, self.assets)
+        except PageError as error:
+            return Boxes.blank(page, str(error))
+        for event, element in etree.iterwalk(page.tree, events=("start", "end", "comment", "pi")):
+            if event == "start":
+                flow.open(element)
+                flow.add_text(element, "text")
+                continue
             if event == "end":
                 flow.close()
             flow.add_text(element, "tail")
-    return flow.boxes()
+        return flow.boxes()
 
 
 @dataclass(eq=False, slots=True)
-class _OpenElement:
-    """An element whose content is being placed.
+class _Placed:
+    """An element of the page and its place.
 
     A block contains lines: `y` is the top of the open line, `pen` is where its next text goes.
     """
 
-    row: int
     style: Style
     #: None if its content is not shown
-    context: StyleContext | None
+    context: StyleContext | None = None
+    is_visible: bool = False
+    outer: _Placed | None = None
     #: the block around it; None if it is a block itself
-    around: _OpenElement | None = None
-    #: left, top, right and bottom of its texts and images so far
-    content: Edges | None = None
+    around: _Placed | None = None
+    #: left, top, right and bottom of its content so far
+    edges: Edges | None = None
     left: float = 0.0
     right: float = 0.0
     top: float = 0.0
@@ -92,30 +91,68 @@ class _OpenElement:
     pen: float = 0.0
     #: height of the open line; 0 if it is empty
     line: float = 0.0
-    #: height of the images in the open line; texts after them are at their bottom
-    images: float = 0.0
     #: blank pixels above the line, left by margins; the next margin shares them
     space: float = 0.0
     #: of a table row: its cells that are not placed yet
     cells_left: int = 0
 
     @property
-    def block(self) -> _OpenElement:
+    def block(self) -> _Placed:
         """The block that its texts are in: itself, or the nearest one around it."""
         return self.around or self
 
+    def start(self, block: _Placed) -> None:
+        """Start it below what is in a block, or beside that if there is room; inline elements just continue."""
+        if self.style.display in (Display.BLOCK, Display.TABLE):
+            block.end_line()
+            block.leave_margin(self.style.margin_top)
+            self.start_block(block.pen, block.right, block.y, block.space)
+        elif self.style.display == Display.BESIDE:
+            right = block.right
+            if block.cells_left > 0:  # the cells of a row share its width, so none of them is below another
+                right = block.pen + max(MIN_TEXT_ROOM, (right - block.pen) / block.cells_left)
+                block.cells_left -= 1
+            elif right - block.pen < MIN_BESIDE_ROOM:
+                block.end_line()
+            self.start_block(block.pen, right, block.y, 0.0)
+
     def start_block(self, left: float, right: float, y: float, space: float) -> None:
         """Make it a block between two edges, from y on."""
+        self.around = None
         self.left = self.pen = min(left + self.style.indent, right)
-        self.right = right
+        self.right, self.space = right, space
         self.top = self.y = y
-        self.space = space
+
+    def end_block(self, block: _Placed) -> None:
+        """End it, and go on below it or beside it."""
+        self.end_line()
+        right, bottom = self.right, max(self.top, self.y - self.space)
+        if self.style.display != Display.BLOCK:
+            right = self.edges[2] if self.edges else self.left
+        self.edges = self.left - self.style.indent, self.top, right, bottom
+        if self.style.display == Display.BESIDE:
+            block.pen = right + BLANK * self.style.font_size
+            block.line = max(block.line, bottom - self.top)
+        else:
+            block.y, block.space = self.y, self.space
+            block.leave_margin(self.style.margin_bottom)
+
+    def place_image(self, block: _Placed, width: float, height: float) -> None:
+        """Place it as an image or a control in the open line, or in a line of its own."""
+        is_block = self.style.display == Display.BLOCK
+        if is_block or block.pen + width > block.right:
+            block.end_line()
+        self.include((block.pen, block.y, block.pen + width, block.y + height))
+        block.pen += width
+        block.line = max(block.line, height)
+        if is_block:
+            block.end_line()
 
     def end_line(self) -> None:
         """Go on below the open line."""
         if self.line:
             self.y += self.line
-            self.line = self.images = self.space = 0.0
+            self.line = self.space = 0.0
         self.pen = self.left
 
     def leave_margin(self, margin: float) -> None:
@@ -125,69 +162,62 @@ class _OpenElement:
         self.space += added
 
     def include(self, edges: Edges) -> None:
-        """Extend its content by a text, an image or the content of an element inside."""
-        left, top, right, bottom = self.content or edges
-        self.content = min(left, edges[0]), min(top, edges[1]), max(right, edges[2]), max(bottom, edges[3])
+        """Extend it by a text, an image or the content of an element inside."""
+        left, top, right, bottom = self.edges or edges
+        self.edges = min(left, edges[0]), min(top, edges[1]), max(right, edges[2]), max(bottom, edges[3])
+
+    def clipped_edges(self) -> Edges:
+        """Return its edges, no wider than the element around it, whose edges are clipped already."""
+        left, top, right, bottom = self.edges or NOWHERE
+        outer_right = self.outer.edges[2] if self.outer and self.outer.edges else right
+        if right > outer_right > left:
+            self.edges = left, top, outer_right, bottom
+        return self.edges or NOWHERE
 
 
 class _Flow:
     """Places the elements and texts of one page in document order."""
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: Page, assets: Assets) -> None:
         self._page = page
-        self._sheet = load_style_sheet(page.tree)
+        self._sheet = load_style_sheet(page, assets)
         self._nodes = {(node.element, node.kind): row for row, node in enumerate(page.nodes) if node.is_text}
-        # Of each element, in document order.
-        self._edges: list[Edges] = []
-        self._parents: list[int] = []
-        self._styles: list[Style] = []
-        self._shown: list[bool] = []
-        self._text_edges: dict[int, Edges] = {}
-        root = _OpenElement(-1, ROOT_STYLE, None)
+        self._texts: dict[int, Edges] = {}
+        self._placed: list[_Placed] = []
+        root = _Placed(ROOT_STYLE)
         root.start_block(0.0, float(VIEWPORT), 0.0, 0.0)
         self._open = [root]
 
     def open(self, element: etree._Element) -> None:
         """Start an element: place it, unless it or an element around it is hidden."""
         parent = self._open[-1]
-        if self._edges and parent.context is None:
-            self._add(parent, parent.style, None)
-            return
-        context = self._sheet.context(element, parent.context)
-        style = context.style
-        if style.display == NONE:
-            self._add(parent, style, None)
-        elif element.tag in REPLACED_SIZES:
-            inner = self._add(parent, style, None, style.is_visible)
-            self._place_replaced(inner, *_replaced_size(element))
-        else:
-            inner = self._add(parent, style, context, style.is_visible)
-            if element.tag == "tr":
-                inner.cells_left = len(element)
-            self._start(inner, parent.block)
-
-    def _add(
-        self, parent: _OpenElement, style: Style, context: StyleContext | None, is_shown: bool = False
-    ) -> _OpenElement:
-        """Add an element inside `parent` to the open ones."""
-        is_block = context is not None and style.display in (BLOCK, TABLE, BESIDE)
-        inner = _OpenElement(len(self._edges), style, context, None if is_block else parent.block)
+        inner = _Placed(parent.style, outer=parent, around=parent.block)
+        if not self._placed or parent.context is not None:
+            self._start(inner, element, parent)
+        self._placed.append(inner)
         self._open.append(inner)
-        self._edges.append(NOWHERE)
-        self._parents.append(parent.row)
-        self._styles.append(style)
-        self._shown.append(is_shown)
-        return inner
+
+    def _start(self, inner: _Placed, element: etree._Element, parent: _Placed) -> None:
+        context = self._sheet.context(element, parent.context)
+        inner.style = context.style
+        if inner.style.display == Display.NONE:
+            return
+        inner.is_visible = inner.style.is_visible
+        if element.tag in REPLACED_SIZES:
+            inner.place_image(parent.block, *_replaced_size(element))
+            return
+        inner.context = context
+        inner.cells_left = len(element) if element.tag == "tr" else 0
+        inner.start(parent.block)
 
     def close(self) -> None:
         """End an element: its box is known now."""
         inner = self._open.pop()
         parent = self._open[-1]
-        if inner.content:
-            parent.include(inner.content)
-            self._edges[inner.row] = inner.content
+        if inner.edges:
+            parent.include(inner.edges)
         if inner.around is None:
-            self._end_block(inner, parent.block)
+            inner.end_block(parent.block)
 
     def add_text(self, element: etree._Element, kind: str) -> None:
         """Place a text in as many lines as it needs, if it is one of the page's nodes and shown."""
@@ -200,8 +230,7 @@ class _Flow:
         if block.right - block.pen < min(width, MIN_TEXT_ROOM):
             block.end_line()
         block.line = max(block.line, height)
-        top = block.y + max(0.0, block.images - height)
-        edges = (block.pen, top, block.pen + width, top + height)
+        edges = (block.pen, block.y, block.pen + width, block.y + height)
         room = max(block.right - block.left, MIN_TEXT_ROOM)
         end = block.pen + width - block.left
         if end > room:
@@ -210,87 +239,27 @@ class _Flow:
             block.y += further_lines * height
             end -= further_lines * room
         block.pen = block.left + end + BLANK * size
-        self._text_edges[row] = edges
+        self._texts[row] = edges
         inner.include(edges)
 
-    def _start(self, inner: _OpenElement, block: _OpenElement) -> None:
-        """Start a block below what is there, or beside it if there is room; inline elements just continue."""
-        display = inner.style.display
-        if display == BREAK:
-            block.line = block.line or LINE * inner.style.font_size
-            inner.include((block.pen, block.y, block.pen, block.y + block.line))
-            block.end_line()
-        elif display in (BLOCK, TABLE):
-            block.end_line()
-            block.leave_margin(inner.style.margin_top)
-            inner.start_block(block.pen, block.right, block.y, block.space)
-        elif display == BESIDE:
-            right = block.right
-            if block.cells_left > 0:  # the cells of a row share its width, so none of them is below another
-                right = block.pen + max(MIN_TEXT_ROOM, (right - block.pen) / block.cells_left)
-                block.cells_left -= 1
-            elif right - block.pen < MIN_BESIDE_ROOM:
-                block.end_line()
-            inner.start_block(block.pen, right, block.y, 0.0)
-
-    def _end_block(self, inner: _OpenElement, block: _OpenElement) -> None:
-        """End a block, and go on below it or beside it."""
-        inner.end_line()
-        display, bottom = inner.style.display, max(inner.top, inner.y - inner.space)
-        right = inner.right
-        if display != BLOCK:
-            right = inner.content[2] if inner.content else inner.left
-        self._edges[inner.row] = inner.left - inner.style.indent, inner.top, right, bottom
-        if display == BESIDE:
-            block.pen = right + BLANK * inner.style.font_size
-            block.line = max(block.line, bottom - inner.top)
-        else:
-            block.y, block.space = inner.y, inner.space
-            block.leave_margin(inner.style.margin_bottom)
-
-    def _place_replaced(self, inner: _OpenElement, width: float, height: float) -> None:
-        """Place an image or a control in the open line, or in a line of its own."""
-        block = inner.block
-        if inner.style.display == BLOCK or block.pen + width > block.right:
-            block.end_line()
-        inner.include((block.pen, block.y, block.pen + width, block.y + height))
-        block.pen += width
-        block.line = max(block.line, height)
-        block.images = max(block.images, height)
-        if inner.style.display == BLOCK:
-            block.end_line()
-
     def boxes(self) -> Boxes:
-        """Return the boxes of the page. No box is wider than the one around it."""
-        edges = self._edges
-        for row, parent in enumerate(self._parents):
-            if parent >= 0 and edges[row][2] > edges[parent][2] > edges[row][0]:
-                left, top, _, bottom = edges[row]
-                edges[row] = left, top, edges[parent][2], bottom
+        """Return the boxes of the page."""
         boxes = Boxes.blank(self._page)
-        boxes.elements[:] = edges
+        boxes.elements[:] = [placed.clipped_edges() for placed in self._placed]
         boxes.nodes[:] = boxes.elements[boxes.node_elements]
         boxes.nodes[[node.is_text for node in self._page.nodes]] = NOWHERE
-        if self._text_edges:
-            boxes.nodes[list(self._text_edges)] = list(self._text_edges.values())
+        if self._texts:
+            boxes.nodes[list(self._texts)] = list(self._texts.values())
         for rows in (boxes.elements, boxes.nodes):
             rows[:, 2:] -= rows[:, :2]
-        boxes.font_size[:] = [style.font_size for style in self._styles]
-        boxes.font_weight[:] = [style.font_weight for style in self._styles]
-        boxes.visible[:] = self._shown
+        boxes.font_size[:] = [placed.style.font_size for placed in self._placed]
+        boxes.font_weight[:] = [placed.style.font_weight for placed in self._placed]
+        boxes.visible[:] = [placed.is_visible for placed in self._placed]
         return boxes
 
 
-def _replaced_size(element: etree._Element) -> tuple[float, float]:
-    """Return the size of an image or a control; an image keeps its shape if only one side is given."""
-    width, height = (parse_length(element.get(side, "")) for side in ("width", "height"))
-    usual_width, usual_height = REPLACED_SIZES[element.tag]
-    if element.tag == "img" and width is not None:
-        usual_height = width * usual_height / usual_width
-    elif element.tag == "img" and height is not None:
-        usual_width = height * usual_width / usual_height
-    return _length_or(width, usual_width), _length_or(height, usual_height)
-
-
-def _length_or(length: float | None, usual: float) -> float:
-    return max(0.0, usual if length is None else length)
+def _replaced_size(element: etree._Element) -> list[float]:
+    """Return width and height of an image or a control."""
+    usual = REPLACED_SIZES[element.tag]
+    given = (parse_length(element.get(side, "")) for side in ("width", "height"))
+    return [max(0.0, side if length is None else length) for side, length in zip(usual, given, strict=True)]

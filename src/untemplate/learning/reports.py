@@ -67,6 +67,14 @@ class AttributeReport:
     examples: Sequence[ExampleValue] = ()
 
     @property
+    def needs_check(self) -> bool:
+        """True if labels led to no rule, or to one that does not return them.
+
+        An attribute whose labels all say "not on this page" needs no rule.
+        """
+        return self.unfit is not None or (self.rule is None and bool(self.problems))
+
+    @property
     def confidence(self) -> float | None:
         """How sure the values on unlabeled pages are, on average; None if there are none."""
         if not self.examples:

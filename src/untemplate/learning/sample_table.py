@@ -14,7 +14,7 @@ import numpy as np
 from lxml import etree
 
 from untemplate.learning.element_table import ElementTable
-from untemplate.learning.page_spans import PageSpans
+from untemplate.learning.value_spans import PageSpans
 from untemplate.page import Node, Page
 from untemplate.page.arrays import Bools, Ints, nearest_before
 from untemplate.page.captions import (

@@ -15,9 +15,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from untemplate.learning.list_election import LearnedList, ListCandidate, elect_list, keys_on
-from untemplate.learning.page_spans import PageSpans, Span
 from untemplate.learning.sample_table import SampleTable, bits_of
 from untemplate.learning.search import is_stable
+from untemplate.learning.value_spans import PageSpans, Span
 from untemplate.page.locating import letters_and_digits
 from untemplate.rules.feature import Feature, element_values
 from untemplate.rules.rule import Region, Selector

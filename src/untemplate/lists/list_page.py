@@ -8,12 +8,11 @@ the page.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from untemplate.errors import PageError
 from untemplate.layout import EstimatedLayout, Layout
+from untemplate.lists.column_names import SiteColumns
 from untemplate.lists.group_scores import (
     disjoint_lists,
     largest_groups,
@@ -47,7 +46,11 @@ SINGLE_RECORD_CONFIDENCE = 0.5
 
 
 def find_records(
-    page: Page, all_lists: bool = False, layout: Layout | None = None, model: Hcrf | None = None
+    page: Page,
+    all_lists: bool = False,
+    layout: Layout | None = None,
+    model: Hcrf | None = None,
+    columns: SiteColumns | None = None,
 ) -> Rows:
     """Find the records of a list page, such as search results, and return them as rows of cells.
 
@@ -59,7 +62,9 @@ def find_records(
             `row.list_id` numbers the lists.
         layout: where elements are on screen. By default it is estimated from tags and style sheets; pass a
             `ChromiumLayout` for that of a browser.
-        model: names the columns of the main list: `row.values`. See `list_model`.
+        model: names the columns of the main list, instead of what the page says about them. See `list_model`.
+        columns: the names of columns on earlier pages of the site. Pass one `SiteColumns` for all pages of a site, so
+            that the same column has the same name on each of them.
 
     Returns:
         The rows in page order. If there are none, `rows.reason` says why. A page that cannot be parsed, that
@@ -77,13 +82,15 @@ def find_records(
         >>> rows = ut.find_records(ut.Page(html=f"<h1>Teas</h1><ul>{items}</ul>"))
         >>> len(rows), rows[1].cells
         (4, ['Sencha', 'tea from Japan'])
+        >>> rows[1].values
+        {'title': 'Sencha', 'detail': 'tea from Japan'}
     """
     try:
-        list_page = ListPage(page, layout or EstimatedLayout(), model)
+        list_page = ListPage(page, layout or EstimatedLayout(), model, columns)
     except PageError as error:
         return Rows(reason=str(error))
     rows = list_page.all_lists() if all_lists else list_page.main_list()
-    return Rows((replace(row, page=page.id) for row in rows), rows.reason, next_page(page))
+    return Rows(rows, rows.reason, next_page(page))
 
 
 class ListPage:
@@ -93,19 +100,22 @@ class ListPage:
         page: the list page.
         layout: where its elements are on screen.
         model: names the columns of the main list.
+        columns: the columns of earlier pages of the site.
 
     Raises:
         PageError: the page cannot be parsed, shows nothing or too much.
     """
 
-    def __init__(self, page: Page, layout: Layout, model: Hcrf | None = None) -> None:
+    def __init__(
+        self, page: Page, layout: Layout, model: Hcrf | None = None, columns: SiteColumns | None = None
+    ) -> None:
         self.profile = profile_page(page, layout)
         self.tree, self.shapes = self.profile.tree, self.profile.shapes
         self.groups = largest_groups(self.profile, find_groups(self.tree, self.shapes))
         self.features: Doubles = measure_groups(self.profile, self.groups)
         self.scores = score_groups(self.features, shipped_group_weights())
         self._model = model
-        self._row_maker = RowMaker(page, self.profile)
+        self._row_maker = RowMaker(page, self.profile, columns)
 
     def main_list(self) -> Rows:
         """Return the rows of the likeliest group; of a record that is alone if no group is likely enough."""

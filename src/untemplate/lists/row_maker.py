@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from urllib.parse import urljoin
+
+from untemplate.lists.addresses import RecordAddresses, base_address, find_addresses
 from untemplate.lists.cells import shipped_seam_weights
+from untemplate.lists.column_names import TITLE, NamedColumn, SiteColumns, name_columns
 from untemplate.lists.groups import Group, drop_hidden_members
 from untemplate.lists.hcrf import Hcrf
 from untemplate.lists.list_table import ListTable, build_table
@@ -22,11 +27,14 @@ class RowMaker:
     Args:
         page: the page.
         profile: its profile.
+        columns: the columns of earlier pages of the site, which this page adds to.
     """
 
-    def __init__(self, page: Page, profile: PageProfile) -> None:
+    def __init__(self, page: Page, profile: PageProfile, columns: SiteColumns | None = None) -> None:
         self._page, self._profile, self._tree = page, profile, profile.tree
         self._paths = NumberedXPaths()
+        self._columns = SiteColumns() if columns is None else columns
+        self._base = base_address(page)
 
     def make_rows(
         self, group: Group, confidence: float, list_id: int = 0, model: Hcrf | None = None
@@ -41,24 +49,50 @@ class RowMaker:
         """
         group = drop_hidden_members(self._profile, group)
         table = build_table(self._profile, group, shipped_seam_weights())
-        values: list[dict[str, str]] = [{} for _ in group.runs]
-        if model is not None:
-            values = self._name_values(model, group, table)
+        columns = name_columns(self._tree, group.runs, table.lines, table.texts, self._columns)
+        addresses = self._find_addresses(group, table, columns)
+        if model is None:
+            named = {column.name: column.texts for column in columns}
+        else:
+            named = self._name_by_model(model, group, table)
+        own = {"url": [record.url for record in addresses], "image": [record.image for record in addresses]}
+        named = {name: texts for name, texts in own.items() if any(texts)} | named
         return [
-            Row(self._text(run), cells, self._xpath(run), confidence, list_id, named)
-            for run, cells, named in zip(group.runs, table.texts, values, strict=True)
+            Row(
+                self._text(run),
+                table.texts[record],
+                self._xpath(run),
+                confidence,
+                list_id,
+                {name: texts[record] for name, texts in named.items()},
+                self._page.id,
+                addresses[record].links,
+            )
+            for record, run in enumerate(group.runs)
         ]
 
-    def _name_values(self, model: Hcrf, group: Group, table: ListTable) -> list[dict[str, str]]:
-        """Return the cells and images of each record by the names that a model gives to them."""
+    def _find_addresses(
+        self, group: Group, table: ListTable, columns: Sequence[NamedColumn]
+    ) -> list[RecordAddresses]:
+        title = next((column.number for column in columns if column.name == TITLE), None)
+        lines = [] if title is None else [cells[title] for cells in table.lines]
+        return find_addresses(
+            [self._tree.elements_of(run) for run in group.runs],
+            self._base,
+            [self._tree.elements[line[0]] for line in lines if line],
+        )
+
+    def _name_by_model(self, model: Hcrf, group: Group, table: ListTable) -> dict[str, list[str | None]]:
+        """Return the cells and images of all records by the names that a model gives to them."""
         title = self._page.tree.findtext(".//title") or ""
         namer = classify_records(model, title, self._profile, group, table.lines)
-        values: list[dict[str, str]] = []
+        values: dict[str, list[str | None]] = {}
         columns = namer.attribute_columns(table.lines)
-        for run, cells, numbers in zip(group.runs, table.texts, columns, strict=True):
-            texts = {name: text for name, number in numbers.items() if (text := cells[number])}
-            values.append(namer.image_addresses(run) | texts)
-        return values
+        for record, (run, cells, numbers) in enumerate(zip(group.runs, table.texts, columns, strict=True)):
+            images = {name: urljoin(self._base, path) for name, path in namer.image_addresses(run).items()}
+            for name, text in (images | {name: cells[number] for name, number in numbers.items()}).items():
+                values.setdefault(name, [None] * len(group))[record] = text
+        return {name: values[name] for name in model.attributes if name in values}
 
     def _text(self, run: Run) -> str:
         texts = (self._tree.texts[row] or complete_text(self._tree.elements[row]) for row in run)

@@ -16,9 +16,16 @@ from urllib.parse import urldefrag, urljoin
 from lxml import etree
 
 from untemplate.errors import PageError
+from untemplate.lists.addresses import base_address, is_web_address
 from untemplate.page import Node, Page, squeeze, visible_text
 
-__all__ = ["Row", "Rows", "cell_names", "next_page"]
+__all__ = ["ADDRESS_COLUMNS", "ROW_COLUMNS", "Row", "Rows", "next_page"]
+
+ADDRESS_COLUMNS = ("url", "image")
+"""Columns that every row of a file has: the address of the record's own page, and that of its image."""
+
+ROW_COLUMNS = ("page_url", "page", "list", "row", "confidence", "xpath", "text")
+"""Columns of a file that say where a row comes from. They follow the columns of the list."""
 
 # The texts of links to the next page, without arrows around and "page" or "results" after them: in English, German,
 # French, Spanish, Italian, Portuguese, Dutch, Polish, Russian, Japanese, Chinese.
@@ -50,13 +57,17 @@ class Row:
         xpath: the absolute XPath of its first element.
         confidence: the probability that its list is the main list of the page, from 0 to 1.
         list_id: 0 for the main list of the page; `find_records(page, all_lists=True)` numbers the others.
-        values: texts and image addresses by attribute name, if a model named the columns.
+        values: its texts by the names of their columns, without texts that all rows share; None where it lacks one.
+            `url` is the address of the record's own page, and `image` that of its picture. All rows of a list have
+            the same names in the same order.
         page: the id of its page.
+        links: the addresses of all its links to other pages, absolute if the page has a URL.
 
     Example:
-        >>> row = Row("Assam $4", ["Assam", "$4"], "/html/body/ul/li[1]", 0.9, values={"price": "$4"})
-        >>> row.cells[0], row.values["price"]
-        ('Assam', '$4')
+        >>> values = {"url": "http://tea.example/assam", "title": "Assam", "price": "$4"}
+        >>> row = Row("Assam $4", ["Assam", "$4"], "/html/body/ul/li[1]", 0.9, values=values)
+        >>> row.cells[0], row.values["price"], row.url, row.image
+        ('Assam', '$4', 'http://tea.example/assam', None)
     """
 
     text: str
@@ -64,8 +75,19 @@ class Row:
     xpath: str
     confidence: float
     list_id: int = 0
-    values: dict[str, str] = field(default_factory=dict)
+    values: dict[str, str | None] = field(default_factory=dict)
     page: str = ""
+    links: list[str] = field(default_factory=list)
+
+    @property
+    def url(self) -> str | None:
+        """The address of the record's own page; None if it links to none."""
+        return self.values.get("url")
+
+    @property
+    def image(self) -> str | None:
+        """The address of the record's image; None if it has none."""
+        return self.values.get("image")
 
 
 class Rows(list[Row]):
@@ -89,15 +111,13 @@ class Rows(list[Row]):
         self.reason = reason
         self.next_page = next_page
 
-
-def cell_names(count: int) -> list[str]:
-    """Return names for the columns of a list that no model named.
-
-    Example:
-        >>> cell_names(2)
-        ['cell_1', 'cell_2']
-    """
-    return [f"cell_{number}" for number in range(1, count + 1)]
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns of all lists, in order."""
+        names: dict[str, None] = {}
+        for row in self:
+            names |= dict.fromkeys(row.values)
+        return list(names)
 
 
 def next_page(page: Page) -> str | None:
@@ -121,8 +141,7 @@ def next_page(page: Page) -> str | None:
 
 def _page_links(page: Page) -> Iterator[tuple[etree._Element, str]]:
     """Yield the links to other pages with their URLs."""
-    base_element = next(page.tree.iter("base"), None)
-    base = page.url if base_element is None else urljoin(page.url, base_element.get("href", ""))
+    base = base_address(page)
     current = urldefrag(page.url).url
     for element in page.tree.iter("link", "a"):
         href = squeeze(element.get("href", ""))
@@ -130,14 +149,8 @@ def _page_links(page: Page) -> Iterator[tuple[etree._Element, str]]:
             url = urldefrag(urljoin(base, href)).url
         except ValueError:
             continue
-        if href and _is_web_address(href) and url not in ("", current):
+        if href and is_web_address(href) and url not in ("", current):
             yield element, url
-
-
-def _is_web_address(href: str) -> bool:
-    """Return True for relative links and http links; False for `mailto:`, `javascript:` and the like."""
-    has_scheme = ":" in href.partition("/")[0]
-    return not has_scheme or href.lower().startswith(("http:", "https:"))
 
 
 def _is_declared(element: etree._Element) -> bool:

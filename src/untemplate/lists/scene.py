@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from lxml import etree
 
+from untemplate.lists.addresses import image_address
 from untemplate.lists.cells import Line
 from untemplate.lists.page_profile import HEADINGS, PageProfile
 from untemplate.lists.page_tree import TEXT, Run
@@ -44,11 +45,6 @@ MAX_TITLE_WORDS = 25
 _HEADING_PROMINENCE = 2
 # A text is a heading if its row or one of the next ancestors is; this many rows are checked.
 MAX_HEADING_DISTANCE = 4
-# Attributes of images that may contain the address, those that scripts read first: `src` is a placeholder then.
-IMAGE_ADDRESS_ATTRIBUTES = (
-    *("data-src", "data-original", "data-original-src", "data-lazy", "data-lazy-src"),
-    *("src", "data-srcset", "srcset"),
-)
 
 _CURRENCY = r"(?:us|c|cad?|au?|nz|hk)?[$€£¥]|\b(?:usd|cad|cdn|aud|eur|gbp|inr|rs)\b\.?"
 _AMOUNT = r"\d[\d.,]*"
@@ -252,10 +248,7 @@ class Scene:
         row = self.vision.rows[leaf][0]
         if self.profile.tree.tags[row] == TEXT:
             return ""
-        element = self.profile.tree.elements[row]
-        # A `srcset` is a list of addresses with sizes.
-        addresses = (squeeze(element.get(name, "")).partition(" ")[0] for name in IMAGE_ADDRESS_ATTRIBUTES)
-        return next((address for address in addresses if address and not address.startswith("data:")), "")
+        return image_address(self.profile.tree.elements[row])
 
     def _area(self, block: int) -> float:
         return float(self.vision.boxes[block, 2] * self.vision.boxes[block, 3])

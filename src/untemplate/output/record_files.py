@@ -12,7 +12,7 @@ import csv
 import json
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from io import StringIO
 from pathlib import Path
@@ -55,9 +55,6 @@ RecordSink = Callable[[Record], None]
 
 # Rows of a Parquet row group: enough to compress well, few enough for articles of some 10 kB each.
 ROW_GROUP_SIZE = 5_000
-
-# Columns of the rows of list pages. Named values and cells follow.
-LIST_COLUMNS = ("url", "page", "list", "row", "confidence", "xpath", "text")
 
 
 def write_records(
@@ -110,28 +107,28 @@ def open_records(path: str | Path, schema: Schema, *, confidence: bool = False) 
         yield write
 
 
-def write_rows(pages: Iterable[tuple[Page, Rows]], path: str | Path, names: Sequence[str] = ()) -> None:
-    """Write the rows of list pages to a file, as they come.
+def write_rows(pages: Iterable[tuple[Page, Rows]], path: str | Path) -> None:
+    """Write the rows of list pages to a file.
+
+    A file has the columns `url` and `image`, with the addresses of each record's page and picture, the columns of the
+    lists, and at last where each row comes from: `page_url`, `page`, `list`, `row`, `confidence`, `xpath` and `text`.
+    Lines of JSONL are written as they come, with the columns of their list. CSV and Parquet have those of all lists.
 
     Args:
         pages: pages and their rows, as `find_records` returns them.
         path: as for `write_records`.
-        names: the names of values that get a column each.
-
-    The cells of a row are a list. In CSV they are columns, as many as the widest list has.
 
     Raises:
         InputError: the name has another ending, or the file cannot be written.
     """
-    names = [name for name in names if name not in LIST_COLUMNS]
-    columns = (*LIST_COLUMNS, *names)
-    lines = _list_lines(pages, names)
+    lines = _list_lines(pages)
     if str(path) == "-":
-        _JsonLines().write_list(lines, columns, sys.stdout)
+        for line in lines:
+            sys.stdout.write(encode_json(line) + "\n")
         return
     format = FORMATS[record_format(path)]
     with complete_file(path) as part:
-        format.write_list_file(lines, columns, part)
+        format.write_list_file(lines, part)
 
 
 def record_format(path: str | Path) -> str:
@@ -146,13 +143,30 @@ def record_format(path: str | Path) -> str:
     return ending
 
 
-def _list_lines(pages: Iterable[tuple[Page, Rows]], names: Sequence[str]) -> Iterator[dict[str, Any]]:
+def _list_lines(pages: Iterable[tuple[Page, Rows]]) -> Iterator[dict[str, Any]]:
     """Yield the rows of all pages as column → value."""
+    from untemplate.lists.rows import ADDRESS_COLUMNS, ROW_COLUMNS  # here, as records need nothing of lists
+
     for page, rows in pages:
         for number, row in enumerate(rows, 1):
-            cells = (page.url, page.id, row.list_id, number, round(row.confidence, 3), row.xpath, row.text)
-            named = {name: row.values.get(name) for name in names}
-            yield {**dict(zip(LIST_COLUMNS, cells, strict=True)), **named, "cells": row.cells}
+            place = (page.url, page.id, row.list_id, number, round(row.confidence, 3), row.xpath, row.text)
+            addresses = dict.fromkeys(ADDRESS_COLUMNS)
+            yield addresses | row.values | dict(zip(ROW_COLUMNS, place, strict=True))
+
+
+@contextmanager
+def _all_columns(lines: Iterable[dict[str, Any]]) -> Iterator[tuple[list[str], Iterator[dict[str, Any]]]]:
+    """Read all lines, and yield the columns that any of them has, together with the lines."""
+    from untemplate.lists.rows import ROW_COLUMNS
+
+    names: dict[str, None] = {}
+    with TemporaryFile("w+", encoding="utf-8") as waiting:
+        for line in lines:
+            names |= dict.fromkeys(line)
+            waiting.write(json.dumps(line) + "\n")
+        waiting.seek(0)
+        columns = [name for name in names if name not in ROW_COLUMNS]
+        yield [*columns, *ROW_COLUMNS], map(json.loads, waiting)
 
 
 class OutputFormat(ABC):
@@ -190,8 +204,8 @@ class OutputFormat(ABC):
         """Return the file that the appended batches make: the same file, or a new one beside it."""
 
     @abstractmethod
-    def write_list_file(self, lines: Iterable[dict[str, Any]], columns: Sequence[str], path: Path) -> None:
-        """Write the rows of list pages: these columns, and a list of `cells`."""
+    def write_list_file(self, lines: Iterable[dict[str, Any]], path: Path) -> None:
+        """Write the rows of list pages."""
 
 
 class TextFormat(OutputFormat):
@@ -206,10 +220,6 @@ class TextFormat(OutputFormat):
     @abstractmethod
     def encode_rows(self, rows: Iterable[Mapping[str, Any]]) -> str:
         """Return the lines of rows of an Arrow table."""
-
-    @abstractmethod
-    def write_list(self, lines: Iterable[dict[str, Any]], columns: Sequence[str], out: TextIO) -> None:
-        """Write the rows of list pages to an open file."""
 
     def make_sink(self, out: TextIO, schema: Schema, confidence: bool) -> RecordSink:
         """Return a function that writes one record to an open file."""
@@ -234,10 +244,6 @@ class TextFormat(OutputFormat):
     def finish(self, appended: Path) -> Path:
         return appended
 
-    def write_list_file(self, lines: Iterable[dict[str, Any]], columns: Sequence[str], path: Path) -> None:
-        with path.open("w", encoding="utf-8", newline="") as out:
-            self.write_list(lines, columns, out)
-
 
 class _JsonLines(TextFormat):
     ending = ".jsonl"
@@ -249,8 +255,9 @@ class _JsonLines(TextFormat):
     def encode_rows(self, rows: Iterable[Mapping[str, Any]]) -> str:
         return "".join(encode_json(nest_confidence(row)) + "\n" for row in rows)
 
-    def write_list(self, lines: Iterable[dict[str, Any]], columns: Sequence[str], out: TextIO) -> None:
-        out.writelines(encode_json(line) + "\n" for line in lines)
+    def write_list_file(self, lines: Iterable[dict[str, Any]], path: Path) -> None:
+        with path.open("w", encoding="utf-8", newline="") as out:
+            out.writelines(encode_json(line) + "\n" for line in lines)
 
 
 class _Csv(TextFormat):
@@ -273,19 +280,11 @@ class _Csv(TextFormat):
         nested = ({**row, "missing": dict(row["missing"])} for row in rows)
         return _csv_text(map(_csv_cell, row.values()) for row in nested)
 
-    def write_list(self, lines: Iterable[dict[str, Any]], columns: Sequence[str], out: TextIO) -> None:
-        from untemplate.lists.rows import cell_names  # here, as records need nothing of lists
-
-        width = 0
-        with TemporaryFile("w+", encoding="utf-8") as waiting:  # the last row may be the widest
-            for line in lines:
-                width = max(width, len(line["cells"]))
-                waiting.write(json.dumps(line) + "\n")
-            waiting.seek(0)
-            table = csv.writer(out)
-            table.writerow([*columns, *cell_names(width)])
-            for line in map(json.loads, waiting):
-                table.writerow([*(line[name] for name in columns), *line["cells"]])
+    def write_list_file(self, lines: Iterable[dict[str, Any]], path: Path) -> None:
+        with path.open("w", encoding="utf-8", newline="") as out, _all_columns(lines) as (columns, waiting):
+            table = csv.DictWriter(out, columns)
+            table.writeheader()
+            table.writerows(waiting)
 
 
 def _csv_text(rows: Iterable[Iterable[Any]]) -> str:
@@ -334,14 +333,15 @@ class _Parquet(OutputFormat):
                 writer.write_table(group)
         return result
 
-    def write_list_file(self, lines: Iterable[dict[str, Any]], columns: Sequence[str], path: Path) -> None:
+    def write_list_file(self, lines: Iterable[dict[str, Any]], path: Path) -> None:
         import pyarrow as pa
 
-        types = {name: pa.string() for name in columns} | {"list": pa.int32(), "row": pa.int32()}
-        types |= {"confidence": pa.float32(), "cells": pa.list_(pa.string())}
-        with _open_parquet(path, pa.schema(list(types.items()))) as write_row:
-            for line in lines:
-                write_row(line)
+        numbers = {"list": pa.int32(), "row": pa.int32(), "confidence": pa.float32()}
+        with _all_columns(lines) as (columns, waiting):
+            types = [(name, numbers.get(name, pa.string())) for name in columns]
+            with _open_parquet(path, pa.schema(types)) as write_row:
+                for line in waiting:
+                    write_row(line)
 
 
 @contextmanager

@@ -298,6 +298,7 @@ class AttributeSection(Section):
     many: bool = False
     pattern: Pattern | None = None
     same_as: tuple[str, ...] = Field((), strict=False)
+    captions: tuple[str, ...] = Field((), strict=False)
 
 
 class _SchemaSection(Section):

@@ -22,7 +22,7 @@ from untemplate.learning import LabelsByPage, LearnedCluster, is_moderate, label
 from untemplate.page import Page, signature, squeeze
 from untemplate.page.captions import CaptionFinder, text_before
 from untemplate.page.dom import words_around
-from untemplate.page.sameness import same_values
+from untemplate.page.same_values import same_values
 from untemplate.rules import Bellwether, Profile, Wrapper
 from untemplate.rules.applying import Match, apply_wrapper
 from untemplate.schema import Attribute, Schema

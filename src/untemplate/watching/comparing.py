@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from untemplate.errors import PageError
 from untemplate.labeling.golden import Golden, ValueFinder
 from untemplate.page import Page, index_pages, signature
-from untemplate.page.sameness import folded_words, same_values
+from untemplate.page.same_values import folded_words, same_values
 from untemplate.page.signatures import read_tags
 from untemplate.page.traits import run_table
 from untemplate.rules import Bellwether, Wrapper

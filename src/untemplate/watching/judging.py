@@ -17,7 +17,7 @@ from datetime import datetime
 from math import sqrt
 from typing import Any
 
-from untemplate.page.sameness import folded_words
+from untemplate.page.same_values import folded_words
 from untemplate.rules import Wrapper
 from untemplate.rules.applying import NOT_SHOWN
 from untemplate.schema import Attribute, Schema, Type

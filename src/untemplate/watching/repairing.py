@@ -20,7 +20,7 @@ from untemplate.labeling import Label
 from untemplate.labeling.golden import GoldenLabeler
 from untemplate.learning import SampleTable, learn_sample
 from untemplate.page import Page, Signature, signature
-from untemplate.page.sameness import same_values
+from untemplate.page.same_values import same_values
 from untemplate.rules import Bellwether, Rule, Wrapper
 from untemplate.sampling import sample
 from untemplate.schema import Schema

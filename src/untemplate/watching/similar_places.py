@@ -10,7 +10,7 @@ from untemplate.labeling import Label
 from untemplate.page import Node, Page
 from untemplate.page.captions import text_before
 from untemplate.page.dom import words_around
-from untemplate.page.sameness import folded_words
+from untemplate.page.same_values import folded_words
 from untemplate.rules import Profile
 from untemplate.schema import Attribute
 from untemplate.value_types import find_typed

@@ -24,7 +24,7 @@ from time import sleep
 
 from untemplate.catalog import Catalog
 from untemplate.errors import InputError, MissingExtra, UntemplateError
-from untemplate.web.assets import Asset
+from untemplate.sources.assets import Asset
 from untemplate.web.rendering import rewrite_css
 from untemplate.web.workspace import OpenSite, Workspace
 

@@ -14,7 +14,7 @@ from untemplate.extraction import Rules
 from untemplate.page import Page
 from untemplate.rules import Wrapper
 from untemplate.schema import Schema
-from untemplate.web.assets import Assets, find_assets
+from untemplate.sources.assets import Assets, find_assets
 from untemplate.web.background import ChangeFeed, Jobs
 from untemplate.web.cluster_session import ClusterSession
 from untemplate.web.rendering import Rendering, render

@@ -141,6 +141,7 @@ def test_hints_say_near_what_and_on_which_side(
     everywhere, near = options(Hints()), options(Hints(near=("phone",)))
     assert 0 < near < everywhere
     assert options(Hints(near=("phone",), after=("phone",))) < near
+    assert options(Hints(near=("phone",), before=("phone",))) < near
 
 
 def test_many_attributes_are_decided_in_blocks(
@@ -181,6 +182,7 @@ def test_schema_files_have_hints(tmp_path: Path) -> None:
         ('[hints.date]\npattern = "("', "RE2"),
         ('[hints.place]\nlike = "date"', "'place'"),
         ('[hints.date]\nafter = ["place"]', "'place'"),
+        ('[hints.date]\nbefore = ["place"]', "'place'"),
     ],
 )
 def test_wrong_hints_are_told(tmp_path: Path, hints: str, said: str) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 import untemplate as ut
 from untemplate import Attribute, Knowledge, Label, Page, Schema
+from untemplate.labeling.knowledge import DEFAULT_METHOD
 from untemplate.labeling.seed.field_ranking import join_fields
 from untemplate.labeling.seed.seed_model import SeedModel
 from untemplate.labeling.segments import CorrectedSeedModel
@@ -30,12 +31,12 @@ def number_of(number: int) -> str:
     return f"(212) 555-01{number:02}"
 
 
-def knowledge_of(written: str) -> Knowledge:
+def knowledge_of(written: str, method: str = DEFAULT_METHOD) -> Knowledge:
     """Seed pages that print `Tel:` before each number; how these are labeled."""
     seeds = [shop(number, f"<div class='tel'>Tel: {number_of(number)}</div>") for number in range(20)]
     labels = [Label(page.id, "phone", written.format(number_of(int(page.id)))) for page in seeds]
     labels += [Label(page.id, "name", f"Shop {page.id}a") for page in seeds]
-    return ut.train([(seeds, labels)], SCHEMA)
+    return ut.train([(seeds, labels)], SCHEMA, method)
 
 
 NEW = [
@@ -70,7 +71,7 @@ def test_rules_leave_out_what_labels_leave_out() -> None:
 
 
 def test_site_knowledge_corrects_labels_of_parts_of_texts() -> None:
-    model = knowledge_of("{}").model
+    model = knowledge_of("{}", "seed").model
     assert isinstance(model, SeedModel)
     labels = Knowledge(SCHEMA, CorrectedSeedModel(model)).label(NEW)
     assert {label.page for label in labels if label.attribute == "phone"} == {page.id for page in NEW}

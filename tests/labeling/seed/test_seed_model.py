@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import untemplate as ut
-from untemplate import Attribute, Label, Page, Schema
+from untemplate import Attribute, Knowledge, Label, Page, Schema
 from untemplate.labeling.seed.seed_model import SeedModel
 
 SCHEMA = Schema("shop", {"name": Attribute("name", mandatory=True), "grade": Attribute("grade")})
@@ -37,7 +37,7 @@ SITES = [make_pages(site, caption) for site, caption in zip("abc", ("Grade", "Gr
 
 
 def test_sites_teach_each_other(model: SeedModel) -> None:
-    findings = model.find_together(SITES, SCHEMA)
+    findings = Knowledge(SCHEMA, model).find_together(SITES)
     for pages, (name, grade) in zip(SITES, findings, strict=True):
         assert {node.text for _, node in grade.places} == set(GRADES)
         assert [node.text for _, node in name.places] == [page.title for page in pages]
@@ -45,7 +45,7 @@ def test_sites_teach_each_other(model: SeedModel) -> None:
 
 
 def test_one_site_alone_is_found_as_without_others(model: SeedModel) -> None:
-    (together,) = model.find_together(SITES[:1], SCHEMA)
+    (together,) = Knowledge(SCHEMA, model).find_together(SITES[:1])
     alone = {finding.attribute: finding for finding in model.find(SITES[0], SCHEMA)}
     for finding in together:
         assert finding.places == alone[finding.attribute].places
@@ -53,12 +53,12 @@ def test_one_site_alone_is_found_as_without_others(model: SeedModel) -> None:
 
 
 def test_no_sites_are_no_findings(model: SeedModel) -> None:
-    assert model.find_together([], SCHEMA) == []
-    assert not model.learn_lessons([], SCHEMA)
+    assert Knowledge(SCHEMA, model).find_together([]) == []
+    assert not model.learn_votes([], SCHEMA)
 
 
 def test_what_unlabeled_sites_taught_is_saved(model: SeedModel, tmp_path: Path) -> None:
-    taught = model.taught_by([model.learn_lessons(pages, SCHEMA) for pages in SITES[:2]])
+    taught = model.taught_by([model.learn_votes(pages, SCHEMA) for pages in SITES[:2]])
     assert taught.taught["name"] == 3
     ut.Knowledge(SCHEMA, taught).save(tmp_path)
     loaded = ut.Knowledge.load(tmp_path)

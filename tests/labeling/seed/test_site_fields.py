@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from untemplate import Attribute, Page, Schema
-from untemplate.labeling.seed.site_fields import SiteFields
+from untemplate.labeling.seed.site_fields import PROFILE, SiteFields
 
 
 def texts_of_candidates(site: SiteFields, attribute: Attribute) -> set[str]:
@@ -34,3 +36,27 @@ def test_what_all_values_share_is_part_of_the_type() -> None:
     assert texts_of_candidates(site, Attribute("price", type="price")) == {
         f"$ {number}3,100" for number in range(1, 5)
     }
+
+
+def shop(number: int) -> str:
+    name = f"Shop {number * 7}"
+    related = "".join(f"<li>Item {number}{letter}</li>" for letter in "abcd")
+    return (
+        f"<h1>{name}</h1><h2>Reviews of {name}</h2><p>{name} Photos</p><b>Depth</b><i>{number} m</i>"
+        f"<h3>More</h3><ul>{related}</ul>"
+    )
+
+
+def test_words_around_another_text_and_items_of_lists_are_evidence() -> None:
+    site = make_fields(*map(shop, range(1, 9)))
+    fields, texts = site.fields, site.table.texts
+    repeated = site.profile[:, PROFILE.index("repeated")]
+    by_text: dict[str, tuple[float, float]] = {}
+    for field in range(len(fields)):
+        text = texts[site.table.text[fields.rows_of(field)[0]]]
+        by_text[text] = (float(site.forms["extended"][field]), float(repeated[field]))
+    assert by_text["Shop 7"] == (0, 0)
+    assert by_text["Reviews of Shop 7"] == (1, 0)
+    assert by_text["Shop 7 Photos"] == (1, 0)
+    assert by_text["1 m"] == (0, 0)
+    assert np.isclose(by_text["Item 1a"], (0, np.log(4))).all()

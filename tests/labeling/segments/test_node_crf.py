@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import pytest
 
+from untemplate import Page
 from untemplate.labeling.segments.node_crf import (
     CRF,
     NODE_FEATURES,
     REGEX_FEATURES,
+    LeafScores,
     WordSequence,
     crf_node_features,
     crf_word_features,
     learn_crf,
+    learn_node_crf,
 )
+from untemplate.labeling.segments.segmenting import SegmentedSite
 
 TEXTS = {
     "Name": ["Chimichurri Grill", "21 Club", "The Red Bar"],
@@ -40,11 +44,12 @@ def crf() -> CRF:
 
 
 def test_what_was_learnt_is_found(crf: CRF) -> None:
-    tagged = crf.tag([sequence for sequence, _ in SEQUENCES])
-    assert [[crf.labels[label] for label in labels] for labels in tagged] == [given for _, given in SEQUENCES]
+    marginals = crf.marginals([sequence for sequence, _ in SEQUENCES])
+    found = [[crf.labels[label] for label in words.argmax(axis=1)] for words in marginals]
+    assert found == [given for _, given in SEQUENCES]
 
 
-def test_labels_are_those_of_crfsuite(crf: CRF, tmp_path: object) -> None:
+def test_marginals_are_those_of_crfsuite(crf: CRF, tmp_path: object) -> None:
     from pycrfsuite import Tagger, Trainer
 
     trainer = Trainer(algorithm="lbfgs", params={"c1": 0.2, "c2": 0.0, "max_iterations": 100}, verbose=False)
@@ -59,15 +64,40 @@ def test_labels_are_those_of_crfsuite(crf: CRF, tmp_path: object) -> None:
         words(text)
         for text in ("The Blue Grill", "70 9th Ave 10036", "212-586-8655", "Home Club 5 reviews", "x")
     ]
-    tagged = crf.tag(new)
-    for sequence, found in zip(new, tagged, strict=True):
-        expected = tagger.tag([[*crf_word_features(word), *node] for word, node in sequence])
-        assert [crf.labels[label] or "-" for label in found] == expected
+    for sequence, found in zip(new, crf.marginals(new), strict=True):
+        tagger.set([[*crf_word_features(word), *node] for word, node in sequence])
+        for at, chances in enumerate(found):
+            expected = [tagger.marginal(label or "-", at) for label in crf.labels]
+            assert chances.tolist() == pytest.approx(expected, abs=1e-4)
 
 
 def test_nothing_to_label(crf: CRF) -> None:
-    assert crf.tag([]) == []
-    assert next(labels.tolist() for labels in crf.tag([[], words("Home")])) == []
+    assert crf.marginals([]) == []
+    assert [len(words) for words in crf.marginals([[], words("Home")])] == [0, 1]
+
+
+def captioned_site(captions: tuple[str, str]) -> SegmentedSite:
+    first, second = captions
+    pages = [
+        Page(id=str(n), html=f"<p>{first}</p><b>{n}x{n}</b><p>{second}</p><b>{n}y{n}</b>") for n in range(10)
+    ]
+    return SegmentedSite(pages)
+
+
+@pytest.mark.parametrize("captions", [True, False])
+def test_captions_tell_values_apart_that_look_alike(captions: bool) -> None:
+    taught = captioned_site(("Width:", "Depth:"))
+    classes = [{"Width:": "width", "Depth:": "depth"}.get(before, "") for before, _ in taught.captions]
+    new = captioned_site(("Depth:", "Width:"))
+    scores = learn_node_crf([(taught, classes)], captions).classify(new)
+    names = [name for name, static in zip(scores.labels, new.is_static, strict=True) if not static]
+    assert (names == ["depth", "width"] * 10) == captions
+
+
+def test_scores_of_labels() -> None:
+    scores = LeafScores.of_labels(["a", "", "b"], [0.75, 1.0, 0.25])
+    assert scores.labels == ["a", "", ""]
+    assert scores.chances[:, scores.names.index("b")].tolist() == [0, 0, 0.25]
 
 
 @pytest.mark.parametrize(

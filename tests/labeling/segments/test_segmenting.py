@@ -56,6 +56,14 @@ def test_static_text_at_the_start_of_a_node() -> None:
     assert (site.row - site.table.starts[site.page]).tolist() == [0, 0, 1, 1, 0, 0, 1, 1]
 
 
+def test_a_second_caption_on_a_few_pages_is_not_static() -> None:
+    extra = [f"<p>Tel: {number}5</p>" if number < 2 else "" for number in range(20)]
+    site = segmented(*(f"<p>Tel: {number}</p>{more}" for number, more in enumerate(extra)))
+    assert [id.number for id in site.ids] == [0]
+    assert texts_of(site, 0) == {"Tel:": ["0", "Tel: 05"]}
+    assert site.captions[:3] == [("", 0), ("Tel:", 1), ("Tel:", 2)]
+
+
 def test_the_same_words_at_another_path_are_not_static() -> None:
     assert texts_of(segmented("<p>Price: 1", "<b>Price: 2"), 0) == {"": ["Price: 1"]}
 

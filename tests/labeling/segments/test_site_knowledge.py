@@ -15,22 +15,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import untemplate as ut
-from benchmarks.measure.segments import Row, hops_apart, refine
+from benchmarks.measure.segments import Row, frequent_attributes, hops_apart, refine
 from tests.labeling.segments.yelp import LABELS, labels_in, yelp
 from tests.labeling.truth import details, share_right
 from untemplate import Attribute, Knowledge, KnowledgeError, Label, LabelError, Page, Schema
 from untemplate.demo import Site, make_site
 from untemplate.labeling.label import labels_of
+from untemplate.labeling.segments.node_crf import LeafScores
 from untemplate.labeling.segments.segmenting import NOISE, SegmentedSite
+from untemplate.labeling.segments.segments_model import find_by_segments
 from untemplate.labeling.segments.site_knowledge import (
     align_segments,
     correct_labels,
-    find_by_segments,
-    frequent_attributes,
     refine_labels,
     segments_apart,
     select_best,
     select_nearest,
+    supported_candidates,
     total_distance,
 )
 
@@ -196,27 +197,49 @@ class ByText:
 
     labels: dict[str, str]
 
-    def classify(self, site: SegmentedSite) -> list[str]:
-        return [self.labels.get(site.texts[text], NOISE) for text in site.text]
+    def classify(self, site: SegmentedSite) -> LeafScores:
+        return LeafScores.of_labels([self.labels.get(site.texts[text], NOISE) for text in site.text])
 
 
 @pytest.mark.parametrize("exact", [False, True])
 @pytest.mark.parametrize("hops", [False, True])
 def test_example_4_1(exact: bool, hops: bool) -> None:
     site = yelp()
-    given = ByText(LABELS).classify(site)
+    scores = ByText(LABELS).classify(site)
+    given = scores.labels
     texts = [site.texts[text] for text in site.text]
 
     def addresses(labels: list[str]) -> list[str]:
         return [text for text, label in zip(texts, labels, strict=True) if label == "Address"]
 
     assert addresses(given) == ["166 1st Ave", "NY 10009", "1st Ave", "606 9th Ave", "NY 10036", "42nd St"]
-    selected = refine(site, given, Row("SS", exact, hops))
+    selected = refine(site, scores, Row("SS", exact, hops)).labels
     assert addresses(selected) == ["166 1st Ave", "NY 10009", "606 9th Ave", "NY 10036"]
-    corrected = refine(site, given, Row("ED", exact, hops))
+    corrected = refine(site, scores, Row("ED", exact, hops)).labels
     assert addresses(corrected) == ["460 Gw St", "NY 10013", *addresses(selected)]
-    assert refine(site, given, Row("NODE")) == given
-    assert refine_labels(site, given) == corrected
+    assert refine(site, scores, Row("NODE")).labels == given
+    assert refine_labels(site, scores).labels == corrected
+
+
+def test_ids_with_little_support_are_no_candidates() -> None:
+    support = {"phone": {1: 1.0, 2: 0.1, 3: 0.95}, "fax": {1: 0.01}, "name": {}}
+    assert supported_candidates(support) == {1: {"phone"}, 3: {"phone"}}
+
+
+CALLS = [f"<p>Tel: 555-010{n % 10}</p><p>Fax: 555-020{n % 10}</p><p>Hours:</p><i>{n}</i>" for n in range(20)]
+EXTRA = ["<p>Tel: 555-9999</p>"] * 2 + [""] * 18
+
+
+@pytest.mark.parametrize("strip", [True, False])
+def test_captions_are_no_values_and_an_extra_one_changes_nothing(strip: bool) -> None:
+    pages = [
+        Page(id=str(n), html=call + more) for n, (call, more) in enumerate(zip(CALLS, EXTRA, strict=True))
+    ]
+    labels = {f"555-010{n}": "phone" for n in range(10)} | {"Hours:": "hours", "555-9999": "phone"}
+    schema = Schema("restaurant", {name: Attribute(name) for name in ("phone", "hours")})
+    phone, hours = find_by_segments(pages, ByText(labels), schema, {"phone"} if strip else ())
+    assert (phone.coverage, phone.confidence, hours.found) == (1, 1, False)
+    assert phone.examples[0] == ("555-0100" if strip else "Tel: 555-0100")
 
 
 def test_what_the_classifier_did_not_say_lowers_the_confidence() -> None:

@@ -44,12 +44,17 @@ from untemplate.labeling.label import Finding, Label
 from untemplate.labeling.methods import LabeledSite, StrictFile, read_model, write_model
 from untemplate.labeling.nodes.fields import Examples, locate_examples
 from untemplate.labeling.seed.attribute_model import (
-    EVIDENCE,
     AttributeModel,
     gather_evidence,
     learn_attribute,
 )
-from untemplate.labeling.seed.field_ranking import Rankers, find_other_fields, join_fields, load_rankers
+from untemplate.labeling.seed.field_ranking import (
+    Rankers,
+    find_other_fields,
+    join_fields,
+    load_rankers,
+    rank_jointly,
+)
 from untemplate.labeling.seed.seed_model import SeedModel
 from untemplate.labeling.seed.site_fields import SiteFields
 from untemplate.labeling.site_templates import find_in_rounds
@@ -335,8 +340,8 @@ class AnchorsModel:
         attribute, model, rankers = schema.attributes[name], self.seed.attributes[name], self.seed.rankers
         fields = site.candidates(attribute, model.spans_nodes)
         evidence = gather_evidence(site, fields, attribute, model)
-        score = rankers.score(evidence, EVIDENCE)
-        other_fields = find_other_fields(site, fields, evidence, score, extractor.rows, rankers)
+        ranked = rank_jointly(site, {name: attribute}, {name: fields}, {name: evidence}, rankers)
+        other_fields = find_other_fields(site, ranked[name], extractor.rows, rankers)
         return join_fields([(extractor.rows, extractor.confidence), *other_fields])
 
     def save(self, folder: Path) -> None:

@@ -186,11 +186,12 @@ def _find_xpaths(
 def _near_anchors(extractors: Extractors, anchors: Mapping[str, Sequence[int]], hints: Hints) -> list[int]:
     """Return the extractors at offsets from anchors near which, and on the side where, an attribute may be."""
     near = _anchors_of(hints.near or anchors, anchors)
-    before = _anchors_of(hints.after, anchors)
+    earlier, later = _anchors_of(hints.after, anchors), _anchors_of(hints.before, anchors)
     chosen = []
     for number in np.flatnonzero(extractors.grouping == OFFSET).tolist():
         anchor, offset = extractors.origins[number]
-        if anchor in near and (offset > 0 or anchor not in before):
+        wrong_side = earlier if offset < 0 else later
+        if anchor in near and anchor not in wrong_side:
             chosen.append(number)
     return chosen
 

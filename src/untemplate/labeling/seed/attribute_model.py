@@ -32,6 +32,7 @@ __all__ = [
     "PartModel",
     "gather_evidence",
     "learn_attribute",
+    "mean_evidence",
 ]
 
 # Inverse strength of the penalty on weights, and the weight of all positive examples to that of all negative ones.
@@ -283,6 +284,8 @@ SIGNS: dict[str, int] = {
     "untyped": -1,
     "prefixed": -1,
     "suffixed": -1,
+    "extended": -1,  # another text of the page with the same words around it
+    "repeated": -1,  # one of many items in the same place
     "pure": +1,
     "by slot": 0,
     "by slot and caption": 0,
@@ -335,6 +338,15 @@ def gather_evidence(
     return np.column_stack([columns[name] for name in EVIDENCE]).astype(np.float32)
 
 
+def mean_evidence(
+    site: SiteFields, candidates: Ints, attribute: Attribute, models: Sequence[AttributeModel]
+) -> Floats:
+    """Return the evidence for each candidate field, the mean over what several sites taught by themselves."""
+    evidence = [gather_evidence(site, candidates, attribute, model) for model in models]
+    mean: Floats = np.mean(np.array(evidence), axis=0, dtype=np.float32)
+    return mean
+
+
 def _part_evidence(site: SiteFields, model: AttributeModel) -> dict[str, Floats]:
     """Return the mean score of each field's rows by the model of each part, alone and times its reliability."""
     columns: dict[str, Floats] = {}
@@ -385,20 +397,21 @@ def _compare_fields(name: str, column: Floats) -> dict[str, Floats]:
 
 
 def _name_evidence(site: SiteFields, attribute: Attribute) -> dict[str, Floats]:
-    """Return the share of the words of the attribute's name that are in captions and in class names, per field."""
+    """Return the share of the words of one of the attribute's names in captions and in class names, per field."""
     table, fields = site.table, site.fields
-    name = frozenset(map(_stem, split_name(attribute.name)))
-    in_captions = np.array([_named_share(name, _words_of(captions)) for captions in fields.captions])
-    in_names = np.array([_named_share(name, around.names[:MAX_NAMES]) for around in table.surroundings])
+    names = [frozenset(map(_stem, split_name(name))) for name in attribute.names]
+    in_captions = np.array([_named_share(names, _words_of(captions)) for captions in fields.captions])
+    in_names = np.array([_named_share(names, around.names[:MAX_NAMES]) for around in table.surroundings])
     return {
         "named": fields.mean(in_captions[fields.caption]),
         "named mark": fields.mean(in_names[table.around]),
     }
 
 
-def _named_share(name: frozenset[str], words: Iterable[str]) -> float:
-    """Return the share of the words of a name that are among these words."""
-    return len(name.intersection(map(_stem, words))) / max(1, len(name))
+def _named_share(names: Iterable[frozenset[str]], words: Iterable[str]) -> float:
+    """Return the share of the words of the best of several names that are among these words."""
+    stems = frozenset(map(_stem, words))
+    return max(len(name & stems) / max(1, len(name)) for name in names)
 
 
 def _words_of(captions: Iterable[str]) -> Iterator[str]:

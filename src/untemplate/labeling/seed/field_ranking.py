@@ -14,7 +14,7 @@ from importlib import resources
 
 import numpy as np
 
-from untemplate.labeling.seed.attribute_model import EVIDENCE, NAME_ONLY, AttributeModel, gather_evidence
+from untemplate.labeling.seed.attribute_model import EVIDENCE, NAME_ONLY, AttributeModel, mean_evidence
 from untemplate.labeling.seed.site_fields import SiteFields
 from untemplate.page.arrays import Bools, Doubles, Floats, Ints
 from untemplate.schema import Attribute, Schema
@@ -25,6 +25,7 @@ __all__ = [
     "JUDGED",
     "JUDGE_SIGNS",
     "BestField",
+    "Candidates",
     "Rankers",
     "find_best_fields",
     "find_other_fields",
@@ -106,13 +107,15 @@ MAX_NEIGHBORS, MIN_NEIGHBOR_PROBABILITY = 5, 0.02
 # If a typed value, such as a date, is this share of its text, then it is among other words.
 AMONG_WORDS = (0.1, 0.8)
 
-# Evidence that the judge of the best field uses besides its probability: numbers that need no comparison.
+# Evidence that the judge of the best field uses besides its probability and that from other attributes: numbers that
+# need no comparison.
 _ABSOLUTE = (
     *("words", "caption", "names", "topic", "best clue", "parts", "values", "named", "named mark"),
     *("typed", "untyped", "coverage", "unlike coverage", "unlike distinct", "unlike title", "unlike length"),
 )
 JUDGE_SIGNS: dict[str, int] = {
     "chance": +1,
+    **{name: JOINT_SIGNS[name] for name in ("score", "taken", "nearest")},
     **{name: -1 if name.startswith("un") else +1 for name in _ABSOLUTE},
 }
 JUDGED = tuple(JUDGE_SIGNS)
@@ -126,6 +129,27 @@ _NAME_COLUMNS = [EVIDENCE.index("named"), EVIDENCE.index("named mark")]
 MAX_FIELDS, MIN_OTHER_CONFIDENCE = 5, 0.2
 # The share of its pages that a further field may have in common with the fields before it: this happens by chance.
 MAX_SHARED_PAGES = 0.1
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The candidate fields of one attribute.
+
+    Attributes:
+        fields: The numbers of the fields.
+        evidence: The evidence for each field by itself; `EVIDENCE` names the columns.
+        joint: The evidence for each from the other attributes; `JOINT` names the columns.
+        score: The score of each, given all evidence.
+    """
+
+    fields: Ints
+    evidence: Floats
+    joint: Floats
+    score: Doubles
+
+    def among(self, chosen: Ints) -> Candidates:
+        """Return some of the candidates, by their positions."""
+        return Candidates(self.fields[chosen], self.evidence[chosen], self.joint[chosen], self.score[chosen])
 
 
 @dataclass(frozen=True)
@@ -148,18 +172,14 @@ def find_best_fields(
         schema: The attributes to search.
         rankers: Weigh the evidence.
     """
-    candidates: dict[str, Ints] = {}
+    fields: dict[str, Ints] = {}
     evidence: dict[str, Floats] = {}
     for name, attribute in schema.attributes.items():
-        fields, columns = _find_candidates_of(site, attribute, teachers.get(name, ()))
-        if len(fields):
-            candidates[name], evidence[name] = fields, columns
-    scores = {name: rankers.score(columns, EVIDENCE) for name, columns in evidence.items()}
-    scores = rank_jointly(site, schema.attributes, candidates, scores, rankers)
-    return {
-        name: _best_field(site, candidates[name], evidence[name], score, rankers)
-        for name, score in scores.items()
-    }
+        candidates, columns = _find_candidates_of(site, attribute, teachers.get(name, ()))
+        if len(candidates):
+            fields[name], evidence[name] = candidates, columns
+    ranked = rank_jointly(site, schema.attributes, fields, evidence, rankers)
+    return {name: _best_field(site, candidates, rankers) for name, candidates in ranked.items()}
 
 
 def _find_candidates_of(
@@ -173,29 +193,26 @@ def _find_candidates_of(
     fields = site.candidates(attribute, any(model.spans_nodes for model in models))
     if not len(fields):
         return fields, np.zeros((0, len(EVIDENCE)), np.float32)
-    evidence = [gather_evidence(site, fields, attribute, model) for model in models]
-    columns: Floats = np.mean(np.array(evidence), axis=0, dtype=np.float32)
+    columns = mean_evidence(site, fields, attribute, models)
     if teachers:
         return fields, columns
     named = columns[:, _NAME_COLUMNS].max(axis=1) > 0
     return fields[named], columns[named]
 
 
-def _best_field(
-    site: SiteFields, candidates: Ints, evidence: Floats, score: Doubles, rankers: Rankers
-) -> BestField:
+def _best_field(site: SiteFields, candidates: Candidates, rankers: Rankers) -> BestField:
     """Return the candidate with the best score, joined with fields that contain the attribute on other pages."""
-    best = int(np.argmax(score))
-    columns = judge_evidence(site, candidates, evidence, score, best)
-    field, confidence = int(candidates[best]), rankers.confidence(columns, JUDGED)
+    best = int(np.argmax(candidates.score))
+    field = int(candidates.fields[best])
+    confidence = rankers.confidence(judge_evidence(site, candidates, best), JUDGED)
     parts = [(site.fields.rows_of(field), confidence)]
     if confidence >= MIN_OTHER_CONFIDENCE:
-        parts += find_other_fields(site, candidates, evidence, score, parts[0][0], rankers)
+        parts += find_other_fields(site, candidates, parts[0][0], rankers)
     return BestField(field, *join_fields(parts))
 
 
 def find_other_fields(
-    site: SiteFields, candidates: Ints, evidence: Floats, score: Doubles, rows: Ints, rankers: Rankers
+    site: SiteFields, candidates: Candidates, rows: Ints, rankers: Rankers
 ) -> Iterator[tuple[Ints, float]]:
     """Yield the rows of the best fields on pages where an attribute has no row yet, each with its confidence.
 
@@ -205,15 +222,15 @@ def find_other_fields(
     covered = np.zeros(len(table.pages), np.bool_)
     for _ in range(MAX_FIELDS - 1):
         covered[table.page[rows]] = True
-        others = np.flatnonzero(fields.mean(covered[table.page])[candidates] <= MAX_SHARED_PAGES)
-        if not len(others):
+        shared = fields.mean(covered[table.page])[candidates.fields]
+        others = candidates.among(np.flatnonzero(shared <= MAX_SHARED_PAGES).astype(np.int32))
+        if not len(others.fields):
             break
-        best = int(np.argmax(score[others]))
-        columns = judge_evidence(site, candidates[others], evidence[others], score[others], best)
-        confidence = rankers.confidence(columns, JUDGED)
+        best = int(np.argmax(others.score))
+        confidence = rankers.confidence(judge_evidence(site, others, best), JUDGED)
         if confidence < MIN_OTHER_CONFIDENCE:
             break
-        rows = fields.rows_of(int(candidates[others[best]]))
+        rows = fields.rows_of(int(others.fields[best]))
         rows = rows[~covered[table.page[rows]]]
         yield rows, confidence
 
@@ -225,14 +242,15 @@ def join_fields(parts: Sequence[tuple[Ints, float]]) -> tuple[Ints, float]:
     return np.sort(np.concatenate([rows for rows, _ in parts])), confidence
 
 
-def judge_evidence(site: SiteFields, candidates: Ints, evidence: Floats, score: Doubles, best: int) -> Floats:
+def judge_evidence(site: SiteFields, candidates: Candidates, best: int) -> Floats:
     """Return the input of the judge: the probability of the best field with its duplicates, and evidence."""
     fields = site.fields
-    chance = softmax(score)
+    chance = softmax(candidates.score)
     inside = np.zeros(len(site.table), np.bool_)
-    inside[fields.rows_of(int(candidates[best]))] = True
-    same = fields.mean(inside)[candidates] > 0.5
-    return np.concatenate([[chance[same].sum()], evidence[best, _ABSOLUTE_COLUMNS]]).astype(np.float32)
+    inside[fields.rows_of(int(candidates.fields[best]))] = True
+    same = fields.mean(inside)[candidates.fields] > 0.5
+    joint, evidence = candidates.joint[best, :3], candidates.evidence[best, _ABSOLUTE_COLUMNS]
+    return np.concatenate([[chance[same].sum()], joint, evidence]).astype(np.float32)
 
 
 # Attributes together
@@ -241,19 +259,29 @@ def judge_evidence(site: SiteFields, candidates: Ints, evidence: Floats, score: 
 def rank_jointly(
     site: SiteFields,
     attributes: Mapping[str, Attribute],
-    candidates: dict[str, Ints],
-    scores: dict[str, Doubles],
+    fields: dict[str, Ints],
+    evidence: dict[str, Floats],
     rankers: Rankers,
-) -> dict[str, Doubles]:
-    """Return the scores of each attribute's candidate fields, given those of all other attributes.
+) -> dict[str, Candidates]:
+    """Return each attribute's candidate fields with scores that depend on the candidates of all other attributes.
 
     A field contains one attribute only, and the attributes of a record are near each other.
+
+    Args:
+        site: The fields of a new site.
+        attributes: The attributes by name.
+        fields: The candidate fields of each attribute.
+        evidence: The evidence for each of them by itself.
+        rankers: Weigh the evidence.
     """
-    current = scores
+    alone = {name: rankers.score(columns, EVIDENCE) for name, columns in evidence.items()}
+    scores, joint = alone, {}
     for _ in range(JOINT_ROUNDS):
-        evidence = gather_joint_evidence(site, attributes, candidates, scores, current)
-        current = {name: rankers.score_jointly(columns, JOINT) for name, columns in evidence.items()}
-    return current
+        joint = gather_joint_evidence(site, attributes, fields, alone, scores)
+        scores = {name: rankers.score_jointly(columns, JOINT) for name, columns in joint.items()}
+    return {
+        name: Candidates(fields[name], evidence[name], joint[name], score) for name, score in scores.items()
+    }
 
 
 def gather_joint_evidence(

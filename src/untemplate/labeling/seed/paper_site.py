@@ -83,7 +83,8 @@ class PaperSite:
     Attributes:
         table: The text nodes of all pages.
         boxes: The box of each row: x, y, width, height.
-        eligible: Whether each row could contain an attribute: it is shown, has letters or digits, and is not static.
+        eligible: Whether each row could contain an attribute: it is shown, has letters or digits, and is not static,
+            or other texts take its place on other pages, such as `Used` instead of `New`.
         context: The contexts of each row.
         redundancy: The share of the other pages that contain each text. The page itself does not count, so that small
             and large sites are alike.
@@ -97,7 +98,8 @@ class PaperSite:
         if len(table):
             worded = np.array([any(map(str.isalnum, text)) for text in table.texts], np.bool_)
             self.eligible &= worded[table.text]
-            self.eligible &= _page_shares(table, group_rows(table.path, table.text)) <= MAX_REDUNDANCY
+            is_rare = _page_shares(table, group_rows(table.path, table.text)) <= MAX_REDUNDANCY
+            self.eligible &= is_rare | ~table.is_template
         self.context = _find_contexts(table, self.boxes, self.eligible)
         self.unigrams = [text.lower().split() for text in table.texts]
         self.tokens = np.array([len(words) for words in self.unigrams], np.float32)

@@ -29,17 +29,17 @@ from untemplate.labeling.nodes.fields import Examples, all_values, locate_exampl
 from untemplate.labeling.seed.attribute_model import NAME_ONLY, AttributeModel, PartModel, learn_attribute
 from untemplate.labeling.seed.field_ranking import BestField, Rankers, find_best_fields, load_rankers
 from untemplate.labeling.seed.site_fields import PARTS, PROFILE, SiteFields
-from untemplate.labeling.site_templates import find_in_rounds, find_on_site, split_templates
+from untemplate.labeling.site_templates import find_in_rounds, split_templates
 from untemplate.page import Page
 from untemplate.page.arrays import Ints
 from untemplate.schema import Schema
 
-__all__ = ["Lesson", "Lessons", "SeedModel"]
+__all__ = ["SeedModel", "Vote", "Votes"]
 
-# Attributes with a lower confidence count as not found. On SWDE with one seed site, and rankers that saw other
-# verticals only, 99 % of what is right is surer, and 79 % of what is wrong; of attributes that a site lacks 89 % are
-# found all the same. At 0.5 it would be 96 %, 47 % and 68 %. Counted once, by no command.
-MIN_CONFIDENCE = 0.2
+# Attributes with a lower confidence count as not found. On fields of SWDE with one seed site, and rankers that saw
+# other verticals only, this loses 2.2 % of what is right and reports 43 % of the attributes that were taken off a
+# site; when sites teach each other, 1.8 % and 44 %. At 0.2 it is 3.8 % and 26 %, and 1.9 % and 25 % together.
+MIN_CONFIDENCE = 0.1
 # Findings above this confidence on unlabeled sites teach other sites, and this many sites teach an attribute at most:
 # the surest ones. More teachers make the mean evidence hardly better, and each costs time on every new site.
 MIN_TEACHING_CONFIDENCE, MAX_TEACHERS = 0.7, 10
@@ -48,14 +48,14 @@ FILE = "seed"
 
 
 @dataclass(frozen=True)
-class Lesson:
+class Vote:
     """What one unlabeled site teaches about an attribute, and how sure the finding is that it relies on."""
 
     model: AttributeModel
     confidence: float
 
 
-Lessons = Mapping[str, Lesson]
+Votes = Mapping[str, Vote]
 """What one unlabeled site teaches, by attribute."""
 
 
@@ -116,10 +116,10 @@ class SeedModel:
         if not examples:
             raise LabelError(f"no label of schema {schema.name!r} is found on the pages of its seed site")
         model = cls(_learn_attributes(examples), rankers)
-        return model.taught_by([model.learn_lessons(pages, schema) for pages in unlabeled])
+        return model.taught_by([model.learn_votes(pages, schema) for pages in unlabeled])
 
-    def find_together(self, sites: Sequence[Sequence[Page]], schema: Schema) -> list[list[Finding]]:
-        """Return the findings on each of several sites of a vertical, which all teach each other.
+    def teach_together(self, sites: Sequence[Sequence[Page]], schema: Schema) -> list[SeedModel]:
+        """Return a model for each of several sites of a vertical, which all teach each other.
 
         What is surely found on a site is evidence on all other sites, never on the site itself. This helps most
         with a single seed site, since new sites have more in common with each other than with one of them.
@@ -129,16 +129,12 @@ class SeedModel:
             schema: The attributes to find.
 
         Returns:
-            For each site, a finding for each attribute in the order of the schema.
+            For each site, this model and what the other sites taught.
         """
-        lessons = [self.learn_lessons(pages, schema) for pages in sites]
-        findings = []
-        for number, pages in enumerate(sites):
-            others = [lesson for other, lesson in enumerate(lessons) if other != number]
-            findings.append(find_on_site(self.taught_by(others), pages, schema))
-        return findings
+        votes = [self.learn_votes(pages, schema) for pages in sites]
+        return [self.taught_by([*votes[:number], *votes[number + 1 :]]) for number in range(len(sites))]
 
-    def learn_lessons(self, pages: Sequence[Page], schema: Schema) -> Lessons:
+    def learn_votes(self, pages: Sequence[Page], schema: Schema) -> Votes:
         """Return what a site that nobody labeled teaches: a model of each attribute that is surely found on it.
 
         Only the template with the surest findings teaches.
@@ -153,23 +149,24 @@ class SeedModel:
         if best is None:
             return {}
         _, site, found = best
-        lessons = {}
+        votes = {}
         for name, chosen in found.items():
             if chosen.confidence >= MIN_TEACHING_CONFIDENCE:
                 examples = presume_examples(site.fields, chosen.field)
-                lessons[name] = Lesson(learn_attribute([(site, examples)]), chosen.confidence)
-        return lessons
+                votes[name] = Vote(learn_attribute([(site, examples)]), chosen.confidence)
+        return votes
 
-    def taught_by(self, sites: Sequence[Lessons]) -> SeedModel:
-        """Return a model that unlabeled sites taught as well, each attribute by the surest of them."""
-        by_attribute: dict[str, list[Lesson]] = {}
-        for lessons in sites:
-            for name, lesson in lessons.items():
-                by_attribute.setdefault(name, []).append(lesson)
-        others = {}
+    def taught_by(self, sites: Sequence[Votes]) -> SeedModel:
+        """Return a model that more unlabeled sites taught, each attribute by the surest of them."""
+        by_attribute: dict[str, list[Vote]] = {}
+        for votes in sites:
+            for name, vote in votes.items():
+                by_attribute.setdefault(name, []).append(vote)
+        others = dict(self.others)
         for name, of_sites in by_attribute.items():
-            surest = sorted(of_sites, key=lambda lesson: -lesson.confidence)[:MAX_TEACHERS]
-            others[name] = [lesson.model for lesson in surest]
+            surest = sorted(of_sites, key=lambda vote: -vote.confidence)
+            models = [*others.get(name, ()), *(vote.model for vote in surest)]
+            others[name] = models[:MAX_TEACHERS]
         return replace(self, others=others)
 
     def find(self, pages: Sequence[Page], schema: Schema) -> list[Finding]:
@@ -194,12 +191,12 @@ class SeedModel:
         if attribute.many:
             rows = all_values(table, rows)
         places = table.nodes_with_pages(rows)
-        if self._strips_captions(name):
+        if self.strips_captions(name):
             texts = [site.fields.strip_caption(row, attribute.type) for row in rows.tolist()]
             places = [(page, node.with_text(text)) for (page, node), text in zip(places, texts, strict=True)]
         return Finding(name, confidence, places, table.page_share(rows), confidence >= MIN_CONFIDENCE)
 
-    def _strips_captions(self, name: str) -> bool:
+    def strips_captions(self, name: str) -> bool:
         """Return True if the labels of seed sites leave out captions.
 
         If no text of the attribute has a caption inside, the other attributes decide.

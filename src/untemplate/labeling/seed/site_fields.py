@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from functools import cached_property
 from hashlib import blake2b
+from itertools import pairwise
 from operator import attrgetter
 
 import numpy as np
@@ -25,7 +26,7 @@ from untemplate.labeling.nodes.fields import ANY_TEXT, kinds_of
 from untemplate.labeling.nodes.node_table import ELEMENT
 from untemplate.layout import VIEWPORT, EstimatedLayout, Layout
 from untemplate.page import Page
-from untemplate.page.arrays import Bools, Floats, Ints, count_distinct, group_rows
+from untemplate.page.arrays import Bools, Floats, Ints, Numbered, count_distinct, group_rows
 from untemplate.page.dom import split_name
 from untemplate.schema import Attribute, Schema, Type
 from untemplate.value_types import find_typed
@@ -59,8 +60,12 @@ PROFILE = (
     "left",
     "top",
     "spans nodes",
+    "repeated",
 )
 """How a field appears on its site, as numbers that can be compared between sites."""
+
+# Words that a text may have before or after another text of its page, and characters of texts that are compared.
+MAX_AFFIX_WORDS, MAX_EXTENDED_LENGTH = 3, 120
 
 # A field has a suffix if at least this share of its distinct values end with it.
 MIN_SUFFIX_SHARE = 0.9
@@ -148,6 +153,7 @@ class SiteFields:
             **self._value_profile(),
             "prefixed": self.fields.mean(self._worded[self.fields.prefix]),
             "suffixed": self._suffixed,
+            "repeated": self.fields.mean(self._repeated),
         }
         return np.column_stack([columns[name] for name in PROFILE]).astype(np.float32)
 
@@ -211,7 +217,52 @@ class SiteFields:
             "by slot": (fields.grouping == 0).astype(np.float32),
             "by slot and caption": (fields.grouping == 1).astype(np.float32),
             "by caption": (fields.grouping == 2).astype(np.float32),
+            "extended": self._extended,
         }
+
+    @property
+    def _repeated(self) -> Floats:
+        """Logarithm of the rows that each row's page has in the same slot after the same caption: items of a list."""
+        table = self.table
+        same = group_rows(table.page, table.slot, table.caption)
+        counts: Floats = np.log(np.bincount(same)).astype(np.float32)
+        return counts[same] if len(table) else counts
+
+    @cached_property
+    def _extended(self) -> Floats:
+        """The share of each field's rows that are another text of their page with the same words around it.
+
+        `Reviews of Chez Nous` and `Chez Nous Photos` are not what they contain.
+        """
+        fields, affix = self.fields, self._affixes()
+        members = np.flatnonzero(affix[fields.row] >= 0)
+        extended = np.zeros(len(fields), np.float32)
+        if not len(members):
+            return extended
+        same = group_rows(fields.field[members], affix[fields.row[members]])
+        np.maximum.at(extended, fields.field[members], np.bincount(same)[same].astype(np.float32))
+        return np.where(extended > 1, extended / np.maximum(1, fields.size), 0).astype(np.float32)
+
+    def _affixes(self) -> Ints:
+        """Return the number of the words that each row has beyond another text of its page; −1 if there are none."""
+        table = self.table
+        affixes = Numbered[str]()
+        splits: dict[int, list[tuple[str, int]]] = {}
+        column = np.full(len(table), -1, np.int32)
+        is_used = table.is_text & ~table.is_excluded & ~table.is_template
+        for start, stop in pairwise(table.starts.tolist()):
+            rows = start + np.flatnonzero(is_used[start:stop])
+            numbers = set(table.text[rows].tolist())
+            texts = {table.texts[number] for number in numbers}
+            by_text: dict[int, int] = {}
+            for number in numbers:
+                if number not in splits:
+                    splits[number] = [
+                        (rest, affixes[words]) for rest, words in _split_affixes(table.texts[number])
+                    ]
+                by_text[number] = next((affix for rest, affix in splits[number] if rest in texts), -1)
+            column[rows] = [by_text[number] for number in table.text[rows].tolist()]
+        return column
 
     @cached_property
     def _worded(self) -> Bools:
@@ -278,6 +329,18 @@ class SiteFields:
             is_used = self.table.drop_spans_around(shares > 0)
             self._typed[type] = np.where(is_used, shares, 0).astype(np.float32)
         return self._typed[type]
+
+
+def _split_affixes(text: str) -> Iterator[tuple[str, str]]:
+    """Yield a text without its first or last words, and these words.
+
+    >>> list(_split_affixes("Chez Nous"))
+    [('Nous', 'Chez …'), ('Chez', '… Nous')]
+    """
+    words = text.split(" ") if len(text) <= MAX_EXTENDED_LENGTH else []
+    for count in range(1, min(MAX_AFFIX_WORDS, len(words) - 1) + 1):
+        yield " ".join(words[count:]), f"{' '.join(words[:count])} …"
+        yield " ".join(words[:-count]), f"… {' '.join(words[-count:])}"
 
 
 def _have_suffix(values: Sequence[str]) -> bool:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Protocol
@@ -32,25 +33,29 @@ __all__ = [
     "NODE_FEATURES",
     "REGEX_FEATURES",
     "LabelerClassifier",
+    "LeafScores",
     "NodeCRF",
     "NodeClassifier",
     "WordSequence",
+    "captioned_words",
     "crf_node_features",
     "crf_word_features",
     "leaf_classes",
     "leaf_words",
     "learn_crf",
     "learn_node_crf",
-    "majority_class",
+    "mean_chances",
     "train_node_crf",
 ]
 
-# Words of a node that are classified; the majority of these decides.
+# Words of a node that are classified; their mean decides.
 MAX_WORDS = 200
 # The share of nodes without an attribute that the CRF learns from: with all of them it takes most nodes for noise.
 NOISE_SHARE = 0.1
 # The paper's σ = 5 with L1: CRFsuite weighs the sum of absolute weights by 1 / σ.
 C1 = 0.2
+# Leaves after a static one that it may be the caption of, and words of it that count.
+MAX_CAPTION_DISTANCE, MAX_CAPTION_WORDS = 4, 8
 # By then the classes do not change any more.
 MAX_ITERATIONS = 100
 
@@ -129,7 +134,18 @@ def leaf_words(site: SegmentedSite, leaf: int) -> WordSequence:
     """Return the words of a leaf, punctuation included, with the features of the leaf."""
     words = _first_words(site.texts[site.text[leaf]])
     node = crf_node_features(words, _first_words(site.titles[site.page[leaf]]))
-    return [(word, node) for word in words]
+    return tuple((word, node) for word in words)
+
+
+def captioned_words(site: SegmentedSite, leaf: int) -> WordSequence:
+    """Return the words of a leaf with the features of the leaf and the words of the static text shortly before it."""
+    caption, distance = site.captions[leaf]
+    if distance > MAX_CAPTION_DISTANCE:
+        return leaf_words(site, leaf)
+    kind = "caption" if distance == 1 else "near"
+    bare = filter(None, map(_bare_word, caption.split()[:MAX_CAPTION_WORDS]))
+    added = tuple(f"{kind} {word}" for word in bare)
+    return tuple((word, (*node, *added)) for word, node in leaf_words(site, leaf))
 
 
 def _first_words(text: str) -> list[str]:
@@ -161,30 +177,28 @@ class CRF:
         total: Floats = self.weights[numbers].sum(axis=0, dtype=np.float32)
         return total
 
-    def tag(self, sequences: Sequence[WordSequence]) -> list[Ints]:
-        """Return the most likely classes of the words of each sequence, as numbers of `labels`.
+    def marginals(self, sequences: Sequence[WordSequence]) -> list[Floats]:
+        """Return the probability of each class for the words of each sequence: a row a word, a column a label.
 
-        This is Viterbi's algorithm on all sequences at once, the longest first.
+        This is the forward-backward algorithm on all sequences at once, the longest first.
         """
         scores, lengths = self._score_words(sequences)
         order = np.argsort(-lengths, kind="stable")
-        starts = np.concatenate([[0], np.cumsum(lengths)])[order]
-        lengths = lengths[order]
-        best = np.zeros((len(order), len(self.labels)), np.float32)
-        backward: list[Ints] = []
-        for at, active in _steps(lengths):
-            word_scores = scores[starts[:active] + at]
-            if at == 0:
-                best[:active] = word_scores
-                continue
-            ways = best[:active, :, None] + self.transitions[None]
-            backward.append(ways.argmax(axis=1).astype(np.int32))
-            best[:active] = ways.max(axis=1) + word_scores
-        paths = _trace_back(lengths, best.argmax(axis=1).astype(np.int32), backward)
-        tagged: list[Ints] = [np.zeros(0, np.int32)] * len(order)
-        for path, number in zip(paths, order.tolist(), strict=True):
-            tagged[number] = path
-        return tagged
+        bounds = np.concatenate([[0], np.cumsum(lengths)])
+        starts, lengths = bounds[order], lengths[order]
+        forward, backward = scores.copy(), np.zeros_like(scores)
+        steps = list(_steps(lengths))
+        for at, active in steps[1:]:
+            words = starts[:active] + at
+            ways = forward[words - 1][:, :, None] + self.transitions[None]
+            forward[words] += np.logaddexp.reduce(ways, axis=1)
+        for at, active in reversed(steps[1:]):
+            words = starts[:active] + at
+            ways = (scores[words] + backward[words])[:, None, :] + self.transitions[None]
+            backward[words - 1] = np.logaddexp.reduce(ways, axis=2)
+        both = forward + backward
+        chances: Floats = np.exp(both - np.logaddexp.reduce(both, axis=1, keepdims=True))
+        return [chances[start:stop] for start, stop in pairwise(bounds.tolist())]
 
     def _score_words(self, sequences: Sequence[WordSequence]) -> tuple[Floats, Ints]:
         """Return the score of each class for each word of all sequences, and the number of words of each sequence."""
@@ -199,18 +213,6 @@ class CRF:
             return np.zeros((0, len(self.labels)), np.float32), lengths
         numbers = np.array(pairs, np.int32)
         return word_scores[numbers[:, 0]] + node_scores[numbers[:, 1]], lengths
-
-
-def _trace_back(lengths: Ints, last: Ints, backward: Sequence[Ints]) -> list[Ints]:
-    """Return the best path of each sequence, given the best last class and the best way back from each class."""
-    paths = [np.zeros(length, np.int32) for length in lengths.tolist()]
-    current = last
-    for at, active in reversed(list(_steps(lengths))):
-        for number in range(active):
-            paths[number][at] = current[number]
-        if at:
-            current[:active] = backward[at - 1][np.arange(active), current[:active]]
-    return paths
 
 
 def _steps(lengths: Ints) -> Iterator[tuple[int, int]]:
@@ -273,40 +275,81 @@ def _read_weights(info: Any, features: Sequence[str], labels: Sequence[str]) -> 
     return CRF(tuple(labels), tuple(features[feature] for feature in used), weights, transitions)
 
 
+@dataclass(frozen=True)
+class LeafScores:
+    """How a classifier judges the leaves of a site.
+
+    Attributes:
+        names: The classes: attributes, and noise.
+        chances: The probability of each class (column) for each leaf (row).
+    """
+
+    names: tuple[str, ...]
+    chances: Floats
+
+    @classmethod
+    def of_labels(cls, labels: Sequence[str], confidence: Sequence[float] | None = None) -> LeafScores:
+        """Return scores that agree with labels; where these are not sure, the leaf may be noise."""
+        names = tuple(dict.fromkeys([NOISE, *labels]))
+        chances = np.zeros((len(labels), len(names)), np.float32)
+        sure = np.ones(len(labels), np.float32) if confidence is None else np.array(confidence, np.float32)
+        chances[:, 0] = 1 - sure
+        chances[np.arange(len(labels)), [names.index(label) for label in labels]] += sure
+        return cls(names, chances)
+
+    @property
+    def labels(self) -> list[str]:
+        """The most likely class of each leaf."""
+        return [self.names[number] for number in self.chances.argmax(axis=1).tolist()]
+
+
 class NodeClassifier(Protocol):
     """Anything that classifies leaves; site knowledge corrects it, whatever it is."""
 
-    def classify(self, site: SegmentedSite) -> list[str]:
-        """Return the attribute of each leaf, or noise."""
+    def classify(self, site: SegmentedSite) -> LeafScores:
+        """Return how likely each leaf contains each attribute."""
         ...
 
 
 @dataclass(frozen=True)
 class NodeCRF:
-    """The paper's classifier: a CRF classifies the words of each node separately; the majority decides.
+    """The paper's classifier: a CRF classifies the words of each node separately; the mean of the words counts.
 
     Attributes:
         crf: Classifies words.
         taught: How many sites taught each attribute.
+        stripped: Of each attribute, how many labels left out a caption inside of the node's text, minus how many
+            included it.
     """
 
     crf: CRF
     taught: Mapping[str, int] = field(default_factory=dict)
+    stripped: Mapping[str, int] = field(default_factory=dict)
 
-    def classify(self, site: SegmentedSite) -> list[str]:
-        leaves = np.flatnonzero(~site.is_static).tolist()
+    def classify(self, site: SegmentedSite) -> LeafScores:
+        leaves = np.flatnonzero(~site.is_static)
         sequences = Numbered[WordSequence]()
-        numbers = [sequences[tuple(leaf_words(site, leaf))] for leaf in leaves]
-        classes = [majority_class(self.crf, tagged) for tagged in self.crf.tag(list(sequences))]
-        all_classes = [NOISE] * len(site)
-        for leaf, number in zip(leaves, numbers, strict=True):
-            all_classes[leaf] = classes[number]
-        return all_classes
+        numbers = [sequences[captioned_words(site, leaf)] for leaf in leaves.tolist()]
+        distinct = mean_chances(self.crf, self.crf.marginals(list(sequences)))
+        chances = np.repeat(noise_only(self.crf), len(site), axis=0)
+        if numbers:
+            chances[leaves] = distinct[numbers]
+        return LeafScores(self.crf.labels, chances)
+
+    def strips_captions(self, name: str) -> bool:
+        """Return True if most labels of training sites leave out captions; all attributes decide for a new one."""
+        return (self.stripped.get(name, 0) or sum(self.stripped.values())) > 0
 
 
-def majority_class(crf: CRF, tagged: Ints) -> str:
-    """Return the class of most words; of equal ones the first."""
-    return crf.labels[Counter(tagged.tolist()).most_common(1)[0][0]] if len(tagged) else NOISE
+def mean_chances(crf: CRF, marginals: Sequence[Floats]) -> Floats:
+    """Return the mean of the words' marginals for each sequence; a sequence without words is noise."""
+    means = [words.mean(axis=0, keepdims=True) if len(words) else noise_only(crf) for words in marginals]
+    return np.concatenate(means) if means else np.zeros((0, len(crf.labels)), np.float32)
+
+
+def noise_only(crf: CRF) -> Floats:
+    """Return one row of chances that says noise."""
+    return np.array([[label == NOISE for label in crf.labels]], np.float32)
 
 
 @dataclass(frozen=True)
@@ -315,22 +358,30 @@ class LabelerClassifier:
 
     labeler: Labeler
 
-    def classify(self, site: SegmentedSite) -> list[str]:
+    def classify(self, site: SegmentedSite) -> LeafScores:
         table = site.table
         page_numbers = {page.id: number for number, page in enumerate(table.pages)}
-        classes = np.full(len(table), NOISE, object)
+        classes, confidence = np.full(len(table), NOISE, object), np.ones(len(table), np.float32)
         for label in self.labeler.label(table.pages):
             if label.xpath is None:
                 continue
             page = page_numbers[label.page]
             for row in pinned_rows(table, range(table.starts[page], table.starts[page + 1]), label.xpath):
-                classes[table.rows_inside(row)] = label.attribute
-        classes_of_leaves: list[str] = np.where(site.is_static, NOISE, classes[site.row]).tolist()
-        return classes_of_leaves
+                inside = table.rows_inside(row)
+                classes[inside], confidence[inside] = label.attribute, label.confidence
+        names: list[str] = np.where(site.is_static, NOISE, classes[site.row]).tolist()
+        return LeafScores.of_labels(names, confidence[site.row].tolist())
 
 
-def train_node_crf(sites: Sequence[tuple[Sequence[Page], Sequence[Label]]], schema: Schema) -> NodeCRF:
+def train_node_crf(
+    sites: Sequence[tuple[Sequence[Page], Sequence[Label]]], schema: Schema, captions: bool = True
+) -> NodeCRF:
     """Learn a node classifier from the pages and labels of seed sites.
+
+    Args:
+        sites: The pages and labels of each site.
+        schema: The attributes.
+        captions: Whether the static text before a node counts; in the paper it does not.
 
     Raises:
         LabelError: No label is found on the pages.
@@ -339,29 +390,44 @@ def train_node_crf(sites: Sequence[tuple[Sequence[Page], Sequence[Label]]], sche
     examples = [(site, leaf_classes(site, labels, schema)) for site, labels in segmented]
     if not any(any(classes) for _, classes in examples):
         raise LabelError(f"no label of schema {schema.name!r} is found on the pages of its seed site")
-    return learn_node_crf(examples)
+    stripped: Counter[str] = Counter()
+    for site, labels in segmented:
+        for name, rows in _locate_all(site, labels, schema).items():
+            stripped[name] += rows.stripped - rows.unstripped
+    return replace(learn_node_crf(examples, captions), stripped=dict(stripped))
 
 
-def learn_node_crf(sites: Sequence[tuple[SegmentedSite, Sequence[str | None]]]) -> NodeCRF:
-    """Learn a node classifier from sites and the classes of their leaves; leaves of class None are ignored."""
-    random = np.random.default_rng(0)
+def learn_node_crf(
+    sites: Sequence[tuple[SegmentedSite, Sequence[str | None]]], captions: bool = True
+) -> NodeCRF:
+    """Learn a node classifier from sites and the classes of their leaves; leaves of class None are ignored.
+
+    With captions, each leaf is learned twice: without the static text before it, and with it. Otherwise the CRF would
+    rely on the captions of the training sites, and recognize no value after another one.
+    """
     sequences: list[tuple[WordSequence, list[str]]] = []
     taught: Counter[str] = Counter()
-    for site, classes in sites:
-        sequences += _labeled_words(site, classes, random)
+    for describe in (leaf_words, captioned_words) if captions else (leaf_words,):
+        random = np.random.default_rng(0)
+        for site, classes in sites:
+            sequences += _labeled_words(site, classes, random, describe)
+    for _, classes in sites:
         taught.update(list(dict.fromkeys(filter(None, classes))))
     return NodeCRF(learn_crf(sequences), taught)
 
 
 def _labeled_words(
-    site: SegmentedSite, classes: Sequence[str | None], random: np.random.Generator
+    site: SegmentedSite,
+    classes: Sequence[str | None],
+    random: np.random.Generator,
+    describe: Callable[[SegmentedSite, int], WordSequence],
 ) -> Iterator[tuple[WordSequence, list[str]]]:
     """Yield the words of each leaf that has a class, with that class for each word; of noise only a random share."""
     for leaf, name in enumerate(classes):
         if name is None or site.is_static[leaf]:
             continue
         if name != NOISE or random.random() < NOISE_SHARE:
-            words = leaf_words(site, leaf)
+            words = describe(site, leaf)
             yield words, [name] * len(words)
 
 
@@ -370,11 +436,7 @@ def leaf_classes(site: SegmentedSite, labels: Sequence[Label], schema: Schema) -
 
     A value may span several leaves. A leaf is noise if the labels say so for every attribute that they know.
     """
-    table, fields = site.table, Fields(site.table)
-    examples: dict[str, Examples] = {}
-    for name, attribute in schema.attributes.items():
-        if rows := locate_examples(fields, labels, attribute):
-            examples[name] = rows
+    table, examples = site.table, _locate_all(site, labels, schema)
     classes = np.full(len(table), None, object)
     if examples:
         classes[np.all([rows.negative for rows in examples.values()], axis=0)] = NOISE
@@ -383,3 +445,13 @@ def leaf_classes(site: SegmentedSite, labels: Sequence[Label], schema: Schema) -
             classes[table.rows_inside(row)] = name
     classes_of_leaves: list[str | None] = classes[site.row].tolist()
     return classes_of_leaves
+
+
+def _locate_all(site: SegmentedSite, labels: Sequence[Label], schema: Schema) -> dict[str, Examples]:
+    """Return the examples of each attribute that has any."""
+    fields = Fields(site.table)
+    examples: dict[str, Examples] = {}
+    for name, attribute in schema.attributes.items():
+        if rows := locate_examples(fields, labels, attribute):
+            examples[name] = rows
+    return examples

@@ -128,6 +128,16 @@ class SegmentedSite:
         """The title of each page."""
         return [page.title for page in self.table.pages]
 
+    @cached_property
+    def captions(self) -> list[tuple[str, int]]:
+        """Of each leaf, the static text before it on its page and the number of leaves from there to the leaf."""
+        captions = [("", 0)] * len(self)
+        for segment in self.segments:
+            caption = self.ids[segment.id].text if segment.id >= 0 else ""
+            for distance, leaf in enumerate(segment.leaves, 1):
+                captions[leaf] = (caption, distance)
+        return captions
+
 
 def _static_rows(table: NodeTable, alpha: float) -> Bools:
     """Return True for rows whose `NodeId` appears on enough pages: one pass over a hash table."""
@@ -144,24 +154,28 @@ def _static_rows(table: NodeTable, alpha: float) -> Bools:
 
 
 def _static_captions(table: NodeTable, static: Bools, alpha: float) -> dict[int, str]:
-    """Map rows to the longest caption they begin with that rows of the same path begin with on enough pages."""
+    """Map rows to the longest caption they begin with that is static.
+
+    As with nodes, the first, second … row of a path on a page that begins with a caption has to do so on enough
+    pages: a second `Tel:` on a few pages is no static text.
+    """
     captions: dict[int, list[str]] = {}
-    pages: dict[tuple[int, str], set[int]] = {}
-    rows = np.flatnonzero(table.is_text & ~static & ~table.is_excluded).tolist()
-    for row in rows:
-        text = int(table.text[row])
+    pages: Counter[tuple[int, str, int]] = Counter()
+    seen: Counter[tuple[int, int, str]] = Counter()
+    ids: dict[int, list[tuple[int, str, int]]] = {}
+    for row in np.flatnonzero(table.is_text & ~static & ~table.is_excluded).tolist():
+        text, path, page = int(table.text[row]), int(table.path[row]), int(table.page[row])
         if text not in captions:
             captions[text] = _possible_captions(table.texts[text])
-        for caption in captions[text]:
-            pages.setdefault((int(table.path[row]), caption), set()).add(int(table.page[row]))
+        ids[row] = [(path, caption, seen[page, path, caption]) for caption in captions[text]]
+        seen.update((page, path, caption) for caption in captions[text])
+        pages.update(ids[row])
     min_pages = min_static_pages(len(table.pages), alpha)
-    static_captions = {key for key, on_pages in pages.items() if len(on_pages) >= min_pages}
     longest = {}
-    for row in rows:
-        path = int(table.path[row])
-        for caption in captions[int(table.text[row])]:
-            if (path, caption) in static_captions:
-                longest[row] = caption
+    for row, row_ids in ids.items():
+        for id in row_ids:
+            if pages[id] >= min_pages:
+                longest[row] = id[1]
     return longest
 
 

@@ -1,63 +1,50 @@
-"""Site knowledge and the models of the method "segments": correct labels by what the pages of a site share.
+"""Site knowledge: correct labels by what the pages of a site share.
 
 Select_Segment: each attribute of a site is in segments with one id, near the segments of the other attributes.
 Correct_Labels: segments with the same id are aligned, and each node gets the label of most nodes aligned with it.
 
-Departures from the paper: we search the best selection by branch and bound instead of the paper's heuristic, and
-attributes that the schema calls `many` may have values that are not contiguous. `segmenting` names others.
+Departures from the paper: ids compete by their expected support instead of the paper's β; the best selection is
+searched by branch and bound instead of by its heuristic; attributes that the schema calls `many` may have values that
+are not contiguous. `segmenting` names others.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from untemplate.labeling.label import Finding, Label, labels_of
-from untemplate.labeling.methods import LabeledSite, StrictFile, read_model, write_model
-from untemplate.labeling.seed.seed_model import SeedModel
-from untemplate.labeling.segments.node_crf import (
-    CRF,
-    LabelerClassifier,
-    NodeClassifier,
-    NodeCRF,
-    train_node_crf,
-)
+from untemplate.labeling.segments.node_crf import LeafScores
 from untemplate.labeling.segments.segmenting import NOISE, SegmentedSite
-from untemplate.labeling.site_templates import find_on_site
-from untemplate.page import Page
-from untemplate.page.arrays import Doubles, Ints, Numbered
-from untemplate.schema import Schema
+from untemplate.page.arrays import Doubles, Floats, Ints, Numbered
 
 __all__ = [
-    "BETA",
-    "CorrectedSeedModel",
     "Distance",
-    "SegmentsModel",
+    "RefinedLabels",
     "align_segments",
     "average_distance",
     "correct_labels",
     "correct_selected",
-    "find_by_segments",
-    "find_site_candidates",
-    "frequent_attributes",
-    "keep_selected",
-    "make_findings",
-    "many_valued",
+    "expected_support",
     "refine_labels",
     "segments_apart",
     "select_best",
     "select_nearest",
+    "supported_candidates",
     "total_distance",
 ]
 
-# An attribute may be in segments with an id if it is in more than this share of them: the paper's β.
-BETA = 0.5
+# An attribute is searched if it is expected on this share of the pages, in segments of the id with most support.
+MIN_SUPPORT = 0.05
+# Ids with less support than this share of the best one's are no candidates. The best of 0.7 to 1 on any three of four
+# verticals of SWDE, with a MIN_SUPPORT of 0.05, 0.1 or 0.2.
+MIN_SHARE_OF_BEST = 0.9
+# A leaf with a smaller chance gets no label by itself.
+MIN_LEAF_CHANCE = 0.02
 # Choices that the search for the best selection tries at most; then it returns the best so far.
 MAX_CHOICES = 20_000
 # Longer segments keep their labels: alignment takes quadratic time and memory.
@@ -73,47 +60,76 @@ SegmentNodes = tuple[tuple[str, Hashable], ...]
 """The nodes of a segment, each its label and its path."""
 
 
+@dataclass(frozen=True)
+class RefinedLabels:
+    """The labels of all leaves after correction.
+
+    Attributes:
+        labels: The attribute of each leaf, or noise.
+        confidence: Of each attribute that is found, the share of the pages that are expected to have it where it was
+            found, by the chances of the classifier.
+    """
+
+    labels: list[str]
+    confidence: Mapping[str, float]
+
+
 def refine_labels(
-    site: SegmentedSite, labels: Sequence[str], many: frozenset[str] = frozenset()
-) -> list[str]:
+    site: SegmentedSite, scores: LeafScores, many: frozenset[str] = frozenset()
+) -> RefinedLabels:
     """Return the labels of all leaves, corrected by site knowledge.
 
     Args:
         site: The pages of one site.
-        labels: The attribute of each leaf, or noise, as a node classifier judges.
+        scores: How a node classifier judges the leaves.
         many: Attributes that may have several values on a page.
     """
-    selected = select_best(find_site_candidates(site, labels), segments_apart(site))
-    return correct_selected(site, keep_selected(site, labels, selected), selected, many)
+    scores = _silence_captions(site, scores)
+    support = expected_support(site, scores)
+    selected = select_best(supported_candidates(support), segments_apart(site))
+    labels = correct_selected(site, _label_segments(site, scores, selected, many), selected, many)
+    return RefinedLabels(labels, {name: support[name][id] for name, id in selected.items()})
 
 
-def find_site_candidates(site: SegmentedSite, labels: Sequence[str]) -> dict[int, frozenset[str]]:
-    """Return the attributes that may be in the segments of each id, given the labels of all leaves."""
-    segments = [
-        (segment.id, {labels[leaf] for leaf in segment.leaves} - {NOISE}) for segment in site.segments
-    ]
-    return frequent_attributes(segments)
+def _silence_captions(site: SegmentedSite, scores: LeafScores) -> LeafScores:
+    """Return the scores without chances for static text, text that ends with a colon, and mere punctuation."""
+    is_value = np.array([_may_be_value(text) for text in site.texts], np.bool_)
+    allowed = ~site.is_static & is_value[site.text] if len(site) else site.is_static
+    return replace(scores, chances=np.where(allowed[:, None], scores.chances, 0).astype(np.float32))
 
 
-def frequent_attributes(
-    segments: Iterable[tuple[int, Collection[str]]], beta: float = BETA
-) -> dict[int, frozenset[str]]:
-    """Return for each id the attributes in more than a share `beta` of its segments.
-
-    Args:
-        segments: Each segment as its id and its attributes.
-        beta: The share.
-    """
-    support: Counter[int] = Counter()
-    counts: dict[int, Counter[str]] = {}
-    for id, names in segments:
-        support[id] += 1
-        counts.setdefault(id, Counter()).update(set(names))
-    return {id: _more_than(name_counts, beta * support[id]) for id, name_counts in counts.items()}
+def _may_be_value(text: str) -> bool:
+    return not text.endswith(":") and any(map(str.isalnum, text))
 
 
-def _more_than(counts: Counter[str], limit: float) -> frozenset[str]:
-    return frozenset(name for name, count in counts.items() if count > limit)
+Support = Mapping[str, Mapping[int, float]]
+"""Of each attribute, the share of the pages that are expected to have it in their segment of each id."""
+
+
+def expected_support(site: SegmentedSite, scores: LeafScores) -> Support:
+    """Return the support of all ids: a segment counts with the chance of its most likely leaf."""
+    sums: dict[int, Floats] = {}
+    for segment in site.segments:
+        if segment.leaves:
+            chances = scores.chances[segment.leaves.start : segment.leaves.stop].max(axis=0)
+            sums[segment.id] = sums[segment.id] + chances if segment.id in sums else chances
+    pages = max(1, len(site.table.pages))
+    support: dict[str, dict[int, float]] = {}
+    for number, name in enumerate(scores.names):
+        if name != NOISE:
+            support[name] = {id: float(chances[number]) / pages for id, chances in sums.items()}
+    return support
+
+
+def supported_candidates(support: Support) -> dict[int, frozenset[str]]:
+    """Return the attributes that may be in the segments of each id: those with nearly the most support there."""
+    candidates: dict[int, set[str]] = {}
+    for name, ids in support.items():
+        most = max(ids.values(), default=0.0)
+        for id, share in ids.items():
+            if most >= MIN_SUPPORT and share >= MIN_SHARE_OF_BEST * most:
+                candidates.setdefault(id, set()).add(name)
+    return {id: frozenset(names) for id, names in candidates.items()}
 
 
 def select_nearest(candidates: Candidates, distance: Distance) -> dict[str, int]:
@@ -217,14 +233,45 @@ def average_distance(pages: Sequence[Mapping[int, object]], between: Callable[..
     return distance
 
 
-def keep_selected(site: SegmentedSite, labels: Sequence[str], selected: Mapping[str, int]) -> list[str]:
-    """Return the labels inside the selected segments of their attributes; all others become noise."""
-    kept = [*labels]
+def _label_segments(
+    site: SegmentedSite, scores: LeafScores, selected: Mapping[str, int], many: frozenset[str]
+) -> list[str]:
+    """Label the most likely leaf of each selected segment, and other leaves that are most likely the attribute.
+
+    The others have to adjoin it, such as the second line of an address, unless the attribute may have many values.
+    """
+    labels, likely = [NOISE] * len(site), scores.labels
+    attributes: dict[int, list[str]] = {}
+    # The attribute with the highest chances comes last, so that it wins if two choose the same leaf.
+    for name in sorted(selected, key=lambda name: float(_column(scores, name).sum())):
+        attributes.setdefault(selected[name], []).append(name)
     for segment in site.segments:
-        for leaf in segment.leaves:
-            if selected.get(labels[leaf]) != segment.id:
-                kept[leaf] = NOISE
-    return kept
+        for name in attributes.get(segment.id, ()):
+            for leaf in _leaves_of(segment.leaves, _column(scores, name), likely, name, name in many):
+                labels[leaf] = name
+    return labels
+
+
+def _column(scores: LeafScores, name: str) -> Floats:
+    chances: Floats = scores.chances[:, scores.names.index(name)]
+    return chances
+
+
+def _leaves_of(leaves: range, chances: Floats, likely: Sequence[str], name: str, many: bool) -> list[int]:
+    """Return the leaves of a segment that get an attribute."""
+    if not leaves:
+        return []
+    best = leaves.start + int(chances[leaves.start : leaves.stop].argmax())
+    if chances[best] < MIN_LEAF_CHANCE:
+        return []
+    if many:
+        return sorted({best, *(leaf for leaf in leaves if likely[leaf] == name and chances[leaf] > 0)})
+    first = last = best
+    while first - 1 in leaves and likely[first - 1] == name and chances[first - 1] > 0:
+        first -= 1
+    while last + 1 in leaves and likely[last + 1] == name and chances[last + 1] > 0:
+        last += 1
+    return list(range(first, last + 1))
 
 
 def correct_selected(
@@ -353,140 +400,3 @@ def _trace_alignment(
             left = np.where(matched | inserted, left - 1, left)
             active = inserted
     return partners
-
-
-# Who says so, in labels.
-SOURCE = "segments"
-
-# An attribute counts as not found if the classifier itself gave it to a smaller share of its nodes.
-MIN_CONFIDENCE = 0.5
-
-FILE = "segments"
-
-
-@dataclass(frozen=True)
-class SegmentsModel:
-    """A node classifier that labeled sites taught; site knowledge corrects its labels."""
-
-    nodes: NodeCRF
-
-    @property
-    def taught(self) -> Mapping[str, int]:
-        """How many sites taught each attribute."""
-        return self.nodes.taught
-
-    @classmethod
-    def train(
-        cls, sites: Sequence[LabeledSite], schema: Schema, unlabeled: Sequence[Sequence[Page]] = ()
-    ) -> SegmentsModel:
-        """Learn from labeled sites; unlabeled sites are ignored."""
-        return cls(train_node_crf(sites, schema))
-
-    def find(self, pages: Sequence[Page], schema: Schema) -> list[Finding]:
-        """Return where the attributes are on pages of one template."""
-        return find_by_segments(pages, self.nodes, schema)
-
-    def save(self, folder: Path) -> None:
-        """Write `segments.json` and `segments.npz`."""
-        crf = self.nodes.crf
-        content = {"labels": crf.labels, "features": crf.features, "taught": dict(self.nodes.taught)}
-        write_model(folder, FILE, content, {"weights": crf.weights, "transitions": crf.transitions})
-
-    @classmethod
-    def load(cls, folder: Path) -> SegmentsModel:
-        """Read what `save` wrote."""
-        file, arrays = read_model(folder, FILE, _SegmentsFile)
-        width = len(file.labels)
-        weights = arrays.get("weights", np.float32, (len(file.features), width))
-        transitions = arrays.get("transitions", np.float32, (width, width))
-        return cls(NodeCRF(CRF(file.labels, file.features, weights, transitions), file.taught))
-
-
-class _SegmentsFile(StrictFile):
-    labels: tuple[str, ...]
-    features: tuple[str, ...]
-    taught: dict[str, int]
-
-
-@dataclass(frozen=True)
-class CorrectedSeedModel:
-    """The method "seed" as node classifier: site knowledge corrects what it labels."""
-
-    seed: SeedModel
-
-    @property
-    def taught(self) -> Mapping[str, int]:
-        """How many sites taught each attribute."""
-        return self.seed.taught
-
-    @classmethod
-    def train(
-        cls, sites: Sequence[LabeledSite], schema: Schema, unlabeled: Sequence[Sequence[Page]] = ()
-    ) -> CorrectedSeedModel:
-        """Learn as the method "seed" does."""
-        return cls(SeedModel.train(sites, schema, unlabeled))
-
-    def find(self, pages: Sequence[Page], schema: Schema) -> list[Finding]:
-        """Return where the attributes are on pages of one template."""
-        return find_by_segments(pages, LabelerClassifier(_SeedLabeler(self.seed, schema)), schema)
-
-    def save(self, folder: Path) -> None:
-        """Write the files of the method "seed"."""
-        self.seed.save(folder)
-
-    @classmethod
-    def load(cls, folder: Path) -> CorrectedSeedModel:
-        """Read the files of the method "seed"."""
-        return cls(SeedModel.load(folder))
-
-
-@dataclass(frozen=True)
-class _SeedLabeler:
-    """The method "seed" as a labeler of whole sites."""
-
-    seed: SeedModel
-    schema: Schema
-
-    def label(self, pages: Sequence[Page]) -> list[Label]:
-        return labels_of(find_on_site(self.seed, pages, self.schema))
-
-
-def find_by_segments(pages: Iterable[Page], classifier: NodeClassifier, schema: Schema) -> list[Finding]:
-    """Return where the attributes are on pages of one site: a node classifier, corrected by site knowledge."""
-    site = SegmentedSite(pages)
-    classified = classifier.classify(site)
-    refined = refine_labels(site, classified, many_valued(schema))
-    return make_findings(site, schema, classified, refined)
-
-
-def many_valued(schema: Schema) -> frozenset[str]:
-    """Return the names of the attributes that may have several values."""
-    return frozenset(name for name, attribute in schema.attributes.items() if attribute.many)
-
-
-def make_findings(
-    site: SegmentedSite, schema: Schema, classified: Sequence[str], refined: Sequence[str]
-) -> list[Finding]:
-    """Return a finding for each attribute of the schema.
-
-    Args:
-        site: The pages.
-        schema: The attributes.
-        classified: The attribute of each leaf as the node classifier judged. Where it agrees, the finding is surer.
-        refined: The attribute of each leaf after correction.
-    """
-    return [_make_finding(site, schema, name, classified, refined) for name in schema.attributes]
-
-
-def _make_finding(
-    site: SegmentedSite, schema: Schema, name: str, classified: Sequence[str], refined: Sequence[str]
-) -> Finding:
-    leaves = [leaf for leaf, label in enumerate(refined) if label == name]
-    confidence = sum(classified[leaf] == name for leaf in leaves) / max(1, len(leaves))
-    rows = list(dict.fromkeys(site.row[leaves].tolist()))
-    if not schema.attributes[name].many:
-        rows = site.table.join_spans(rows)
-    places = [(site.table.pages[site.table.page[row]], site.table.nodes[row]) for row in rows]
-    coverage = len(np.unique(site.page[leaves])) / max(1, len(site.table.pages))
-    is_found = bool(leaves) and confidence >= MIN_CONFIDENCE
-    return Finding(name, confidence, places, coverage, is_found, SOURCE)

@@ -16,7 +16,6 @@ from untemplate.page import Page
 from untemplate.rules import Rule
 from untemplate.rules.applying import Match
 from untemplate.rules.in_words import explain_rule
-from untemplate.web.alike_places import LabeledPlace, propose_clicks
 from untemplate.web.api.common import (
     ERROR_RESPONSES,
     NameParam,
@@ -40,6 +39,7 @@ from untemplate.web.embedded_panel import (
     numbers_of_match,
     select_shown,
 )
+from untemplate.web.item_proposals import LabeledPlace, propose_clicks
 from untemplate.web.page_labels import (
     Click,
     LabelChange,

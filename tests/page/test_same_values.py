@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from untemplate.page.sameness import find_quantities, folded_words, meanings, same_value, same_values
+from untemplate.page.same_values import find_quantities, folded_words, meanings, same_value, same_values
 from untemplate.schema import Type
 
 

@@ -11,7 +11,7 @@ from untemplate.catalog import Catalog
 from untemplate.extraction import Rules
 from untemplate.page import Page
 from untemplate.schema import Schema
-from untemplate.web.assets import FolderAssets, NoAssets, WarcAssets, find_assets
+from untemplate.sources.assets import FolderAssets, NoAssets, WarcAssets, find_assets, find_saved_files
 from untemplate.web.server import make_frame_app
 from untemplate.web.workspace import Workspace
 
@@ -148,3 +148,13 @@ def test_the_frame_serves_them_and_nothing_else(folder: Path, tmp_path: Path) ->
             == 400
         )
         workspace.jobs.close()
+
+
+def test_saved_files_are_beside_a_page_or_in_its_folder(folder: Path) -> None:
+    in_folder = Page("", b"", "a/page.html")
+    assert (
+        find_saved_files(str(folder)).key(in_folder, None, "page_files/style.css") == "a/page_files/style.css"
+    )
+    beside = find_saved_files(str(folder / "a" / "page.html"))
+    assert beside.key(Page("", b"", "page.html"), None, "page_files/style.css") == "page_files/style.css"
+    assert isinstance(find_saved_files(str(folder / "notes.txt")), NoAssets)

@@ -13,18 +13,34 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
+from lxml import etree
+
 from untemplate.errors import PageError
 from untemplate.page import Page
+from untemplate.sources.html_sniffing import has_html_suffix
 from untemplate.sources.stream import open_stream
 from untemplate.sources.warc import WarcRecord, decode_record_body, parse_http_headers, read_responses
 
-__all__ = ["Asset", "Assets", "FolderAssets", "NoAssets", "WarcAssets", "find_assets"]
+__all__ = [
+    "NO_ASSETS",
+    "Asset",
+    "Assets",
+    "FolderAssets",
+    "NoAssets",
+    "WarcAssets",
+    "find_assets",
+    "find_saved_files",
+    "page_styles",
+]
 
 MAX_BYTES = 8 << 20
 """Bytes of an asset; bigger files are not shown."""
 
 MAX_TOTAL_BYTES = 256 << 20
 """Bytes of an archive's assets that are kept in memory. The first ones are kept: assets follow their page."""
+
+MAX_STYLES = 1 << 20
+"""Characters of a page's style sheets that are read."""
 
 _SHOWN_TYPES = (
     "image/",
@@ -69,12 +85,50 @@ def find_assets(source: str | None) -> Assets:
     return WarcAssets(path) if _is_warc(path) else NoAssets()
 
 
+def find_saved_files(source: str) -> Assets:
+    """Return the files beside the pages of a folder, or beside a single page; other sources have none."""
+    path = Path(source)
+    if path.is_dir():
+        return FolderAssets(path)
+    return FolderAssets(path.parent) if path.is_file() and has_html_suffix(path.name) else NO_ASSETS
+
+
 def _is_warc(path: Path) -> bool:
     """Return True if a file, compressed or not, starts like a WARC archive."""
     if not path.is_file():
         return False
     with open_stream(path) as stream:
         return stream.read(5) == b"WARC/"
+
+
+def page_styles(page: Page, assets: Assets) -> Iterator[tuple[etree._Element, str]]:
+    """Yield the style sheets of a page in its order: the `style` or `link` element of each, and its text.
+
+    Those in `noscript` are for browsers without scripts: they often hide what a script would fill.
+
+    Args:
+        page: The page.
+        assets: Where linked style sheets are, if they came with the pages. No other is loaded.
+    """
+    left = MAX_STYLES
+    for element in page.tree.iter("style", "link"):
+        css = _linked_styles(page, element, assets) if element.tag == "link" else element.text or ""
+        is_for_people = next(element.iterancestors("noscript"), None) is None
+        if css and is_for_people and left > 0:
+            yield element, css[:left]
+            left -= len(css)
+
+
+def _linked_styles(page: Page, link: etree._Element, assets: Assets) -> str:
+    """Return the style sheet that a link names; empty if it did not come with the page."""
+    words = link.get("rel", "").lower().split()
+    if "stylesheet" not in words or "alternate" in words:
+        return ""
+    key = assets.key(page, None, link.get("href", "").strip())
+    asset = assets.read(key) if key else None
+    if asset is None or not asset.type.startswith("text/css"):
+        return ""
+    return asset.content[:MAX_STYLES].decode("utf-8", "replace")
 
 
 class NoAssets:
@@ -85,6 +139,9 @@ class NoAssets:
 
     def read(self, key: str) -> Asset | None:
         return None
+
+
+NO_ASSETS: Assets = NoAssets()
 
 
 class FolderAssets:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from untemplate.page import Page
-from untemplate.web.alike_places import LabeledPlace, find_alike_places, propose_clicks
+from untemplate.web.item_proposals import LabeledPlace, find_alike_places, propose_clicks
 from untemplate.web.page_labels import Click
 from untemplate.web.rendering import Rendering, render
 

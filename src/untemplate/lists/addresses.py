@@ -1,0 +1,301 @@
+"""The addresses in the records of a list: all links, the record's own page, and its image.
+
+Links and images at the same place of their records form a *slot*. Slots are judged for all records together: the link
+to a record's page is one that most records have, differs from record to record, and is around the title. The image
+is the largest one that differs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+from urllib.parse import urldefrag, urljoin
+
+from lxml import etree
+
+from untemplate.lists.page_profile import HEADINGS
+from untemplate.page import Page, squeeze
+from untemplate.page.dom import element_names, split_name
+
+__all__ = ["RecordAddresses", "base_address", "find_addresses", "image_address", "is_web_address"]
+
+# Attributes of images that may contain the address, those that scripts read first: `src` is a placeholder then.
+IMAGE_ADDRESS_ATTRIBUTES = (
+    *(
+        "data-src",
+        "data-original",
+        "data-original-src",
+        "data-lazy",
+        "data-lazy-src",
+        "data-image",
+        "data-img",
+    ),
+    *("data-echo", "data-url", "data-bg", "data-background-image", "data-srcset", "data-lazy-srcset"),
+    *("src", "srcset"),
+)
+_IMAGE_TAGS = frozenset({"img", "amp-img", "source"})
+_STYLE_IMAGE = re.compile(r"background(?:-image)?\s*:[^;]*url\(\s*['\"]?([^'\")]+)")
+# Names of images that are no pictures of a record, and of links that do something with it instead of showing it.
+_PLACEHOLDER = re.compile(
+    r"(?:^|[/_.-])(?:blank|placeholder|spacer|pixel|transparent|loading|lazy|1x1)[_.-]", re.I
+)
+_ICON_WORDS = frozenset(
+    {
+        *("icon", "icons", "avatar", "logo", "star", "stars", "rating", "sprite", "badge", "flag", "emoji"),
+        *("ribbon", "button", "btn", "arrow", "gravatar"),
+    }
+)
+_ACTION_WORDS = frozenset(
+    {
+        *(
+            "cart",
+            "basket",
+            "wishlist",
+            "compare",
+            "share",
+            "login",
+            "signin",
+            "reply",
+            "comments",
+            "comment",
+        ),
+        *(
+            "author",
+            "tag",
+            "tags",
+            "category",
+            "categories",
+            "button",
+            "btn",
+            "quickview",
+            "favorite",
+            "reviews",
+        ),
+        *("rating", "print", "email", "facebook", "twitter", "pinterest", "linkedin", "sort"),
+    }
+)
+_ACTION_ADDRESS = re.compile(
+    r"[?&](?:add-to-cart|action|share|replytocom|orderby)=|#(?:respond|comments?)$", re.I
+)
+# Images that say that they are this small are icons.
+MAX_ICON_SIZE = 40
+# Slots of one list, and links of one record: more are ignored, so that hostile pages cost linear time.
+MAX_SLOTS = 200
+MAX_LINKS = 1_000
+
+_Slot = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class RecordAddresses:
+    """The absolute addresses in one record."""
+
+    #: every link to another page, without duplicates, in page order
+    links: list[str] = field(default_factory=list)
+    #: the record's own page, and its image
+    url: str | None = None
+    image: str | None = None
+
+
+class _Candidate(NamedTuple):
+    """A link or an image of a record."""
+
+    slot: _Slot
+    address: str
+    element: etree._Element
+
+
+def base_address(page: Page) -> str:
+    """Return the address that relative addresses of a page refer to.
+
+    Raises:
+        PageError: the page cannot be parsed.
+    """
+    base = next(page.tree.iter("base"), None)
+    href = "" if base is None else squeeze(base.get("href", ""))
+    return _join(page.url, href) or page.url
+
+
+def is_web_address(href: str) -> bool:
+    """Return True for relative addresses and those of http; False for `mailto:`, `javascript:` and the like."""
+    has_scheme = ":" in re.split(r"[/?#]", href, maxsplit=1)[0]
+    return not has_scheme or href.lower().startswith(("http:", "https:"))
+
+
+def image_address(element: etree._Element) -> str:
+    """Return the address of an image as the page writes it; "" if only a script knows it.
+
+    Example:
+        >>> image_address(etree.fromstring('<img src="blank.gif" data-src="tea.jpg"/>'))
+        'tea.jpg'
+    """
+    for name in IMAGE_ADDRESS_ATTRIBUTES:
+        # A `srcset` is a list of addresses with sizes.
+        address = squeeze(element.get(name, "")).partition(" ")[0].rstrip(",")
+        if address and is_web_address(address) and not _PLACEHOLDER.search(address):
+            return address
+    style = _STYLE_IMAGE.search(element.get("style", ""))
+    return style.group(1).strip() if style and is_web_address(style.group(1).strip()) else ""
+
+
+def find_addresses(
+    records: Sequence[Sequence[etree._Element]], base: str, titles: Iterable[etree._Element] = ()
+) -> list[RecordAddresses]:
+    """Return the addresses of each record of a list.
+
+    Args:
+        records: the elements of each record.
+        base: what relative addresses refer to.
+        titles: the elements around the records' titles. Links around or inside them lead to the records' pages.
+    """
+    links = [_find_links(record, base) for record in records]
+    images = [_find_images(record, base) for record in records]
+    own_links = _choose(links, _LinkScore(frozenset(titles)))
+    own_images = _choose(images, _score_images)
+    unique = (dict.fromkeys(link.address for link in found) for found in links)
+    return [
+        RecordAddresses(list(addresses), url, image)
+        for addresses, url, image in zip(unique, own_links, own_images, strict=True)
+    ]
+
+
+def _find_links(record: Sequence[etree._Element], base: str) -> list[_Candidate]:
+    """Return the links of a record to other pages; a link around the whole record is the first."""
+    found: list[_Candidate] = []
+    around = record[0].iterancestors("a") if record else ()
+    outer: list[tuple[_Slot, etree._Element]] = [(("around",), element) for element in around]
+    for slot, element in [*outer, *_slots(record, _is_link)]:
+        href = squeeze(element.get("href", ""))
+        if not href or href.startswith("#") or not is_web_address(href):
+            continue
+        if address := _join(base, href):
+            found.append(_Candidate(slot, address, element))
+        if len(found) == MAX_LINKS:
+            break
+    return found
+
+
+def _find_images(record: Sequence[etree._Element], base: str) -> list[_Candidate]:
+    found: list[_Candidate] = []
+    for slot, element in _slots(record, _may_show_image):
+        address = _join(base, image_address(element))
+        if address:
+            found.append(_Candidate(slot, address, element))
+    return found[:MAX_LINKS]
+
+
+def _slots(
+    record: Sequence[etree._Element], is_wanted: Callable[[etree._Element], bool]
+) -> Iterator[tuple[_Slot, etree._Element]]:
+    """Yield the wanted elements of a record with their slots: the tags and first classes from the record down."""
+    for top in record:
+        paths: dict[etree._Element, _Slot] = {top: (_step(top),)}
+        for element in top.iter(etree.Element):
+            if element is not top:
+                paths[element] = (*paths[element.getparent()][-6:], _step(element))
+            if is_wanted(element):
+                yield paths[element], element
+
+
+def _step(element: etree._Element) -> str:
+    first_class = element.get("class", "").split()[:1]
+    return ".".join([str(element.tag), *first_class])
+
+
+def _is_link(element: etree._Element) -> bool:
+    return element.tag == "a" and element.get("href") is not None
+
+
+def _may_show_image(element: etree._Element) -> bool:
+    return (
+        element.tag in _IMAGE_TAGS or "url(" in element.get("style", "") or element.get("data-bg") is not None
+    )
+
+
+def _choose(
+    records: Sequence[Sequence[_Candidate]], score: Callable[[Sequence[_Candidate], int], float]
+) -> list[str | None]:
+    """Return per record the address of its candidate in the slot with the best score."""
+    slots: dict[_Slot, list[_Candidate]] = {}
+    for candidates in records:
+        for slot, candidate in {candidate.slot: candidate for candidate in reversed(candidates)}.items():
+            if slot in slots or len(slots) < MAX_SLOTS:
+                slots.setdefault(slot, []).append(candidate)
+    scores = {slot: score(members, len(records)) for slot, members in slots.items()}
+    chosen: list[str | None] = []
+    for candidates in records:
+        known = [candidate for candidate in candidates if scores.get(candidate.slot, 0.0) > 0]
+        # max returns the first of equals
+        best = max(known, key=lambda candidate: scores[candidate.slot], default=None)
+        chosen.append(best.address if best else None)
+    return chosen
+
+
+class _LinkScore:
+    """Scores a slot of links: how likely they lead to the pages of their records."""
+
+    def __init__(self, titles: frozenset[etree._Element]) -> None:
+        self._titles = titles
+
+    def __call__(self, members: Sequence[_Candidate], records: int) -> float:
+        shares = [
+            sum(map(test, members)) / len(members)
+            for test in (self._has_title, _has_heading, _does_something)
+        ]
+        titled, headed, acting = shares
+        filled = len(members) / records
+        texts = [squeeze("".join(member.element.itertext())) for member in members]
+        worded = sum(bool(text) for text in texts) / len(members)
+        shows_all = sum(text == texts[0] for text in texts) == len(texts) > 1
+        return (
+            0.01 + filled + 2 * _distinct(members) + 3 * titled + headed + worded / 2 - 3 * acting - shows_all
+        )
+
+    def _has_title(self, member: _Candidate) -> bool:
+        if not self._titles.isdisjoint([member.element, *member.element.iterancestors()]):
+            return True
+        return any(element in self._titles for element in member.element.iterdescendants())
+
+
+def _has_heading(member: _Candidate) -> bool:
+    parents = (element.tag for element in member.element.iterancestors(*HEADINGS))
+    return next(parents, None) is not None or next(member.element.iter(*HEADINGS), None) is not None
+
+
+def _does_something(member: _Candidate) -> bool:
+    """Return True if a link puts its record into a cart, shares it, or leads to its author or tags."""
+    words = {*split_name(element_names(member.element)), *split_name(member.element.get("rel", ""))}
+    return not words.isdisjoint(_ACTION_WORDS) or bool(_ACTION_ADDRESS.search(member.address))
+
+
+def _score_images(members: Sequence[_Candidate], records: int) -> float:
+    """Score a slot of images: how likely they are the pictures of their records. Icons get nothing."""
+    icons = sum(map(_is_icon, members)) / len(members)
+    if icons > 0.5:
+        return 0.0
+    distinct = _distinct(members) if len(members) > 1 else 1.0
+    is_alternative = members[0].element.tag == "source"
+    score: float = len(members) / records + 2 * distinct - 0.1 * is_alternative - 2 * icons
+    return score
+
+
+def _is_icon(member: _Candidate) -> bool:
+    names = split_name(element_names(member.element, ("class", "id")))
+    file_name = split_name(urldefrag(member.address).url.rpartition("/")[2])
+    sizes = [member.element.get(name, "").removesuffix("px") for name in ("width", "height")]
+    is_small = any(size.isdigit() and int(size) <= MAX_ICON_SIZE for size in sizes)
+    return is_small or not _ICON_WORDS.isdisjoint(names) or not _ICON_WORDS.isdisjoint(file_name[:1])
+
+
+def _distinct(members: Sequence[_Candidate]) -> float:
+    return len({member.address for member in members}) / len(members)
+
+
+def _join(base: str, href: str) -> str:
+    """Return an absolute address; "" if it cannot be one."""
+    try:
+        return urljoin(base, href)
+    except ValueError:
+        return ""
