@@ -202,7 +202,9 @@ def _compare_page(
     except PageError:
         return None if bellwether else {name: Comparison(page.id, None) for name in wrapper.rules}
     kept = present | {name for name, comparison in comparisons.items() if comparison.is_confirmed}
-    if kept and not _shows_other_record(comparisons, kept, common, schema):
+    # Where the structure is new, the rules find other texts because the site changed.
+    is_reused = _has_structure(wrapper, page) and _shows_other_record(comparisons, kept, common, schema)
+    if kept and not is_reused:
         return _mark_places(comparisons, present)
     if not kept and _is_gone(wrapper, comparisons.values(), page):
         return None
@@ -312,9 +314,14 @@ def _is_gone(wrapper: Wrapper, comparisons: Iterable[Comparison], page: Page) ->
     """
     if not any(comparison.found for comparison in comparisons):
         return True
+    return wrapper.core is not None and not _has_structure(wrapper, page)
+
+
+def _has_structure(wrapper: Wrapper, page: Page) -> bool:
+    """Return True if a page has the core of the cluster or, if that has none, one of its signatures."""
     if wrapper.core is None:
-        return False
-    return not wrapper.core.matches(run_table(read_tags(page.html)))
+        return wrapper.matches_signature(signature(page.html))
+    return wrapper.core.matches(run_table(read_tags(page.html)))
 
 
 def _still_present(golden: Golden, page: Page, schema: Schema) -> set[str]:
