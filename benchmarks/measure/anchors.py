@@ -14,15 +14,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from statistics import mean
 from time import process_time
-from typing import Literal, get_args
-from warnings import catch_warnings
 
 import numpy as np
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
-from sklearn.neural_network import MLPClassifier
-from sklearn.svm import LinearSVC
 
 from benchmarks.data.swde import VERTICALS, Score, Site, chosen_sites, labels_of, schema_of
 from benchmarks.train.rankers import held_out
@@ -34,23 +30,17 @@ from untemplate.labeling.anchors.anchors_model import (
     make_lessons,
 )
 from untemplate.labeling.anchors.extractor_options import (
-    FEATURES,
-    PAPER_FEATURES,
-    ChoiceProblem,
-    FeatureSet,
+    FEATURE_SETS,
+    FeatureName,
     find_options,
 )
 from untemplate.labeling.anchors.extractor_scoring import (
     ChosenExtractor,
-    Scorer,
-    TrainingVectors,
     choose_extractors,
-    collect_vectors,
-    learn_scorer,
 )
 from untemplate.labeling.anchors.extractors import LeafSequence
+from untemplate.labeling.anchors.scorer_learning import SCORERS, ScorerKind, learn_scorer
 from untemplate.labeling.nodes import NodeTable
-from untemplate.page.arrays import Doubles
 from untemplate.schema import Schema
 
 TRAINED = 4
@@ -61,72 +51,6 @@ ANSWERED = (0.9, 0.7)
 """Shares of the attributes that are answered, the surest, when precision is measured."""
 GOOD = 0.9
 """An attribute with a lower F1 is listed by -v."""
-
-
-FeatureName = Literal["paper", "ours"]
-FEATURE_SETS: dict[FeatureName, FeatureSet] = {
-    "paper": FeatureSet(PAPER_FEATURES, ("annotated", "words", "shape", "values", "caption")),
-    "ours": FEATURES,
-}
-"""The features that the paper lists, and ours."""
-
-ScorerKind = Literal["LR", "NN", "SVM", "rank"]
-SCORERS: tuple[ScorerKind, ...] = get_args(ScorerKind)
-"""The models of the paper: logistic regression, a neural network, a support vector machine, and one that ranks."""
-
-UNITS = 8
-"""Units of the neural network."""
-PENALTY: dict[ScorerKind, float] = {"NN": 0.003, "SVM": 0.001, "rank": 0.01}
-"""Inverse strength of the penalty on weights, swept from 0.001 to 0.1 as for logistic regression."""
-SHARPNESS: dict[ScorerKind, float] = {"NN": 20, "SVM": 20, "rank": 8}
-"""Factors of scores before they become probabilities, swept from 0.5 to 30."""
-
-
-class NeuralScorer(Scorer):
-    """A scorer with one hidden layer."""
-
-    def activate(self, total: Doubles) -> Doubles:
-        return np.tanh(total)
-
-
-def learn_variant(
-    problems: Sequence[ChoiceProblem], features: FeatureName = "ours", kind: ScorerKind = "LR"
-) -> Scorer:
-    """Learn a scorer of this kind."""
-    feature_set = FEATURE_SETS[features]
-    if kind == "LR":
-        return learn_scorer(problems, feature_set)
-    vectors = collect_vectors(problems)
-    with catch_warnings(action="ignore"):  # to end before the last digit is good enough
-        if kind == "rank":
-            return _learn_ranking(vectors, feature_set)
-        if kind == "NN":
-            return _learn_network(vectors, feature_set)
-        machine = LinearSVC(C=PENALTY["SVM"], max_iter=5000, random_state=0)
-        machine.fit(vectors.scaled, vectors.is_right, sample_weight=vectors.sample_weight)
-    weights = machine.coef_[0][:, None] / vectors.scale[:, None]
-    return Scorer(feature_set, weights, -(vectors.mean @ weights), np.ones(1), SHARPNESS["SVM"])
-
-
-def _learn_ranking(vectors: TrainingVectors, features: FeatureSet) -> Scorer:
-    """A support vector machine for which every difference of a right and a wrong combination is positive."""
-    pairs = [right - wrong for right, wrong in zip(vectors.right, vectors.wrong, strict=True)]
-    differences = np.concatenate(pairs) / vectors.scale
-    sign = np.where(np.arange(len(differences)) % 2, 1, -1)
-    machine = LinearSVC(C=PENALTY["rank"], fit_intercept=False, max_iter=5000, random_state=0)
-    machine.fit(differences * sign[:, None], sign)
-    weights = (machine.coef_[0] / vectors.scale)[:, None]
-    return Scorer(features, weights, np.zeros(1), np.ones(1), SHARPNESS["rank"])
-
-
-def _learn_network(vectors: TrainingVectors, features: FeatureSet) -> Scorer:
-    network = MLPClassifier(
-        (UNITS,), "tanh", solver="lbfgs", alpha=1 / PENALTY["NN"], max_iter=500, random_state=0
-    )
-    network.fit(vectors.scaled, vectors.is_right, sample_weight=vectors.sample_weight)
-    weights = network.coefs_[0] / vectors.scale[:, None]
-    bias = network.intercepts_[0] - vectors.mean @ weights
-    return NeuralScorer(features, weights, bias, network.coefs_[1][:, 0], SHARPNESS["NN"])
 
 
 class Target:
@@ -210,8 +134,7 @@ def evaluate(
         for names in features:
             for model in models:
                 started = process_time()
-                feature_set = FEATURE_SETS[names]
-                scorer = learn_variant(lessons.make_problems(feature_set), names, model)
+                scorer = learn_scorer(lessons.make_problems(names), names, model)
                 learned = process_time()
                 chosen = choose_extractors(options, lessons.orders, scorer)
                 outcomes.deciding.append(process_time() - learned)

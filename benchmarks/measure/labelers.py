@@ -25,14 +25,13 @@ from rich.table import Table
 from benchmarks.data import made_up
 from benchmarks.data.made_up import MadeUp, made_up_sites
 from benchmarks.data.swde import VERTICALS, Score, Site, chosen_sites, labels_of, schema_of
-from benchmarks.measure.anchors import ScorerKind, learn_variant
 from benchmarks.measure.seed import GOOD, Target, train_seed
 from benchmarks.measure.segments import PageCRF, Row, StepLabeler
 from benchmarks.train.rankers import held_out
 from untemplate import Knowledge, Label, Page, Schema, train
 from untemplate.labeling.anchors import AnchorsModel
 from untemplate.labeling.anchors.anchors_model import Lessons, learn_lessons
-from untemplate.labeling.anchors.extractor_options import FEATURES
+from untemplate.labeling.anchors.scorer_learning import ScorerKind
 from untemplate.labeling.label import Finding
 from untemplate.labeling.label import labels_of as labels_found
 from untemplate.labeling.seed.field_ranking import Rankers, load_rankers
@@ -77,9 +76,7 @@ class Training:
         return train_seed(self.sites, self.schema, self.rankers)
 
     def scored(self, kind: ScorerKind) -> Knowledge:
-        lessons = self.lessons
-        scorer = learn_variant(lessons.make_problems(FEATURES), kind=kind)
-        return Knowledge(self.schema, AnchorsModel(lessons.seed, lessons.thresholds, lessons.orders, scorer))
+        return Knowledge(self.schema, AnchorsModel.from_lessons(self.lessons, ranker=kind))
 
     @cached_property
     def lessons(self) -> Lessons:

@@ -18,15 +18,18 @@ from typing import Any
 __all__ = [
     "DETAIL_PEERS",
     "LABELED",
+    "LIST_PEERS",
     "PEERS",
     "Found",
     "FoundLists",
+    "FoundRows",
     "Peer",
     "PeerFailed",
     "Uninstallable",
     "Values",
     "install",
     "run_detail_peer",
+    "run_list_peer",
     "run_peer",
 ]
 
@@ -43,6 +46,10 @@ Found = dict[str, dict[str, str | None]]
 
 FoundLists = dict[str, dict[str, list[str]]]
 """page id → attribute → texts"""
+
+
+FoundRows = dict[str, list[list[str]]]
+"""page id → rows of texts"""
 
 
 @dataclass(frozen=True)
@@ -75,6 +82,18 @@ DETAIL_PEERS = {
 }
 
 
+# On list pages. mdr is code of Python 2 whose C sources no longer compile; pydepta and webdext are on no index.
+LIST_PEERS = {
+    "AutoScraper": PEERS["AutoScraper"],
+    "extruct": DETAIL_PEERS["extruct (JSON-LD by name)"],
+    "libextract": Peer(("libextract==0.0.12", "lxml")),
+    "pandas.read_html": Peer(("pandas>=2", "html5lib", "beautifulsoup4", "lxml")),
+    "mdr": Peer(("mdr==0.0.1",), ("numpy<2", "setuptools<70", "wheel")),
+    "pydepta": Peer(("pydepta",)),
+    "webdext": Peer(("webdext",)),
+}
+
+
 class Uninstallable(Exception):
     """A peer cannot be installed here; the message is the last line that pip said."""
 
@@ -85,7 +104,7 @@ class PeerFailed(Exception):
 
 def install(name: str) -> None:
     """Make the environment of a peer, once."""
-    peer, folder = (PEERS | DETAIL_PEERS)[name], _folder(name)
+    peer, folder = (PEERS | DETAIL_PEERS | LIST_PEERS)[name], _folder(name)
     ready = folder / ".ready"
     wanted = json.dumps([peer.build, peer.packages])
     if ready.is_file() and ready.read_text("utf-8") == wanted:
@@ -141,6 +160,18 @@ def run_detail_peer(
     order = {"folder": str(folder), "labeled": labeled, "tested": tested, "many": list(many)}
     answer = _ask(name, order)
     return answer["found"], answer["times"]
+
+
+def run_list_peer(name: str, folder: Path, pages: Mapping[str, Sequence[Sequence[str]]]) -> FoundRows:
+    """Return the rows of texts that a peer finds on list pages.
+
+    Args:
+        name: one of LIST_PEERS.
+        folder: where the pages are files.
+        pages: the names of the files, each with the cells of its first two records, for peers that learn.
+    """
+    found: FoundRows = _ask(name, {"folder": str(folder), "lists": pages})["found"]
+    return found
 
 
 def _ask(name: str, order: Mapping[str, object]) -> Any:

@@ -71,10 +71,27 @@ def answer_details(order: dict[str, Any]) -> dict[str, Any]:
     return {"found": found, "times": times}
 
 
+def answer_lists(order: dict[str, Any]) -> dict[str, Any]:
+    """Read the rows of list pages; a page on which the peer fails has none."""
+    from benchmarks.peers.rows_of_lists import READERS
+
+    read = READERS[order["peer"]]
+    found: dict[str, list[list[str]]] = {}
+    for page, examples in order["lists"].items():
+        try:
+            found[page] = read(decode(Path(order["folder"]) / page), examples)
+        except Exception as error:  # any error of a peer is its failure on this page
+            print(f"{page}: {type(error).__name__}: {error}", file=sys.stderr)
+            found[page] = []
+    return {"found": found}
+
+
 def main() -> None:
     order = json.load(sys.stdin)
+    kinds = {"many": answer_details, "lists": answer_lists}
+    answering = next((kinds[name] for name in kinds if name in order), answer)
     with redirect_stdout(sys.stderr):
-        said = answer_details(order) if "many" in order else answer(order)
+        said = answering(order)
     print(json.dumps(said))
 
 

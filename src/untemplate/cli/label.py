@@ -32,7 +32,7 @@ __all__ = [
     "confidence_option",
     "knowledge_option",
     "label_pages",
-    "list_sites",
+    "list_site_sources",
     "method_option",
     "read_some",
 ]
@@ -145,7 +145,7 @@ def command(
     """
     from untemplate.labeling import Knowledge
 
-    names = list_sites(sources) if together else list(sources)
+    names = list_site_sources(sources) if together else list(sources)
     _check_sources(names, together, output)
     knowledge = Knowledge.load(knowledge_folder, method)
     sites = [read_some(name, url_column, html_column, render, k) for name in names]
@@ -209,7 +209,7 @@ def _check_sources(names: Sequence[str], together: bool, output: Path) -> None:
         raise InputError(f"{output}: cannot write: {wanted}")
 
 
-def list_sites(sources: Iterable[str]) -> list[str]:
+def list_site_sources(sources: Iterable[str]) -> list[str]:
     """Return sources of pages, a site each. A folder that contains only folders is several sites."""
     sites: list[str] = []
     for source in sources:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from untemplate.cli.label import list_sites, method_option, read_some
+from untemplate.cli.label import list_site_sources, method_option, read_some
 from untemplate.cli.shell import examples, open_pages, progress, repeat_option, say, show, source_options
 
 if TYPE_CHECKING:
@@ -45,6 +45,17 @@ class _Train(click.Command):
 )
 @method_option("How to learn", default="auto")
 @click.option(
+    "--features",
+    type=click.Choice(["ours", "paper"]),
+    help="Features of the methods segments and anchors: ours (default), or only those of the paper.",
+)
+@click.option(
+    "--ranker",
+    type=click.Choice(["LR", "NN", "SVM", "rank"]),
+    help="Model of the method anchors: logistic regression (default), neural network, support vector machine, or "
+    "one that ranks.",
+)
+@click.option(
     "-o",
     "--output",
     required=True,
@@ -59,6 +70,8 @@ def command(
     schema_name: str,
     unlabeled: tuple[str, ...],
     method: str,
+    features: str | None,
+    ranker: str | None,
     output: Path,
 ) -> None:
     """Learn a vertical from labeled seed sites, to label other sites of it.
@@ -67,17 +80,20 @@ def command(
     dozens of labeled pages of one site will do; more sites make labels of new sites more reliable, and so do sites
     without labels.
     """
-    from untemplate.labeling.knowledge import METHODS, check_learns_unlabeled, train
+    from untemplate.labeling.knowledge import METHODS, check_learns_unlabeled, check_options, train
     from untemplate.schema import Schema
 
     schema = Schema.load(schema_name)
     if unlabeled:
         check_learns_unlabeled(method)
+    given = {"features": features, "ranker": ranker}
+    options = {name: value for name, value in given.items() if value is not None}
+    check_options(method, options)
     read = [_read_site(site, url_column, html_column, render) for site in sites]
-    others = [read_some(source, url_column, html_column, render) for source in list_sites(unlabeled)]
+    others = [read_some(source, url_column, html_column, render) for source in list_site_sources(unlabeled)]
     count = len(read) + len(others)
     say(f"Learning {schema.name} from {count} sites …" if count > 1 else f"Learning {schema.name} …")
-    knowledge = train(read, schema, method, others)
+    knowledge = train(read, schema, method, others, **options)
     knowledge.save(output)
     untaught = "none: only its name is known" if METHODS[method].finds_by_name else "none: cannot be found"
     show(

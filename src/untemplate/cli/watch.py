@@ -163,11 +163,11 @@ def _watch_in_catalog(
         not_watched = rules.by_cluster.keys() - watched
         catalog.record_alarms(site, run, report.alarms, not_watched)
         catalog.finish_run(run, report.to_dict())
-        _replace_missing(rules, pages, report, stored)
+        _replace_missing_pages(rules, pages, report, stored)
     return report
 
 
-def _replace_missing(rules: Rules, pages: Pages, report: Report, stored: CatalogSite) -> None:
+def _replace_missing_pages(rules: Rules, pages: Pages, report: Report, stored: CatalogSite) -> None:
     """Save the rules with other bellwethers for those that are gone, where the rules hold; say how many."""
     from untemplate.watching import renew_missing
 

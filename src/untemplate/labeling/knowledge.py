@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from pydantic import Field, ValidationError
 
 from untemplate.errors import KnowledgeError, why
 from untemplate.labeling.anchors import AnchorsModel
+from untemplate.labeling.anchors.scorer_learning import SCORERS
 from untemplate.labeling.auto_model import AutoModel
 from untemplate.labeling.hcrf.hcrf_model import HcrfModel
 from untemplate.labeling.label import Finding, Label, labels_of
@@ -23,7 +24,15 @@ from untemplate.lists.hcrf import Hcrf
 from untemplate.page import Page
 from untemplate.schema import Attribute, Hints, HintsFile, Schema, Type, check_hints
 
-__all__ = ["DEFAULT_METHOD", "METHODS", "Knowledge", "Method", "check_learns_unlabeled", "train"]
+__all__ = [
+    "DEFAULT_METHOD",
+    "METHODS",
+    "Knowledge",
+    "Method",
+    "check_learns_unlabeled",
+    "check_options",
+    "train",
+]
 
 # The version of the folder's format. Knowledge of an older version has to be trained again.
 VERSION = 4
@@ -43,6 +52,8 @@ class Method:
     finds_by_name: bool = False
     #: Whether it can learn from other sites of the vertical that nobody labeled.
     learns_unlabeled: bool = False
+    #: Options of its training, and their values; the first one is the default.
+    options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 METHODS: dict[str, Method] = {
@@ -61,7 +72,11 @@ METHODS: dict[str, Method] = {
         learns_unlabeled=True,
     ),
     "paper": Method(PaperModel, '"From One Tree to a Forest" as published', learns_unlabeled=True),
-    "segments": Method(SegmentsModel, "classify nodes, and correct the labels by what the new site repeats"),
+    "segments": Method(
+        SegmentsModel,
+        "classify nodes, and correct the labels by what the new site repeats",
+        options={"features": ("ours", "paper")},
+    ),
     "seed+segments": Method(
         CorrectedSeedModel,
         "seed, its labels corrected as in segments",
@@ -69,7 +84,11 @@ METHODS: dict[str, Method] = {
         finds_by_name=True,
         learns_unlabeled=True,
     ),
-    "anchors": Method(AnchorsModel, "score extractors of a whole site; needs two labeled sites or more"),
+    "anchors": Method(
+        AnchorsModel,
+        "score extractors of a whole site; needs two labeled sites or more",
+        options={"features": ("ours", "paper"), "ranker": SCORERS},
+    ),
     "hcrf": Method(HcrfModel, "label all blocks of a page together; also names the columns of lists"),
 }
 """All methods by name. A new entry appears in `untemplate train`, `label` and `learn`."""
@@ -206,6 +225,7 @@ def train(
     schema: Schema,
     method: str = DEFAULT_METHOD,
     unlabeled: Iterable[Iterable[Page]] = (),
+    **options: str,
 ) -> Knowledge:
     """Learn a vertical from labeled sites, to label other sites of it.
 
@@ -214,10 +234,11 @@ def train(
         schema: The attributes to learn.
         method: A name in `METHODS`, such as "seed" or "hcrf".
         unlabeled: Pages of other sites of the vertical. What is surely found there is learned.
+        options: Options of the method, such as `features="paper"` for "segments" and "anchors".
 
     Raises:
         LabelError: No label matches a text on the pages of its site, or the method needs more sites.
-        KnowledgeError: There is no such method, or it cannot learn from unlabeled sites.
+        KnowledgeError: There is no such method, it cannot learn from unlabeled sites, or has no such option.
         MissingExtra: The libraries for training are not installed.
 
     Example:
@@ -233,11 +254,13 @@ def train(
     unlabeled_sites = [list(pages) for pages in unlabeled]
     if unlabeled_sites:
         check_learns_unlabeled(method)
+    check_options(method, options)
     labeled_sites = []
     for pages, labels in sites:
         site_labels = list(labels)
         labeled_sites.append((pages_of_labeled_templates(list(pages), site_labels), site_labels))
-    return Knowledge(schema, METHODS[method].model.train(labeled_sites, schema, unlabeled_sites))
+    train_model: Callable[..., Model] = METHODS[method].model.train
+    return Knowledge(schema, train_model(labeled_sites, schema, unlabeled_sites, **options))
 
 
 def check_learns_unlabeled(method: str) -> None:
@@ -247,6 +270,19 @@ def check_learns_unlabeled(method: str) -> None:
         raise KnowledgeError(
             f"method {method!r} cannot learn from unlabeled sites; leave them out, or choose {', '.join(able)}"
         )
+
+
+def check_options(method: str, options: Mapping[str, str]) -> None:
+    """Raise KnowledgeError if a method has no such option, or the option no such value."""
+    for name, value in options.items():
+        values = METHODS[method].options.get(name)
+        if values is None:
+            able = [other for other, entry in METHODS.items() if name in entry.options]
+            raise KnowledgeError(
+                f"method {method!r} has no option {name!r}; leave it out, or choose {', '.join(able) or 'another'}"
+            )
+        if value not in values:
+            raise KnowledgeError(f"there is no {name} {value!r}; choose one of {', '.join(values)}")
 
 
 # The file

@@ -216,7 +216,7 @@ class _Wanted:
 
 
 @dataclass
-class _Candidate:
+class _PathCandidate:
     """A path with the labeled pages that it fits, what it says about the other pages, and what members are."""
 
     selector: EmbeddedSelector
@@ -255,7 +255,7 @@ def learn_embedded(
             by_attribute.setdefault(one.attribute.name, []).append(one)
     candidates = {name: _find_candidates(values, unlabeled) for name, values in by_attribute.items()}
     roots = _count_attributes(candidates)
-    return {name: _choose(found, roots, len(unlabeled)) for name, found in candidates.items() if found}
+    return {name: _choose_paths(found, roots, len(unlabeled)) for name, found in candidates.items() if found}
 
 
 def _find_wanted(labels: Sequence[Label], page: Page, schema: Schema) -> Iterator[_Wanted]:
@@ -267,7 +267,7 @@ def _find_wanted(labels: Sequence[Label], page: Page, schema: Schema) -> Iterato
             yield _Wanted(page, attribute, tuple(keys))
 
 
-def _find_candidates(wanted: Sequence[_Wanted], unlabeled: Sequence[Page]) -> list[_Candidate]:
+def _find_candidates(wanted: Sequence[_Wanted], unlabeled: Sequence[Page]) -> list[_PathCandidate]:
     """Return the paths that fit most labeled pages, with what they select on unlabeled ones.
 
     If there is none, paths fit that select a list in another writing: they show where it is on a page.
@@ -284,13 +284,13 @@ def _find_candidates(wanted: Sequence[_Wanted], unlabeled: Sequence[Page]) -> li
     return best
 
 
-def _best_fitting(candidates: Sequence[_Candidate], pages: int) -> list[_Candidate]:
+def _best_fitting(candidates: Sequence[_PathCandidate], pages: int) -> list[_PathCandidate]:
     """Return the candidates that fit most pages, if those are more than half."""
     most = max((candidate.fits for candidate in candidates), default=0)
     return [candidate for candidate in candidates if candidate.fits == most] if 2 * most > pages else []
 
 
-def _make_candidates(wanted: Sequence[_Wanted]) -> list[_Candidate]:
+def _make_candidates(wanted: Sequence[_Wanted]) -> list[_PathCandidate]:
     """Return the paths that may select the labeled values of any page, with how many pages they fit."""
     selectors: dict[EmbeddedSelector, None] = {}
     for one in wanted:
@@ -301,11 +301,11 @@ def _make_candidates(wanted: Sequence[_Wanted]) -> list[_Candidate]:
     candidates = []
     for selector in selectors:
         fits = sum(one.is_selected_by(selector) for one in wanted)
-        candidates.append(_Candidate(selector, attribute, fits, of_sentences=of_sentences))
+        candidates.append(_PathCandidate(selector, attribute, fits, of_sentences=of_sentences))
     return candidates
 
 
-def _try_on_pages(candidate: _Candidate, pages: Sequence[Page], labeled: set[tuple[str, ...]]) -> None:
+def _try_on_pages(candidate: _PathCandidate, pages: Sequence[Page], labeled: set[tuple[str, ...]]) -> None:
     """Note what a candidate selects on unlabeled pages, and whether it only repeats the labeled values."""
     for page in pages:
         keys = tuple(map(letters_and_digits, embedded_texts(candidate.selector, page.embedded)))
@@ -314,7 +314,7 @@ def _try_on_pages(candidate: _Candidate, pages: Sequence[Page], labeled: set[tup
     candidate.is_constant = bool(found) and all(keys in labeled for keys in found)
 
 
-def _count_attributes(candidates: Mapping[str, Sequence[_Candidate]]) -> Counter[tuple[str, str]]:
+def _count_attributes(candidates: Mapping[str, Sequence[_PathCandidate]]) -> Counter[tuple[str, str]]:
     """Return for each source and type how many attributes it contains."""
     counts: Counter[tuple[str, str]] = Counter()
     for found in candidates.values():
@@ -322,12 +322,12 @@ def _count_attributes(candidates: Mapping[str, Sequence[_Candidate]]) -> Counter
     return counts
 
 
-def _choose(
-    candidates: Sequence[_Candidate], roots: Counter[tuple[str, str]], pages: int
+def _choose_paths(
+    candidates: Sequence[_PathCandidate], roots: Counter[tuple[str, str]], pages: int
 ) -> tuple[EmbeddedSelector, ...]:
     """Return the best paths, without those that say the same as a better one on all pages."""
 
-    def rank(candidate: _Candidate) -> tuple[object, ...]:
+    def rank(candidate: _PathCandidate) -> tuple[object, ...]:
         selector, path = candidate.selector, candidate.selector.path
         return (
             -roots[path.source, path.type],

@@ -8,6 +8,7 @@ is the largest one that differs.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -38,7 +39,7 @@ IMAGE_ADDRESS_ATTRIBUTES = (
 _IMAGE_TAGS = frozenset({"img", "amp-img", "source"})
 _STYLE_IMAGE = re.compile(r"background(?:-image)?\s*:[^;]*url\(\s*['\"]?([^'\")]+)")
 # Names of images that are no pictures of a record, and of links that do something with it instead of showing it.
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER_FILE = re.compile(
     r"(?:^|[/_.-])(?:blank|placeholder|spacer|pixel|transparent|loading|lazy|1x1)[_.-]", re.I
 )
 _ICON_WORDS = frozenset(
@@ -61,19 +62,8 @@ _ACTION_WORDS = frozenset(
             "comments",
             "comment",
         ),
-        *(
-            "author",
-            "tag",
-            "tags",
-            "category",
-            "categories",
-            "button",
-            "btn",
-            "quickview",
-            "favorite",
-            "reviews",
-        ),
-        *("rating", "print", "email", "facebook", "twitter", "pinterest", "linkedin", "sort"),
+        *("author", "tag", "tags", "category", "categories", "quickview", "favorite", "reviews", "rating"),
+        *("print", "email", "facebook", "twitter", "pinterest", "linkedin", "sort"),
     }
 )
 _ACTION_ADDRESS = re.compile(
@@ -84,8 +74,10 @@ MAX_ICON_SIZE = 40
 # Slots of one list, and links of one record: more are ignored, so that hostile pages cost linear time.
 MAX_SLOTS = 200
 MAX_LINKS = 1_000
+# The score of a slot of links that is better than none.
+MIN_LINK_SCORE = 0.01
 
-_Slot = tuple[str, ...]
+_LinkSlot = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -99,10 +91,10 @@ class RecordAddresses:
     image: str | None = None
 
 
-class _Candidate(NamedTuple):
+class _Address(NamedTuple):
     """A link or an image of a record."""
 
-    slot: _Slot
+    slot: _LinkSlot
     address: str
     element: etree._Element
 
@@ -134,7 +126,7 @@ def image_address(element: etree._Element) -> str:
     for name in IMAGE_ADDRESS_ATTRIBUTES:
         # A `srcset` is a list of addresses with sizes.
         address = squeeze(element.get(name, "")).partition(" ")[0].rstrip(",")
-        if address and is_web_address(address) and not _PLACEHOLDER.search(address):
+        if address and is_web_address(address) and not _PLACEHOLDER_FILE.search(address):
             return address
     style = _STYLE_IMAGE.search(element.get("style", ""))
     return style.group(1).strip() if style and is_web_address(style.group(1).strip()) else ""
@@ -152,8 +144,8 @@ def find_addresses(
     """
     links = [_find_links(record, base) for record in records]
     images = [_find_images(record, base) for record in records]
-    own_links = _choose(links, _LinkScore(frozenset(titles)))
-    own_images = _choose(images, _score_images)
+    own_links = _choose_slots(links, _LinkScore(frozenset(titles)))
+    own_images = _choose_slots(images, _score_images)
     unique = (dict.fromkeys(link.address for link in found) for found in links)
     return [
         RecordAddresses(list(addresses), url, image)
@@ -161,45 +153,50 @@ def find_addresses(
     ]
 
 
-def _find_links(record: Sequence[etree._Element], base: str) -> list[_Candidate]:
+def _find_links(record: Sequence[etree._Element], base: str) -> list[_Address]:
     """Return the links of a record to other pages; a link around the whole record is the first."""
-    found: list[_Candidate] = []
+    found: list[_Address] = []
     around = record[0].iterancestors("a") if record else ()
-    outer: list[tuple[_Slot, etree._Element]] = [(("around",), element) for element in around]
+    outer: list[tuple[_LinkSlot, etree._Element]] = [(("around",), element) for element in around]
     for slot, element in [*outer, *_slots(record, _is_link)]:
         href = squeeze(element.get("href", ""))
         if not href or href.startswith("#") or not is_web_address(href):
             continue
         if address := _join(base, href):
-            found.append(_Candidate(slot, address, element))
+            found.append(_Address(slot, address, element))
         if len(found) == MAX_LINKS:
             break
     return found
 
 
-def _find_images(record: Sequence[etree._Element], base: str) -> list[_Candidate]:
-    found: list[_Candidate] = []
+def _find_images(record: Sequence[etree._Element], base: str) -> list[_Address]:
+    found: list[_Address] = []
     for slot, element in _slots(record, _may_show_image):
         address = _join(base, image_address(element))
         if address:
-            found.append(_Candidate(slot, address, element))
+            found.append(_Address(slot, address, element))
     return found[:MAX_LINKS]
 
 
 def _slots(
     record: Sequence[etree._Element], is_wanted: Callable[[etree._Element], bool]
-) -> Iterator[tuple[_Slot, etree._Element]]:
-    """Yield the wanted elements of a record with their slots: the tags and first classes from the record down."""
+) -> Iterator[tuple[_LinkSlot, etree._Element]]:
+    """Yield the wanted elements of a record with their slots.
+
+    A slot is the tags and first classes from the record down, and the number of the element among those alike.
+    """
+    counts: Counter[_LinkSlot] = Counter()
     for top in record:
-        paths: dict[etree._Element, _Slot] = {top: (_step(top),)}
+        paths: dict[etree._Element, _LinkSlot] = {top: (_slot_step(top),)}
         for element in top.iter(etree.Element):
             if element is not top:
-                paths[element] = (*paths[element.getparent()][-6:], _step(element))
+                paths[element] = (*paths[element.getparent()][-6:], _slot_step(element))
             if is_wanted(element):
-                yield paths[element], element
+                counts[paths[element]] += 1
+                yield (*paths[element], str(counts[paths[element]])), element
 
 
-def _step(element: etree._Element) -> str:
+def _slot_step(element: etree._Element) -> str:
     first_class = element.get("class", "").split()[:1]
     return ".".join([str(element.tag), *first_class])
 
@@ -210,15 +207,15 @@ def _is_link(element: etree._Element) -> bool:
 
 def _may_show_image(element: etree._Element) -> bool:
     return (
-        element.tag in _IMAGE_TAGS or "url(" in element.get("style", "") or element.get("data-bg") is not None
+        element.tag in _IMAGE_TAGS or "url(" in element.get("style", "") or "/" in element.get("data-bg", "")
     )
 
 
-def _choose(
-    records: Sequence[Sequence[_Candidate]], score: Callable[[Sequence[_Candidate], int], float]
+def _choose_slots(
+    records: Sequence[Sequence[_Address]], score: Callable[[Sequence[_Address], int], float]
 ) -> list[str | None]:
     """Return per record the address of its candidate in the slot with the best score."""
-    slots: dict[_Slot, list[_Candidate]] = {}
+    slots: dict[_LinkSlot, list[_Address]] = {}
     for candidates in records:
         for slot, candidate in {candidate.slot: candidate for candidate in reversed(candidates)}.items():
             if slot in slots or len(slots) < MAX_SLOTS:
@@ -234,54 +231,58 @@ def _choose(
 
 
 class _LinkScore:
-    """Scores a slot of links: how likely they lead to the pages of their records."""
+    """Scores a slot of links: how likely they lead to the pages of their records.
+
+    The weights were set by hand and not fitted; `benchmarks.measure.row_columns` measures the result.
+    """
 
     def __init__(self, titles: frozenset[etree._Element]) -> None:
         self._titles = titles
 
-    def __call__(self, members: Sequence[_Candidate], records: int) -> float:
+    def __call__(self, members: Sequence[_Address], records: int) -> float:
         shares = [
             sum(map(test, members)) / len(members)
             for test in (self._has_title, _has_heading, _does_something)
         ]
         titled, headed, acting = shares
-        filled = len(members) / records
+        if len(members) > 2 and len({member.address for member in members}) == 1:
+            return 0.0
         texts = [squeeze("".join(member.element.itertext())) for member in members]
         worded = sum(bool(text) for text in texts) / len(members)
         shows_all = sum(text == texts[0] for text in texts) == len(texts) > 1
-        return (
-            0.01 + filled + 2 * _distinct(members) + 3 * titled + headed + worded / 2 - 3 * acting - shows_all
-        )
+        filled = len(members) / records + 2 * _distinct(members)
+        score = filled + 3 * titled + headed + worded / 2 - 3 * acting - shows_all
+        return max(float(score), MIN_LINK_SCORE)
 
-    def _has_title(self, member: _Candidate) -> bool:
+    def _has_title(self, member: _Address) -> bool:
         if not self._titles.isdisjoint([member.element, *member.element.iterancestors()]):
             return True
         return any(element in self._titles for element in member.element.iterdescendants())
 
 
-def _has_heading(member: _Candidate) -> bool:
+def _has_heading(member: _Address) -> bool:
     parents = (element.tag for element in member.element.iterancestors(*HEADINGS))
     return next(parents, None) is not None or next(member.element.iter(*HEADINGS), None) is not None
 
 
-def _does_something(member: _Candidate) -> bool:
+def _does_something(member: _Address) -> bool:
     """Return True if a link puts its record into a cart, shares it, or leads to its author or tags."""
     words = {*split_name(element_names(member.element)), *split_name(member.element.get("rel", ""))}
     return not words.isdisjoint(_ACTION_WORDS) or bool(_ACTION_ADDRESS.search(member.address))
 
 
-def _score_images(members: Sequence[_Candidate], records: int) -> float:
+def _score_images(members: Sequence[_Address], records: int) -> float:
     """Score a slot of images: how likely they are the pictures of their records. Icons get nothing."""
     icons = sum(map(_is_icon, members)) / len(members)
     if icons > 0.5:
         return 0.0
     distinct = _distinct(members) if len(members) > 1 else 1.0
-    is_alternative = members[0].element.tag == "source"
+    is_alternative = members[0].element.tag != "img"
     score: float = len(members) / records + 2 * distinct - 0.1 * is_alternative - 2 * icons
     return score
 
 
-def _is_icon(member: _Candidate) -> bool:
+def _is_icon(member: _Address) -> bool:
     names = split_name(element_names(member.element, ("class", "id")))
     file_name = split_name(urldefrag(member.address).url.rpartition("/")[2])
     sizes = [member.element.get(name, "").removesuffix("px") for name in ("width", "height")]
@@ -289,7 +290,7 @@ def _is_icon(member: _Candidate) -> bool:
     return is_small or not _ICON_WORDS.isdisjoint(names) or not _ICON_WORDS.isdisjoint(file_name[:1])
 
 
-def _distinct(members: Sequence[_Candidate]) -> float:
+def _distinct(members: Sequence[_Address]) -> float:
     return len({member.address for member in members}) / len(members)
 
 

@@ -4,22 +4,21 @@ A seed tree grows. It starts as the largest record. Every other record is matche
 children in order, and parts without a partner in the seed are inserted next to their neighbors. The leaves of
 the final seed are the columns. Departure from the paper: a part that fits between two neighbors in several ways
 is inserted at once, after the left one, instead of waiting for other records. And parts with different captions, such
-as `Genre:` and `Price:`, never match, whatever their tags: each caption gets a column of its own.
+as `Genre:` and `Price:`, never match, whatever their tags: each caption gets a column of its own. Neither do cells of
+a table with different numbers.
 """
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from untemplate.lists.cells import CellFinder, Line, Unit
 from untemplate.lists.page_tree import TEXT, PageTree, Run, Shapes
+from untemplate.lists.row_captions import RecordCaptions
+from untemplate.lists.table_headers import TABLE_CELLS, cell_number
 
-__all__ = ["AlignedLines", "align_records", "split_caption"]
+__all__ = ["AlignedLines", "align_records"]
 
 AlignedLines = list[list[Line | None]]
 """A list of cells per record, all of the same length; None where a record lacks a column."""
@@ -33,24 +32,8 @@ MAX_CELLS = 10_000_000
 # Similarity of any two elements with the same tag, so that they match rather than not.
 _SAME_TAG = 0.1
 
-# Letters of a caption, and records that have a text in front of a colon before it counts as one.
-MAX_CAPTION_LETTERS = 30
-MIN_CAPTION_RECORDS = 2
-_CAPTION = re.compile(rf"\s*([^\W\d_][^:]{{0,{MAX_CAPTION_LETTERS - 1}}}?)\s*:(?=\s|$)")
-
 _Kind = tuple[str, str, str]
-"""Tag, class and caption of a part."""
-
-
-def split_caption(text: str) -> tuple[str, str]:
-    """Return the caption at the start of a text, and the rest; the caption is "" if the text has none.
-
-    Example:
-        >>> split_caption("Author: Jane Austen"), split_caption("12:30 o'clock")
-        (('Author', 'Jane Austen'), ('', "12:30 o'clock"))
-    """
-    match = _CAPTION.match(text)
-    return (match.group(1), text[match.end() :].strip()) if match else ("", text)
+"""Tag, class, and caption or number of the table cell of a part."""
 
 
 @dataclass(eq=False, slots=True)
@@ -83,7 +66,7 @@ class _Alignment:
 
     def align(self, runs: Sequence[Run]) -> AlignedLines:
         """Grow the seed by all records, the largest first, and read the columns off its leaves."""
-        self._captions = _Captions(self._tree, runs)
+        self._captions = RecordCaptions(self._tree, runs)
         seed = _SeedNode(("", "", ""), -1)
         sizes = [len(self._tree.rows_inside(run)) for run in runs]
         for record in sorted(range(len(runs)), key=lambda record: -sizes[record]):
@@ -153,46 +136,13 @@ class _Alignment:
 
     def _kind_of(self, unit: Unit) -> _Kind:
         """Return the tag, class and caption of an element; lines differ in their captions only."""
-        caption = self._captions.of_line(unit.rows)
+        caption, row = self._captions.of_rows(unit.rows), unit.rows[0]
         if unit.is_cell:
             return (TEXT, "", caption)
-        return (self._tree.tags[unit.rows[0]], self._tree.classes[unit.rows[0]], caption)
-
-
-class _Captions:
-    """The texts in front of a colon that several records have, and which parts of the records begin with one.
-
-    Args:
-        tree: the page.
-        runs: the records.
-    """
-
-    def __init__(self, tree: PageTree, runs: Sequence[Run]) -> None:
-        own = [
-            {row: caption for row in tree.rows_inside(run) if (caption := split_caption(tree.texts[row])[0])}
-            for run in runs
-        ]
-        records = Counter(caption for captions in own for caption in {*captions.values()})
-        #: row of a text -> its caption
-        self._caption: dict[int, str] = {}
-        for captions in own:
-            repeated = {row: text for row, text in captions.items() if records[text] >= MIN_CAPTION_RECORDS}
-            self._caption |= repeated
-        marked = np.zeros(len(tree), np.float64)
-        marked[list(self._caption)] = 1
-        self._before = np.concatenate([[0.0], np.cumsum(marked)])
-        is_text = tree.has_tag({TEXT})
-        following = np.where(is_text, np.arange(len(tree)), len(tree))[::-1]
-        #: the first text from each row on
-        self._first_text = np.minimum.accumulate(following)[::-1]
-        self._end = tree.end
-
-    def of_line(self, rows: Line) -> str:
-        """Return the caption that these rows begin with; "" if they have none or several."""
-        end = self._end[rows[-1]]
-        if self._before[end] - self._before[rows[0]] != 1:
-            return ""
-        return self._caption.get(int(self._first_text[rows[0]]), "")
+        if self._tree.tags[row] in TABLE_CELLS:
+            # Empty cells are not in the tree, so the order of the others does not say which is which.
+            caption = f"{cell_number(self._tree.elements[row])}"
+        return (self._tree.tags[row], self._tree.classes[row], caption)
 
 
 def _trace_pairs(best: Sequence[Sequence[float]]) -> dict[int, int]:

@@ -13,18 +13,21 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 from lxml import etree
 
-from untemplate.lists.alignment import MAX_CAPTION_LETTERS, split_caption
 from untemplate.lists.cells import EMPHASIS_TAGS, Line
 from untemplate.lists.page_profile import HEADINGS
 from untemplate.lists.page_tree import TEXT, PageTree, Run
+from untemplate.lists.row_captions import MAX_CAPTION_LETTERS, RecordCaptions, split_caption
 from untemplate.lists.rows import ADDRESS_COLUMNS, ROW_COLUMNS
 from untemplate.lists.scene import MIN_HALF, MIN_MOST, Column
+from untemplate.lists.sections import find_sections
 from untemplate.lists.table_headers import TableHeaders
+from untemplate.page import squeeze
 from untemplate.page.dom import CROSSED_OUT_TAGS, split_name
 
 __all__ = ["TITLE", "NamedColumn", "SiteColumns", "name_columns", "to_name"]
@@ -43,10 +46,12 @@ MIN_DESCRIPTION_WORDS = 12.0
 # A class that more columns have does not say what one of them means.
 MAX_CLASS_COLUMNS = 2
 # Levels of elements around a cell whose names count.
-MAX_LEVELS = 4
+MAX_NAMING_LEVELS = 4
 # A column is constant, and not written, if all records have the same text in it. Fewer records may agree by chance.
 MIN_CONSTANT_RECORDS = 3
 
+# Signs between a captioned value and the next caption.
+_TRAILING_SIGNS = " ,;|·•"
 _CAPTION_TAGS = frozenset({"dt", "th", "label", *EMPHASIS_TAGS})
 _CAPTION_WORDS = frozenset({"label", "caption", "term", "key", "heading", "legend", "lbl"})
 _NAMING_ATTRIBUTES = ("itemprop", "property")
@@ -87,31 +92,49 @@ class NamedColumn:
     texts: list[str | None]
 
 
-@dataclass
 class SiteColumns:
-    """The names that columns of a site have already, by their place in records.
+    """The columns of a site so far: their names, by their place in records.
 
     Example:
         >>> columns = SiteColumns()
-        >>> columns.name("li/span.a", "detail"), columns.name("li/span.b", "detail"), columns.name("li/span.a", "x")
-        ('detail', 'detail_2', 'detail')
+        >>> columns.name_all([("li/b", "title"), ("li/i", "detail"), ("li/u", "detail")])
+        ['title', 'detail', 'detail_2']
+        >>> columns.name_all([("li/b/a", "title"), ("li/u", "price")])
+        ['title', 'detail_2']
     """
 
-    _names: dict[str, str] = field(default_factory=dict)
-    _used: set[str] = field(default_factory=lambda: set(RESERVED_NAMES))
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+        #: name -> what was wished when it was given
+        self._wishes: dict[str, str] = {}
 
-    def name(self, place: str, wish: str) -> str:
-        """Return the name of the column at a place; for a new place the wished name, numbered if it is used."""
-        if place not in self._names:
-            self._names[place] = self._free_name(wish)
-        return self._names[place]
+    def name_all(self, columns: Sequence[tuple[str, str]]) -> list[str]:
+        """Return the names of the columns of one page.
+
+        A column at a known place has the name it had, unless it is the only title of this page. Another one gets the
+        wished name: that of a column which this page lacks, or else a new one, with a number if the name is used.
+
+        Args:
+            columns: the place and the wished name of each column.
+        """
+        taken = {self._names[place] for place, _ in columns if place in self._names}
+        for place, wish in columns:
+            if place not in self._names:
+                given = (
+                    name for name, wished in self._wishes.items() if wished == wish and name not in taken
+                )
+                self._names[place] = next(given, None) or self._free_name(wish)
+                taken.add(self._names[place])
+        # A page whose titles are at a place that another page uses for something else has titles all the same.
+        has_title = TITLE in taken
+        return [TITLE if wish == TITLE and not has_title else self._names[place] for place, wish in columns]
 
     def _free_name(self, wish: str) -> str:
         name, number = wish, 1
-        while name in self._used:
+        while name in self._wishes or name in RESERVED_NAMES:
             number += 1
             name = f"{wish}_{number}"
-        self._used.add(name)
+        self._wishes[name] = wish
         return name
 
 
@@ -142,10 +165,12 @@ def name_columns(
         texts: their texts.
         site: the columns of earlier pages of the site.
     """
-    places = _PlacedColumns(tree, runs, lines, texts)
-    named = []
-    for column in places.informative():
-        name = site.name(column.place, column.wish)
+    columns = list(_PlacedColumns(tree, runs, lines, texts).informative())
+    sections = find_sections(tree, runs)
+    placed = [("section", "section")] * bool(sections) + [(column.place, column.wish) for column in columns]
+    names = site.name_all(placed)
+    named = [NamedColumn(names[0], -1, sections)] if sections else []
+    for name, column in zip(names[len(named) :], columns, strict=True):
         named.append(NamedColumn(name, column.number, column.values))
     return named
 
@@ -178,6 +203,9 @@ class _ListColumn:
             ]
         )
         self.place, self.wish = "", ""
+        #: the caption of the column; whether it is one of another column; whether it was split off at its caption
+        self.caption: str | None = None
+        self.is_in_front = self.is_part = False
         self.values = self.texts
         self.total = len(lines)
 
@@ -199,7 +227,7 @@ class _ListColumn:
         tag = self._tree.tags[row]
         return ".".join([tag, *(name for name in classes if _WORDY.search(name))])
 
-    def elements(self, levels: int = MAX_LEVELS) -> Iterator[list[etree._Element]]:
+    def elements(self, levels: int = MAX_NAMING_LEVELS) -> Iterator[list[etree._Element]]:
         """Yield the elements around the cells, level by level, the nearest first; never the record itself."""
         for level in range(levels):
             rows = [path[level] for path in self._paths if level < len(path) - 1]
@@ -309,49 +337,56 @@ class _PlacedColumns:
         texts: Sequence[Sequence[str | None]],
     ) -> None:
         self._tree, self._runs = tree, runs
+        captions = RecordCaptions(tree, runs)
         by_column = zip(zip(*lines, strict=True), zip(*texts, strict=True), strict=True)
-        self._columns = [
-            _ListColumn(number, tree, runs, own_lines, own_texts)
-            for number, (own_lines, own_texts) in enumerate(by_column)
-        ]
-        self._columns = [column for column in self._columns if column.own_texts]
+        columns: list[_ListColumn] = []
+        for number, (own_lines, own_texts) in enumerate(by_column):
+            parts = _split_at_captions(tree, captions, own_lines)
+            for part in parts or [(list(own_lines), list(own_texts))]:
+                columns.append(_ListColumn(number, tree, runs, *part))
+                columns[-1].is_part = bool(parts)
+        self._columns = [column for column in columns if column.own_texts]
 
     def informative(self) -> Iterator[_ListColumn]:
         """Yield the columns that are neither captions nor constant, with their places and wishes."""
         headers = TableHeaders(self._tree, self._runs)
-        captions = self._captions()
-        record_words = frozenset(split_name(" ".join(self._tree.classes[run[0]] for run in self._runs[:3])))
+        self._find_captions()
         remaining: list[_ListColumn] = []
         for column in self._columns:
-            caption = captions.get(column.number)
-            inner = column.inner_caption()
-            header = headers.header_of(column.rows) or column.attribute_name(_CAPTION_ATTRIBUTES)
-            said = header or caption or inner
-            if inner:
-                column.values = column.without_caption(inner)
-            if column.number in self._caption_numbers or self._is_noise(column, said):
+            said = self._said_name(column, headers)
+            if column.is_in_front or self._is_noise(column, said):
                 continue
-            if said and to_name(said):
-                column.wish = to_name(said)
-                column.place = f"said:{column.wish}:{self._count(column, remaining)}"
+            column.wish = said
+            if said:
+                column.place = f"said:{said}:{self._count(column, remaining)}"
             else:
                 column.place = self._place(column, remaining, headers)
             remaining.append(column)
-        self._wish_kinds(remaining, record_words)
+        self._wish_kinds(remaining)
         yield from remaining
 
-    def _captions(self) -> dict[int, str]:
-        """Map the numbers of columns to the captions in front of them."""
-        captions: dict[int, str] = {}
-        self._caption_numbers: set[int] = set()
-        for column, following in zip(self._columns, self._columns[1:], strict=False):
+    def _find_captions(self) -> None:
+        """Find the captions of columns, in the column before or in their own texts; values do not contain them."""
+        for column, following in pairwise(self._columns):
             is_together = set(column.records) <= set(following.records)
             if is_together and column.is_caption() and not following.is_caption() and len(column.records) > 1:
-                captions[following.number] = column.own_texts[0]
-                self._caption_numbers.add(column.number)
-        return captions
+                following.caption = column.own_texts[0]
+                column.is_in_front = True
+        for column in self._columns:
+            if inner := column.inner_caption():
+                column.values = column.without_caption(inner)
+                column.caption = column.caption or inner
+            if column.caption:
+                column.values = [text and text.rstrip(_TRAILING_SIGNS) for text in column.values]
 
-    def _is_noise(self, column: _ListColumn, said: str | None) -> bool:
+    @staticmethod
+    def _said_name(column: _ListColumn, headers: TableHeaders) -> str:
+        """Return the name that a header or caption gives to a column; "" without one."""
+        header = headers.header_of(column.rows) or column.attribute_name(_CAPTION_ATTRIBUTES)
+        first, second = (column.caption, header) if column.is_part else (header, column.caption)
+        return to_name(first or second or "")
+
+    def _is_noise(self, column: _ListColumn, said: str) -> bool:
         """Return True for a text that all records share, unless a header or caption says what it is."""
         return (
             not said
@@ -364,12 +399,13 @@ class _PlacedColumns:
         return sum(other.wish == column.wish for other in before)
 
     def _place(self, column: _ListColumn, before: Iterable[_ListColumn], headers: TableHeaders) -> str:
-        path = f"{headers.cell_number(column.rows)}:{column.usual_path}"
+        path = f"{headers.usual_number(column.rows)}:{column.usual_path}"
         count = sum(other.place.startswith(f"{path}#") for other in before)
         return f"{path}#{count}"
 
-    def _wish_kinds(self, columns: Sequence[_ListColumn], record_words: frozenset[str]) -> None:
+    def _wish_kinds(self, columns: Sequence[_ListColumn]) -> None:
         """Wish names for columns without a header or caption."""
+        record_words = frozenset(split_name(" ".join(self._tree.classes[run[0]] for run in self._runs[:3])))
         unnamed = [column for column in columns if not column.wish]
         for column in unnamed:
             column.wish = column.attribute_name(_NAMING_ATTRIBUTES) or ""
@@ -388,6 +424,27 @@ class _PlacedColumns:
                     if is_only
                     else column.class_name(lambda token: tokens[token] <= MAX_CLASS_COLUMNS, record_words)
                 ) or kind
+
+
+def _split_at_captions(
+    tree: PageTree, captions: RecordCaptions, lines: Sequence[Line | None]
+) -> list[tuple[list[Line | None], list[str | None]]]:
+    """Return the columns, as lines and texts, that a column of texts with several captions consists of.
+
+    None if most of its cells have one caption at most: `Fat: 2 g, Protein: 1 g` are two columns.
+    """
+    split = [captions.split_line(line) if line else {} for line in lines]
+    several = sum(len(parts) > 1 for parts in split)
+    if several * 2 <= sum(line is not None for line in lines):
+        return []
+    names = dict.fromkeys(name for parts in split for name in parts)
+    columns = []
+    for name in names:
+        own = [tuple(parts[name]) if name in parts else None for parts in split]
+        columns.append(
+            (own, [squeeze("".join(tree.texts[row] for row in line)) if line else None for line in own])
+        )
+    return columns
 
 
 def _find_title(columns: Sequence[_ListColumn]) -> _ListColumn | None:

@@ -10,15 +10,17 @@ from lxml import etree
 from untemplate.lists.page_tree import PageTree, Run
 from untemplate.page import squeeze, visible_text
 
-__all__ = ["TableHeaders"]
+__all__ = ["TABLE_CELLS", "TableHeaders", "cell_number"]
 
-_CELL_TAGS = frozenset({"td", "th"})
+TABLE_CELLS = frozenset({"td", "th"})
+"""The tags of table cells."""
+
 _CELL_ROLES = frozenset({"cell", "gridcell", "columnheader", "rowheader"})
 # A longer text is no header.
 MAX_HEADER_LETTERS = 60
 # Rows of a table that are searched for the header, and cells of a row that are counted.
 MAX_HEADER_ROWS = 20
-MAX_CELLS = 200
+MAX_ROW_CELLS = 200
 
 
 class TableHeaders:
@@ -45,10 +47,10 @@ class TableHeaders:
         [(header, count)] = headers.most_common(1)
         return header if count * 2 > len(rows) else None
 
-    def cell_number(self, rows: Sequence[int]) -> int:
+    def usual_number(self, rows: Sequence[int]) -> int:
         """Return the number of the table cell that most of these rows are in; -1 if they are in none."""
         numbers = Counter(
-            _number_of(cell) if cell is not None else -1 for cell in map(self._cell_around, rows)
+            cell_number(cell) if cell is not None else -1 for cell in map(self._cell_around, rows)
         )
         return numbers.most_common(1)[0][0] if numbers else -1
 
@@ -60,7 +62,7 @@ class TableHeaders:
         table = _table_of(parent)
         if table not in self._headers:
             self._headers[table] = self._read_headers(table, parent)
-        return self._headers[table].get(_number_of(cell))
+        return self._headers[table].get(cell_number(cell))
 
     def _cell_around(self, row: int) -> etree._Element | None:
         """Return the nearest table cell that contains a row."""
@@ -104,11 +106,11 @@ def _first_rows(table: etree._Element) -> list[etree._Element]:
 
 
 def _is_cell(element: etree._Element) -> bool:
-    return element.tag in _CELL_TAGS or element.get("role") in _CELL_ROLES
+    return element.tag in TABLE_CELLS or element.get("role") in _CELL_ROLES
 
 
 def _cells_of(row: etree._Element) -> list[etree._Element]:
-    return [child for child in row.iterchildren(etree.Element) if _is_cell(child)][:MAX_CELLS]
+    return [child for child in row.iterchildren(etree.Element) if _is_cell(child)][:MAX_ROW_CELLS]
 
 
 def _is_header_row(row: etree._Element) -> bool:
@@ -129,18 +131,18 @@ def _may_be_header(row: etree._Element, record: etree._Element) -> bool:
 
 def _span(cell: etree._Element) -> int:
     span = cell.get("colspan", "1").strip()
-    return min(int(span), MAX_CELLS) if span.isdecimal() and int(span) else 1
+    return min(int(span), MAX_ROW_CELLS) if span.isdecimal() and int(span) else 1
 
 
 def _width(row: etree._Element) -> int:
     return sum(map(_span, _cells_of(row)))
 
 
-def _number_of(cell: etree._Element) -> int:
+def cell_number(cell: etree._Element) -> int:
     """Return the number of columns before a cell in its row."""
     number = 0
     for count, sibling in enumerate(cell.itersiblings(etree.Element, preceding=True)):
-        if count == MAX_CELLS:
+        if count == MAX_ROW_CELLS:
             return -1
         number += _span(sibling) if _is_cell(sibling) else 0
     return number

@@ -71,12 +71,29 @@ def test_anchors_are_saved_and_loaded(knowledge: Knowledge, new_site: Site, tmp_
     assert loaded.label(details(new_site)) == known.label(details(new_site))
 
 
+def test_other_models_and_the_papers_features(seeds: list[Site], new_site: Site, tmp_path: Path) -> None:
+    sites = [(details(site), site.labels) for site in seeds[:2]]
+    knowledge = ut.train(sites, seeds[0].schema, "anchors", features="paper", ranker="NN")
+    knowledge.save(tmp_path)
+    loaded = Knowledge.load(tmp_path)
+    assert isinstance(loaded.model, AnchorsModel)
+    assert (loaded.model.features, loaded.model.ranker) == ("paper", "NN")
+    assert loaded.label(details(new_site)) == knowledge.label(details(new_site))
+
+
+def test_options_that_a_method_lacks_are_refused(seeds: list[Site]) -> None:
+    with pytest.raises(KnowledgeError, match=r"'seed' has no option 'ranker'.*anchors"):
+        ut.train([], seeds[0].schema, "seed", ranker="NN")
+    with pytest.raises(KnowledgeError, match=r"no features 'all'; choose one of ours, paper"):
+        ut.train([], seeds[0].schema, "segments", features="all")
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
         ({"model": "oracle"}, "at model"),
         ({"features": "other"}, "at features"),
-        ({"features": "paper"}, "at features"),
+        ({"features": "paper"}, "wrong type or shape"),
         ({"orders": [["name", "phone"]]}, "at orders"),
     ],
 )

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.measure.anchors import FEATURE_SETS, SCORERS, NeuralScorer, ScorerKind, learn_variant
 from untemplate.labeling.anchors.extractor_options import (
+    FEATURE_SETS,
     PAIR_FEATURES,
     AttributeOptions,
     ChoiceProblem,
@@ -21,9 +21,9 @@ from untemplate.labeling.anchors.extractor_scoring import (
     MAX_COMBINATIONS,
     Scorer,
     choose_best,
-    learn_scorer,
     options_per_attribute,
 )
+from untemplate.labeling.anchors.scorer_learning import SCORERS, NeuralScorer, ScorerKind, learn_scorer
 
 PAPER = FEATURE_SETS["paper"]
 
@@ -49,7 +49,7 @@ def random_scorer(seed: int, kind: type[Scorer], units: int) -> Scorer:
     random = np.random.default_rng(seed)
     wide = len(PAPER.names) + 1 + len(PAIR_FEATURES)
     return kind(
-        PAPER, random.normal(size=(wide, units)), random.normal(size=units), random.normal(size=units)
+        PAPER, random.normal(size=(wide, units)), random.normal(size=units), random.normal(size=units), 8.0
     )
 
 
@@ -74,7 +74,7 @@ def test_all_combinations_are_scored_as_one_by_one(
 
 @pytest.mark.parametrize("model", SCORERS)
 def test_every_model_learns_what_is_right(model: ScorerKind) -> None:
-    scorer = learn_variant([random_problem(seed) for seed in range(8)], "paper", model)
+    scorer = learn_scorer([random_problem(seed) for seed in range(8)], "paper", model)
     hits = []
     for seed in range(100, 110):
         problem = random_problem(seed)
@@ -93,7 +93,7 @@ def test_an_attribute_that_a_site_lacks_is_not_sure() -> None:
         problem.options[0].columns["F1"][:] = 0
     tested = random_problem(100)
     tested.single[0][:-1, : len(PAPER.names)] = -3
-    scorer = learn_scorer(problems, PAPER)
+    scorer = learn_scorer(problems, "paper")
     solved = choose_best(tested, scorer)
     first, second = (
         scorer.confidence(scores, best)

@@ -15,17 +15,16 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import permutations
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
 from untemplate.errors import LabelError
 from untemplate.labeling.anchors.extractor_options import (
-    FEATURES,
+    FEATURE_SETS,
     PAIR_FEATURES,
     AttributeOptions,
     ChoiceProblem,
-    FeatureSet,
+    FeatureName,
     Orders,
     find_options,
     make_problem,
@@ -36,10 +35,10 @@ from untemplate.labeling.anchors.extractor_scoring import (
     ChosenExtractor,
     Scorer,
     choose_extractors,
-    learn_scorer,
     options_per_attribute,
 )
 from untemplate.labeling.anchors.extractors import annotate_site, annotation_threshold
+from untemplate.labeling.anchors.scorer_learning import ScorerKind, learn_scorer, make_scorer
 from untemplate.labeling.label import Finding, Label
 from untemplate.labeling.methods import LabeledSite, StrictFile, read_model, write_model
 from untemplate.labeling.nodes.fields import Examples, locate_examples
@@ -105,13 +104,13 @@ class Lessons:
                 shares.setdefault(pair, []).append(share)
         return {pair: float(np.mean(values)) for pair, values in shares.items()}
 
-    def make_problems(self, features: FeatureSet) -> list[ChoiceProblem]:
+    def make_problems(self, features: FeatureName = "ours") -> list[ChoiceProblem]:
         """Return the problems that a scorer learns from."""
         problems = []
         for example in self.examples:
             if example:
                 count = options_per_attribute(min(len(example), MAX_ATTRIBUTES))
-                problems.append(make_problem(example, self.orders, features, count))
+                problems.append(make_problem(example, self.orders, FEATURE_SETS[features], count))
         return problems
 
 
@@ -297,12 +296,16 @@ class AnchorsModel:
         thresholds: By attribute, the share of pages on which an XPath must be annotated.
         orders: For two attributes, the share of pages on which the first comes first.
         scorer: Scores combinations of extractors.
+        features: The features that it uses.
+        ranker: The model that taught it.
     """
 
     seed: SeedModel
     thresholds: Mapping[str, float]
     orders: Orders
     scorer: Scorer
+    features: FeatureName = "ours"
+    ranker: ScorerKind = "LR"
 
     @property
     def taught(self) -> Mapping[str, int]:
@@ -315,12 +318,20 @@ class AnchorsModel:
         sites: Sequence[LabeledSite],
         schema: Schema,
         unlabeled: Sequence[Sequence[Page]] = (),
-        rankers: Rankers | None = None,
+        features: FeatureName = "ours",
+        ranker: ScorerKind = "LR",
     ) -> AnchorsModel:
-        """Learn from two labeled sites or more; unlabeled sites are ignored."""
-        lessons = learn_lessons(sites, schema, rankers or load_rankers())
-        scorer = learn_scorer(lessons.make_problems(FEATURES), FEATURES)
-        return cls(lessons.seed, lessons.thresholds, lessons.orders, scorer)
+        """Learn from two labeled sites or more; the registry refuses unlabeled sites."""
+        lessons = learn_lessons(sites, schema, load_rankers())
+        return cls.from_lessons(lessons, features, ranker)
+
+    @classmethod
+    def from_lessons(
+        cls, lessons: Lessons, features: FeatureName = "ours", ranker: ScorerKind = "LR"
+    ) -> AnchorsModel:
+        """Learn a scorer from what labeled sites teach."""
+        scorer = learn_scorer(lessons.make_problems(features), features, ranker)
+        return cls(lessons.seed, lessons.thresholds, lessons.orders, scorer, features, ranker)
 
     def find(self, pages: Sequence[Page], schema: Schema) -> list[Finding]:
         """Return where the attributes are on pages of one template."""
@@ -347,8 +358,8 @@ class AnchorsModel:
     def save(self, folder: Path) -> None:
         """Write `anchors.json`, `anchors.npz` and the files of the method "seed"."""
         content = {
-            "model": "LR",
-            "features": "ours",
+            "model": self.ranker,
+            "features": self.features,
             "thresholds": dict(self.thresholds),
             "orders": [[*pair, share] for pair, share in self.orders.items()],
         }
@@ -360,16 +371,18 @@ class AnchorsModel:
     def load(cls, folder: Path) -> AnchorsModel:
         """Read what `save` wrote."""
         file, arrays = read_model(folder, FILE, _AnchorsFile)
-        weights = arrays.get("weights", np.float64, (len(FEATURES.names) + 1 + len(PAIR_FEATURES), 1))
-        bias, out = (arrays.get(name, np.float64, (1,)) for name in ("bias", "out"))
+        height = len(FEATURE_SETS[file.features].names) + 1 + len(PAIR_FEATURES)
+        weights = arrays.get("weights", np.float64, (height, None))
+        bias, out = (arrays.get(name, np.float64, (weights.shape[1],)) for name in ("bias", "out"))
         orders = {(first, second): share for first, second, share in file.orders}
-        return cls(SeedModel.load(folder), file.thresholds, orders, Scorer(FEATURES, weights, bias, out))
+        scorer = make_scorer(file.model, file.features, weights, bias, out)
+        return cls(SeedModel.load(folder), file.thresholds, orders, scorer, file.features, file.model)
 
 
 class _AnchorsFile(StrictFile):
-    """The content of `anchors.json`. Earlier versions could store other models and features."""
+    """The content of `anchors.json`."""
 
-    model: Literal["LR"]
-    features: Literal["ours"]
+    model: ScorerKind
+    features: FeatureName
     thresholds: dict[str, float]
     orders: list[tuple[str, str, float]]

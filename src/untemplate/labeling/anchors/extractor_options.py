@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations
+from typing import Literal
 
 import numpy as np
 
@@ -26,11 +27,11 @@ from untemplate.page.arrays import Bools, Doubles, Floats, Ints, group_rows
 from untemplate.schema import Attribute, Hints, Schema
 
 __all__ = [
-    "FEATURES",
+    "FEATURE_SETS",
     "PAIR_FEATURES",
-    "PAPER_FEATURES",
     "AttributeOptions",
     "ChoiceProblem",
+    "FeatureName",
     "FeatureSet",
     "Orders",
     "find_options",
@@ -88,8 +89,12 @@ class FeatureSet:
     likely: tuple[str, ...]
 
 
-FEATURES = FeatureSet((*PAPER_FEATURES, *_MORE_FEATURES), ("evidence",))
-"""The paper's features, and more that the method "seed" knows about a field."""
+FeatureName = Literal["ours", "paper"]
+FEATURE_SETS: dict[FeatureName, FeatureSet] = {
+    "ours": FeatureSet((*PAPER_FEATURES, *_MORE_FEATURES), ("evidence",)),
+    "paper": FeatureSet(PAPER_FEATURES, ("annotated", "words", "shape", "values", "caption")),
+}
+"""The features that the paper lists; and ours: these, and what the method "seed" knows about a field."""
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from warnings import catch_warnings
 
 import numpy as np
 
-from untemplate.errors import MissingExtra
 from untemplate.labeling.anchors.extractor_options import (
     PAIR_FEATURES,
     AttributeOptions,
@@ -34,7 +32,6 @@ __all__ = [
     "choose_best",
     "choose_extractors",
     "collect_vectors",
-    "learn_scorer",
     "options_per_attribute",
 ]
 
@@ -43,15 +40,8 @@ MAX_COMBINATIONS = 100_000
 MAX_OPTIONS = 15
 # Attributes that are chosen at once; more are chosen in blocks, each given the blocks before.
 MAX_ATTRIBUTES = 8
-# Factor of scores before they become probabilities: by themselves they are none. Swept from 0.5 to 30 for the
-# likelihood of what is right on SWDE; between half and twice as much there is little difference.
-SHARPNESS = 8.0
 # Exponentials of more overflow.
 MAX_EXPONENT = 500.0
-# Inverse strength of the penalty on weights. Swept from 0.001 to 0.1 on SWDE, four training sites: the mean over
-# verticals is flat within a factor of three. If the other three verticals choose, they take 0.01 or, for books,
-# 0.001.
-PENALTY = 0.01
 # Wrong combinations of a training site that are learned from, besides those that are wrong in one attribute only.
 # Of 0, 30, 300 and 1,000 the best by 0.01 on SWDE, which is less than one attribute of a site in each vertical.
 RANDOM_COMBINATIONS = 30
@@ -63,10 +53,7 @@ MIN_RIGHT_F1 = 0.5
 
 @dataclass(frozen=True)
 class Scorer:
-    """A linear model with one unit; variants with several units and an activation subclass it.
-
-    Logistic regression learns it: when it was chosen, that was the best on average over the verticals of SWDE, and
-    over any three of them, so that none chose its own.
+    """A linear model with one unit; a variant with several units and an activation subclasses it.
 
     Attributes:
         features: The features of one extractor.
@@ -80,7 +67,7 @@ class Scorer:
     weights: Doubles
     bias: Doubles
     out: Doubles
-    sharpness: float = SHARPNESS
+    sharpness: float
 
     def score(self, problem: ChoiceProblem) -> Doubles:
         """Return the score of every combination of options: an array with an axis per attribute."""
@@ -215,24 +202,6 @@ class TrainingVectors:
         weight = np.concatenate([np.ones(len(self.right)), *wrong])
         scaled: Doubles = weight * len(weight) / weight.sum()
         return scaled
-
-
-def learn_scorer(problems: Sequence[ChoiceProblem], features: FeatureSet) -> Scorer:
-    """Learn a scorer by logistic regression, from problems whose options have their F1.
-
-    Raises:
-        MissingExtra: scikit-learn is not installed.
-    """
-    try:
-        from sklearn.linear_model import LogisticRegression
-    except ImportError as error:
-        raise MissingExtra("models", "Training of models") from error
-    vectors = collect_vectors(problems)
-    model = LogisticRegression(C=PENALTY, max_iter=2000)
-    with catch_warnings(action="ignore"):  # to end before the last digit is good enough
-        model.fit(vectors.scaled, vectors.is_right, sample_weight=vectors.sample_weight)
-    weights = model.coef_[0][:, None] / vectors.scale[:, None]
-    return Scorer(features, weights, -(vectors.mean @ weights), np.ones(1))
 
 
 def collect_vectors(problems: Sequence[ChoiceProblem]) -> TrainingVectors:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -51,10 +52,14 @@ class SegmentsModel:
 
     @classmethod
     def train(
-        cls, sites: Sequence[LabeledSite], schema: Schema, unlabeled: Sequence[Sequence[Page]] = ()
+        cls,
+        sites: Sequence[LabeledSite],
+        schema: Schema,
+        unlabeled: Sequence[Sequence[Page]] = (),
+        features: Literal["ours", "paper"] = "ours",
     ) -> SegmentsModel:
-        """Learn from labeled sites; unlabeled sites are ignored."""
-        return cls(train_node_crf(sites, schema))
+        """Learn from labeled sites; the paper's features leave out captions. The registry refuses unlabeled sites."""
+        return cls(train_node_crf(sites, schema, captions=features == "ours"))
 
     def find(self, pages: Sequence[Page], schema: Schema) -> list[Finding]:
         """Return where the attributes are on pages of one template."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, takewhile
 
 import numpy as np
 import numpy.typing as npt
@@ -247,7 +247,7 @@ def _label_segments(
         attributes.setdefault(selected[name], []).append(name)
     for segment in site.segments:
         for name in attributes.get(segment.id, ()):
-            for leaf in _leaves_of(segment.leaves, _column(scores, name), likely, name, name in many):
+            for leaf in _choose_leaves(segment.leaves, _column(scores, name), likely, name, name in many):
                 labels[leaf] = name
     return labels
 
@@ -257,21 +257,19 @@ def _column(scores: LeafScores, name: str) -> Floats:
     return chances
 
 
-def _leaves_of(leaves: range, chances: Floats, likely: Sequence[str], name: str, many: bool) -> list[int]:
+def _choose_leaves(leaves: range, chances: Floats, likely: Sequence[str], name: str, many: bool) -> list[int]:
     """Return the leaves of a segment that get an attribute."""
     if not leaves:
         return []
     best = leaves.start + int(chances[leaves.start : leaves.stop].argmax())
     if chances[best] < MIN_LEAF_CHANCE:
         return []
+    others = {leaf for leaf in leaves if likely[leaf] == name and chances[leaf] > 0} | {best}
     if many:
-        return sorted({best, *(leaf for leaf in leaves if likely[leaf] == name and chances[leaf] > 0)})
-    first = last = best
-    while first - 1 in leaves and likely[first - 1] == name and chances[first - 1] > 0:
-        first -= 1
-    while last + 1 in leaves and likely[last + 1] == name and chances[last + 1] > 0:
-        last += 1
-    return list(range(first, last + 1))
+        return sorted(others)
+    before = takewhile(others.__contains__, range(best - 1, leaves.start - 1, -1))
+    after = takewhile(others.__contains__, range(best, leaves.stop))
+    return sorted([*before, *after])
 
 
 def correct_selected(
