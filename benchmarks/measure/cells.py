@@ -16,13 +16,16 @@ from rich.progress import track
 from rich.table import Table
 from scipy.optimize import minimize
 
+from benchmarks.data.list_pages import Sheet, hits, sheets
 from benchmarks.data.swde import Score
-from benchmarks.measure.lists import Floats, Sheet, choose, folds, hits, score_rows, sheets
+from benchmarks.measure.lists import score_rows
+from benchmarks.train.list_choice import choose, folds
 from untemplate.labeling.list_labels import LetterIndex
 from untemplate.lists import Row
 from untemplate.lists.cells import SEAM_FEATURES, find_seams
 from untemplate.lists.groups import drop_hidden_members
 from untemplate.lists.list_table import build_table
+from untemplate.page.arrays import Doubles
 from untemplate.page.locating import letters_and_digits
 
 # Of the weights: the strength of the prior. Of 0.3, 3 and 30 the best, five folds over sites.
@@ -33,9 +36,9 @@ PRIOR = 3.0
 class Evidence:
     """Of each kind of seam: its features, and the share of records where it joins texts of a cell or parts cells."""
 
-    features: Floats
-    joins: Floats
-    parts: Floats
+    features: Doubles
+    joins: Doubles
+    parts: Doubles
 
 
 def evidence(sheet: Sheet) -> Evidence:
@@ -65,7 +68,7 @@ def evidence(sheet: Sheet) -> Evidence:
     return Evidence(seams.features, np.minimum(joins, 1), np.minimum(parts, 1))
 
 
-def choose_joins(known: Iterable[Evidence]) -> Floats:
+def choose_joins(known: Iterable[Evidence]) -> Doubles:
     """The weights of a logistic regression that tells seams that join from those that part."""
     pages = list(known)
     features = np.concatenate([page.features for page in pages])
@@ -73,7 +76,7 @@ def choose_joins(known: Iterable[Evidence]) -> Floats:
     scale = np.where(features.std(axis=0) > 0, features.std(axis=0), 1.0)
     normal = features / scale
 
-    def loss(weights: Floats) -> tuple[float, Floats]:
+    def loss(weights: Doubles) -> tuple[float, Doubles]:
         margins = normal @ weights
         likely = 1 / (1 + np.exp(-margins))
         total = (
@@ -83,7 +86,7 @@ def choose_joins(known: Iterable[Evidence]) -> Floats:
         )
         return float(total), normal.T @ (parts * likely - joins * (1 - likely)) + PRIOR * weights
 
-    weights: Floats = minimize(loss, np.zeros(len(SEAM_FEATURES)), jac=True, method="L-BFGS-B").x
+    weights: Doubles = minimize(loss, np.zeros(len(SEAM_FEATURES)), jac=True, method="L-BFGS-B").x
     return weights / scale
 
 
@@ -108,7 +111,7 @@ def excuse(rows: Sequence[Row], sheet: Sheet) -> Score:
     return Score(hit, got, want)
 
 
-def rows_with(sheet: Sheet, weights: Floats, joins: Floats) -> list[Row]:
+def rows_with(sheet: Sheet, weights: Doubles, joins: Doubles) -> list[Row]:
     """The rows that are found with these weights of groups and of seams."""
     group = drop_hidden_members(sheet.found.profile, sheet.best_group(weights))
     table = build_table(sheet.found.profile, group, joins)

@@ -17,16 +17,18 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from benchmarks.data.list_pages import Sheet, hits, sheets
 from benchmarks.data.swde import Score
 from benchmarks.measure.cells import choose_joins, evidence
 from benchmarks.measure.kinds import KINDS, Lesson, lesson, lesson_classes
-from benchmarks.measure.lists import FOLDS, Floats, Sheet, choose, folds, hits, sheets
+from benchmarks.train.list_choice import FOLDS, choose, folds
 from untemplate.labeling.hcrf.lessons import choose_classes, train_names
 from untemplate.lists.groups import Group
 from untemplate.lists.hcrf import train_hcrf
 from untemplate.lists.hcrf_blocks import NOTE, RECORD, BlockClasses, ObservedBlocks, true_classes
 from untemplate.lists.model_columns import ColumnNamer
 from untemplate.lists.page_tree import Run
+from untemplate.page.arrays import Doubles
 from untemplate.page.locating import letters_and_digits
 
 # BlockClasses of blocks when records are detected without a look at what is in them.
@@ -74,13 +76,13 @@ def score(one: Lesson, runs: Sequence[Run]) -> Score:
     return Score(len(hits(texts, one.sheet.records)), len(texts), len(one.sheet.records))
 
 
-def record_shares(classes: BlockClasses, one: Lesson, shares: Floats) -> Floats:
+def record_shares(classes: BlockClasses, one: Lesson, shares: Doubles) -> Doubles:
     """How likely each block is a record."""
     is_inner = np.array([bool(children) for children in one.scene.vision.children], np.float64)
     return shares[:, classes.inner.index(RECORD)] * is_inner
 
 
-def likelihood(one: Lesson, group: Group, expected: Floats) -> float:
+def likelihood(one: Lesson, group: Group, expected: Doubles) -> float:
     """How well a group is what a model expects to be records, from 0 to 1: an F1 measure."""
     shares = [expected[block] for run in group.runs if (block := one.scene.vision.find(run)) is not None]
     return float(2 * sum(shares) / (expected.sum() + len(group)))
@@ -98,7 +100,7 @@ class Joint:
     def _observed(self, one: Lesson) -> ObservedBlocks:
         return one.observed if self._is_global else one.local
 
-    def detect(self, one: Lesson) -> Floats:
+    def detect(self, one: Lesson) -> Doubles:
         return record_shares(self.classes, one, self.model.marginals(self._observed(one)).vertex)
 
     def name(self, one: Lesson, group: Group) -> ColumnNamer:
@@ -133,7 +135,7 @@ class Separate:
     def _observed(self, one: Lesson) -> ObservedBlocks:
         return one.observed if self._is_global else one.local
 
-    def detect(self, one: Lesson) -> Floats:
+    def detect(self, one: Lesson) -> Doubles:
         return record_shares(DETECTION, one, self._detector.marginals(self._observed(one)).vertex)
 
     def name(self, one: Lesson, group: Group) -> ColumnNamer:
@@ -163,7 +165,7 @@ class Answer:
     one: Lesson
     variant: Joint | Separate
     #: of the groups that look best how likely they are records
-    likely: Floats
+    likely: Doubles
 
     def choice(self, weight: float) -> Group:
         """The group that is chosen when the model has this weight."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.measure.lists import Sheet, hits
+from benchmarks.data.list_pages import Sheet, hits
 from untemplate.labeling.hcrf.lessons import ListLesson, locate_cells
 from untemplate.lists.alignment import align_records
 from untemplate.lists.block_features import BlockFeatures, observe_page

@@ -19,8 +19,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
 import untemplate as ut
+from benchmarks.data.list_pages import Sheet, hits, sheets
 from benchmarks.data.swde import Score
-from benchmarks.measure.lists import Sheet, hits, sheets
 from untemplate.page import visible_text
 from untemplate.page.locating import letters_and_digits
 from untemplate.rules.record_pages import RecordPage, split_records

@@ -1,143 +1,40 @@
-"""How well records are found on list pages: 74 sites, 3 pages each, none of them known.
+"""How well records are found on list pages of sites that nobody knows: `lists`, `courts` and `shops`.
 
-python -m benchmarks.measure.lists                 weights from other sites than the one that is scored, five folds
+python -m benchmarks.measure.lists                   weights from other sites than the one that is scored, five folds
+python -m benchmarks.measure.lists --worst           the same, and the pages where another group would be better
 python -m benchmarks.measure.lists --site etsy.com   with the weights that are shipped, row by row what went wrong
-python -m benchmarks.measure.lists --choose          prints the weights that are shipped, chosen on all sites
 python -m benchmarks.measure.lists --time            how long it takes, by the blocks of the vision tree
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from time import process_time
 
 import numpy as np
-import numpy.typing as npt
-from lxml import etree
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
-from scipy.optimize import minimize
 
-from benchmarks.data.swde import Score, unpacked
+from benchmarks.data.list_pages import Sheet, court_sheets, hits, sheets, shop_sheets
+from benchmarks.data.swde import Score
+from benchmarks.train.list_choice import FOLDS, choose, choose_confidence, chosen_group, details, folds
 from untemplate import Page, find_records, list_model
-from untemplate.layout import EstimatedLayout
 from untemplate.lists import Row
-from untemplate.lists.group_scores import GROUP_FEATURES, score_groups, shipped_group_weights
-from untemplate.lists.groups import Group, drop_hidden_members
-from untemplate.lists.list_page import MIN_LIST_CONFIDENCE, ListPage
+from untemplate.lists.group_scores import shipped_group_weights
+from untemplate.lists.list_page import MIN_LIST_CONFIDENCE
 from untemplate.lists.vision_tree import build_vision_tree
-from untemplate.page import element_xpath, visible_text
+from untemplate.page.arrays import Doubles
 from untemplate.page.locating import letters_and_digits
 
-Floats = npt.NDArray[np.float64]
-FOLDS = 5
-# Of the weights: the strength of the prior, and how sharply a better group is preferred to a good one. Of 2, 5, 10,
-# 20 and of 5, 10, 20, 40 the best, four ways to part the sites into five folds.
-PRIOR = 5.0
-SHARPNESS = 10.0
-# The strength of the prior of doubt. Of 1, 3, 5, 10, 30 and 100 the best likelihood, five folds over sites.
-DOUBT_PRIOR = 10.0
-# Features that depend on how many records a page has: whether it has any must not. And what all chosen groups are.
-NOT_ASKED = {
-    "shown",
-    "number",
-    "two",
-    "variety",
-    "gaps",
-    "columns",
-    "top",
-    "area",
-    "consistent",
-    "uneven",
-    "parents",
-    "left_out",
-    "left_any",
+SETS: dict[str, Callable[[], Iterator[Sheet]]] = {
+    "lists": sheets,
+    "courts": court_sheets,
+    "shops": shop_sheets,
 }
-
-
-@dataclass(frozen=True)
-class Sheet:
-    """A list page with its true records: of each the letters of its cells, those left out that are nowhere on it."""
-
-    site: str
-    page: Page
-    records: list[list[str]]
-    #: the records as they are given, cell by cell
-    given: list[list[str]]
-    #: of each record how many of its cells are left out
-    otherwise: list[int]
-
-    @cached_property
-    def found(self) -> ListPage:
-        return ListPage(self.page, EstimatedLayout())
-
-    @cached_property
-    def f1(self) -> Floats:
-        """The score of each group of the page, were it chosen."""
-        texts = list(map(letters_and_digits, self.found.tree.texts))
-        return np.array([self._score(group, texts).f1 for group in self.found.groups])
-
-    @cached_property
-    def emptied(self) -> Floats:
-        """The features of the groups of the page as it would be if there were nothing to list."""
-        runs = self.found.groups[int(self.f1.argmax())].runs
-        elements = [element for run in runs for element in self.found.tree.elements_of(run)]
-        page = Page(html=self.page.html)
-        paths = list(map(element_xpath, elements))
-        for element in [page.tree.xpath(path)[0] for path in paths]:
-            element.getparent().remove(element)
-        html = etree.tostring(page.tree, method="html", encoding="utf-8")
-        return ListPage(Page(html=html), EstimatedLayout()).features
-
-    def chosen(self, weights: Floats) -> Floats:
-        """The features of the group that is chosen with these weights."""
-        own: Floats = self.found.features[int(np.argmax(score_groups(self.found.features, weights)))]
-        return own
-
-    def rows(self, weights: Floats) -> list[Row]:
-        """What is found with these weights."""
-        return self.found.rows(self.best_group(weights), 1.0)
-
-    def best_group(self, weights: Floats) -> Group:
-        """The group that is chosen with these weights."""
-        return self.found.groups[int(np.argmax(score_groups(self.found.features, weights)))]
-
-    def _score(self, group: Group, texts: Sequence[str]) -> Score:
-        end = self.found.tree.end
-        runs = drop_hidden_members(self.found.profile, group).runs
-        found = ["".join("".join(texts[row : end[row]]) for row in run) for run in runs]
-        return Score(len(hits(found, self.records)), len(found), len(self.records))
-
-
-def sheets(sites: Sequence[str] = ()) -> Iterator[Sheet]:
-    """The list pages of these sites, or of all."""
-    for path in sorted(unpacked("lists").glob("*/*.html")):
-        site = path.parent.name
-        if sites and site not in sites:
-            continue
-        page = Page(html=path.read_bytes(), id=f"{site}/{path.name}")
-        text = letters_and_digits(visible_text(page.tree))
-        with path.with_suffix(".csv").open(encoding="utf-8", errors="replace", newline="") as file:
-            given = list(csv.reader(file))
-        cells = [[cell for raw in row if (cell := letters_and_digits(raw))] for row in given]
-        rows = [([cell for cell in row if cell in text], len(row)) for row in cells]
-        known = [(row, count - len(row)) for row, count in rows if row]
-        yield Sheet(site, page, [row for row, _ in known], given, [missing for _, missing in known])
-
-
-def hits(found: Sequence[str], records: Sequence[Sequence[str]]) -> dict[int, int]:
-    """Of each detected record that is right the true one: the only one whose cells it holds all, counted once."""
-    pairs: dict[int, int] = {}
-    for number, text in enumerate(found):
-        inside = [true for true, cells in enumerate(records) if all(cell in text for cell in cells)]
-        if len(inside) == 1 and inside[0] not in pairs.values():
-            pairs[number] = inside[0]
-    return pairs
+MIN_LOG_ODDS = float(np.log(MIN_LIST_CONFIDENCE / (1 - MIN_LIST_CONFIDENCE)))
 
 
 def score_rows(rows: Sequence[Row], records: Sequence[Sequence[str]]) -> tuple[Score, Score, Score]:
@@ -157,94 +54,74 @@ def score_rows(rows: Sequence[Row], records: Sequence[Sequence[str]]) -> tuple[S
     )
 
 
-def choose(training: Iterable[Sheet]) -> Floats:
-    """The weights with which a softmax over a page's groups prefers those with a better score."""
-    known = [(sheet.found.features, sheet.f1) for sheet in training if sheet.f1.max(initial=0) > 0]
-    every = np.concatenate([features for features, _ in known])
-    mean, scale = every.mean(axis=0), every.std(axis=0) + 1e-9
+@dataclass
+class Tally:
+    """The scores of a set's pages: as chosen, were no page held to have no records, and of the best group."""
 
-    def loss(weights: Floats) -> tuple[float, Floats]:
-        total, slope = PRIOR * weights @ weights / 2, PRIOR * weights
-        for features, f1 in known:
-            normal = (features - mean) / scale
-            wanted = np.exp((f1 - f1.max()) * SHARPNESS) * (f1 > 0)
-            wanted /= wanted.sum()
-            scores = normal @ weights
-            log_shares = scores - scores.max() - np.log(np.exp(scores - scores.max()).sum())
-            total -= wanted @ log_shares
-            slope = slope - normal.T @ (wanted - np.exp(log_shares))
-        return float(total), slope
+    kept: list[float] = field(default_factory=list)
+    chosen: list[float] = field(default_factory=list)
+    best: list[float] = field(default_factory=list)
+    sites: list[str] = field(default_factory=list)
+    rejected: int = 0
 
-    weights: Floats = minimize(loss, np.zeros(every.shape[1]), jac=True, method="L-BFGS-B").x
-    weights /= scale
-    return weights
+    def add(self, sheet: Sheet, chosen: float, is_list: bool) -> None:
+        self.kept.append(chosen if is_list else 0.0)
+        self.chosen.append(chosen)
+        self.best.append(float(sheet.f1.max(initial=0)))
+        self.sites.append(sheet.site)
+        self.rejected += not is_list
 
-
-def doubt(training: Sequence[Sheet], weights: Floats) -> tuple[float, Floats]:
-    """Bias and weights of a logistic regression that tells chosen groups from those of pages without records."""
-    rows: list[Floats] = []
-    truth: list[float] = []
-    for sheet in training:
-        chosen = int(np.argmax(score_groups(sheet.found.features, weights)))
-        if sheet.f1[chosen] > 0.5:
-            rows.append(sheet.found.features[chosen])
-            truth.append(1.0)
-            if len(sheet.emptied):
-                rows.append(sheet.emptied[int(np.argmax(score_groups(sheet.emptied, weights)))])
-                truth.append(0.0)
-    features, sign = np.array(rows), 2 * np.array(truth) - 1
-    scale = features.std(axis=0) + 1e-9
-    used = np.array([name not in NOT_ASKED for name in GROUP_FEATURES])
-    normal = features / scale * used
-
-    def loss(values: Floats) -> tuple[float, Floats]:
-        margins = sign * (values[0] + normal @ values[1:])
-        slope = -sign / (1 + np.exp(margins))
-        total = np.logaddexp(0, -margins).sum() + DOUBT_PRIOR * values[1:] @ values[1:] / 2
-        return float(total), np.concatenate([[slope.sum()], normal.T @ slope + DOUBT_PRIOR * values[1:]])
-
-    values: Floats = minimize(loss, np.zeros(len(GROUP_FEATURES) + 1), jac=True, method="L-BFGS-B").x
-    return float(values[0]), values[1:] / scale
+    def row(self) -> list[str]:
+        names = np.array(self.sites)
+        over_sites = np.mean([np.mean(np.array(self.kept)[names == name]) for name in set(self.sites)])
+        figures = [np.mean(self.kept), over_sites, np.mean(self.chosen), np.mean(self.best)]
+        return [str(len(self.kept)), *(f"{figure:.3f}" for figure in figures), str(self.rejected)]
 
 
-def folds(every: Sequence[Sheet]) -> Iterator[tuple[list[Sheet], list[Sheet]]]:
-    """Training and test pages; a site is in one of them."""
-    sites = sorted({sheet.site for sheet in every})
-    for fold in range(FOLDS):
-        held_out = set(sites[fold::FOLDS])
-        yield (
-            [sheet for sheet in every if sheet.site not in held_out],
-            [sheet for sheet in every if sheet.site in held_out],
-        )
-
-
-def measure(console: Console, every: Sequence[Sheet]) -> None:
-    """Means over pages: with weights of other sites, with those that are shipped, and what is possible at all."""
-    rows: dict[str, list[Score]] = {"chosen on other sites": [], "as shipped": []}
-    for training, test in folds(every):
+def measure(console: Console, every: dict[str, list[Sheet]], is_verbose: bool) -> None:
+    """Mean F1 of each set with weights of other sites, and the detail pages that are taken for lists."""
+    set_of = {id(sheet): name for name, pages in every.items() for sheet in pages}
+    no_lists = list(details())
+    detail_sites = sorted({site for site, _ in no_lists})
+    tallies = {name: Tally() for name in every}
+    taken = 0
+    for fold, (training, test) in enumerate(folds([sheet for pages in every.values() for sheet in pages])):
+        held_out = set(detail_sites[fold::FOLDS])
         weights = choose(training)
-        bias, plausible = doubt(training, weights)
+        bias, plausible = choose_confidence(
+            training, [page for page in no_lists if page[0] not in held_out], weights
+        )
         for sheet in test:
-            sure = bias + sheet.chosen(weights) @ plausible >= np.log(
-                MIN_LIST_CONFIDENCE / (1 - MIN_LIST_CONFIDENCE)
-            )
-            found = {"chosen on other sites": sheet.rows(weights) if sure else []}
-            found["as shipped"] = sheet.found.main_list()
-            for name, own in found.items():
-                rows[name].append(score_rows(own, sheet.records)[0])
-    table = Table("weights", "precision", "recall", "record F1", "pages without rows")
-    for name, scores in rows.items():
-        figures = ([one.precision, one.recall, one.f1] for one in scores)
-        means = np.mean(list(figures), axis=0).tolist()
-        empty = sum(not one.extracted for one in scores)
-        table.add_row(name, *(f"{mean:.3f}" for mean in means), str(empty))
-    best = np.mean([sheet.f1.max(initial=0) for sheet in every])
-    itself = np.mean(
-        [len(hits(["|".join(row) for row in one.records], one.records)) / len(one.records) for one in every]
+            number, is_list = _decide(sheet.found.features, weights, bias, plausible)
+            f1 = float(sheet.f1[number]) if number >= 0 else 0.0
+            tallies[set_of[id(sheet)]].add(sheet, f1, is_list)
+            if is_verbose and (f1 < sheet.f1.max(initial=0) - 0.02 or not is_list):
+                console.print(
+                    f"{sheet.page.id}: {f1:.3f}, best {sheet.f1.max(initial=0):.3f}, list {is_list}"
+                )
+        for site, features in no_lists:
+            taken += site in held_out and _decide(features, weights, bias, plausible)[1]
+    columns = (
+        "pages",
+        "record F1",
+        "mean over sites",
+        "without the gate",
+        "best group",
+        "pages without rows",
     )
-    table.add_row("the best group of each page", "", "", f"{best:.3f}", "")
-    table.add_row("the true records themselves", "", "", f"{itself:.3f}", "")
+    table = Table("set", *columns)
+    for name, tally in tallies.items():
+        table.add_row(name, *tally.row())
     console.print(table)
+    console.print(f"{taken} of {len(no_lists)} detail pages of SWDE yield records")
+
+
+def _decide(features: Doubles, weights: Doubles, bias: float, plausible: Doubles) -> tuple[int, bool]:
+    """Return the number of the chosen group, -1 for none, and whether it is likely enough."""
+    if not len(features):
+        return -1, False
+    number = chosen_group(features, weights)
+    return number, bool(bias + features[number] @ plausible >= MIN_LOG_ODDS)
 
 
 def show_site(console: Console, every: Sequence[Sheet]) -> None:
@@ -288,42 +165,23 @@ def measure_time(console: Console, every: Sequence[Sheet]) -> None:
         console.print(f"{name} {np.median(spent):.0f} ms a page, {rate:.0f} ms for 1,000 blocks")
 
 
-def print_choice(console: Console, every: Sequence[Sheet]) -> None:
-    weights = choose(every)
-    bias, plausible = doubt(every, weights)
-    console.print("GROUP_WEIGHTS = {")
-    for name, weight in zip(GROUP_FEATURES, weights, strict=True):
-        console.print(f'    "{name}": {weight:.3f},')
-    console.print(f"}}\nCONFIDENCE_BIAS = {bias:.3f}\nCONFIDENCE_WEIGHTS = {{")
-    for name, weight in zip(GROUP_FEATURES, plausible, strict=True):
-        if name not in NOT_ASKED:
-            console.print(f'    "{name}": {weight:.3f},')
-    console.print("}")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--site", action="append", default=[], help="only these sites, with every error")
-    parser.add_argument("--choose", action="store_true", help="choose the weights anew")
+    parser.add_argument("--worst", action="store_true", help="also print the pages that lose")
     parser.add_argument("--time", action="store_true", help="only how long it takes")
     options = parser.parse_args()
     console, progress = Console(width=160), Console(stderr=True)
-    every: list[Sheet] = []
-    started = process_time()
-    for sheet in track(sheets(options.site), console=progress, description="Lists"):
-        assert options.time or len(sheet.f1) == len(sheet.found.groups)
-        every.append(sheet)
-    if options.time:
-        measure_time(console, every)
-    elif options.choose:
-        print_choice(console, every)
-    elif options.site:
-        show_site(console, every)
-    else:
-        measure(console, every)
-        console.print(f"{1000 * (process_time() - started) / len(every):.0f} ms a page, scoring included")
+    if options.time or options.site:
+        pages = list(track(sheets(options.site), console=progress, description="Lists"))
+        (measure_time if options.time else show_site)(console, pages)
+        return
+    every = {
+        name: list(track(read(), console=progress, description=name.title())) for name, read in SETS.items()
+    }
+    measure(console, every, options.worst)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import hashlib
 import numpy as np
 import pytest
 
+from benchmarks.data import list_pages
 from benchmarks.measure import hcrf, kinds, lists
 from untemplate import list_model
 from untemplate.lists.cells import shipped_seam_weights
@@ -26,7 +27,7 @@ HASH = "924f6616a45ec06a"
 @pytest.fixture(scope="module")
 def sheets():
     try:
-        every = list(lists.sheets(SITES))
+        every = list(list_pages.sheets(SITES))
     except FileNotFoundError as missing:
         pytest.skip(str(missing))
     return [sheet for sheet in every if sheet.page.id.endswith("/1.html")]

@@ -52,11 +52,14 @@ def find_groups(tree: PageTree, shapes: Shapes) -> list[Group]:
     """
     may_be_record = _possible_records(tree)
     by_context = _rows_by_context(tree, may_be_record)
-    by_class = _rows_by_class(tree, may_be_record)
+    by_class = [*_rows_by_class(tree, may_be_record), *_innermost_by_class(tree, may_be_record)]
+    by_tags = _rows_by_tags(tree, may_be_record)
     groups: list[tuple[Run, ...]] = []
     kinds = np.zeros(len(tree), np.int64)
     for threshold in SIMILARITIES:
         groups += map(_single_rows, _split_all(by_class, shapes, threshold))
+        if threshold:
+            groups += map(_single_rows, _split_all(by_tags, shapes, threshold))
         for kind, members in enumerate(_split_all(by_context, shapes, threshold), 1):
             kinds[members] = kind
             if may_be_record[members[0]]:
@@ -76,11 +79,16 @@ def _possible_records(tree: PageTree) -> list[bool]:
 
     Header rows of tables are none, and neither are tags such as `body` or `option`.
     """
-    possible = []
-    for tag, parent in zip(tree.tags, tree.parent.tolist(), strict=True):
+    has_siblings: list[bool] = []
+    for parent in tree.parent.tolist():
         # An only child is the same record as its parent, unless the parent cannot be one.
-        is_distinct = tree.tags[parent] in _NEVER_RECORDS or len(tree.children[parent]) > 1
-        possible.append(tag != TEXT and tag not in _NEVER_RECORDS and is_distinct)
+        has_siblings.append(tree.tags[parent] in _NEVER_RECORDS or len(tree.children[parent]) > 1)
+    # Or unless others like it have siblings: it is the only one of its day, court or category.
+    repeated = {path for path, has in zip(tree.path_ids, has_siblings, strict=True) if has}
+    possible = [
+        tag != TEXT and tag not in _NEVER_RECORDS and path in repeated
+        for tag, path in zip(tree.tags, tree.path_ids, strict=True)
+    ]
     for row in _header_rows(tree):
         possible[row] = False
     return possible
@@ -124,6 +132,19 @@ def _rows_by_context(tree: PageTree, may_be_record: Sequence[bool]) -> list[list
     return list(rows.values())
 
 
+def _rows_by_tags(tree: PageTree, may_be_record: Sequence[bool]) -> list[list[int]]:
+    """Group possible records by their tags from the root down, whatever the classes around them are."""
+    ids: dict[tuple[int, str], int] = {}
+    paths: list[int] = []
+    rows: dict[tuple[int, str], list[int]] = {}
+    for row, (tag, parent) in enumerate(zip(tree.tags, tree.parent.tolist(), strict=True)):
+        above = paths[parent] if parent >= 0 else -1
+        paths.append(ids.setdefault((above, tag), len(ids)))
+        if may_be_record[row]:
+            rows.setdefault((paths[-1], tree.classes[row]), []).append(row)
+    return list(rows.values())
+
+
 def _rows_by_class(tree: PageTree, may_be_record: Sequence[bool]) -> list[list[int]]:
     """Group possible records by their tag and each of their classes; rows inside a member are ignored."""
     rows: dict[tuple[str, str], list[int]] = {}
@@ -133,6 +154,20 @@ def _rows_by_class(tree: PageTree, may_be_record: Sequence[bool]) -> list[list[i
             if not members or tree.end[members[-1]] <= row:
                 members.append(row)
     return list(rows.values())
+
+
+def _innermost_by_class(tree: PageTree, may_be_record: Sequence[bool]) -> list[list[int]]:
+    """Group possible records by their tag and class where some are nested; rows around a member are ignored."""
+    rows: dict[tuple[str, str], list[int]] = {}
+    nested: set[tuple[str, str]] = set()
+    for row in np.flatnonzero(may_be_record).tolist():
+        for name in dict.fromkeys(tree.classes[row].split()):
+            members = rows.setdefault((tree.tags[row], name), [])
+            while members and tree.end[members[-1]] > row:
+                members.pop()
+                nested.add((tree.tags[row], name))
+            members.append(row)
+    return [rows[key] for key in sorted(nested)]
 
 
 def _split_all(sets: Iterable[list[int]], shapes: Shapes, threshold: float) -> Iterator[list[int]]:

@@ -39,8 +39,9 @@ __all__ = [
 NOTHING_REPEATS = "nothing on the page repeats"
 TOO_UNLIKELY = "nothing that repeats looks like records (the most likely has confidence {:.2f})"
 # Groups with a lower confidence are no records. Callers expect a list page, so doubtful groups count as records: of
-# 0.05, 0.1 and 0.2 the one that loses no page of `lists`, five folds over sites.
-MIN_LIST_CONFIDENCE = 0.05
+# 0.01, 0.02, 0.05, 0.1 and 0.2 the next to the largest that loses no page of `lists` and `shops`, five folds over
+# sites. The largest, 0.05, loses small made-up pages.
+MIN_LIST_CONFIDENCE = 0.02
 # The confidence of a record that is alone on its page, where nothing repeats.
 SINGLE_RECORD_CONFIDENCE = 0.5
 

@@ -11,6 +11,7 @@ from lxml import etree
 
 from untemplate.errors import PageError
 from untemplate.layout import Boxes, Layout
+from untemplate.lists.page_hints import PageHints
 from untemplate.lists.page_tree import TEXT, PageTree, Shapes, build_page_tree
 from untemplate.page import Page
 from untemplate.page.arrays import Bools, Doubles, Longs
@@ -67,6 +68,9 @@ ITEM_TAGS = frozenset({"li", "tr", "article", "dt"})
 # thousand.
 MAX_ROWS = 300_000
 TOO_LARGE = "page shows {:,} elements and texts: records are looked for among {:,} at most"
+# Paths of texts that are not in the tree: those that only browsers without scripts show, and those of the head.
+_UNSHOWN_PATH = re.compile(r"/(head|noscript)[/\[]")
+_NO_DIGITS = str.maketrans("", "", "0123456789")
 _64_BITS = (1 << 64) - 1
 # This class clips what is too wide. It does not hide anything.
 _CLIPPING_CLASS = re.compile(r"overflow-?hidden", re.IGNORECASE)
@@ -88,6 +92,7 @@ class PageProfile:
         self._profile_names()
         self.repeats = np.minimum(1.0, tree.total(self._twin_chars()) / np.maximum(self.chars, 1))
         self._profile_boxes(boxes)
+        self.hints = PageHints(boxes.page, tree, self.words)
 
     def _profile_texts(self) -> None:
         tree, is_text = self.tree, self.tree.has_tag({TEXT})
@@ -108,7 +113,10 @@ class PageProfile:
         #: the words in the tag, class, id and role of each row
         rows = zip(tree.elements, tree.tags, strict=True)
         self.words = [frozenset(_name_words(element) if tag != TEXT else ()) for element, tag in rows]
-        self.class_ids = _number_values(tree.classes)
+        #: a number per class of each row, row after row, equal for `post-1` and `post-2`; "" for rows without one
+        class_names = [names.translate(_NO_DIGITS).split() or [""] for names in tree.classes]
+        self.class_ids = _number_values([name for names in class_names for name in names])
+        self.class_starts = np.concatenate([[0], np.cumsum(list(map(len, class_names)))])
         # A part with most of the text is the main content, whatever its name.
         is_aside = self._has_words(ASIDE_WORDS) & (self.chars < self.all_chars / 2)
         self.aside = self._is_inside(is_aside)
@@ -234,7 +242,7 @@ def profile_page(page: Page, layout: Layout) -> PageProfile:
 def _text_node_numbers(boxes: Boxes) -> list[int]:
     """Return the numbers of the page's nodes that are text rows of the tree, in order."""
     nodes = enumerate(boxes.page.nodes)
-    return [number for number, node in nodes if node.is_text and "/head/" not in node.path]
+    return [number for number, node in nodes if node.is_text and not _UNSHOWN_PATH.search(node.path)]
 
 
 def _number_values(values: list[str]) -> Longs:

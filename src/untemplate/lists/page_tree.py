@@ -36,7 +36,7 @@ BREAK = "br"
 # Elements that show something although they contain no text.
 MEDIA_TAGS = frozenset({"img", "svg", "video", "picture", "canvas", "object", "embed", "audio"})
 _KEPT_WHEN_EMPTY = MEDIA_TAGS | {BREAK}
-_SKIPPED = HIDDEN_TAGS | {"head"}
+_SKIPPED = HIDDEN_TAGS | {"head", "noscript"}
 
 # Tag paths have at most this many tags. Longer ones do not separate records better.
 MAX_PATH_TAGS = 8

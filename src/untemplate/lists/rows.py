@@ -175,8 +175,11 @@ def _has_next_name(element: etree._Element) -> bool:
     if element.tag != "a" or _is_slide_show(element):
         return False
     parent = element.getparent()
-    is_named = _has_name(element, _NEXT_NAME)
-    return is_named or (parent is not None and len(parent) == 1 and _has_name(parent, _NEXT_NAME))
+    if _has_name(element, _NEXT_NAME) or parent is None:
+        return parent is not None
+    # Counting the children of a parent would take time for each of them.
+    is_alone = element.getprevious() is None and element.getnext() is None
+    return is_alone and _has_name(parent, _NEXT_NAME)
 
 
 def _is_slide_show(element: etree._Element) -> bool:
