@@ -215,8 +215,8 @@ def test_the_rules_file(tmp_path: Path) -> None:
 
     content = json.loads(rules.dumps())
     for selector in content["wrappers"][0]["records"]["selectors"]:
-        selector |= {"node": "text()", "xpath": "//dt/text()", "features": [["tag", 1, "dt"]]}
-    with pytest.raises(RulesError, match="records begin at elements"):
+        selector |= {"node": "@href", "xpath": "//dt/@href", "features": [["tag", 1, "dt"]]}
+    with pytest.raises(RulesError, match="records are known by texts"):
         Rules.loads(json.dumps(content))
 
 

@@ -315,3 +315,19 @@ def test_an_attribute_with_a_list() -> None:
     ]
     records = extract(bodies, {0: {"fruits": fruits(0)}}, fruits="text*")
     assert values(records[2], "fruits") == fruits(2)
+
+
+def test_delimiters_are_no_longer_than_all_texts_allow() -> None:
+    texts = [f"http://court.example/2024/{month}/24-{month}001.pdf" for month in (5, 5, 6, 7, 8)]
+    examples = [(text, "24-5001", text.index("24-5001")) for text in texts[:2]]
+    range_ = learn_range(examples, texts[2:], "text")
+    assert range_ is not None
+    assert [range_.prune(text) for text in texts] == ["24-5001", "24-5001", "24-6001", "24-7001", "24-8001"]
+
+
+def test_parts_between_delimiters_are_counted() -> None:
+    texts = ["A v. B, appellant, 24-1001, May 5", "C v. D, 24-1002, May 7", "E v. F, 24-1003, June 7"]
+    examples = [(text, f"24-100{n}", text.index("24-")) for n, text in enumerate(texts[:2], 1)]
+    range_ = learn_range(examples, [texts[2]] * 3, "text")
+    assert range_ is not None
+    assert range_.prune(texts[2]) == "24-1003"

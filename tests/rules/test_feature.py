@@ -8,7 +8,15 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from untemplate.rules import Selector
-from untemplate.rules.feature import Feature, full_xpath, quick_xpath, structure_xpath, xpath_literal
+from untemplate.rules.feature import (
+    CELL,
+    Feature,
+    cell_number,
+    full_xpath,
+    quick_xpath,
+    structure_xpath,
+    xpath_literal,
+)
 
 
 def test_the_paper_combines_features_of_three_levels() -> None:
@@ -126,3 +134,24 @@ def test_quick_paths_select_the_same(features: list[Feature], node: str, is_insi
     path = f".{path}" if is_inside else path
     start = QUICK_PAGE[0][0] if is_inside else QUICK_PAGE
     assert start.xpath(quick_xpath(path)) == start.xpath(path)
+
+
+def test_cells_are_counted_with_empty_ones() -> None:
+    tree = etree.HTML(
+        "<table><tr><td>a</td><td></td><td><b>c</b></td></tr><tr><th>d</th><td>e</td></tr></table>"
+    )
+    third = Feature(CELL, 2, ("3",))
+    assert [text.strip() for text in tree.xpath(structure_xpath("text()", [third]))] == ["c"]
+    assert [cell_number(cell) for cell in tree.iter("td", "th")] == [1, 2, 3, 1, 2]
+    assert [Feature(CELL, 1, ("1",)).matches_element(cell) for cell in tree.iter("td")] == [
+        True,
+        False,
+        False,
+        False,
+    ]
+    assert cell_number(tree) == 0
+
+
+def test_cells_far_to_the_right_have_no_number() -> None:
+    tree = etree.HTML("<table><tr>" + "<td>x</td>" * 60 + "</tr></table>")
+    assert max(map(cell_number, tree.iter("td"))) == 50

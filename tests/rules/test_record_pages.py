@@ -40,3 +40,38 @@ def test_records_know_their_place_on_the_page() -> None:
         for node in record.nodes:
             [found] = PAGE.tree.xpath(record.xpath(node))
             assert found.strip() == node.text
+
+
+FLOW = Page(
+    "http://a/",
+    "<body><p>Menu</p><div>No. 1 <a href=/1.pdf>A</a> x<br>No. 2 <a href=/2>B</a><br>No. 3 <i>C</i></div>"
+    "<section><h3>Day</h3><p><b>7</b> D</p></section><section><h3>Day</h3><p><b>8</b> E</p></section></body>",
+    "flow",
+)
+
+
+def starting_with(rule: RecordRule) -> list[list[str]]:
+    return [[node.text for node in record.nodes if node.is_text] for record in split_records(rule, FLOW)]
+
+
+def test_records_may_begin_and_end_with_texts() -> None:
+    numbers = Selector("text()", (Feature("tag", 1, ("div",)), Feature("inside-word", 0, ("No.",))))
+    rule = RecordRule((numbers,), "", 2, ("a", "br", "i"), 0, True)
+    assert starting_with(rule) == [["No. 1", "A", "x"], ["No. 2", "B"], ["No. 3", "C"]]
+    for record in split_records(rule, FLOW):
+        for node in filter(lambda node: node.is_text, record.nodes):
+            [found] = FLOW.tree.xpath(record.xpath(node))
+            assert found.strip() == node.text
+
+
+def test_a_record_may_need_a_link_of_a_kind() -> None:
+    numbers = Selector("text()", (Feature("tag", 1, ("div",)), Feature("inside-word", 0, ("No.",))))
+    rule = RecordRule((numbers,), "", 2, ("a", "br", "i"), 0, True, "link")
+    assert starting_with(rule) == [["No. 1", "A", "x"], ["No. 2", "B"]]
+    assert len(split_records(RecordRule((numbers,), "", 2, ("a", "br", "i"), 0, True, "document"), FLOW)) == 1
+
+
+def test_records_begin_below_elements_with_several_anchors() -> None:
+    bold = Selector("text()", (Feature("tag", 1, ("b",)),))
+    assert starting_with(RecordRule((bold,), levels=2)) == [["7", "D"], ["8", "E"]]
+    assert starting_with(RecordRule((bold,), levels=9)) == [["Day", "7", "D"], ["Day", "8", "E"]]

@@ -2,7 +2,7 @@
 
 Everything that repeats on the page competes, as in `find_records`. We select the group in which the most
 labeled records are members with all their values; among several such groups, the one that looks most like the
-records of a page.
+records of a page. Records around texts like the labeled ones are further hypotheses; see `list_anchors`.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ import numpy as np
 from lxml import etree
 
 from untemplate.labeling.label import Label
+from untemplate.labeling.list_anchors import AnchoredRun, AnchorFinder, Span
 from untemplate.layout import EstimatedLayout
 from untemplate.lists.list_page import ListPage
 from untemplate.lists.page_tree import TEXT, Run
 from untemplate.lists.rows import ADDRESS_COLUMNS, Row
-from untemplate.page import Page
+from untemplate.page import Node, Page, squeeze
 from untemplate.page.locating import letters_and_digits
 
-__all__ = ["LetterIndex", "LocatedRecord", "labels_of_rows", "locate_records", "locate_runs"]
+__all__ = ["LetterIndex", "LocatedRecord", "labels_of_rows", "locate_lists", "locate_runs"]
 
 SOURCE = "find_records"
 
@@ -78,25 +79,55 @@ class LetterIndex:
 
 @dataclass(frozen=True)
 class LocatedRecord:
-    """A record of a page: adjacent sibling elements, and the labels of its values."""
+    """A record of a page: adjacent siblings, and the labels of its values.
+
+    Attributes:
+        elements: the sibling elements.
+        labels: the labels; empty for a record that nobody labeled.
+        lead: the text before the first element, if the record begins with it.
+        ends_in_text: True if the text after the last element belongs to the record.
+        anchor: the text by which the record was found; None if it is a member of a group.
+        level: how many levels above the anchor the record begins.
+    """
 
     elements: list[etree._Element]
     labels: list[Label]
+    lead: Node | None = None
+    ends_in_text: bool = False
+    anchor: Node | None = None
+    level: int = 0
+
+    @property
+    def start(self) -> tuple[etree._Element, str]:
+        """Where the record begins: an element, or a text, as the element and the kind of a node."""
+        return (self.lead.element, self.lead.kind) if self.lead else (self.elements[0], "element")
 
 
-def locate_records(page: Page, labels: Iterable[Label]) -> list[LocatedRecord]:
-    """Return the records of a page in page order, labeled or not; none if no labeled record is found.
+def locate_lists(page: Page, labels: Iterable[Label]) -> list[list[LocatedRecord]]:
+    """Return the lists that the labels may mean, each as its records in page order, labeled or not.
+
+    The first is the repeated group that contains most labeled records. The others have records around texts like the
+    labeled ones. There are none if no labeled record is found.
 
     Raises:
         PageError: the page cannot be parsed, shows nothing or too much.
     """
     list_page = ListPage(page, EstimatedLayout())
-    records = []
-    for run, record_labels in locate_runs(page, list_page, labels):
-        elements = _elements_of(list_page, run)
-        if elements:
-            records.append(LocatedRecord(elements, record_labels))
-    return records
+    by_record = _group_by_record(labels)
+    locator = _RecordLocator(page, list_page)
+    lists = []
+    if runs := locator.locate(by_record):
+        records = [_located_in_group(list_page, run, run_labels) for run, run_labels in runs]
+        lists.append([record for record in records if record.elements])
+    maker = _AnchoredRecordMaker(list_page)
+    for anchored in locator.locate_by_anchors(by_record):
+        records = [maker.make(record, record_labels) for record, record_labels in anchored]
+        lists.append(records)
+    return [records for records in lists if any(record.labels for record in records)]
+
+
+def _located_in_group(list_page: ListPage, run: Run, labels: list[Label]) -> LocatedRecord:
+    return LocatedRecord(_elements_of(list_page, run), labels)
 
 
 def _elements_of(list_page: ListPage, run: Run) -> list[etree._Element]:
@@ -108,17 +139,54 @@ def _elements_of(list_page: ListPage, run: Run) -> list[etree._Element]:
     return elements
 
 
-def locate_runs(page: Page, list_page: ListPage, labels: Iterable[Label]) -> list[tuple[Run, list[Label]]]:
-    """Return the records of a page in page order, each with its labels; none if no labeled record is found."""
+class _AnchoredRecordMaker:
+    """Turns runs of rows into records."""
+
+    def __init__(self, list_page: ListPage) -> None:
+        self._list, self._tree = list_page, list_page.tree
+        self._texts_of: dict[int, dict[int, Node]] = {}
+
+    def make(self, record: AnchoredRun, labels: list[Label]) -> LocatedRecord:
+        run = record.run
+        is_text = [self._tree.tags[row] == TEXT for row in run]
+        return LocatedRecord(
+            _elements_of(self._list, run),
+            labels,
+            self._text_node(run[0]) if is_text[0] else None,
+            is_text[-1],
+            self._text_node(record.anchor),
+            record.level,
+        )
+
+    def _text_node(self, row: int) -> Node:
+        parent = int(self._tree.parent[row])
+        if parent not in self._texts_of:
+            rows = [child for child in self._tree.children[parent] if self._tree.tags[child] == TEXT]
+            nodes = _text_nodes(self._tree.elements[parent])
+            self._texts_of[parent] = dict(zip(rows, nodes, strict=True))
+        return self._texts_of[parent][row]
+
+
+def _text_nodes(element: etree._Element) -> Iterator[Node]:
+    """Yield the texts right inside an element, without blank ones."""
+    if text := squeeze(element.text or ""):
+        yield Node(element, "text", text)
+    for child in element:
+        if text := squeeze(child.tail or ""):
+            yield Node(child, "tail", text)
+
+
+def _group_by_record(labels: Iterable[Label]) -> dict[str, list[Label]]:
     by_record: dict[str, list[Label]] = {}
     for label in labels:
         if label.record is not None:
             by_record.setdefault(label.record, []).append(label)
-    return _RecordLocator(page, list_page).locate(by_record)
+    return by_record
 
 
-_Span = tuple[int, int]
-"""The first and the last row of the page tree at which a value occurs."""
+def locate_runs(page: Page, list_page: ListPage, labels: Iterable[Label]) -> list[tuple[Run, list[Label]]]:
+    """Return the records of a page in page order, each with its labels; none if no labeled record is found."""
+    return _RecordLocator(page, list_page).locate(_group_by_record(labels))
 
 
 class _WantedRecord(NamedTuple):
@@ -127,7 +195,7 @@ class _WantedRecord(NamedTuple):
     #: the row of the element that the record's name points to; -1 if the name is no XPath
     head: int
     #: the spans at which each value occurs, without values that occur nowhere or too often
-    values: list[list[_Span]]
+    values: list[list[Span]]
 
 
 class _RecordLocator:
@@ -137,7 +205,8 @@ class _RecordLocator:
         self._page, self._list, self._tree = page, list_page, list_page.tree
         rows = np.flatnonzero(~self._tree.has_tag({TEXT})).tolist()
         self._row_of = {self._tree.elements[row]: row for row in rows}
-        self._index = LetterIndex(list(map(letters_and_digits, self._tree.texts)))
+        self._letters = list(map(letters_and_digits, self._tree.texts))
+        self._index = LetterIndex(self._letters)
 
     def locate(self, by_record: dict[str, list[Label]]) -> list[tuple[Run, list[Label]]]:
         """Return the members of the best group with the labels of each."""
@@ -150,9 +219,43 @@ class _RecordLocator:
         best = max(range(len(groups)), key=lambda number: (located[number], scores[number]))
         if not located[best]:
             return []
+        return list(zip(groups[best], self._labels_of(groups[best], wanted, by_record), strict=True))
+
+    def _labels_of(
+        self, runs: Sequence[Run], wanted: Sequence[_WantedRecord], by_record: dict[str, list[Label]]
+    ) -> list[list[Label]]:
+        """Return the labels of each run."""
         labels_of_record = list(by_record.values())
-        of_run = {run: labels_of_record[record] for record, run in self._pair(groups[best], wanted).items()}
-        return [(run, of_run.get(number, [])) for number, run in enumerate(groups[best])]
+        of_run = {run: labels_of_record[record] for record, run in self._pair(runs, wanted).items()}
+        return [of_run.get(number, []) for number in range(len(runs))]
+
+    def locate_by_anchors(
+        self, by_record: dict[str, list[Label]]
+    ) -> list[list[tuple[AnchoredRun, list[Label]]]]:
+        """Return the ways to split the page at texts like the labeled ones, with the labels of each record.
+
+        Records named by an XPath need no other way: their elements are known.
+        """
+        if any(name.startswith("/") for name in by_record):
+            return []
+        wanted = [_WantedRecord(-1, self._spans(labels)) for labels in by_record.values()]
+        places = [self._attribute_spans(labels) for labels in by_record.values()]
+        ways = []
+        for records in AnchorFinder(self._tree, self._letters).find(places):
+            labels = self._labels_of([record.run for record in records], wanted, by_record)
+            ways.append(list(zip(records, labels, strict=True)))
+        return ways
+
+    def _attribute_spans(self, labels: Iterable[Label]) -> dict[str, list[Span]]:
+        """Return for each attribute of a record where its first value is, exactly if it is somewhere exactly."""
+        spans: dict[str, list[Span]] = {}
+        for label in labels:
+            found = self._value_spans(label)
+            if found and label.attribute not in spans:
+                value = letters_and_digits(label.value or "")
+                exact = [span for span in found if "".join(self._letters[span[0] : span[1] + 1]) == value]
+                spans[label.attribute] = exact or found
+        return spans
 
     def _head(self, name: str) -> int:
         return self._row_of.get(self._element_at(name), -1) if name.startswith("/") else -1
@@ -167,12 +270,12 @@ class _RecordLocator:
             return None
         return results[0] if isinstance(results[0], etree._Element) else results[0].getparent()
 
-    def _spans(self, labels: Iterable[Label]) -> list[list[_Span]]:
+    def _spans(self, labels: Iterable[Label]) -> list[list[Span]]:
         """Return the spans of each value, without values that occur nowhere or too often."""
         by_value = [self._value_spans(label) for label in labels]
         return [spans for spans in by_value if 0 < len(spans) <= MAX_OCCURRENCES]
 
-    def _value_spans(self, label: Label) -> list[_Span]:
+    def _value_spans(self, label: Label) -> list[Span]:
         if label.xpath is None:
             occurrences = self._index.find_all(letters_and_digits(label.value or ""))
             return list(islice(occurrences, MAX_OCCURRENCES + 1))
@@ -214,7 +317,7 @@ class _RecordLocator:
         is_text = row >= 0 and self._tree.tags[row] == TEXT
         return int(self._tree.parent[row]) if is_text else row
 
-    def _smallest_around(self, span: _Span, values: list[list[_Span]]) -> int:
+    def _smallest_around(self, span: Span, values: list[list[Span]]) -> int:
         """Return the smallest row around a span that contains all values; -1 for none."""
         row, last = span
         while row >= 0:
@@ -225,7 +328,7 @@ class _RecordLocator:
         return -1
 
 
-def _any_inside(spans: Iterable[_Span], start: int, end: int) -> bool:
+def _any_inside(spans: Iterable[Span], start: int, end: int) -> bool:
     return any(start <= first and last < end for first, last in spans)
 
 
@@ -240,14 +343,14 @@ def _candidate_runs(
     return {heads[record.head]} & _runs_with_values(record.values, starts, ends)
 
 
-def _runs_with_values(values: list[list[_Span]], starts: Sequence[int], ends: Sequence[int]) -> set[int]:
+def _runs_with_values(values: list[list[Span]], starts: Sequence[int], ends: Sequence[int]) -> set[int]:
     """Return the numbers of the runs that contain all values."""
     if not values:
         return set(range(len(starts)))
     return set.intersection(*(_runs_with_value(spans, starts, ends) for spans in values))
 
 
-def _runs_with_value(spans: Iterable[_Span], starts: Sequence[int], ends: Sequence[int]) -> set[int]:
+def _runs_with_value(spans: Iterable[Span], starts: Sequence[int], ends: Sequence[int]) -> set[int]:
     runs: set[int] = set()
     for first, last in spans:
         number = bisect_right(starts, first) - 1

@@ -32,6 +32,7 @@ from untemplate.learning.search import ScoredFeatures, Search, shared_features
 from untemplate.learning.selectors import learn_committee, learn_elsewhere, learn_selectors, pick_rows
 from untemplate.learning.value_lists import ListPlace, learn_value_list
 from untemplate.learning.variants import LearningTarget, Variant, choose_variants, find_variants
+from untemplate.page.dom import INLINE_TAGS
 from untemplate.page.locating import MatchMode, Occurrence, letters_and_digits
 from untemplate.rules.rule import Rule, Selector
 from untemplate.schema import Attribute, Schema
@@ -186,6 +187,8 @@ def _learn_values(
         hypotheses += _make_hypotheses(table.with_elements, located.in_elements, attribute, weights)
     problems = [*missing, *located.remarks]
     learned = _best_rule(hypotheses, attribute)
+    if learned and table.is_of_records:
+        learned = _with_complete_element(learned, hypotheses, attribute)
     if learned:
         rule, target = learned
         report = _report_rule(rule, target, problems)
@@ -253,6 +256,38 @@ def _best_rule(hypotheses: Sequence[_Hypothesis], attribute: Attribute) -> tuple
         if rule := _classifying_rule(hypothesis, attribute):
             return rule, hypothesis.target
     return None
+
+
+def _with_complete_element(
+    learned: tuple[Rule, LearningTarget], hypotheses: Sequence[_Hypothesis], attribute: Attribute
+) -> tuple[Rule, LearningTarget]:
+    """Return a rule for an inline element instead of one for its text, if other records show that it has more text.
+
+    The labeled names of a list may be links without further tags, and others links with some words in italics.
+    """
+    rule, target = learned
+    if not rule.selects_one_node or target.node != "text()" or target.many:
+        return learned
+    for hypothesis in hypotheses:
+        complete = _selecting_rule(hypothesis, attribute) if hypothesis.mode == "element" else None
+        if complete and complete.selects_one_node and _adds_text(rule, target, complete, hypothesis.target):
+            return complete, hypothesis.target
+    return learned
+
+
+def _adds_text(rule: Rule, target: LearningTarget, complete: Rule, complete_target: LearningTarget) -> bool:
+    """Return True if the texts of a rule are parts of the inline elements of another, and not always all of it."""
+    adds = False
+    for page in (*target.rows, *target.unlabeled_pages):
+        rows = pick_rows(target, rule.selectors, page)
+        element_rows = pick_rows(complete_target, complete.selectors, page)
+        if not rows or not element_rows:
+            continue
+        text, node = target.table.rows[rows[0]].text, complete_target.table.rows[element_rows[0]]
+        if text not in node.text or node.element.tag not in INLINE_TAGS:
+            return False
+        adds = adds or text != node.text
+    return adds
 
 
 def _disputed_page(rule: Rule, target: LearningTarget, hypotheses: Sequence[_Hypothesis]) -> int | None:

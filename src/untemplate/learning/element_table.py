@@ -15,7 +15,8 @@ import numpy as np
 from lxml import etree
 
 from untemplate.page.arrays import Bools, Ints
-from untemplate.rules.feature import element_values
+from untemplate.rules.feature import CELL, CELL_TAGS, cell_number, element_values
+from untemplate.rules.record_pages import RECORD_TAG
 from untemplate.rules.rule import Region
 
 __all__ = ["ElementTable", "position_slice"]
@@ -51,6 +52,8 @@ class ElementTable:
                 self._holders.setdefault(key, []).append(number)
             if not element.get("class"):
                 self._holders.setdefault(("class", ""), []).append(number)
+            if root.tag == RECORD_TAG and element.tag in CELL_TAGS:
+                self._holders.setdefault((CELL, str(cell_number(element))), []).append(number)
         return numbers
 
     # Going up and sideways

@@ -1,40 +1,32 @@
 """The rules of list pages, learned from labels of several records on a page.
 
-Where records begin is found by the paper's search (Vertex III-C.2), among elements instead of texts. Each record is
-then a small page of its own, and the rules of its attributes are learned as for any page.
+The labels may mean several lists: the repeated group that `find_records` knows, or the records around texts like the
+labeled ones. Rules are learned for each, and tried on the labeled page. Where records begin is learned by
+`record_rules`. Each record is then a small page, and the rules of its attributes are learned as for any page.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
-from typing import TypeVar
 
 from lxml import etree
 
 from untemplate.errors import PageError
 from untemplate.labeling import Label
-from untemplate.labeling.list_labels import LocatedRecord, locate_records
+from untemplate.labeling.list_labels import LocatedRecord, locate_lists
 from untemplate.learning.attributes import learn_rules
+from untemplate.learning.list_trials import ListTrial, choose_trial
+from untemplate.learning.record_rules import LocatedLists, inner_paths, learn_record_rule, spread_evenly
 from untemplate.learning.reports import LearnedRules
 from untemplate.learning.sample_table import SampleTable
-from untemplate.learning.search import ScoredFeatures, Search, shared_features
-from untemplate.learning.selectors import MAX_COMMITTEE, without_contexts
 from untemplate.page import Node, Page, nodes_at
 from untemplate.page.dom import NumberedXPaths
 from untemplate.rules.record_pages import RecordPage, split_records
-from untemplate.rules.rule import RecordRule, Selector
 from untemplate.schema import Schema
 
-__all__ = ["learn_list"]
+__all__ = ["learn_list", "try_lists"]
 
-T = TypeVar("T")
-_TAGS = re.compile(r"(/[a-z][a-z0-9]*)+")
-
-# Records whose features are compared to find where records begin.
-MAX_COMPARED_RECORDS = 200
 # Labeled records that the rules of attributes are learned from, and unlabeled ones they generalize over.
 MAX_LABELED_RECORDS = 40
 MAX_UNLABELED_RECORDS = 40
@@ -42,13 +34,8 @@ MAX_UNLABELED_RECORDS = 40
 # are labeled. From 0.4 to 0.7 record F1 on `lists` is the same.
 MIN_LABELED_RECORDS = 5
 MIN_LABELED_SHARE = 0.6
-# Levels inside a record that are searched for tags that other elements lack.
-MAX_INNER_LEVELS = 4
 # Unlabeled pages on which a rule should find records, and from which unlabeled records come.
 MAX_UNLABELED_PAGES = 5
-
-_Located = Mapping[Page, Sequence[LocatedRecord]]
-"""The records found on each labeled page."""
 
 
 def learn_list(
@@ -61,40 +48,64 @@ def learn_list(
         unlabeled: other pages of the same template.
         schema: the attributes to learn.
     """
-    located, problems = _locate_records(labeled)
-    if not located:
-        return LearnedRules(problems=problems)
-    unlabeled = unlabeled[:MAX_UNLABELED_PAGES]
-    record_rule = _learn_record_rule(located, unlabeled)
-    if record_rule is None:
+    trials, problems = try_lists(labeled, unlabeled, schema)
+    return choose_trial(trials).report(problems) if trials else LearnedRules(problems=problems)
+
+
+def try_lists(
+    labeled: Mapping[Page, Sequence[Label]], unlabeled: Sequence[Page], schema: Schema
+) -> tuple[list[ListTrial], list[str]]:
+    """Return the rules of each list that the labels may mean, and what is wrong with the labels; see `learn_list`."""
+    hypotheses, problems = _locate_hypotheses(labeled)
+    trials: list[ListTrial] = []
+    for located in hypotheses:
+        if learned := _learn_located(located, unlabeled[:MAX_UNLABELED_PAGES], schema):
+            apart = {page.id: _names_of_unplaced(labeled[page], records) for page, records in located.items()}
+            trials.append(ListTrial(learned, _are_groups(located), labeled, schema, apart))
+    if hypotheses and not trials:
         problems.append("no rule tells the labeled records from the rest of their page")
-        return LearnedRules(problems=problems)
-    labels_of = _records_as_pages(located)
-    known = _spread_evenly([part for part, labels in labels_of.items() if labels], MAX_LABELED_RECORDS)
-    others = [part for part, labels in labels_of.items() if not labels]
-    for page in unlabeled:
-        others += split_records(record_rule, page)
-    table = SampleTable([*known, *_spread_evenly(others, MAX_UNLABELED_RECORDS)])
-    labels_by_number = {number: labels_of[part] for number, part in enumerate(known)}
-    rules, reports = learn_rules(table, labels_by_number, schema)
-    return LearnedRules(rules, tuple(sorted(table.static)), reports, record_rule, problems)
+    return trials, problems
 
 
-def _locate_records(labeled: Mapping[Page, Sequence[Label]]) -> tuple[_Located, list[str]]:
-    """Find the labeled records and others like them on each page, and say which labels were not found."""
-    located: dict[Page, Sequence[LocatedRecord]] = {}
+def _names_of_unplaced(labels: Sequence[Label], records: Sequence[LocatedRecord]) -> set[str]:
+    """Return the names of the labeled records that are no single record of a list."""
+    names = {label.record for label in labels if label.record is not None}
+    for record in records:
+        names -= {label.record for label in record.labels if label.record is not None}
+    return names
+
+
+def _are_groups(located: LocatedLists) -> bool:
+    """Return True if the records are members of repeated groups, and not found by anchors."""
+    return all(record.anchor is None for records in located.values() for record in records)
+
+
+def _locate_hypotheses(labeled: Mapping[Page, Sequence[Label]]) -> tuple[list[LocatedLists], list[str]]:
+    """Return the lists that the labels of all pages may mean, the repeated groups first, and why a page has none."""
+    lists_of: dict[Page, list[list[LocatedRecord]]] = {}
     problems: list[str] = []
     for page, labels in labeled.items():
+        if any(label.record is None for label in labels):
+            problems.append(
+                f"{page.id}: ignored labels of the page as a whole, since its records are labeled"
+            )
         try:
-            records = locate_records(page, labels)
+            lists = locate_lists(page, labels)
         except PageError as error:
             problems.append(f"{page.id}: {error}")
             continue
-        missing = _explain_not_located(page, labels, records)
-        problems += missing
-        if records:
-            located[page] = records if missing else _without_excluded(records)
-    return located, problems
+        if lists:
+            lists_of[page] = lists
+        else:
+            problems.append(f"{page.id}: the values of no labeled record are close together on the page")
+    count = max(map(len, lists_of.values()), default=0)
+    return [_pick_lists(lists_of, number) for number in range(count)], problems
+
+
+def _pick_lists(lists_of: Mapping[Page, Sequence[Sequence[LocatedRecord]]], number: int) -> LocatedLists:
+    """Return one list of each page; the first of a page that has fewer."""
+    picked = {page: lists[number if number < len(lists) else 0] for page, lists in lists_of.items()}
+    return {page: _without_excluded(records) for page, records in picked.items()}
 
 
 def _without_excluded(records: Sequence[LocatedRecord]) -> Sequence[LocatedRecord]:
@@ -107,11 +118,11 @@ def _without_excluded(records: Sequence[LocatedRecord]) -> Sequence[LocatedRecor
         return records
     heads = [record.elements[0] for record in labeled]
     slots = set(map(_list_slot, heads))
-    inner_paths = list(map(_inner_paths, heads))
-    shared, known = set.intersection(*inner_paths), set.union(*inner_paths)
+    paths_of_heads = list(map(inner_paths, heads))
+    shared, known = set.intersection(*paths_of_heads), set.union(*paths_of_heads)
 
     def is_alike(head: etree._Element) -> bool:
-        return _list_slot(head) in slots and shared <= _inner_paths(head) <= known
+        return _list_slot(head) in slots and shared <= inner_paths(head) <= known
 
     return [record for record in records if record.labels or is_alike(record.elements[0])]
 
@@ -120,117 +131,30 @@ def _list_slot(head: etree._Element) -> tuple[etree._Element | None, str, str | 
     return head.getparent(), head.tag, head.get("class")
 
 
-def _explain_not_located(page: Page, labels: Sequence[Label], located: Sequence[LocatedRecord]) -> list[str]:
-    """Return a message for each labeled record that was not found, and one for labels without a record."""
-    placed = {label.record for record in located for label in record.labels}
-    missing = dict.fromkeys(label.record for label in labels if label.record not in placed)
-    messages = []
-    for name in missing:
-        if name is None:
-            messages.append(
-                f"{page.id}: ignored labels of the page as a whole, since its records are labeled"
-            )
-        else:
-            messages.append(f"{page.id}: record {name}: its values are not close together on the page")
-    return messages
-
-
-class _ElementRows(SampleTable):
-    """A sample whose rows are all elements that contain text."""
-
-    def _nodes(self, page: Page) -> list[Node]:
-        with_text: set[etree._Element] = set()
-        for node in page.nodes:
-            element = node.parent if node.is_text else None
-            while element is not None and element not in with_text:
-                with_text.add(element)
-                element = element.getparent()
-        elements = (element for element in page.tree.iter(etree.Element) if element in with_text)
-        return [Node(element, "element", "") for element in elements]
-
-
-def _learn_record_rule(located: _Located, unlabeled: Sequence[Page]) -> RecordRule | None:
-    """Learn where records begin, how many siblings they span, and with which tags."""
-    table = _ElementRows([*located, *unlabeled])
-    records = list(chain.from_iterable(located.values()))
-    heads = _rows_of_heads(table, records)
-    selecting = _select_heads(table, heads, len(located))
-    if not selecting:
+def _learn_located(located: LocatedLists, unlabeled: Sequence[Page], schema: Schema) -> LearnedRules | None:
+    """Learn the rules of located records; None if nothing tells them from the rest of their page."""
+    record_rule = learn_record_rule(located, unlabeled)
+    if record_rule is None:
         return None
-    holds = "" if selecting[0].is_precise else _distinguishing_path(table, heads, selecting[0], len(located))
-    siblings = chain.from_iterable(record.elements[1:] for record in records)
-    return RecordRule(
-        tuple(Selector("element()", best.features, support=round(best.support, 3)) for best in selecting),
-        holds,
-        max(len(record.elements) for record in records) - 1,
-        tuple(sorted({element.tag for element in siblings})),
-    )
+    labels_of = _records_as_pages(located)
+    known = spread_evenly([part for part, labels in labels_of.items() if labels], MAX_LABELED_RECORDS)
+    others = [part for part, labels in labels_of.items() if not labels]
+    for page in unlabeled:
+        others += split_records(record_rule, page)
+    table = SampleTable([*known, *spread_evenly(others, MAX_UNLABELED_RECORDS)])
+    labels_by_number = {number: labels_of[part] for number, part in enumerate(known)}
+    rules, reports = learn_rules(table, labels_by_number, schema)
+    return LearnedRules(rules, tuple(sorted(table.static)), reports, record_rule)
 
 
-def _rows_of_heads(table: SampleTable, records: Sequence[LocatedRecord]) -> list[int]:
-    """Return the rows of the first element of each record."""
-    row_of = {node.element: row for row, node in enumerate(table.rows)}
-    heads = [record.elements[0] for record in records]
-    return [row_of[head] for head in heads if head in row_of]
-
-
-def _select_heads(table: SampleTable, heads: Sequence[int], labeled_pages: int) -> list[ScoredFeatures]:
-    """Return the most general feature sets of record heads, each in other contexts.
-
-    Only the first may be imprecise.
-    """
-    search = Search(table, heads, range(labeled_pages), (1 << len(table)) - 1, many=True)
-    features = shared_features(table, _spread_evenly(heads, MAX_COMPARED_RECORDS))
-    chosen: list[ScoredFeatures] = []
-    while features and len(chosen) < MAX_COMMITTEE:
-        best = search.best_by_distance(features)
-        if best is None or (chosen and not best.is_precise):
-            break
-        chosen.append(best)
-        features = without_contexts(features, best.features)
-    return chosen
-
-
-def _distinguishing_path(
-    table: SampleTable, heads: Sequence[int], imprecise: ScoredFeatures, labeled_pages: int
-) -> str:
-    """Return a path of tags inside all record heads that fewest of the wrongly selected elements have.
-
-    The shortest of several such paths is best. Returns an empty path if all wrong elements have all paths.
-    """
-    selected: set[int] = set()
-    for page in range(labeled_pages):
-        selected.update(table.on_page(imprecise.bits, page))
-    wrong = selected.difference(heads)
-    shared = set.intersection(*(_inner_paths(table.rows[row].element) for row in heads))
-    remaining = {path: _count_with(table, wrong, path) for path in shared}
-    best = min(remaining, key=lambda path: (remaining[path], path.count("/"), path), default="")
-    return best if best and remaining[best] < len(wrong) else ""
-
-
-def _count_with(table: SampleTable, rows: Collection[int], path: str) -> int:
-    return sum(table.rows[row].element.find(path) is not None for row in rows)
-
-
-def _inner_paths(element: etree._Element) -> set[str]:
-    """Return the tag paths below an element, down to a few levels."""
-    paths: set[str] = set()
-    level = [("", element)]
-    for _ in range(MAX_INNER_LEVELS):
-        level = [
-            (f"{path}/{child.tag}", child) for path, parent in level for child in parent.iterchildren("*")
-        ]
-        paths.update(path[1:] for path, _ in level if _TAGS.fullmatch(path))
-    return paths
-
-
-def _records_as_pages(located: _Located) -> dict[RecordPage, list[Label]]:
+def _records_as_pages(located: LocatedLists) -> dict[RecordPage, list[Label]]:
     """Return each located record as a small page, with its labels."""
     labels_of: dict[RecordPage, list[Label]] = {}
     for page, records in located.items():
         paths = NumberedXPaths()
         for position, record in enumerate(records, 1):
-            part = RecordPage(page, record.elements, position, paths)
+            ends_in_text = record.ends_in_text or len(record.elements) > 1
+            part = RecordPage(page, record.elements, position, paths, record.lead, ends_in_text)
             labels_of[part] = [_move_label(label, page, part) for label in record.labels]
     return labels_of
 
@@ -249,8 +173,3 @@ def _move_label(label: Label, page: Page, part: RecordPage) -> Label:
 def _copied_elements(part: RecordPage) -> Iterator[tuple[etree._Element, etree._Element]]:
     for original, copy in zip(part.elements, part.tree, strict=True):
         yield from zip(original.iter(), copy.iter(), strict=True)
-
-
-def _spread_evenly(items: Sequence[T], count: int) -> list[T]:
-    """Return at most `count` items, evenly spread."""
-    return list(items[:: max(1, -(-len(items) // count))])

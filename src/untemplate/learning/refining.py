@@ -12,6 +12,7 @@ the range then cuts the list out of its text and splits it.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -55,6 +56,15 @@ MIN_INFORMATION_SHARE = 0.5
 MAX_WEAK_LEVEL = 4
 # Negative examples beyond these are ignored: each adds features that have to be counted.
 MAX_NEGATIVES = 200
+
+# Ends of the text beside a value, shorter than all of it, that are tried as delimiters.
+MAX_SHORTER_ENDS = 5
+# Delimiters that find something in a smaller share of the texts than shorter ones do repeat a value of the examples.
+MIN_DELIMITER_SHARE = 0.8
+# What separates the parts of a text, other than blanks.
+_DELIMITERS = (", ", "; ", " | ", " - ", " – ", ": ", "/")
+_WORD_OR_SIGN = re.compile(r"\w+|[^\w\s]|\s+")
+_DIGIT = re.compile(r"\d")
 
 _Presence = Mapping[Feature, Sequence[bool]]
 """For each feature, whether each example has it."""
@@ -162,16 +172,33 @@ def learn_range(examples: Sequence[Example], unlabeled: Sequence[str], type_: Ty
     """Return the range that cuts each value out of its text, and something out of unlabeled texts.
 
     The type's own pattern is preferred to delimiters, and delimiters to token offsets, unless they find something in
-    less than half as many unlabeled texts as another range does. Returns None if no range fits all examples.
+    less than half as many unlabeled texts as another range does. The longest delimiters are taken that find about as
+    much as shorter ones. Returns None if no range fits all examples.
     """
     fitting = [
         candidate for candidate in _candidate_ranges(examples, type_) if _fits_examples(candidate, examples)
     ]
-    hits = [sum(candidate.prune(text) is not None for text in unlabeled) for candidate in fitting]
+    has_digits = all(_DIGIT.search(value) for _, value, _ in examples)
+    hits = [_count_hits(candidate, unlabeled, has_digits) for candidate in fitting]
+    best = max(
+        (count for candidate, count in zip(fitting, hits, strict=True) if _has_delimiters(candidate)),
+        default=0,
+    )
     for candidate, count in zip(fitting, hits, strict=True):
-        if 2 * count >= max(hits):
+        is_specific = _has_delimiters(candidate) and count < MIN_DELIMITER_SHARE * best
+        if 2 * count >= max(hits) and not is_specific:
             return candidate
     return None
+
+
+def _has_delimiters(candidate: Range) -> bool:
+    return candidate.after is not None or candidate.before is not None
+
+
+def _count_hits(candidate: Range, unlabeled: Sequence[str], has_digits: bool) -> int:
+    """Count the texts in which a range finds something, with a digit in it if all labeled values have one."""
+    values = filter(None, map(candidate.prune, unlabeled))
+    return sum(not has_digits or _DIGIT.search(value) is not None for value in values)
 
 
 def _fits_examples(candidate: Range, examples: Sequence[Example]) -> bool:
@@ -185,32 +212,56 @@ def _candidate_ranges(examples: Sequence[Example], type_: Type) -> Iterator[Rang
     before = [text[:start] for text, _, start in examples]
     after = [text[start + len(value) :] for text, value, start in examples]
     yield from _delimiter_ranges(before, after)
-    yield from _token_ranges(before, after, [value for _, value, _ in examples])
+    values = [value for _, value, _ in examples]
+    yield from _token_ranges(before, after, values, " ")
+    for delimiter in _DELIMITERS:
+        if all(delimiter in text for text, _, _ in examples):
+            yield from _token_ranges(before, after, values, delimiter)
 
 
 def _delimiter_ranges(before: Sequence[str], after: Sequence[str]) -> Iterator[Range]:
-    """Yield the range between the texts that all examples have on either side of the value, if they have any."""
+    """Yield the ranges between texts that all examples have on either side of the value, the longest texts first.
+
+    Shorter ones are for texts that repeat a date or a path only in the examples.
+    """
     left = _common_end(before)
     right = _common_end([text[::-1] for text in after])[::-1]
     if any(before) and not left:
         return
     if any(after) and not right:
         return
-    yield Range(after=left or None, before=right or None)
+    for after_text in _shorter_ends(left):
+        for before_text in _shorter_ends(right[::-1]):
+            range_ = Range(after=after_text or None, before=before_text[::-1] or None)
+            yield range_
+            if after_text:
+                yield replace(range_, last=True)
 
 
-def _token_ranges(before: Sequence[str], after: Sequence[str], values: Sequence[str]) -> Iterator[Range]:
+def _shorter_ends(text: str) -> list[str]:
+    """Return a text and its shorter ends, each from the beginning of a word or of a sign."""
+    starts = [match.start() for match in _WORD_OR_SIGN.finditer(text)]
+    return [text, *(text[start:] for start in starts[1:][-MAX_SHORTER_ENDS:])]
+
+
+def _token_ranges(
+    before: Sequence[str], after: Sequence[str], values: Sequence[str], delimiter: str
+) -> Iterator[Range]:
     """Yield ranges by the number of tokens before, after or in the value, where it is the same in all examples."""
-    starts = {len(text.split()) for text in before}
-    stops = {len(text.split()) for text in after}
-    lengths = {len(value.split(" ")) for value in values}
+    starts = {_count_tokens(text, delimiter) for text in before}
+    stops = {_count_tokens(text, delimiter) for text in after}
+    lengths = {len(value.split(delimiter)) for value in values}
     start, stop, length = min(starts), min(stops), min(lengths)
     if len(starts) == len(stops) == 1:
-        yield Range(start=start, stop=-stop)
+        yield Range(start=start, stop=-stop, delimiter=delimiter)
     if len(starts) == len(lengths) == 1:
-        yield Range(start=start, stop=start + length)
+        yield Range(start=start, stop=start + length, delimiter=delimiter)
     if len(stops) == len(lengths) == 1:
-        yield Range(start=-stop - length, stop=-stop)
+        yield Range(start=-stop - length, stop=-stop, delimiter=delimiter)
+
+
+def _count_tokens(text: str, delimiter: str) -> int:
+    return len(text.split()) if delimiter == " " else text.count(delimiter)
 
 
 def _common_end(texts: Sequence[str]) -> str:

@@ -26,6 +26,7 @@ from untemplate.page.captions import (
 )
 from untemplate.page.dom import CROSSED_OUT_TAGS, element_texts
 from untemplate.rules.feature import Feature
+from untemplate.rules.record_pages import RECORD_TAG
 from untemplate.rules.rule import Region
 
 __all__ = ["SampleTable", "bits_of"]
@@ -95,6 +96,11 @@ class SampleTable(ElementTable):
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    @cached_property
+    def is_of_records(self) -> bool:
+        """True if the pages are records of list pages."""
+        return all(page.tree.tag == RECORD_TAG for page in self.pages)
 
     # Rows and pages
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from untemplate.learning.sample_table import SampleTable, bits_of
 from untemplate.page.captions import MAX_CAPTION_LENGTH
-from untemplate.rules.feature import CAPTION, Feature, element_values
+from untemplate.rules.feature import CAPTION, CELL, Feature, cell_number, element_values
 from untemplate.rules.rule import Region
 
 __all__ = [
@@ -58,7 +58,7 @@ AMBIGUOUS_SHARE = 0.1
 # Which of several features that select the same rows to keep: those that name things come before those that count.
 _PREFERENCE = (
     *("id", "@itemprop", "@property", CAPTION, "text"),
-    *("class", "token", "inside-word", "word", "tag"),
+    *("class", "token", CELL, "inside-word", "word", "tag"),
 )
 
 
@@ -194,6 +194,7 @@ def _structural_features(table: SampleTable, row: int) -> Iterator[Feature]:
         if not element:
             return
         yield from _element_features(table, element, "{}", level)
+        yield from _cell_features(table, element, level)
         for axis in ("preceding", "following"):
             yield from _sibling_features(table, int(table.sibling[axis][element]), axis, level)
 
@@ -213,6 +214,15 @@ def _element_features(table: SampleTable, element: int, type_: str, level: int) 
     for kind, value in element_values(table.element(element)):
         if is_stable(table, kind, value):
             yield Feature(type_.format(kind), level, (value,))
+
+
+def _cell_features(table: SampleTable, element: int, level: int) -> Iterator[Feature]:
+    """Yield the number of a table cell in its row, in the records of list pages.
+
+    Rows of a list have the same cells, empty or not. Tables of other pages have captions, which say more.
+    """
+    if table.is_of_records and (number := cell_number(table.element(element))):
+        yield Feature(CELL, level, (str(number),))
 
 
 def _features_of_texts(table: SampleTable, row: int) -> Iterator[Feature]:

@@ -10,7 +10,7 @@ from lxml import etree
 from untemplate.lists.page_tree import PageTree, Run
 from untemplate.page import squeeze, visible_text
 
-__all__ = ["TABLE_CELLS", "TableHeaders", "cell_number"]
+__all__ = ["TABLE_CELLS", "TableHeaders", "table_column"]
 
 TABLE_CELLS = frozenset({"td", "th"})
 """The tags of table cells."""
@@ -50,7 +50,7 @@ class TableHeaders:
     def usual_number(self, rows: Sequence[int]) -> int:
         """Return the number of the table cell that most of these rows are in; -1 if they are in none."""
         numbers = Counter(
-            cell_number(cell) if cell is not None else -1 for cell in map(self._cell_around, rows)
+            table_column(cell) if cell is not None else -1 for cell in map(self._cell_around, rows)
         )
         return numbers.most_common(1)[0][0] if numbers else -1
 
@@ -62,7 +62,7 @@ class TableHeaders:
         table = _table_of(parent)
         if table not in self._headers:
             self._headers[table] = self._read_headers(table, parent)
-        return self._headers[table].get(cell_number(cell))
+        return self._headers[table].get(table_column(cell))
 
     def _cell_around(self, row: int) -> etree._Element | None:
         """Return the nearest table cell that contains a row."""
@@ -138,7 +138,7 @@ def _width(row: etree._Element) -> int:
     return sum(map(_span, _cells_of(row)))
 
 
-def cell_number(cell: etree._Element) -> int:
+def table_column(cell: etree._Element) -> int:
     """Return the number of columns before a cell in its row."""
     number = 0
     for count, sibling in enumerate(cell.itersiblings(etree.Element, preceding=True)):

@@ -71,8 +71,9 @@ MatchStep = Literal["exact", "typographic", "letters"]
 MATCH_STEPS: tuple[MatchStep, ...] = ("exact", "typographic", "letters")
 """All steps, the strictest first."""
 
-# Values with fewer letters are not compared by letters and digits alone: `5.0` is not 50.
+# Values with fewer letters, or fewer letters and digits, are not compared by these alone: `5.0` is not 50.
 MIN_COMPARED_LETTERS = 4
+MIN_COMPARED_SIGNS = 6
 
 # A value is searched in the texts of elements up to this length: it is not a part of an article.
 MAX_PART_CONTEXT = 500
@@ -169,7 +170,9 @@ def locate_similar(nodes: Sequence[Node], value: str, step: MatchStep) -> list[O
 
 def _is_comparable(value: str) -> bool:
     """Return True if a value is long enough to be compared by letters and digits alone."""
-    return sum(map(str.isalpha, value)) >= MIN_COMPARED_LETTERS
+    if sum(map(str.isalpha, value)) >= MIN_COMPARED_LETTERS:
+        return True
+    return len(letters_and_digits(value)) >= MIN_COMPARED_SIGNS
 
 
 def _complete_mode(node: Node) -> MatchMode:

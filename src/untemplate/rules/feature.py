@@ -5,6 +5,7 @@ A feature with several values matches if one of them does. The types:
 
 `tag`, `id`, `class`, `token` (one word of a class), `@name` (another attribute)   of the element at the level;
                                           the empty class: it has none
+`cell`                                    of a cell in a table row: its number, counted from 1, empty cells included
 `preceding-sibling-class-2` and so on     of its second element sibling before it; the empty tag: there is none
 `out-left-text`, `out-left-word`          the text before the node, or the last word of that text
 `out-right-text`, `out-right-word`        the text after the node, or the first word of that text
@@ -22,6 +23,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
 from lxml import etree
 
@@ -29,9 +31,12 @@ from untemplate.page.dom import HIDDEN_TAGS, SAFE_NAME
 
 __all__ = [
     "CAPTION",
+    "CELL",
+    "CELL_TAGS",
     "SEPARATOR",
     "Feature",
     "anchor_xpath",
+    "cell_number",
     "element_values",
     "full_xpath",
     "quick_xpath",
@@ -42,6 +47,15 @@ __all__ = [
 
 CAPTION = "label"
 """The feature type of captions. Rules files have used this name since their first version, so it stays."""
+
+CELL = "cell"
+"""The feature type of the number of a table cell."""
+
+CELL_TAGS = ("td", "th")
+"""The tags of table cells."""
+
+# Cells further to the right have no number: counting them all would take quadratic time.
+MAX_CELLS = 50
 
 SEPARATOR = "\u241e"
 """Separates (and surrounds) the static texts in the XPath variable that contains them all."""
@@ -69,7 +83,7 @@ STABLE_ATTRIBUTES = frozenset(
 )
 
 _WORD = re.compile(r"[\w-]+", re.ASCII)
-_ELEMENT = r"(?P<kind>tag|id|class|token|@.+)"
+_ELEMENT = r"(?P<kind>tag|id|class|token|cell|@.+)"
 _TYPES = (
     re.compile(r"out-(?P<side>left|right)-(?P<kind>text|word)"),
     re.compile(r"(?P<kind>inside-left-text|inside-right-text|inside-word|label)"),
@@ -160,7 +174,7 @@ class Feature:
 
         Empty if the feature requires no such word: tags and features of siblings, or a value without words.
         """
-        if self.is_structural and (self.kind == "tag" or self.axis):
+        if self.is_structural and (self.kind in ("tag", CELL) or self.axis):
             return ()
         words = [max(_WORD.findall(value), key=len, default="") for value in self.values]
         return tuple(map(str.encode, words)) if all(words) else ()
@@ -182,8 +196,18 @@ class Feature:
                 return element.get(kind, "") in values
             case "token":
                 return not set(values).isdisjoint((element.get("class") or "").split())
+            case "cell":
+                return str(cell_number(element)) in values
             case _:
                 return element.get(kind[1:]) in values
+
+
+def cell_number(element: etree._Element) -> int:
+    """Return the number of a table cell in its row, counted from 1; 0 for other elements, and far to the right."""
+    if element.tag not in CELL_TAGS:
+        return 0
+    before = sum(1 for _ in islice(element.itersiblings("*", preceding=True), MAX_CELLS))
+    return before + 1 if before < MAX_CELLS else 0
 
 
 def element_values(element: etree._Element) -> Iterator[tuple[str, str]]:
@@ -378,12 +402,21 @@ def _element_test(kind: str, value: str) -> str:
             return f"name()={xpath_literal(value)}"
         case "id" | "class":
             return f"@{kind}={xpath_literal(value)}" if value else f"not(@{kind}) or @{kind}=''"
+        case "cell":
+            return _cell_test(int(value))
         case "token":
             return f'contains(concat(" ", normalize-space(@class), " "), {xpath_literal(f" {value} ")})'
         case _:
             name = kind[1:]
             attribute = kind if SAFE_NAME.fullmatch(name) else f"@*[name()={xpath_literal(name)}]"
             return f"{attribute}={xpath_literal(value)}"
+
+
+def _cell_test(number: int) -> str:
+    """Return a test that an element is a cell with this number. No sibling further away is visited."""
+    is_cell = " or ".join(f"self::{tag}" for tag in CELL_TAGS)
+    at_least = f"preceding-sibling::*[{number - 1}] and " if number > 1 else ""
+    return f"({is_cell}) and {at_least}not(preceding-sibling::*[{number}])"
 
 
 def _text_predicate(node: str, feature: Feature) -> str:

@@ -192,6 +192,9 @@ def _format_record_rule(rule: RecordRule) -> dict[str, Any]:
         "holds": rule.required_path,
         "siblings": rule.siblings,
         "tags": list(rule.tags),
+        "levels": rule.levels,
+        "with_texts": rule.with_texts,
+        "required_link": rule.required_link,
     }
     return _without_defaults(RecordRuleSection, content)
 

@@ -15,11 +15,12 @@ from pydantic import BaseModel, ConfigDict, Field
 from untemplate.page import Limits, Signature
 from untemplate.page.embedded_data import DataPath
 from untemplate.page.traits import RUN_BITS, Core
-from untemplate.rules.feature import Feature
+from untemplate.rules.feature import CELL, Feature
 from untemplate.rules.rule import (
     Bellwether,
     CandidateClassifier,
     EmbeddedSelector,
+    LinkKind,
     ListLook,
     Profile,
     Range,
@@ -141,6 +142,8 @@ class RangeSection(Section):
     stop: int | None = None
     type: Type | None = None
     separators: list[Annotated[str, Field(min_length=1)]] | tuple[str, ...] = ()
+    last: bool = False
+    delimiter: str = Field(" ", min_length=1)
 
     def parse(self) -> Range:
         return Range(**vars(self) | {"separators": tuple(self.separators)})
@@ -198,14 +201,25 @@ class RecordRuleSection(Section):
     holds: str = Field("", pattern=r"^([a-z][a-z0-9]*(/[a-z][a-z0-9]*)*)?$")
     siblings: int = Field(0, ge=0, le=MAX_NODES)
     tags: list[str] = []
+    levels: int = Field(0, ge=0, le=MAX_NODES)
+    with_texts: bool = False
+    required_link: LinkKind | None = None
 
     def parse(self) -> RecordRule:
-        """Return the rule. Its selectors must select elements by structure alone, as the texts of records differ."""
+        """Return the rule. Its selectors must select texts, or elements by structure alone."""
         selectors = tuple(selector.parse() for selector in self.selectors)
         for selector in selectors:
-            if selector.node != "element()" or selector.text_features:
-                raise ValueError(f"records begin at elements, and are not known by texts: {selector.xpath!r}")
-        return RecordRule(selectors, self.holds, self.siblings, tuple(self.tags))
+            if selector.node != "text()" and (selector.node != "element()" or selector.text_features):
+                raise ValueError(f"records are known by texts, or by elements alone: {selector.xpath!r}")
+        return RecordRule(
+            selectors,
+            self.holds,
+            self.siblings,
+            tuple(self.tags),
+            self.levels,
+            self.with_texts,
+            self.required_link,
+        )
 
 
 class _BellwetherSection(Section):
@@ -335,6 +349,7 @@ def _parse_feature(content: list[str | int]) -> Feature:
             texts = tuple(value for value in content[2:] if isinstance(value, str))
             if len(texts) == len(content) - 2:
                 feature = Feature(type_, level, texts)
-                _ = feature.kind  # raises ValueError if there is no such type
-                return feature
+                # `kind` raises ValueError if there is no such type.
+                if feature.kind != CELL or all(text.isascii() and text.isdigit() for text in texts):
+                    return feature
     raise ValueError(f"not a feature: {content!r}; expected [type, level, value, …]")

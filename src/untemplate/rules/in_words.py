@@ -28,7 +28,12 @@ NO_WRAPPER = Wrapper(cluster="", signatures=(), importance=0, url_pattern="", ru
 _ORDINALS = {1: "first", 2: "second", 3: "third", 4: "fourth", 5: "fifth", -1: "last"}
 # Tags whose spelled name begins with a vowel sound: an h1, an li.
 _VOWEL_TAGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "hr", "html", "li", "s", "svg"})
-_ATTRIBUTE_WORDS = {"class": "of class {}", "token": "with {} in its class", "id": "with id {}"}
+_ATTRIBUTE_WORDS = {
+    "class": "of class {}",
+    "token": "with {} in its class",
+    "id": "with id {}",
+    "cell": "that is cell {} of its row",
+}
 _INSIDE_WORDS = {
     "inside-left-text": "that begins with",
     "inside-right-text": "that ends with",
@@ -62,15 +67,31 @@ def explain_rule(rule: Rule) -> str:
 
 def explain_records(rule: RecordRule) -> str:
     """Say where the records of a list page are, and where they are looked for first."""
-    where = explain_selector(rule.selectors[0]).removeprefix("all text ")
-    element = where.removeprefix("in ") if where.startswith("in ") else f"an element {where}"
-    words = f"each is {element}"
+    words = _explain_start(rule)
     if rule.required_path:
         words += f" that contains `{rule.required_path}`"
+    if rule.required_link:
+        words += f", with a link{' to a document' if rule.required_link == 'document' else ''}"
     if rule.siblings:
         tags = _join_alternatives(rule.tags, "`{}`")
         words += f", with up to {_count_noun(rule.siblings, 'element')} after it ({tags})"
+    if rule.with_texts:
+        words += ", with the texts beside them"
     return words + _count_alternatives(rule.selectors)
+
+
+def _explain_start(rule: RecordRule) -> str:
+    """Say with which element or text a record begins."""
+    selector = rule.selectors[0]
+    if selector.node == "text()":
+        anchor = explain_selector(selector)
+        if not rule.levels:
+            return f"each begins with {anchor}"
+        levels = _count_noun(rule.levels, "level")
+        return f"each is the largest element, up to {levels} above, that has only one of: {anchor}"
+    where = explain_selector(selector).removeprefix("all text ")
+    element = where.removeprefix("in ") if where.startswith("in ") else f"an element {where}"
+    return f"each is {element}"
 
 
 def explain_selector(selector: Selector, with_path: bool = True) -> str:
@@ -263,10 +284,13 @@ def _describe_part(range_: Range) -> str:
     if range_.type is not None:
         return f", the part that looks like a {range_.type}"
     if range_.start is not None:
-        return f", {_describe_tokens(range_.start, range_.stop or 0)}"
+        words = _describe_tokens(range_.start, range_.stop or 0)
+        if range_.delimiter == " ":
+            return f", {words}"
+        return f", {words.replace('word', 'part')} between “{range_.delimiter}”"
     parts = []
     if range_.after:
-        parts.append(f"after “{range_.after}”")
+        parts.append(f"after {'the last ' if range_.last else ''}“{range_.after}”")
     if range_.before:
         parts.append(f"before “{range_.before}”")
     if not parts:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from typing import Literal
 
 from lxml import etree
 
@@ -33,6 +34,7 @@ __all__ = [
     "Bellwether",
     "CandidateClassifier",
     "EmbeddedSelector",
+    "LinkKind",
     "ListLook",
     "Profile",
     "Range",
@@ -228,9 +230,11 @@ class Range:
         before: … and ends before the next occurrence of this one.
         start: by tokens: the first one of the value, counted from the text's end if negative.
         stop: the first token that no longer belongs to it, counted likewise; 0 means up to the end.
+        delimiter: what separates the tokens, such as `, `.
         type: by type: the part of the text that looks like one.
         separators: the texts between the values, such as `, ` and ` and `, if the part is a list of several. A line
             feed separates the lines that readers see.
+        last: True if the value follows the last `after` in front of `before`, such as the last `/` of a path.
     """
 
     after: str | None = None
@@ -239,6 +243,8 @@ class Range:
     stop: int | None = None
     type: Type | None = None
     separators: tuple[str, ...] = ()
+    last: bool = False
+    delimiter: str = " "
 
     @property
     def keeps_lines(self) -> bool:
@@ -264,21 +270,29 @@ class Range:
         if self.type is not None:
             return find_typed(text, self.type)
         if self.start is not None:
-            tokens = text.split(" ")[self.start : self.stop or None]
-            return " ".join(tokens) or None
+            tokens = text.split(self.delimiter)[self.start : self.stop or None]
+            return self.delimiter.join(tokens).strip() or None
         return self._between_delimiters(text)
 
     def _between_delimiters(self, text: str) -> str | None:
         """Return the text after the first delimiter and before the second; None if one of them is missing."""
+        if self.last:
+            text, has_end = self._up_to_before(text)
+            _, delimiter, text = text.rpartition(self.after or "")
+            return text.strip() or None if delimiter and has_end else None
         if self.after:
             _, delimiter, text = text.partition(self.after)
             if not delimiter:
                 return None
-        if self.before:
-            text, delimiter, _ = text.partition(self.before)
-            if not delimiter:
-                return None
-        return text.strip() or None
+        text, has_end = self._up_to_before(text)
+        return text.strip() or None if has_end else None
+
+    def _up_to_before(self, text: str) -> tuple[str, bool]:
+        """Return the text up to the second delimiter, and whether the text contains it."""
+        if not self.before:
+            return text, True
+        text, delimiter, _ = text.partition(self.before)
+        return text, bool(delimiter)
 
 
 @lru_cache(maxsize=1024)
@@ -359,22 +373,32 @@ class Rule:
         return self.range is None and self.classifier is None and self.nodes == 1
 
 
+LinkKind = Literal["link", "document"]
+
+
 @dataclass(frozen=True)
 class RecordRule:
     """Where the records of a list page begin and end.
 
     Attributes:
-        selectors: tried in order. Each element that the first successful one selects begins a record.
-        required_path: a path of tags, such as `div/a`, that must exist inside such an element; empty for no
-            condition.
+        selectors: tried in order. Each element that the first successful one selects begins a record. If it selects
+            texts, each of them is in one record, its anchor.
+        required_path: a path of tags, such as `div/a`, that must exist inside an element that begins a record; empty
+            for no condition.
         siblings: how many elements after the first may belong to the same record.
         tags: the tags such a sibling may have. It must not begin a record itself.
+        levels: how many levels above its anchor a record may begin, below any element with another anchor.
+        with_texts: True if the texts before the first element of a record and after its last belong to it.
+        required_link: the kind of link that a record must contain: any, or one to a document; None for no condition.
     """
 
     selectors: tuple[Selector, ...]
     required_path: str = ""
     siblings: int = 0
     tags: tuple[str, ...] = ()
+    levels: int = 0
+    with_texts: bool = False
+    required_link: LinkKind | None = None
 
 
 @dataclass(frozen=True)

@@ -126,6 +126,8 @@ def not_exportable(rule: Rule) -> str | None:
         return f"the rule looks for a {rule.range.type} by regular expression"
     if rule.range is not None and rule.range.separators:
         return "the rule splits a text into several values"
+    if rule.range is not None and (rule.range.last or rule.range.delimiter != " "):
+        return "the rule looks for the last of several delimiters, or counts the parts between them"
     if any(_NOT_XML.search(selector.xpath) for selector in (*rule.selectors, *rule.committee)):
         return "the rule names characters that XML does not allow"
     return None

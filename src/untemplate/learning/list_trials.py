@@ -1,0 +1,190 @@
+"""Rules for each list that labels may mean, tried on the labeled pages: which of them to keep.
+
+The repeated group that `find_records` knows comes first: it is mostly right, and includes records that look unusual.
+It is kept unless another list returns more of the labeled values, or as many, and has values like the labeled ones in
+its records where the group has not, or has many more records.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from untemplate.labeling import Label
+from untemplate.learning.reports import LearnedRules
+from untemplate.page import Page
+from untemplate.page.locating import letters_and_digits
+from untemplate.rules.applying import apply_rules
+from untemplate.rules.parsed_page import ParsedPage
+from untemplate.rules.record_pages import split_records
+from untemplate.rules.rule import Wrapper
+from untemplate.schema import Schema
+
+__all__ = ["ListGate", "ListTrial", "choose_trial"]
+
+# A value that is so many times longer or shorter than all labeled ones is not like them.
+MAX_LENGTH_RATIO = 4
+_DIGIT = re.compile(r"\d")
+_LETTER = re.compile(r"[^\W\d_]")
+
+_Values = dict[str, Counter[str]]
+"""Attribute → the letters and digits of its values in one record."""
+
+
+@dataclass(frozen=True)
+class ListTrial:
+    """Rules for one of the lists that the labels may mean, and what they return on the labeled pages.
+
+    Attributes:
+        learned: the rules.
+        is_group: True if the records are members of repeated groups, False if they are around texts like the labeled.
+        labeled: the labels of each page.
+        schema: the attributes.
+        apart: page → the names of labeled records whose values are in no single record of this list.
+    """
+
+    learned: LearnedRules
+    is_group: bool
+    labeled: Mapping[Page, Sequence[Label]]
+    schema: Schema
+    apart: Mapping[str, set[str]]
+
+    @cached_property
+    def found(self) -> dict[Page, list[_Values]]:
+        """The values of each record that the rules find, for each labeled page."""
+        if self.learned.records is None:
+            return {}
+        wrapper = Wrapper("", (), 0, "*", self.learned.rules, self.learned.static)
+        found: dict[Page, list[_Values]] = {}
+        for page in self.labeled:
+            records = split_records(self.learned.records, page)
+            found[page] = [self._values_of(wrapper, ParsedPage(record.tree)) for record in records]
+        return found
+
+    def _values_of(self, wrapper: Wrapper, record: ParsedPage) -> _Values:
+        matches = apply_rules(wrapper, record, self.schema.attributes)
+        return {
+            name: Counter(letters_and_digits(match.text) for match in values)
+            for name, values in matches.items()
+        }
+
+    @property
+    def size(self) -> int:
+        """How many records the rules find."""
+        return sum(map(len, self.found.values()))
+
+    @cached_property
+    def missing(self) -> dict[tuple[str, str], set[str]]:
+        """The page and name of labeled records that do not come back, with the attributes that differ.
+
+        The attributes are those of the most similar record that comes back.
+        """
+        missing: dict[tuple[str, str], set[str]] = {}
+        for page, labels in self.labeled.items():
+            for name, wanted in _wanted_values(labels).items():
+                differences = [_different_attributes(wanted, found) for found in self.found.get(page, ())]
+                least = min(differences, key=len, default=set(wanted))
+                if least:
+                    missing[page.id, name] = least
+        return missing
+
+    @property
+    def lost_values(self) -> int:
+        """How many labeled values do not come back."""
+        return sum(map(len, self.missing.values()))
+
+    @cached_property
+    def plausible_share(self) -> float:
+        """The share of the records with a value like the labeled ones: the mean over attributes with a rule."""
+        shares = list(map(self._share_like_labels, self.learned.rules))
+        return sum(shares) / len(shares) if shares else 0.0
+
+    def _share_like_labels(self, attribute: str) -> float:
+        labeled_values: list[str] = []
+        for labels in self.labeled.values():
+            labeled_values += [label.value or "" for label in labels if label.attribute == attribute]
+        is_like_labels = _likeness_test(filter(None, map(letters_and_digits, labeled_values)))
+        plausible = 0
+        for records in self.found.values():
+            plausible += sum(any(map(is_like_labels, record.get(attribute, ()))) for record in records)
+        return plausible / max(1, self.size)
+
+    def report(self, problems: Sequence[str]) -> LearnedRules:
+        """Return the rules with a finding for each labeled record that does not come back."""
+        messages: list[str] = []
+        unfit: dict[str, str] = {}
+        for (page, name), attributes in self.missing.items():
+            if name in self.apart.get(page, ()):
+                messages.append(f"{page}: record {name}: its values are not close together on the page")
+            else:
+                names = ", ".join(sorted(attributes))
+                messages.append(f"{page}: record {name} does not come back as labeled: look at {names}")
+            unfit.update(dict.fromkeys(attributes, page))
+        reports = [replace(report, unfit=unfit.get(report.attribute)) for report in self.learned.reports]
+        return replace(self.learned, reports=reports, problems=[*problems, *messages])
+
+
+@dataclass(frozen=True)
+class ListGate:
+    """When the repeated group is not the list that the labels mean.
+
+    Attributes:
+        min_plausible: the least share of its records with a value like the labeled ones.
+        min_more: how many times as many records another list must have that is as good.
+    """
+
+    min_plausible: float
+    min_more: float
+
+
+# Of shares 0.7, 0.8, 0.9, 0.95 and factors 1.15, 1.3, 1.6, 2: the best on `courts`, one family of courts left out, by
+# `python -m benchmarks.measure.two_rows --constants`.
+GATE = ListGate(0.8, 1.3)
+
+
+def choose_trial(trials: Sequence[ListTrial], gate: ListGate = GATE) -> ListTrial:
+    """Return the trial whose list the labels mean most likely: the group, unless another list is clearly better."""
+    candidates = [trial for trial in trials if not trial.is_group]
+    if group := next((trial for trial in trials if trial.is_group), None):
+        candidates = [trial for trial in candidates if _beats(trial, group, gate)] or [group]
+    return min(candidates, key=lambda trial: (trial.lost_values, -trial.plausible_share))
+
+
+def _beats(trial: ListTrial, group: ListTrial, gate: ListGate) -> bool:
+    """Return True if a list returns more labeled values than a group, or as many from better or many more records."""
+    if trial.lost_values != group.lost_values:
+        return trial.lost_values < group.lost_values
+    is_better = group.plausible_share < gate.min_plausible or trial.size >= gate.min_more * group.size
+    return trial.plausible_share >= gate.min_plausible and is_better
+
+
+def _wanted_values(labels: Iterable[Label]) -> dict[str, _Values]:
+    """Return the labeled values of each record; labels that only pin a node by an XPath are not judged."""
+    wanted: dict[str, _Values] = {}
+    for label in labels:
+        is_pinned = label.xpath is not None and label.value is None
+        if label.record is not None and not is_pinned:
+            values = wanted.setdefault(label.record, {}).setdefault(label.attribute, Counter())
+            values.update([] if label.is_gap else [letters_and_digits(label.value or "")])
+    return wanted
+
+
+def _different_attributes(wanted: _Values, found: _Values) -> set[str]:
+    """Return the attributes whose labeled values a record lacks."""
+    return {name for name, values in wanted.items() if values - found.get(name, Counter())}
+
+
+def _likeness_test(values: Iterable[str]) -> Callable[[str], bool]:
+    """Return a test whether a text is like the given ones: about as long, with digits if all have some."""
+    texts = list(values)
+    kind = _DIGIT if all(map(_DIGIT.search, texts)) else _LETTER
+    lengths = [len(text) for text in texts] or [0]
+    shortest, longest = min(lengths) / MAX_LENGTH_RATIO, max(lengths) * MAX_LENGTH_RATIO
+
+    def is_like(text: str) -> bool:
+        return shortest <= len(text) <= longest and kind.search(text) is not None
+
+    return is_like
