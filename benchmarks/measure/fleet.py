@@ -1,4 +1,4 @@
-"""Many sites at once: the status of a large catalog, mixed crawls, and hosts that are fetched in parallel.
+"""Many sites at once: the status of a large catalog, mixed crawls, sites fetched and watched in parallel.
 
 python -m benchmarks.measure.fleet                     all; takes about five minutes
 python -m benchmarks.measure.fleet --only status
@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import cycle, islice
@@ -26,7 +28,7 @@ import pyarrow as pa
 from sqlalchemy import Connection
 
 from untemplate import Catalog, Page, Rules, learn
-from untemplate.catalog import rule_versions, runs
+from untemplate.catalog import rule_versions, runs, watch_sites
 from untemplate.catalog.database import Database
 from untemplate.catalog.site_contents import lock_site
 from untemplate.demo import Site, make_site
@@ -39,7 +41,7 @@ VERTICALS = ("book", "restaurant", "recipe")
 CLUSTERS = 24
 BELLWETHERS = 20
 DAYS = 30
-PARTS = ("status", "crawl", "fetching")
+PARTS = ("status", "crawl", "fetching", "watching")
 
 CRAWL_SITES = 20
 TURNS = 5
@@ -48,6 +50,11 @@ LATENCY = 0.05
 HOSTS = 40
 HOST_PAGES = 10
 HOST_DELAY = 0.5
+
+WATCHED_SITES = 4
+WATCHED_DELAY = 0.1
+FULL_SITES = 200
+CORES = 2
 
 
 def learn_demo(vertical: str, seed: int, pages: int = 60) -> tuple[Site, Rules]:
@@ -172,10 +179,11 @@ class _SlowServer(ThreadingHTTPServer):
 
 class _Answer(BaseHTTPRequestHandler):
     page = b"<html><body><h1>A page</h1>" + b"<p>Some text of it.</p>" * 1000
+    pages: Mapping[str, bytes] = {}
 
     def do_GET(self) -> None:
         time.sleep(LATENCY)
-        body = b"" if self.path == "/robots.txt" else self.page
+        body = b"" if self.path == "/robots.txt" else self.pages.get(self.path, self.page)
         self.send_response(200)
         self.send_header("Content-Type", "text/html")
         self.send_header("Content-Length", str(len(body)))
@@ -186,8 +194,9 @@ class _Answer(BaseHTTPRequestHandler):
         pass
 
 
-def serve_hosts(first: int, count: int, ready: Any) -> None:
+def serve_hosts(first: int, count: int, ready: Any, pages: Mapping[str, bytes]) -> None:
     """Serve so many loopback addresses, in a process of its own; send their ports."""
+    _Answer.pages = pages
     servers = [_SlowServer((f"127.0.1.{number}", 0), _Answer) for number in range(first, first + count)]
     for server in servers:
         Thread(target=server.serve_forever, daemon=True).start()
@@ -195,19 +204,28 @@ def serve_hosts(first: int, count: int, ready: Any) -> None:
     ready.recv()
 
 
-def measure_fetching(hosts: int, pages: int, delay: float) -> Iterator[str]:
-    """Fetch pages of many hosts of this machine in parallel, and compare with what politeness alone would take."""
+@contextmanager
+def running_hosts(count: int, pages: Mapping[str, bytes]) -> Iterator[list[str]]:
+    """Hosts of this machine that answer with these pages by path, and else with one page; yields their addresses."""
     context = get_context("spawn")
     ready, other_end = context.Pipe()
-    server = context.Process(target=serve_hosts, args=(1, hosts, other_end), daemon=True)
+    server = context.Process(target=serve_hosts, args=(1, count, other_end, pages), daemon=True)
     server.start()
-    groups = {url: [f"{url}/{number}" for number in range(pages)] for url in ready.recv()}
-    politeness = Politeness(delay=delay, private=True)
-    started, cpu = time.monotonic(), time.process_time()
-    fetched = sum(len(list(found)) for _, found in fetch_groups(groups, politeness=politeness))
-    seconds, cpu = time.monotonic() - started, time.process_time() - cpu
-    ready.send("done")
-    server.join()
+    try:
+        yield ready.recv()
+    finally:
+        ready.send("done")
+        server.join()
+
+
+def measure_fetching(hosts: int, pages: int, delay: float) -> Iterator[str]:
+    """Fetch pages of many hosts of this machine in parallel, and compare with what politeness alone would take."""
+    with running_hosts(hosts, {}) as addresses:
+        groups = {url: [f"{url}/{number}" for number in range(pages)] for url in addresses}
+        politeness = Politeness(delay=delay, private=True)
+        started, cpu = time.monotonic(), time.process_time()
+        fetched = sum(len(list(found)) for _, found in fetch_groups(groups, politeness=politeness))
+        seconds, cpu = time.monotonic() - started, time.process_time() - cpu
     polite = pages * (delay + LATENCY) + LATENCY
     full = 480 * (1 + LATENCY) * seconds / polite / 60
     yield (
@@ -215,6 +233,49 @@ def measure_fetching(hosts: int, pages: int, delay: float) -> Iterator[str]:
         f"{seconds:.1f} s; politeness alone {polite:.1f} s; {1000 * cpu / fetched:.2f} ms of CPU a page"
     )
     yield f"extrapolated to 480 pages a host at a delay of 1 s: {full:.0f} min, if the cores keep up"
+
+
+def measure_watching(sites: int, delay: float) -> Iterator[str]:
+    """Watch sites of 24 clusters of 20 bellwethers, fetched from hosts of this machine; extrapolate to 200 sites."""
+    site, rules = learn_demo(VERTICALS[0], seed=7)
+    html = {page.id: page.html for page in site.pages}
+    [wrapper, *_] = [wrapper for wrapper in rules.wrappers if wrapper.rules]
+    pages = {
+        f"/{cluster}/{index}.html": html[bellwether.page]
+        for cluster in range(1, CLUSTERS + 1)
+        for index, bellwether in enumerate(islice(cycle(wrapper.bellwethers), BELLWETHERS))
+    }
+    with (
+        TemporaryDirectory() as folder,
+        Catalog.open(Path(folder, "watch.db")) as catalog,
+        running_hosts(sites, pages) as addresses,
+    ):
+        names = [address.removeprefix("http://") for address in addresses]
+        for name in names:
+            catalog.save_rules(name, multiply(rules, name))
+        started, cpu = time.monotonic(), _cpu_of_all()
+        politeness = Politeness(delay=delay, private=True)
+        outcomes = list(watch_sites(catalog, names, politeness=politeness, workers=CORES))
+        seconds, cpu = time.monotonic() - started, _cpu_of_all() - cpu
+    problems = [outcome.problem for outcome in outcomes if outcome.problem]
+    count = sites * len(pages)
+    yield (
+        f"watched {sites} sites × {CLUSTERS} clusters × {BELLWETHERS} bellwethers at a delay of {delay:g} s: "
+        f"{seconds:.0f} s, {1000 * cpu / count:.1f} ms of CPU a page, {len(problems)} problems, "
+        f"{sum(len(outcome.alarms) for outcome in outcomes)} alarms"
+    )
+    polite = len(pages) * (1 + LATENCY) / 60
+    compute = FULL_SITES * len(pages) * cpu / count / CORES / 60
+    yield (
+        f"extrapolated to {FULL_SITES} sites at a delay of 1 s: {polite:.1f} min of politeness, while "
+        f"{CORES} cores compute for {compute:.1f} min; together at most {polite + compute:.0f} min"
+    )
+
+
+def _cpu_of_all() -> float:
+    """Processor time of this process and of those of its children that have ended."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
 
 
 def main() -> None:
@@ -228,6 +289,7 @@ def main() -> None:
         "status": lambda: measure_status(options.sites),
         "crawl": lambda: measure_crawl(CRAWL_SITES),
         "fetching": lambda: measure_fetching(HOSTS, HOST_PAGES, HOST_DELAY),
+        "watching": lambda: measure_watching(WATCHED_SITES, WATCHED_DELAY),
     }
     for part in options.only or PARTS:
         for line in measures[part]():

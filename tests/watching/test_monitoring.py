@@ -11,7 +11,7 @@ import pytest
 
 from tests.watching.shops import COUNT, SCHEMA, SHOP, Shop, rules_of
 from tests.watching.teas import TEA_RULES, tea_page, tea_page_with
-from untemplate import Alarm, Attribute, Label, Page, Report, Rules, Schema, learn, watch
+from untemplate import Alarm, Attribute, Label, Page, Report, Rules, Schema, heal, learn, watch
 from untemplate.demo import VERTICALS, make_site
 from untemplate.watching import BELLWETHERS, ClusterReport, renew_missing
 from untemplate.watching.comparing import is_same_or_edited
@@ -257,3 +257,31 @@ def test_a_report_is_json_data() -> None:
     ]
     assert data["alarms"][0]["since"] == "2026-01-02T00:00:00+00:00"
     assert json.loads(json.dumps(data))["alarms"][0]["pages"] == ["1"]
+
+
+def reused_shop(shop: Shop) -> list[Page]:
+    """The shop with five watched pages that show another record now, of the same brand."""
+    pages = {page.id: page for page in shop.read()}
+    for id in WATCHED[5:10]:
+        number = (int(id.partition(".")[0]) + 5) % COUNT
+        pages[id] = Page(pages[id].url, shop.page(number).html, id)
+    return list(pages.values())
+
+
+CODED = replace(SCHEMA, attributes={**SCHEMA.attributes, "price": Attribute("price", constant=True)})
+
+
+def test_pages_that_show_another_record_raise_no_alarm() -> None:
+    """Their names and codes are replaced, and the brand is the same."""
+    rules = rules_of(SHOP, CODED)
+    assert watch(rules, reused_shop(SHOP)).alarms == []
+    [alarm] = watch(rules, SHOP.changed(wrong=frozenset({"name"})).read()).alarms
+    assert (alarm.test, alarm.attribute) == ("constant", "name")
+
+
+def test_pages_that_show_another_record_do_not_mislead_healing() -> None:
+    changed = SHOP.changed(look="new")
+    pages = reused_shop(changed)
+    rules = heal(RULES, pages)
+    numbers = {page.html: SHOP.value("name", n) for n, page in enumerate(changed.read())}
+    assert [rules.extract_one(page)["name"] for page in pages] == [numbers[page.html] for page in pages]

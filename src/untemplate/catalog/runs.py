@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, func, insert, select, update
+from sqlalchemy import Connection, Select, Text, func, insert, select, type_coerce, update
 
 from untemplate.catalog.site_claims import has_live_claims
 from untemplate.catalog.site_contents import now
@@ -17,6 +19,7 @@ from untemplate.errors import CatalogError
 from untemplate.watching import Alarm, CrawlTally
 
 __all__ = [
+    "PastRun",
     "Round",
     "Run",
     "StoredAlarm",
@@ -121,7 +124,23 @@ def finish_round(connection: Connection, round: Round) -> None:
     connection.execute(update(rounds).where(rounds.c.id == round.id).values(finished=now()))
 
 
-def last_runs(connection: Connection, kinds: Collection[str], count: int) -> Sequence[Row[Any]]:
+@dataclass(frozen=True)
+class PastRun:
+    """A finished run. Its figures are read from JSON when they are needed: those of many clusters are long."""
+
+    site_id: int
+    kind: str
+    finished: datetime
+    text: str
+
+    @cached_property
+    def figures(self) -> dict[str, Any]:
+        """What the run counted."""
+        figures: dict[str, Any] = json.loads(self.text)
+        return figures
+
+
+def last_runs(connection: Connection, kinds: Collection[str], count: int) -> list[PastRun]:
     """Return up to `count` finished runs of each of these kinds over each site, the newest first."""
     newest_first = func.row_number().over(
         partition_by=(runs.c.site_id, runs.c.kind), order_by=runs.c.id.desc()
@@ -129,13 +148,15 @@ def last_runs(connection: Connection, kinds: Collection[str], count: int) -> Seq
     # Runs that were interrupted have no figures; a few more are numbered in case there are some.
     numbered = select(runs.c.id, newest_first.label("rank")).where(runs.c.kind.in_(kinds)).subquery()
     recent = select(numbered.c.id).where(numbered.c.rank <= 2 * count)
-    query = select(runs).where(runs.c.id.in_(recent), runs.c.finished.is_not(None)).order_by(runs.c.id.desc())
+    figures = func.coalesce(type_coerce(runs.c.figures, Text), "{}")
+    columns = select(runs.c.site_id, runs.c.kind, runs.c.finished, figures)
+    query = columns.where(runs.c.id.in_(recent), runs.c.finished.is_not(None)).order_by(runs.c.id.desc())
     seen: Counter[tuple[int, str]] = Counter()
     chosen = []
     for row in connection.execute(query):
         seen[row.site_id, row.kind] += 1
         if seen[row.site_id, row.kind] <= count:
-            chosen.append(row)
+            chosen.append(PastRun(*row))
     return chosen
 
 

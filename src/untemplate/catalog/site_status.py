@@ -16,7 +16,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, Text, func, select, type_coerce
 
 from untemplate.catalog.rule_versions import newest_versions
-from untemplate.catalog.runs import last_runs
+from untemplate.catalog.runs import PastRun, last_runs
 from untemplate.catalog.sql_tables import alarms, clusters, labels, rules, samples, sites
 from untemplate.record import Reason
 
@@ -150,12 +150,12 @@ class _SiteFacts:
     site: Row[Any]
     version: Row[Any] | None = None
     clusters: dict[int, _ClusterFacts] = field(default_factory=dict)
-    runs: dict[str, list[Row[Any]]] = field(default_factory=lambda: defaultdict(list))
+    runs: dict[str, list[PastRun]] = field(default_factory=lambda: defaultdict(list))
     alarms: list[Row[Any]] = field(default_factory=list)
     labels: int = 0
     labeled: datetime | None = None
 
-    def last(self, kind: str) -> Row[Any] | None:
+    def last(self, kind: str) -> PastRun | None:
         """Return the last finished run of a kind."""
         return next(iter(self.runs[kind]), None)
 
@@ -251,7 +251,7 @@ def _measure_runs(facts: _SiteFacts) -> list[tuple[float | None, float | None]]:
     return [_measure_watched(run) for run in facts.runs["watch"]]
 
 
-def _measure_crawl(run: Row[Any], facts: _SiteFacts) -> tuple[float | None, float | None]:
+def _measure_crawl(run: PastRun, facts: _SiteFacts) -> tuple[float | None, float | None]:
     """Return the coverage and the fill rate of an extract run."""
     figures = run.figures
     needing_labels = figures["unmatched"].get(Reason.NEEDS_LABELS, 0)
@@ -265,7 +265,7 @@ def _measure_crawl(run: Row[Any], facts: _SiteFacts) -> tuple[float | None, floa
     return (covered / pages if pages > 0 else None), (filled / values if values else None)
 
 
-def _measure_watched(run: Row[Any]) -> tuple[float | None, float | None]:
+def _measure_watched(run: PastRun) -> tuple[float | None, float | None]:
     """Return the coverage and the fill rate of a watch run."""
     figures = run.figures.get("clusters", [])
     fills = [share for cluster in figures for share in cluster["fill"].values()]

@@ -34,10 +34,8 @@ __all__ = ["ROOT_STYLE", "Display", "Style", "StyleContext", "load_style_sheet",
 # How an element takes part in the page. Inline blocks, floats, table cells and items of a flex box are BESIDE others;
 # a TABLE or its row is a block that is as wide as its content.
 Display = IntEnum("Display", "NONE INLINE BLOCK BESIDE TABLE", start=0)
-
 #: pairs of property and value, in lower case, with shorthands expanded
 Declared = tuple[tuple[str, str], ...]
-
 #: the properties that Style depends on
 PROPERTIES: Final = frozenset(
     {
@@ -68,7 +66,6 @@ _PIXELS = {"": 1.0, "px": 1.0, "pt": 4 / 3, "pc": 16.0, "rem": 16.0, "in": 96.0,
 MAX_LENGTH, MAX_FONT_SIZE = 20_000.0, 200.0
 # Tokens of a value that are read. `font` is the longest, and its families do not matter.
 MAX_TOKENS = 20
-
 # Limits for hostile style sheets: rules kept, compounds in a selector, levels of nested @media.
 MAX_RULES, MAX_COMPOUNDS, MAX_NESTING = 20_000, 20, 5
 # Contexts that a style sheet remembers, and characters read of a style attribute.

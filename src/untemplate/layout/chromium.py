@@ -29,7 +29,6 @@ __all__ = ["ChromiumLayout"]
 MARK = "data-ut"
 # Chromium would need gigabytes for more.
 MAX_ELEMENTS = 100_000
-
 # Attributes that would load something. Links stay, since they look different.
 _LOADING = ("src", "srcset", "srcdoc", "data", "background", "poster", "http-equiv", "autofocus")
 _PLACEHOLDER = (
@@ -88,10 +87,9 @@ async def _measure_pages(layout: ChromiumLayout, executable: str, pages: Sequenc
             except PageError as error:
                 results.append(Boxes.blank(page, str(error)))
             except (TimeoutError, Error) as error:
-                too_slow = f"Chromium took too long: a page may take {layout.timeout:g} seconds"
-                is_slow = isinstance(error, TimeoutError)
-                reason = too_slow if is_slow else f"Chromium failed: {squeeze(str(error))[:200]}"
-                results.append(Boxes.blank(page, reason))
+                slow = f"took too long: a page may take {layout.timeout:g} seconds"
+                reason = slow if isinstance(error, TimeoutError) else f"failed: {squeeze(str(error))[:200]}"
+                results.append(Boxes.blank(page, f"Chromium {reason}"))
                 await close_browser(browser)
                 browser = None
         await close_browser(browser)

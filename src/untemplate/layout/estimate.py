@@ -91,6 +91,8 @@ class _Placed:
     pen: float = 0.0
     #: height of the open line; 0 if it is empty
     line: float = 0.0
+    #: height of the images in the open line; texts after them are at their bottom
+    images: float = 0.0
     #: blank pixels above the line, left by margins; the next margin shares them
     space: float = 0.0
     #: of a table row: its cells that are not placed yet
@@ -145,6 +147,7 @@ class _Placed:
         self.include((block.pen, block.y, block.pen + width, block.y + height))
         block.pen += width
         block.line = max(block.line, height)
+        block.images = max(block.images, height)
         if is_block:
             block.end_line()
 
@@ -152,7 +155,7 @@ class _Placed:
         """Go on below the open line."""
         if self.line:
             self.y += self.line
-            self.line = self.space = 0.0
+            self.line = self.space = self.images = 0.0
         self.pen = self.left
 
     def leave_margin(self, margin: float) -> None:
@@ -230,7 +233,8 @@ class _Flow:
         if block.right - block.pen < min(width, MIN_TEXT_ROOM):
             block.end_line()
         block.line = max(block.line, height)
-        edges = (block.pen, block.y, block.pen + width, block.y + height)
+        top = block.y + max(0.0, block.images - height)
+        edges = (block.pen, top, block.pen + width, top + height)
         room = max(block.right - block.left, MIN_TEXT_ROOM)
         end = block.pen + width - block.left
         if end > room:

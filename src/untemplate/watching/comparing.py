@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from untemplate.errors import PageError
@@ -30,6 +30,11 @@ __all__ = [
 PagePair = tuple[Bellwether | None, Page]
 """What is remembered of a page, if anything, and the page as it is now."""
 
+_AttributeValue = tuple[str, tuple[str, ...]]
+
+# A single value that only one record has may have been rewritten; if two are gone, the page shows another record.
+# The number is our judgment, without a sweep.
+MIN_VANISHED_VALUES = 2
 # Two texts with this share of their words in common are versions of one text, if it is not short. Both numbers are
 # our judgment, without a sweep; `benchmarks.measure.repairs` shows their effect on real pages.
 MIN_SHARED_WORDS = 0.8
@@ -91,6 +96,7 @@ class Evidence:
         watched: ids of the bellwethers among them; of all pages if there are no bellwethers.
         unlike: ids of watched pages whose structure no signature of the wrapper covers.
         gone: ids of bellwethers whose pages no longer show a record; they are not compared.
+        reused: ids of bellwethers whose pages show another record now; they are compared like other pages.
         comparisons: by attribute. An attribute without a rule is compared if values of it are remembered.
     """
 
@@ -99,6 +105,7 @@ class Evidence:
     watched: tuple[str, ...] = ()
     unlike: tuple[str, ...] = ()
     gone: tuple[str, ...] = ()
+    reused: tuple[str, ...] = ()
     comparisons: dict[str, list[Comparison]] = field(default_factory=dict)
 
     @property
@@ -143,27 +150,45 @@ def compare_pages(wrapper: Wrapper, pairs: Iterable[PagePair], schema: Schema) -
     """
     comparisons: defaultdict[str, list[Comparison]] = defaultdict(list)
     gone: list[Page] = []
+    reused: list[Page] = []
     compared: list[PagePair] = []
+    common = _common_values(wrapper.bellwethers)
     for bellwether, page in pairs:
-        of_page = _compare_page(wrapper, bellwether, page, schema)
+        of_page = _compare_page(wrapper, bellwether, page, schema, common)
         if of_page is None:
             gone.append(page)
             continue
         compared.append((bellwether, page))
+        if bellwether and all(comparison.golden is None for comparison in of_page.values()):
+            reused.append(page)
         for name, comparison in of_page.items():
             comparisons[name].append(comparison)
     pages = [page for _, page in compared]
     watched = [page for bellwether, page in compared if bellwether] or pages
     unlike = [page for page in watched if not wrapper.matches_signature(signature(page.html))]
-    return Evidence(wrapper, _ids(pages), _ids(watched), _ids(unlike), _ids(gone), dict(comparisons))
+    return Evidence(
+        wrapper, _ids(pages), _ids(watched), _ids(unlike), _ids(gone), _ids(reused), dict(comparisons)
+    )
 
 
 def _ids(pages: Iterable[Page]) -> tuple[str, ...]:
     return tuple(page.id for page in pages)
 
 
+def _common_values(bellwethers: Iterable[Bellwether]) -> set[_AttributeValue]:
+    """Return the values that several bellwethers have: they do not identify a record."""
+    counts: Counter[_AttributeValue] = Counter()
+    for bellwether in bellwethers:
+        counts.update(bellwether.golden.items())
+    return {value for value, count in counts.items() if count > 1}
+
+
 def _compare_page(
-    wrapper: Wrapper, bellwether: Bellwether | None, page: Page, schema: Schema
+    wrapper: Wrapper,
+    bellwether: Bellwether | None,
+    page: Page,
+    schema: Schema,
+    common: Collection[_AttributeValue],
 ) -> dict[str, Comparison] | None:
     """Compare all attributes of one page; None for a bellwether that no longer shows a record.
 
@@ -176,14 +201,48 @@ def _compare_page(
         present = _still_present(bellwether.golden, page, schema)
     except PageError:
         return None if bellwether else {name: Comparison(page.id, None) for name in wrapper.rules}
-    if present or _any_confirmed(comparisons.values()):
+    kept = present | {name for name, comparison in comparisons.items() if comparison.is_confirmed}
+    # Where the structure is new, the rules find other texts because the site changed.
+    is_reused = _has_structure(wrapper, page) and _shows_other_record(comparisons, kept, common, schema)
+    if kept and not is_reused:
         return _mark_places(comparisons, present)
-    if _is_gone(wrapper, comparisons.values(), page):
+    if not kept and _is_gone(wrapper, comparisons.values(), page):
         return None
     # The page is about something else now.
     return {
         name: replace(comparison, golden=None, was_doubtful=False) for name, comparison in comparisons.items()
     }
+
+
+def _shows_other_record(
+    comparisons: Mapping[str, Comparison],
+    kept: Collection[str],
+    common: Collection[_AttributeValue],
+    schema: Schema,
+) -> bool:
+    """Return True if a page shows another record now, which may have some values in common with the remembered one.
+
+    Values identify a record if they never change and no other record has them. Several of them are gone from the
+    page, and the rules find others: most of them, or a mandatory one. The others may still be somewhere on the page,
+    because pages mention other records, or because short values occur everywhere.
+
+    Args:
+        comparisons: what is remembered and what the rules find now, by attribute.
+        kept: attributes whose remembered values are still on the page.
+        common: values that other records have too.
+        schema: says which attributes never change.
+    """
+    identifying = [
+        name
+        for name, comparison in comparisons.items()
+        if comparison.golden and schema.attributes[name].constant and (name, comparison.golden) not in common
+    ]
+    mandatory = [comparisons[name] for name in identifying if schema.attributes[name].mandatory]
+    vanished = [name for name in identifying if name not in kept]
+    replaced = [name for name in vanished if comparisons[name].found]
+    if _any_confirmed(mandatory) or len(vanished) < MIN_VANISHED_VALUES or not replaced:
+        return False
+    return 2 * len(vanished) > len(identifying) or any(schema.attributes[name].mandatory for name in replaced)
 
 
 def _compare_values(
@@ -255,9 +314,14 @@ def _is_gone(wrapper: Wrapper, comparisons: Iterable[Comparison], page: Page) ->
     """
     if not any(comparison.found for comparison in comparisons):
         return True
+    return wrapper.core is not None and not _has_structure(wrapper, page)
+
+
+def _has_structure(wrapper: Wrapper, page: Page) -> bool:
+    """Return True if a page has the core of the cluster or, if that has none, one of its signatures."""
     if wrapper.core is None:
-        return False
-    return not wrapper.core.matches(run_table(read_tags(page.html)))
+        return wrapper.matches_signature(signature(page.html))
+    return wrapper.core.matches(run_table(read_tags(page.html)))
 
 
 def _still_present(golden: Golden, page: Page, schema: Schema) -> set[str]:

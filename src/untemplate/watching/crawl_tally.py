@@ -28,7 +28,7 @@ SITE = "site"
 MIN_DROP = 0.1
 # A crawl with a smaller share of the usual number of pages has lost a part of the site.
 MIN_PAGES_SHARE = 0.5
-# Clusters with fewer records say nothing about confidence, of which no deviation is known.
+# Clusters with fewer records say nothing about confidence and the agreement of the committee.
 MIN_RECORDS = 10
 # The median distance of figures from their median, times this, is their standard deviation if they are normal.
 SIGMA_PER_MEDIAN_DISTANCE = 1.4826
@@ -164,7 +164,12 @@ def _shows_confidence(counts: Tally, name: str) -> bool:
 
 
 def _judge_disagreements(cluster: str, name: str, counts: Tally, earlier: Sequence[Tally]) -> Alarm | None:
-    """Return an alarm if values are contradicted more often than usual."""
+    """Return an alarm if values are contradicted more often than usual.
+
+    On few pages other advertisements alone can divide the committee.
+    """
+    if counts.filled[name] < MIN_RECORDS:
+        return None
     agreeing = _agreeing(counts, name)
     usual = _usual_share([_agreeing(past, name) for past in earlier], agreeing)
     if usual is None:

@@ -327,9 +327,13 @@ class ClusterRepair:
         return texts
 
     def _golden_labels(self) -> list[Label]:
-        """Return the remembered values as labels of the fresh pages, without those that were doubtful."""
+        """Return the remembered values as labels of the fresh pages, without those that were doubtful.
+
+        Pages that show another record now say nothing about remembered values.
+        """
         goldens = {page: bellwether.golden for page, bellwether in self._bellwethers.items()}
-        labels = GoldenLabeler(goldens, self.schema).label([page for _, page in self.pairs])
+        pages = [page for _, page in self.pairs if page.id not in self._before.reused]
+        labels = GoldenLabeler(goldens, self.schema).label(pages)
         doubtful: set[tuple[str, str]] = set()
         for page_id, bellwether in self._bellwethers.items():
             doubtful |= {(page_id, name) for name in bellwether.unsure}

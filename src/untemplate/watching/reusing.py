@@ -6,14 +6,18 @@ bellwethers those of an old one when it heals (Vertex IV-C).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from untemplate.clustering import Cluster, guess_kinds
+from untemplate.errors import PageError
 from untemplate.extraction import Rules
 from untemplate.learning import empty_wrapper, fit_wrapper, is_moderate, learning_sample
 from untemplate.page import Page
-from untemplate.record import Record
+from untemplate.record import Record, Value
 from untemplate.rules import Wrapper
 from untemplate.schema import Attribute, Schema
 from untemplate.watching.bellwethers import finish_wrapper
@@ -29,6 +33,13 @@ MIN_LENT_RULES = 2
 MAX_TRIED_PAGES = 10
 # A value that is the same on at least this many pages, all that were tried, is not a value of these pages.
 MIN_COMPARED_PAGES = 3
+# Elements of an XPath that say which kind of place a text has: its own and those around it.
+PLACE_STEPS = 3
+
+_POSITION = re.compile(r"\[\d+\]")
+
+_Place = tuple[str, str]
+"""A kind of place, and a text there."""
 
 Lender = tuple[Wrapper, Sequence[Page]]
 """A wrapper that was learned from labels, and the pages of its own cluster."""
@@ -71,7 +82,7 @@ def _find_lender(cluster: Cluster, lenders: Sequence[Lender], schema: Schema) ->
         is_for_list = wrapper.records is not None
         if len(wrapper.rules) < MIN_LENT_RULES or (kind.name == "list" and not is_for_list):
             continue
-        fill = fill_rate(wrapper, cluster.pages, schema)
+        fill = fill_rate(wrapper, cluster.pages, schema, _find_unselected(wrapper, own_pages, schema))
         if fill > best_fill and fill >= MIN_LENT_FILL * fill_rate(wrapper, own_pages, schema):
             best, best_fill = wrapper, fill
     return best
@@ -97,13 +108,21 @@ def _remembered_fill(wrapper: Wrapper) -> float:
     return filled / (len(wrapper.rules) * len(wrapper.bellwethers))
 
 
-def fill_rate(wrapper: Wrapper, pages: Sequence[Page], schema: Schema) -> float:
+def fill_rate(
+    wrapper: Wrapper, pages: Sequence[Page], schema: Schema, excluded: Collection[_Place] = ()
+) -> float:
     """Return the share of rules that find a value on a few pages; pages without a mandatory value count as empty.
 
     Attributes count as empty, too, if what is found says that the pages are of another kind: the same text on all
     pages, such as the name of the site, or several different texts on most pages, such as the titles of a list.
+
+    Args:
+        wrapper: the rules.
+        pages: the pages to try them on.
+        schema: the attributes of the rules.
+        excluded: texts that are no values, see `_find_unselected`.
     """
-    records = _extract_few(wrapper, pages, schema)
+    records = _without_places(_extract_few(wrapper, pages, schema), excluded)
     if not records:
         return 0.0
     plausible = {name for name in wrapper.rules if _is_plausible(schema.attributes[name], records)}
@@ -119,10 +138,52 @@ def _extract_few(wrapper: Wrapper, pages: Sequence[Page], schema: Schema) -> lis
     """Return all records of a few pages, each with all values that the rules find. Unparsed pages are released."""
     rules = Rules(_with_many_values(schema), (wrapper.for_any_page(),))
     records: list[Record] = []
-    for page in _select_few([page for page in pages if is_moderate(page)]):
+    for page in _choose_tried(pages):
         with page.temporarily_parsed():
             records += rules.extract_page(page)
     return records
+
+
+def _find_unselected(wrapper: Wrapper, own_pages: Sequence[Page], schema: Schema) -> set[_Place]:
+    """Return the texts that most of the wrapper's own pages show, and that its rules select on none of them.
+
+    If the rules select such a text on other pages, they went astray: "Home", the first step of a path of links on all
+    pages, is not the category of a page where it is the only step.
+    """
+    pages = _choose_tried(own_pages)
+    counts: Counter[_Place] = Counter()
+    for page in pages:
+        with page.temporarily_parsed(), suppress(PageError):
+            counts.update({(_place_path(node.xpath), node.text) for node in page.nodes})
+    selected: set[_Place] = set()
+    for record in _extract_few(wrapper, own_pages, schema):
+        selected |= _places_of(record)
+    return {place for place, count in counts.items() if 2 * count > len(pages)} - selected
+
+
+def _places_of(record: Record) -> set[_Place]:
+    places: set[_Place] = set()
+    for values in record.values.values():
+        places.update((_place_path(value.xpath), value.text) for value in values)
+    return places
+
+
+def _place_path(xpath: str) -> str:
+    """Return the last elements of an XPath without positions: the kind of place, which templates of a site share."""
+    elements = _POSITION.sub("", xpath).removesuffix("/text()")
+    return "/".join(elements.split("/")[-PLACE_STEPS:])
+
+
+def _without_places(records: Sequence[Record], excluded: Collection[_Place]) -> list[Record]:
+    """Return records without the values at some places."""
+    return [replace(record, values=dict(_values_elsewhere(record, excluded))) for record in records]
+
+
+def _values_elsewhere(record: Record, excluded: Collection[_Place]) -> Iterator[tuple[str, list[Value]]]:
+    for name, values in record.values.items():
+        kept = [value for value in values if (_place_path(value.xpath), value.text) not in excluded]
+        if kept:
+            yield name, kept
 
 
 def _with_many_values(schema: Schema) -> Schema:
@@ -143,9 +204,10 @@ def _is_plausible(attribute: Attribute, records: Sequence[Record]) -> bool:
     return attribute.many or 2 * with_several <= len(records)
 
 
-def _select_few(pages: Sequence[Page]) -> Sequence[Page]:
-    """Return a few pages, evenly spread."""
-    return pages[:: max(1, len(pages) // MAX_TRIED_PAGES)][:MAX_TRIED_PAGES]
+def _choose_tried(pages: Sequence[Page]) -> Sequence[Page]:
+    """Return a few pages of moderate size, evenly spread."""
+    moderate = [page for page in pages if is_moderate(page)]
+    return moderate[:: max(1, len(moderate) // MAX_TRIED_PAGES)][:MAX_TRIED_PAGES]
 
 
 def extract_list(wrapper: Wrapper, page: Page, schema: Schema) -> list[Record]:
