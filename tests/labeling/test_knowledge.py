@@ -81,7 +81,7 @@ def test_what_is_saved_labels_alike(
     assert loaded.label(details(new_site)) == known.label(details(new_site))
     files = {path.name for path in (tmp_path / "deep" / "knowledge").iterdir()}
     name = "seed" if known.method == "auto" else known.method
-    assert files == {"knowledge.json", f"{name}.json", f"{name}.npz"}
+    assert files >= {"knowledge.json", f"{name}.json", f"{name}.npz"}
 
 
 def test_the_paper_finds_what_context_tells(paper: Knowledge, new_site: Site) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from untemplate import Page, Rows, SiteColumns, find_records, find_site_records
-from untemplate.lists.row_captions import split_caption
+from untemplate.lists.list_headers import split_caption
 
 TEAS = [
     ("Assam", "India", "$4.50"),
@@ -13,6 +13,9 @@ TEAS = [
 ]
 
 
+TABLE_ROW = "<tr><td>{} tea, the finest of all<td>a garden in {}<td>{}</tr>"
+
+
 def rows_of(item: str, before: str = "<ul>", after: str = "</ul>") -> Rows:
     items = "".join(item.format(*tea) for tea in TEAS)
     return find_records(Page("http://tea.example/", f"<h1>Teas</h1>{before}{items}{after}"))
@@ -20,17 +23,20 @@ def rows_of(item: str, before: str = "<ul>", after: str = "</ul>") -> Rows:
 
 def test_table_headers() -> None:
     head = "<table><thead><tr><th>Tea<th>Country of Origin<th>Price ($)</tr></thead><tbody>"
-    rows = rows_of("<tr><td>{}<td>{}<td>{}</tr>", head, "</tbody></table>")
+    rows = rows_of(TABLE_ROW, head, "</tbody></table>")
     assert rows.columns == ["tea", "country_of_origin", "price"]
-    assert rows[2].values == {"tea": "Keemun", "country_of_origin": "China", "price": "$6.50"}
+    assert rows[2].values == {
+        "tea": "Keemun tea, the finest of all",
+        "country_of_origin": "a garden in China",
+        "price": "$6.50",
+    }
 
 
 def test_headers_in_plain_cells_and_spans() -> None:
     head = "<table><tr><td><b>Tea</b><td><b>Origin</b><td><b>Price</b></tr>"
-    item = "<tr><td>{} tea, the finest of all<td>a garden in {}<td>{}</tr>"
-    assert rows_of(item, head, "</table>").columns == ["tea", "origin", "price"]
+    assert rows_of(TABLE_ROW, head, "</table>").columns == ["tea", "origin", "price"]
     head = "<table><tr><th colspan=2>Tea and origin<th>Price</tr>"
-    columns = rows_of("<tr><td>{}<td>{}<td>{}</tr>", head, "</table>").columns
+    columns = rows_of(TABLE_ROW, head, "</table>").columns
     assert (columns[0], columns[-1]) == ("tea_and_origin", "price")
 
 
@@ -84,7 +90,7 @@ def test_texts_that_all_rows_share_are_no_columns() -> None:
 
 def test_reserved_names_get_a_number() -> None:
     head = "<table><tr><th>Page<th>Text<th>URL</tr>"
-    rows = rows_of("<tr><td>{}<td>{}<td>{}</tr>", head, "</table>")
+    rows = rows_of(TABLE_ROW, head, "</table>")
     assert rows.columns == ["page_2", "text_2", "url_2"]
 
 

@@ -117,7 +117,7 @@ def guess_kinds(clusters: Sequence[Cluster]) -> list[Kind]:
     frame_links = _in_frame([[link.path for link in look.links] for look in all_looks])
     kinds: list[Kind] = []
     for cluster, cluster_looks in zip(clusters, looks, strict=True):
-        cluster_links = {_path(page.url) for page in cluster.pages}
+        cluster_links = {_url_path(page.url) for page in cluster.pages}
         kept = [look.without(frame_texts, frame_links | cluster_links) for look in cluster_looks]
         kinds.append(_guess_kind(kept, cluster))
     return kinds
@@ -165,10 +165,10 @@ def _read_link(element: etree._Element, page_url: str) -> _Link:
         url = urljoin(page_url, element.get("href"))
     except ValueError:
         url = ""
-    return _Link(_path(url), squeeze("".join(element.itertext())), is_heading)
+    return _Link(_url_path(url), squeeze("".join(element.itertext())), is_heading)
 
 
-def _path(url: str) -> str:
+def _url_path(url: str) -> str:
     """Return a URL or URL pattern without host, fragment and `index.html`, in which copies of a site differ."""
     _, _, address = url.partition("//")
     return "/" + address.partition("/")[2].partition("#")[0].removesuffix("index.html")
@@ -263,7 +263,7 @@ def _links_elsewhere(links: Sequence[_Link], url_pattern: str) -> Sequence[_Link
     """Return the links to pages that the cluster's URL pattern does not match; a pattern of a host says nothing."""
     if not has_literal_path(url_pattern):
         return links
-    path_pattern = _path(url_pattern)
+    path_pattern = _url_path(url_pattern)
     return [link for link in links if not url_matches(path_pattern, link.path)]
 
 

@@ -1,8 +1,9 @@
 """The method "auto", the default: all evidence at once.
 
-Three kinds of evidence are used together:
+These kinds of evidence are used together:
 
-- what seed sites taught, weighed by the rankers of the method "seed";
+- what seed sites taught about the fields of a site, weighed by the rankers of the method "seed";
+- what they taught about groups of elements (`labeling/groups/`), for lists of values and for sites with few pages;
 - the page's own data, as far as the schema names them (`labeling/embedded.py`);
 - agreement: where both name the same values, they confirm each other.
 
@@ -16,9 +17,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from untemplate.labeling.embedded import EmbeddedLabeler
+from untemplate.labeling.groups import GroupModel
 from untemplate.labeling.label import Finding
 from untemplate.labeling.methods import LabeledSite
 from untemplate.labeling.seed.seed_model import SeedModel
+from untemplate.labeling.site_templates import MIN_TEMPLATE_PAGES
 from untemplate.page import Page
 from untemplate.page.locating import letters_and_digits
 from untemplate.schema import Schema
@@ -32,12 +35,21 @@ MIN_AGREEMENT = 0.5
 # The page's data must cover this share of the pages to overrule another finding; a few pages may be a mistake.
 MIN_DATA_COVERAGE = 0.5
 
+# Pages whose groups of elements are compared: more would make labeling slow, and rules need no more labels.
+MAX_GROUP_PAGES = 8
+
 
 @dataclass(frozen=True)
 class AutoModel:
-    """What labeled sites taught about a vertical. It is used together with the embedded data of the new site."""
+    """What labeled sites taught about a vertical. It is used together with the embedded data of the new site.
+
+    Attributes:
+        seed: Models of the fields of a site.
+        groups: Models of groups of elements.
+    """
 
     seed: SeedModel
+    groups: GroupModel
 
     @property
     def taught(self) -> Mapping[str, int]:
@@ -48,25 +60,36 @@ class AutoModel:
     def train(
         cls, sites: Sequence[LabeledSite], schema: Schema, unlabeled: Sequence[Sequence[Page]] = ()
     ) -> AutoModel:
-        """Learn as the method "seed" does; the page's data need no training."""
-        return cls(SeedModel.train(sites, schema, unlabeled))
+        """Learn from labeled sites, as the method "seed" does also from unlabeled ones."""
+        return cls(SeedModel.train(sites, schema, unlabeled), GroupModel.train(sites, schema))
 
     def find(self, pages: Sequence[Page], schema: Schema) -> list[Finding]:
         """Return where the attributes are on pages of one template, by all evidence together."""
-        return combine_findings(self.seed.find(pages, schema), EmbeddedLabeler(schema).find(pages))
+        has_few_pages = len(pages) < MIN_TEMPLATE_PAGES
+        names = schema.attributes if has_few_pages else self.groups.lists
+        in_groups = self.groups.find(pages[:MAX_GROUP_PAGES], schema, names) if names else []
+        by_name = {finding.attribute: finding for finding in in_groups}
+        rest = replace(
+            schema, attributes={name: own for name, own in schema.attributes.items() if name not in by_name}
+        )
+        in_fields = self.seed.find(pages, rest) if rest.attributes else []
+        by_name |= {finding.attribute: finding for finding in in_fields}
+        taught = [by_name[name] for name in schema.attributes if name in by_name]
+        return combine_findings(taught, EmbeddedLabeler(schema).find(pages))
 
     def teach_together(self, sites: Sequence[Sequence[Page]], schema: Schema) -> list[AutoModel]:
         """Return a model for each of several sites, which all teach each other."""
-        return [AutoModel(seed) for seed in self.seed.teach_together(sites, schema)]
+        return [replace(self, seed=seed) for seed in self.seed.teach_together(sites, schema)]
 
     def save(self, folder: Path) -> None:
-        """Write the files of the method "seed"."""
+        """Write `groups.json` and the files of the method "seed"."""
+        self.groups.save(folder)
         self.seed.save(folder)
 
     @classmethod
     def load(cls, folder: Path) -> AutoModel:
-        """Read what `save`, or the method "seed", wrote."""
-        return cls(SeedModel.load(folder))
+        """Read what `save` wrote."""
+        return cls(SeedModel.load(folder), GroupModel.load(folder))
 
 
 def combine_findings(taught: Sequence[Finding], by_data: Sequence[Finding]) -> list[Finding]:

@@ -60,7 +60,6 @@ METHODS: dict[str, Method] = {
     "auto": Method(
         AutoModel,
         "all evidence at once: seed sites, the page's own data, and whether they agree",
-        ("seed", "anchors", "seed+segments"),
         finds_by_name=True,
         learns_unlabeled=True,
     ),

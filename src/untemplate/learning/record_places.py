@@ -256,7 +256,7 @@ def _count_like(table: SampleTable, parent: int, unit: int, path: Sequence[int])
     steps = [_look(table, number) for number in path]
     look = _look(table, unit)
     siblings = (child for child in table.children(parent) if _look(table, child) == look)
-    return sum(_has_path(table, sibling, steps) for sibling in islice(siblings, 2 * MIN_REPEATED))
+    return sum(_has_steps(table, sibling, steps) for sibling in islice(siblings, 2 * MIN_REPEATED))
 
 
 def _look(table: SampleTable, number: int) -> tuple[str, str]:
@@ -265,7 +265,7 @@ def _look(table: SampleTable, number: int) -> tuple[str, str]:
     return element.tag, (element.get("class") or "").split(" ")[0]
 
 
-def _has_path(table: SampleTable, number: int, steps: Iterable[tuple[str, str]]) -> bool:
+def _has_steps(table: SampleTable, number: int, steps: Iterable[tuple[str, str]]) -> bool:
     """Return True if there are elements with these looks inside an element, each the child of the one before."""
     level = [number]
     for step in steps:

@@ -21,6 +21,7 @@ from itertools import chain, product
 
 from untemplate.labeling import Label
 from untemplate.learning.attributes import learn_rules
+from untemplate.learning.odd_labels import drop_odd_labels
 from untemplate.learning.reports import AttributeReport, LearnedRules
 from untemplate.learning.sample_table import SampleTable
 from untemplate.page import Page
@@ -62,9 +63,12 @@ def learn_sample(table: SampleTable, labels: Mapping[Page, Sequence[Label]], sch
     """
     numbers = {page: number for number, page in enumerate(table.pages)}
     labels_by_number = {numbers[page]: page_labels for page, page_labels in labels.items()}
-    _, reports = learn_rules(table, labels_by_number, schema)
+    trusted = drop_odd_labels(table, labels_by_number, schema)
+    _, reports = learn_rules(table, trusted, schema)
     unlabeled = [page for page in table.pages if page not in labels]
-    embedded = learn_embedded(labels, unlabeled, schema)
+    embedded = learn_embedded(
+        {table.pages[number]: page_labels for number, page_labels in trusted.items()}, unlabeled, schema
+    )
     reports = [_with_embedded(report, embedded.get(report.attribute, ())) for report in reports]
     static = tuple(sorted(table.static))
     fits = _check_labels(Wrapper("", (), 0, "*", _rules_of(reports), static), labels, schema)

@@ -14,9 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from untemplate.lists.cells import CellFinder, Line, Unit
+from untemplate.lists.list_headers import TABLE_CELLS, RecordCaptions, table_column
 from untemplate.lists.page_tree import TEXT, PageTree, Run, Shapes
-from untemplate.lists.row_captions import RecordCaptions
-from untemplate.lists.table_headers import TABLE_CELLS, cell_number
 
 __all__ = ["AlignedLines", "align_records"]
 
@@ -141,7 +140,7 @@ class _Alignment:
             return (TEXT, "", caption)
         if self._tree.tags[row] in TABLE_CELLS:
             # Empty cells are not in the tree, so the order of the others does not say which is which.
-            caption = f"{cell_number(self._tree.elements[row])}"
+            caption = f"{table_column(self._tree.elements[row])}"
         return (self._tree.tags[row], self._tree.classes[row], caption)
 
 

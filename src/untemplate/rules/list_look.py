@@ -117,7 +117,7 @@ def _tags_between(members: Sequence[Node]) -> set[str]:
         members: nodes of one page, in document order.
     """
     places = {(node.element, node.kind) for node in members}
-    around = set(_elements_around(members))
+    around = set(_elements_around_members(members))
     tags: set[str] = set()
     since_member: set[str] | None = None  # None before the first member
     for place, tag in _walk(_shared_element(members), places, around):
@@ -129,7 +129,7 @@ def _tags_between(members: Sequence[Node]) -> set[str]:
     return tags
 
 
-def _elements_around(members: Iterable[Node]) -> Iterator[etree._Element]:
+def _elements_around_members(members: Iterable[Node]) -> Iterator[etree._Element]:
     for node in members:
         if node.kind != "element":
             yield node.parent
@@ -138,8 +138,8 @@ def _elements_around(members: Iterable[Node]) -> Iterator[etree._Element]:
 
 def _shared_element(members: Sequence[Node]) -> etree._Element:
     """Return the smallest element around the first and the last member."""
-    last = set(_elements_around(members[-1:]))
-    return next(element for element in _elements_around(members[:1]) if element in last)
+    last = set(_elements_around_members(members[-1:]))
+    return next(element for element in _elements_around_members(members[:1]) if element in last)
 
 
 def _walk(

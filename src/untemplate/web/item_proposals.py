@@ -43,7 +43,7 @@ class _ItemPlace:
 
 
 @dataclass(frozen=True, slots=True)
-class _Step:
+class _PathStep:
     """What two elements at the same level share."""
 
     tag: str
@@ -190,17 +190,19 @@ def _find_members(rendering: Rendering, first: _ItemPlace, second: _ItemPlace) -
             yield numbers[0], numbers[-1]
 
 
-def _common_steps(first: etree._Element, second: etree._Element) -> tuple[etree._Element, list[_Step]] | None:
+def _common_steps(
+    first: etree._Element, second: etree._Element
+) -> tuple[etree._Element, list[_PathStep]] | None:
     """Return the common ancestor of two elements, and the steps from there to both; None if they are not alike."""
     first_chain = [first, *first.iterancestors()]
     second_chain = [second, *second.iterancestors()]
     if len(first_chain) != len(second_chain):
         return None
-    steps: list[_Step] = []
+    steps: list[_PathStep] = []
     for one, other in zip(first_chain, second_chain, strict=True):
         if one is other:
             last = steps.pop()
-            steps.append(_Step(last.tag, last.classes))  # both are children of the ancestor: any position
+            steps.append(_PathStep(last.tag, last.classes))  # both are children of the ancestor: any position
             return one, steps[::-1]
         if one.tag != other.tag:
             return None
@@ -208,17 +210,17 @@ def _common_steps(first: etree._Element, second: etree._Element) -> tuple[etree.
     return None
 
 
-def _make_step(one: etree._Element, other: etree._Element) -> _Step:
+def _make_step(one: etree._Element, other: etree._Element) -> _PathStep:
     """Return what two elements share; their position, too, if it is the same and there are others beside them."""
-    step = _Step(one.tag, _classes(one) & _classes(other))
+    step = _PathStep(one.tag, _classes(one) & _classes(other))
     beside_one, beside_other = step.children(one.getparent()), step.children(other.getparent())
     position = beside_one.index(one)
     if position == beside_other.index(other) and max(len(beside_one), len(beside_other)) > 1:
-        return _Step(step.tag, step.classes, position)
+        return _PathStep(step.tag, step.classes, position)
     return step
 
 
-def _follow_steps(ancestor: etree._Element, steps: Sequence[_Step]) -> list[etree._Element]:
+def _follow_steps(ancestor: etree._Element, steps: Sequence[_PathStep]) -> list[etree._Element]:
     """Return the elements that steps lead to."""
     elements = [ancestor]
     for step in steps:

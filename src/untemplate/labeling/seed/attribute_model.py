@@ -397,7 +397,10 @@ def _compare_fields(name: str, column: Floats) -> dict[str, Floats]:
 
 
 def _name_evidence(site: SiteFields, attribute: Attribute) -> dict[str, Floats]:
-    """Return the share of the words of one of the attribute's names in captions and in class names, per field."""
+    """Return the share of the words of the attribute's name in captions and in class names, per field.
+
+    Its other names count only as a whole: parts of them, such as `vehicle` or `by`, are part of other names too.
+    """
     table, fields = site.table, site.fields
     names = [frozenset(map(_stem, split_name(name))) for name in attribute.names]
     in_captions = np.array([_named_share(names, _words_of(captions)) for captions in fields.captions])
@@ -409,9 +412,12 @@ def _name_evidence(site: SiteFields, attribute: Attribute) -> dict[str, Floats]:
 
 
 def _named_share(names: Iterable[frozenset[str]], words: Iterable[str]) -> float:
-    """Return the share of the words of the best of several names that are among these words."""
+    """Return the share of the words of the first name that are among these words; 1 if all of another name are."""
     stems = frozenset(map(_stem, words))
-    return max(len(name & stems) / max(1, len(name)) for name in names)
+    name, *other_names = names
+    if any(other and other <= stems for other in other_names):
+        return 1.0
+    return len(name & stems) / max(1, len(name))
 
 
 def _words_of(captions: Iterable[str]) -> Iterator[str]:

@@ -41,8 +41,9 @@ __all__ = ["SeedModel", "Vote", "Votes"]
 # site; when sites teach each other, 1.8 % and 44 %. At 0.2 it is 3.8 % and 26 %, and 1.9 % and 25 % together. Titles,
 # names, models and ISBNs, which other texts contain too, were left out of the latter. Counted once, by no command.
 MIN_CONFIDENCE = 0.1
-# Findings above this confidence on unlabeled sites teach other sites, and this many sites teach an attribute at most:
-# the surest ones. More teachers make the mean evidence hardly better, and each costs time on every new site.
+# Findings above this confidence on unlabeled sites teach others. F1 on fields of auto and nbaplayer: 0.878, 0.949;
+# with 0.85 it was 0.869 and 0.952. This many sites teach an attribute at most, the surest ones: each costs time on
+# every new site. That number was set by hand.
 MIN_TEACHING_CONFIDENCE, MAX_TEACHERS = 0.7, 10
 
 FILE = "seed"

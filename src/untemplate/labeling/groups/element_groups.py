@@ -1,0 +1,267 @@
+"""Elements of a page that look alike, as candidates for values that span several nodes or are lists.
+
+A group consists of the elements with the same tags and class names around them. All groups of a page are candidates
+for lists of values, and the first element of a group is a candidate for a single value. What a group is like is
+described by words, so that a linear model can weigh them: what the template calls it (classes, ids, captions), what
+its texts are like, and where it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, islice
+from math import log2
+
+from lxml import etree
+
+from untemplate.page import Node, Page, visible_text
+from untemplate.page.dom import element_names, split_name
+from untemplate.page.locating import letters_and_digits
+
+__all__ = ["ALL_MEMBERS", "ElementGroup", "GroupKey", "find_groups"]
+
+# An element with more texts or characters is a section of a page and not a value.
+MAX_TEXTS, MAX_LENGTH = 60, 4000
+# Elements of a page that are read, and groups that are described: hostile pages cost no more.
+MAX_ELEMENTS, MAX_GROUPS = 30_000, 1500
+# Members of one list, and lists of one page whose members look alike.
+MAX_MEMBERS, MAX_PARTS = 80, 8
+# Ancestors whose names describe an element, and words of names and texts that count.
+NAMED_LEVELS, MAX_NAME_WORDS, MAX_TEXT_WORDS = 5, 24, 40
+# Texts before a group in which its caption is looked for.
+CAPTION_TEXTS = 4
+# Members whose words are read.
+MAX_DESCRIBED = 25
+
+HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "legend", "summary", "caption"})
+# Tags of elements that contain blocks of text rather than one.
+BLOCKS = frozenset({"li", "p", "div", "ul", "ol", "tr", "h2", "h3"})
+NUMBERS = re.compile(r"\d+")
+
+GroupKey = tuple[str, str]
+"""Names a group on all pages of a site: the tags and names around it, and which of several such lists it is."""
+
+
+_Sizes = dict[etree._Element, tuple[int, int]]
+"""Elements with the number of their first text and the length of all their texts."""
+
+
+ALL_MEMBERS = "all"
+"""The part of a key that stands for all elements that look alike."""
+
+
+@dataclass(frozen=True)
+class ElementGroup:
+    """Elements of one page that look alike.
+
+    Attributes:
+        key: the same on other pages of the site.
+        page: the page.
+        elements: the members, in page order.
+        before: the texts before the first member, the nearest first.
+        heading: the nearest heading before the first member.
+        order: how far down the page the first member is, from 0 to 1.
+        share: how much of the text of the members' parents the members are, from 0 to 1.
+        part: how many of the page's elements that look alike are members, from 0 to 1.
+    """
+
+    key: GroupKey
+    page: Page
+    elements: tuple[etree._Element, ...]
+    before: tuple[str, ...]
+    heading: str
+    order: float
+    share: float
+    part: float
+
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """The text of each member."""
+        return tuple(visible_text(element) for element in self.elements[:MAX_MEMBERS])
+
+    @cached_property
+    def letters(self) -> tuple[str, ...]:
+        """Letters and digits of each member."""
+        return tuple(map(letters_and_digits, self.texts))
+
+    def nodes(self, is_list: bool) -> list[Node]:
+        """Return the members as nodes; of a single value the first."""
+        count = MAX_MEMBERS if is_list else 1
+        pairs = islice(zip(self.elements, self.texts, strict=False), count)
+        return [Node(element, "element", text) for element, text in pairs if text]
+
+    def describe(self, is_list: bool) -> Mapping[str, float]:
+        """Return the features of a group, as a list of values or as a single one."""
+        return self._as_list if is_list else self._as_single
+
+    @cached_property
+    def _as_list(self) -> dict[str, float]:
+        features = {**self._shared, **dict(self._text_features(self.texts[:MAX_DESCRIBED]))}
+        features[f"members {_bucket(len(self.elements))}"] = 1.0
+        return features
+
+    @cached_property
+    def _as_single(self) -> dict[str, float]:
+        return {**self._shared, **dict(self._text_features(self.texts[:1]))}
+
+    @cached_property
+    def _shared(self) -> dict[str, float]:
+        return dict(chain(self._name_features(), self._place_features()))
+
+    def _name_features(self) -> Iterator[tuple[str, float]]:
+        """Yield what the template calls the group: class names and ids, captions and headings."""
+        element: etree._Element | None = self.elements[0]
+        words: list[tuple[str, int]] = []
+        for level in range(NAMED_LEVELS):
+            if element is None:
+                break
+            words += [(word, level) for word in split_name(element_names(element)) if word.isalpha()]
+            element = element.getparent()
+        for word, level in words[:MAX_NAME_WORDS]:
+            yield f"name {_stem(word)}", 1.0
+            if level == 0:
+                yield f"own name {_stem(word)}", 1.0
+        for word in split_name(self.heading)[:8]:
+            yield f"heading {_stem(word)}", 1.0
+        for word in split_name(self.before[0] if self.before else "")[:4]:
+            yield f"before {_stem(word)}", 1.0
+
+    def _text_features(self, texts: Sequence[str]) -> Iterator[tuple[str, float]]:
+        """Yield what texts are like: their words, length and signs."""
+        counts: Counter[str] = Counter()
+        for text in texts:
+            counts.update({_stem(word) for word in split_name(text[:400])[:MAX_TEXT_WORDS]})
+        for word, count in counts.items():
+            if count * 5 >= len(texts):
+                yield f"word {word}", count / len(texts)
+        shares = {
+            "digit first": sum(text[:1].isdigit() or text[:1] in "½¼¾⅓⅔⅛" for text in texts),
+            "capital first": sum(text[:1].isupper() for text in texts),
+            "sentence": sum(text.endswith((".", "!")) for text in texts),
+            "colon": sum(text.endswith(":") for text in texts),
+            "empty": sum(not text for text in texts),
+        }
+        for name, count in shares.items():
+            yield name, count / len(texts)
+        length = sum(map(len, texts)) / len(texts)
+        yield f"length {_bucket(length)}", 1.0
+        title = set(split_name(self.page.title))
+        own = set(split_name(texts[0][:200]))
+        yield "in title", len(own & title) / max(1, len(own))
+        yield "title in it", len(own & title) / max(1, len(title))
+
+    def _place_features(self) -> Iterator[tuple[str, float]]:
+        """Yield where the group is: its tags, whether its parents contain anything else, how far down the page."""
+        element = self.elements[0]
+        parent = element.getparent()
+        yield f"tag {element.tag}", 1.0
+        if parent is not None:
+            yield f"parent {parent.tag}", 1.0
+        yield "complete", self.share
+        yield "all alike", self.part
+        yield f"part {round(self.order * 5)}", 1.0
+        yield f"key {self.key[1].split(' ')[0]}", 1.0
+        yield "only", float(len(self.elements) == 1)
+        yield "has blocks", float(any(child.tag in BLOCKS for child in element))
+
+
+def _bucket(value: float) -> int:
+    """Return the size of a number, in powers of two."""
+    return round(log2(value + 1))
+
+
+def _stem(word: str) -> str:
+    return word[:-1] if len(word) > 3 and word.endswith("s") else word
+
+
+def find_groups(page: Page) -> list[ElementGroup]:
+    """Return the groups of a page whose members have text, and are not too large to be values."""
+    texts = [node for node in page.nodes if node.is_text and "/title/" not in node.path]
+    by_slot: dict[str, list[tuple[etree._Element, int]]] = {}
+    sizes = _value_elements(texts)
+    for element, (first, _) in sizes.items():
+        by_slot.setdefault(_slot(element), []).append((element, first))
+    headings = _headings_before(texts)
+    groups: list[ElementGroup] = []
+    for slot, members in by_slot.items():
+        for part, of_part in _parts(members, headings):
+            first = of_part[0][1]
+            before = tuple(node.text for node in reversed(texts[max(0, first - CAPTION_TEXTS) : first]))
+            elements = tuple(element for element, _ in of_part)
+            order, size = first / max(1, len(texts)), len(of_part) / len(members)
+            share = _share_of_parents(elements, sizes)
+            groups.append(
+                ElementGroup((slot, part), page, elements, before, headings[first], order, share, size)
+            )
+    return groups[:MAX_GROUPS]
+
+
+def _share_of_parents(elements: Sequence[etree._Element], sizes: _Sizes) -> float:
+    """Return how much of the text of their parents some elements are; 0 if one of these is too large for a value."""
+    parents = {element.getparent() for element in elements}
+    if not all(parent in sizes for parent in parents):
+        return 0.0
+    return sum(sizes[element][1] for element in elements) / sum(sizes[parent][1] for parent in parents)
+
+
+def _value_elements(texts: Sequence[Node]) -> _Sizes:
+    """Return the elements that contain some texts, but not too many."""
+    first: dict[etree._Element, int] = {}
+    counts: Counter[etree._Element] = Counter()
+    lengths: Counter[etree._Element] = Counter()
+    too_large: set[etree._Element] = set()
+    for number, node in enumerate(texts):
+        element: etree._Element | None = node.parent
+        while element is not None and element not in too_large and len(first) < MAX_ELEMENTS:
+            first.setdefault(element, number)
+            counts[element] += 1
+            lengths[element] += len(node.text)
+            if counts[element] > MAX_TEXTS or lengths[element] > MAX_LENGTH:
+                too_large.update(_and_ancestors(element))
+                break
+            element = element.getparent()
+    small = (element for element in first if element not in too_large)
+    return {element: (first[element], lengths[element]) for element in small}
+
+
+def _and_ancestors(element: etree._Element) -> Iterable[etree._Element]:
+    return [element, *element.iterancestors()]
+
+
+def _slot(element: etree._Element) -> str:
+    """Return the tags from the root to an element, with the names of the nearest two."""
+    tags = [element.tag, *(ancestor.tag for ancestor in element.iterancestors())]
+    names = [NUMBERS.sub("0", element_names(element))]
+    parent = element.getparent()
+    if parent is not None:
+        names.append(NUMBERS.sub("0", element_names(parent)))
+    return f"{'/'.join(reversed(tags))} {'|'.join(names)}"
+
+
+def _headings_before(texts: Sequence[Node]) -> list[str]:
+    """Return for each text the nearest heading before it."""
+    heading = ""
+    headings: list[str] = []
+    for node in texts:
+        headings.append(heading)
+        around = (node.parent, *islice(node.parent.iterancestors(), 2))
+        if any(element.tag in HEADINGS for element in around):
+            heading = node.text
+    return headings
+
+
+def _parts(
+    members: Sequence[tuple[etree._Element, int]], headings: Sequence[str]
+) -> Iterator[tuple[str, Sequence[tuple[etree._Element, int]]]]:
+    """Yield all members as one list, and those of each parent if there are several."""
+    yield ALL_MEMBERS, members
+    by_parent: dict[etree._Element | None, list[tuple[etree._Element, int]]] = {}
+    for member in members:
+        by_parent.setdefault(member[0].getparent(), []).append(member)
+    if 1 < len(by_parent) < len(members):
+        for number, part in enumerate(islice(by_parent.values(), MAX_PARTS)):
+            yield f"part {headings[part[0][1]] or number}", part
