@@ -77,7 +77,7 @@ def _single_rows(rows: Iterable[int]) -> tuple[Run, ...]:
 def _possible_records(tree: PageTree) -> list[bool]:
     """Return which rows may be records: elements with siblings.
 
-    Header rows of tables are none, and neither are tags such as `body` or `option`.
+    Header rows of tables are none, and neither are plain table cells and tags such as `body` or `option`.
     """
     has_siblings: list[bool] = []
     for parent in tree.parent.tolist():
@@ -89,9 +89,17 @@ def _possible_records(tree: PageTree) -> list[bool]:
         tag != TEXT and tag not in _NEVER_RECORDS and path in repeated
         for tag, path in zip(tree.tags, tree.path_ids, strict=True)
     ]
-    for row in _header_rows(tree):
+    for row in (*_header_rows(tree), *_plain_cells(tree)):
         possible[row] = False
     return possible
+
+
+def _plain_cells(tree: PageTree) -> list[int]:
+    """Return the table cells with at most one text and no link: parts of a record, which is the table row."""
+    texts = tree.total(tree.has_tag({TEXT}).astype(np.float64))
+    links = tree.total(tree.has_tag({"a"}).astype(np.float64))
+    is_plain = tree.has_tag({"td"}) & (texts <= 1) & (links == 0)
+    return [row for row in np.flatnonzero(is_plain).tolist() if len(tree.children[int(tree.parent[row])]) > 1]
 
 
 def _header_rows(tree: PageTree) -> Iterator[int]:
