@@ -159,16 +159,30 @@ def compare_pages(wrapper: Wrapper, pairs: Iterable[PagePair], schema: Schema) -
             gone.append(page)
             continue
         compared.append((bellwether, page))
-        if bellwether and all(comparison.golden is None for comparison in of_page.values()):
+        if bellwether and _is_forgotten(of_page.values()):
             reused.append(page)
         for name, comparison in of_page.items():
             comparisons[name].append(comparison)
     pages = [page for _, page in compared]
     watched = [page for bellwether, page in compared if bellwether] or pages
-    unlike = [page for page in watched if not wrapper.matches_signature(signature(page.html))]
     return Evidence(
-        wrapper, _ids(pages), _ids(watched), _ids(unlike), _ids(gone), _ids(reused), dict(comparisons)
+        wrapper,
+        _ids(pages),
+        _ids(watched),
+        _ids(_unlike_pages(wrapper, watched)),
+        _ids(gone),
+        _ids(reused),
+        dict(comparisons),
     )
+
+
+def _is_forgotten(comparisons: Iterable[Comparison]) -> bool:
+    """Return True if nothing that is remembered of a page is compared."""
+    return all(comparison.golden is None for comparison in comparisons)
+
+
+def _unlike_pages(wrapper: Wrapper, pages: Iterable[Page]) -> list[Page]:
+    return [page for page in pages if not wrapper.matches_signature(signature(page.html))]
 
 
 def _ids(pages: Iterable[Page]) -> tuple[str, ...]:
@@ -201,14 +215,21 @@ def _compare_page(
         present = _still_present(bellwether.golden, page, schema)
     except PageError:
         return None if bellwether else {name: Comparison(page.id, None) for name in wrapper.rules}
-    kept = present | {name for name, comparison in comparisons.items() if comparison.is_confirmed}
+    kept = present | _confirmed_names(comparisons)
+    if not kept:
+        return None if _is_gone(wrapper, comparisons.values(), page) else _forget_values(comparisons)
     # Where the structure is new, the rules find other texts because the site changed.
-    is_reused = _has_structure(wrapper, page) and _shows_other_record(comparisons, kept, common, schema)
-    if kept and not is_reused:
-        return _mark_places(comparisons, present)
-    if not kept and _is_gone(wrapper, comparisons.values(), page):
-        return None
-    # The page is about something else now.
+    if _shows_other_record(comparisons, kept, common, schema) and _has_structure(wrapper, page):
+        return _forget_values(comparisons)
+    return _mark_places(comparisons, present)
+
+
+def _confirmed_names(comparisons: Mapping[str, Comparison]) -> set[str]:
+    return {name for name, comparison in comparisons.items() if comparison.is_confirmed}
+
+
+def _forget_values(comparisons: Mapping[str, Comparison]) -> dict[str, Comparison]:
+    """Return the comparisons of a page that is about something else now: like those of a page never seen."""
     return {
         name: replace(comparison, golden=None, was_doubtful=False) for name, comparison in comparisons.items()
     }
@@ -232,17 +253,23 @@ def _shows_other_record(
         common: values that other records have too.
         schema: says which attributes never change.
     """
-    identifying = [
-        name
-        for name, comparison in comparisons.items()
-        if comparison.golden and schema.attributes[name].constant and (name, comparison.golden) not in common
-    ]
-    mandatory = [comparisons[name] for name in identifying if schema.attributes[name].mandatory]
-    vanished = [name for name in identifying if name not in kept]
-    replaced = [name for name in vanished if comparisons[name].found]
-    if _any_confirmed(mandatory) or len(vanished) < MIN_VANISHED_VALUES or not replaced:
+    identifying = _identifying_names(comparisons, common, schema)
+    vanished = identifying - set(kept)
+    replaced = {name for name in vanished if comparisons[name].found}
+    mandatory = {name for name in identifying if schema.attributes[name].mandatory}
+    is_confirmed = not mandatory.isdisjoint(_confirmed_names(comparisons))
+    if is_confirmed or len(vanished) < MIN_VANISHED_VALUES or not replaced:
         return False
-    return 2 * len(vanished) > len(identifying) or any(schema.attributes[name].mandatory for name in replaced)
+    return 2 * len(vanished) > len(identifying) or not mandatory.isdisjoint(replaced)
+
+
+def _identifying_names(
+    comparisons: Mapping[str, Comparison], common: Collection[_AttributeValue], schema: Schema
+) -> set[str]:
+    """Return the attributes whose remembered values never change, and are those of this record alone."""
+    remembered = {name: comparison.golden for name, comparison in comparisons.items() if comparison.golden}
+    constant = {name for name in remembered if schema.attributes[name].constant}
+    return {name for name in constant if (name, remembered[name]) not in common}
 
 
 def _compare_values(
