@@ -35,11 +35,13 @@ from untemplate.labeling.anchors.extractor_options import (
     find_options,
 )
 from untemplate.labeling.anchors.extractor_scoring import (
+    SCORERS,
     ChosenExtractor,
+    ScorerKind,
     choose_extractors,
+    learn_scorer,
 )
 from untemplate.labeling.anchors.extractors import LeafSequence
-from untemplate.labeling.anchors.scorer_learning import SCORERS, ScorerKind, learn_scorer
 from untemplate.labeling.nodes import NodeTable
 from untemplate.schema import Schema
 

@@ -26,7 +26,7 @@ from untemplate.labeling.hcrf.lessons import choose_classes, train_names
 from untemplate.lists.groups import Group
 from untemplate.lists.hcrf import train_hcrf
 from untemplate.lists.hcrf_blocks import NOTE, RECORD, BlockClasses, ObservedBlocks, true_classes
-from untemplate.lists.model_columns import ColumnNamer
+from untemplate.lists.list_table import ColumnNamer
 from untemplate.lists.page_tree import Run
 from untemplate.page.arrays import Doubles
 from untemplate.page.locating import letters_and_digits

@@ -31,7 +31,7 @@ from benchmarks.train.rankers import held_out
 from untemplate import Knowledge, Label, Page, Schema, train
 from untemplate.labeling.anchors import AnchorsModel
 from untemplate.labeling.anchors.anchors_model import Lessons, learn_lessons
-from untemplate.labeling.anchors.scorer_learning import ScorerKind
+from untemplate.labeling.anchors.extractor_scoring import ScorerKind
 from untemplate.labeling.label import Finding
 from untemplate.labeling.label import labels_of as labels_found
 from untemplate.labeling.seed.field_ranking import Rankers, load_rankers

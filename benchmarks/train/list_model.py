@@ -15,7 +15,7 @@ from benchmarks.measure.hcrf import read_sheets, teaching
 from benchmarks.measure.kinds import KINDS, lesson
 from untemplate.labeling.hcrf.lessons import train_names
 from untemplate.lists.group_scores import shipped_group_weights
-from untemplate.lists.model_columns import SHIPPED_MODEL
+from untemplate.lists.list_table import SHIPPED_MODEL
 
 
 def main() -> None:

@@ -38,7 +38,7 @@ from untemplate.labeling.seed.field_ranking import (
     JOINT,
     JOINT_SIGNS,
     JUDGE_SIGNS,
-    Candidates,
+    CandidateFields,
     Rankers,
     gather_joint_evidence,
     judge_evidence,
@@ -305,17 +305,19 @@ def _judgments(trial: Trial, rankers: Rankers) -> Iterator[RankingExample]:
         if len(wrong):
             joint = candidates.joint[wrong]
             joint[:, JOINT.index("score")] = rankers.score(evidence, EVIDENCE)
-            rest = Candidates(candidates.fields[wrong], evidence, joint, rankers.score_jointly(joint, JOINT))
+            rest = CandidateFields(
+                candidates.fields[wrong], evidence, joint, rankers.score_jointly(joint, JOINT)
+            )
             yield _judgment(trial, rest, False, ABSENT)
 
 
-def _judgment(trial: Trial, candidates: Candidates, right: bool, weight: float) -> RankingExample:
+def _judgment(trial: Trial, candidates: CandidateFields, right: bool, weight: float) -> RankingExample:
     """What the judge learns from the best one of some candidates."""
     columns = judge_evidence(trial.site, candidates, int(np.argmax(candidates.score)))
     return RankingExample(columns[None], np.array([right]), weight)
 
 
-def _ranked(trial: Trial, rankers: Rankers) -> dict[str, Candidates]:
+def _ranked(trial: Trial, rankers: Rankers) -> dict[str, CandidateFields]:
     return rank_jointly(trial.site, trial.attributes, trial.candidates, trial.evidence, rankers)
 
 

@@ -10,7 +10,7 @@ from benchmarks.measure import hcrf, kinds, lists
 from untemplate import list_model
 from untemplate.lists.cells import shipped_seam_weights
 from untemplate.lists.group_scores import shipped_group_weights
-from untemplate.lists.model_columns import classify_records
+from untemplate.lists.list_table import classify_records
 
 # The first page of each site, with the weights that are shipped.
 SITES = (

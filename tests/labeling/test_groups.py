@@ -8,7 +8,7 @@ import pytest
 
 from untemplate import Attribute, Label, Page, Schema
 from untemplate.labeling.groups import GroupModel
-from untemplate.labeling.groups.element_groups import find_groups
+from untemplate.labeling.groups.element_groups import find_element_groups
 
 SCHEMA = Schema("recipe", {"title": Attribute("title"), "ingredients": Attribute("ingredients", many=True)})
 DISHES = {
@@ -56,9 +56,9 @@ def test_only_the_attributes_asked_for_are_searched(model: GroupModel) -> None:
 
 
 def test_pages_without_text_have_no_groups() -> None:
-    assert find_groups(Page(html="<html><body></body></html>")) == []
+    assert find_element_groups(Page(html="<html><body></body></html>")) == []
 
 
 def test_a_deep_page_costs_linear_time() -> None:
     html = "<div>" * 200 + "x " * 20_000 + "</div>" * 200
-    assert len(find_groups(Page(html=html))) <= 1500
+    assert len(find_element_groups(Page(html=html))) <= 1500

@@ -13,7 +13,7 @@ from untemplate.lists.cells import CellFinder, Line, find_joined_rows, shipped_s
 from untemplate.lists.groups import Group
 from untemplate.lists.hcrf_blocks import BlockClasses
 from untemplate.lists.list_page import ListPage
-from untemplate.lists.model_columns import ColumnNamer
+from untemplate.lists.list_table import ColumnNamer
 from untemplate.lists.scene import Scene, build_scene, content_type, mentioned_types
 
 WORDS = ("Amber", "Birch", "Cedar", "Dune", "Ember", "Fjord", "Grove", "Heath")

@@ -14,7 +14,7 @@ from functools import cached_property
 
 from untemplate.errors import LabelError, PageError
 from untemplate.labeling.label import Finding, Label
-from untemplate.labeling.nodes.elements import find_spans
+from untemplate.labeling.nodes.node_features import find_spans
 from untemplate.page import Node, Page
 from untemplate.page.embedded_data import META, NAMING_KEYS, TYPED_SOURCES, DataObject, DataPath
 from untemplate.page.locating import letters_and_digits

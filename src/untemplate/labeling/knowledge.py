@@ -11,7 +11,7 @@ from pydantic import Field, ValidationError
 
 from untemplate.errors import KnowledgeError, why
 from untemplate.labeling.anchors import AnchorsModel
-from untemplate.labeling.anchors.scorer_learning import SCORERS
+from untemplate.labeling.anchors.extractor_scoring import SCORERS
 from untemplate.labeling.auto_model import AutoModel
 from untemplate.labeling.hcrf.hcrf_model import HcrfModel
 from untemplate.labeling.label import Finding, Label, labels_of

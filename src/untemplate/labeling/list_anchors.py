@@ -1,4 +1,4 @@
-"""Other records of a list page by its anchors: texts like the labeled ones.
+"""Find the other records of a list page by anchors: texts like the labeled ones.
 
 If the labeled rows are not members of one repeated group, or the group is not the list that a person means, the
 labeled values still show what a record looks like. An anchor is a text in a place like that of the labeled values:
@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 
@@ -81,16 +81,19 @@ class AnchorFinder:
             records: for each labeled record and attribute, where the value may be.
         """
         ways: dict[tuple[Run, ...], list[AnchoredRun]] = {}
-        names = dict.fromkeys(name for record in records for name in record)
-        for name in names:
+        for name in dict.fromkeys(chain.from_iterable(records)):
             places = [record[name] for record in records if name in record][:MAX_COMPARED_ROWS]
             if len(places) < min(2, len(records)):
                 continue
-            rows = self._similar_rows(places)
-            for anchors in self._anchors_like(rows):
-                runs = self._with_links(self._split(anchors), rows)
+            for runs in self._splits_like(places):
                 ways.setdefault(tuple(record.run for record in runs), runs)
         return [runs for runs in ways.values() if runs]
+
+    def _splits_like(self, places: Sequence[Sequence[Span]]) -> Iterator[list[AnchoredRun]]:
+        """Yield the ways to split the page at anchors like the labeled values of one attribute."""
+        rows = self._similar_rows(places)
+        for anchors in self._anchors_like(rows):
+            yield self._with_links(self._split(anchors), rows)
 
     # The places of the labeled values
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from untemplate.errors import PageError
 from untemplate.labeling.embedded import find_data_path
@@ -93,9 +94,10 @@ def _columns_of_data(page: Page, rows: Rows, schema: Schema) -> Iterator[tuple[s
     objects = list(_data_objects(page))
     for attribute in schema.attributes.values():
         counts: Counter[str] = Counter()
-        for value in {
-            value for source, content in objects for value in _values_of(source, content, attribute)
-        }:
+        values = chain.from_iterable(
+            _values_of(*source_and_object, attribute) for source_and_object in objects
+        )
+        for value in dict.fromkeys(values):
             counts.update(cells.get(value, ()))
         if counts and counts.most_common(1)[0][1] >= MIN_EQUAL_VALUES:
             yield attribute.name, counts.most_common(1)[0][0]

@@ -31,7 +31,6 @@ from untemplate.lists.page_profile import HEADINGS
 from untemplate.lists.page_tree import TEXT, PageTree, Run
 from untemplate.lists.rows import ADDRESS_COLUMNS, ROW_COLUMNS
 from untemplate.lists.scene import MIN_HALF, MIN_MOST, Column
-from untemplate.page import squeeze
 from untemplate.page.dom import CROSSED_OUT_TAGS, split_name
 
 __all__ = ["TITLE", "NamedColumn", "SiteColumns", "name_columns", "to_name"]
@@ -306,7 +305,9 @@ class _ListColumn:
     def class_name(self, ignored_classes: Collection[str], ignored_words: Collection[str]) -> str | None:
         """Return the meaningful words of the nearest class that is not ignored; None if no class has any."""
         for token in self.class_tokens:
-            words = [word for word in split_name(token) if _is_meaningful(word) and word not in ignored_words]
+            words = [
+                word for word in split_name(token) if _says_something(word) and word not in ignored_words
+            ]
             if words and token not in ignored_classes:
                 return "_".join(words[:3])[:MAX_NAME_LETTERS]
         return None
@@ -351,7 +352,7 @@ class _PlacedColumns:
         by_column = zip(zip(*lines, strict=True), zip(*texts, strict=True), strict=True)
         columns: list[_ListColumn] = []
         for number, (own_lines, own_texts) in enumerate(by_column):
-            parts = _split_at_captions(tree, captions, own_lines)
+            parts = captions.split_column(own_lines)
             for part in parts or [(list(own_lines), list(own_texts))]:
                 columns.append(_ListColumn(number, tree, runs, *part))
                 columns[-1].is_part = bool(parts)
@@ -417,9 +418,7 @@ class _PlacedColumns:
         for column in columns:
             column.wish = column.wish or column.attribute_name(_NAMING_ATTRIBUTES) or ""
         unnamed = [column for column in columns if not column.wish]
-        kinds = Counter(column.kind for column in unnamed)
-        single_kinds = {kind for kind in _NAMING_KINDS if kinds[kind] == 1}
-        title = _find_title(columns)
+        title, single_kinds = _find_title(columns), _single_kinds(unnamed)
         common_classes, record_words = _common_classes(columns), self._record_words()
         for column in unnamed:
             if column is title:
@@ -441,33 +440,16 @@ def _is_caption_of(column: _ListColumn, following: _ListColumn) -> bool:
     return column.is_caption() and not following.is_caption()
 
 
+def _single_kinds(columns: Iterable[_ListColumn]) -> set[str]:
+    """Return the kinds that name a column and that only one of these columns has."""
+    counts = Counter(column.kind for column in columns)
+    return {kind for kind in _NAMING_KINDS if counts[kind] == 1}
+
+
 def _common_classes(columns: Iterable[_ListColumn]) -> set[str]:
     """Return the classes of so many columns that they do not say what one of them means."""
     counts = Counter(chain.from_iterable(set(column.class_tokens) for column in columns))
     return {token for token, count in counts.items() if count > MAX_CLASS_COLUMNS}
-
-
-def _split_at_captions(
-    tree: PageTree, captions: RecordCaptions, lines: Sequence[Line | None]
-) -> list[tuple[list[Line | None], list[str | None]]]:
-    """Split a column at the captions in its texts: `Fat: 2 g, Protein: 1 g` are two columns.
-
-    Returns:
-        The lines and texts of each new column; none if most cells have one caption at most.
-    """
-    parts_by_caption = [captions.split_line(line) if line else {} for line in lines]
-    several = sum(len(parts) > 1 for parts in parts_by_caption)
-    if several * 2 <= sum(line is not None for line in lines):
-        return []
-    columns = []
-    for caption in dict.fromkeys(chain.from_iterable(parts_by_caption)):
-        parts = [tuple(parts.get(caption, ())) or None for parts in parts_by_caption]
-        columns.append((parts, [_text_of(tree, part) if part else None for part in parts]))
-    return columns
-
-
-def _text_of(tree: PageTree, line: Line) -> str:
-    return squeeze("".join(tree.texts[row] for row in line))
 
 
 def _find_title(columns: Sequence[_ListColumn]) -> _ListColumn | None:
@@ -491,5 +473,5 @@ def _class_words(element: etree._Element) -> list[str]:
     return split_name(element.get("class", ""))
 
 
-def _is_meaningful(word: str) -> bool:
+def _says_something(word: str) -> bool:
     return bool(_WORDY.fullmatch(word)) and word not in _LOOK_WORDS and _VOWEL.search(word) is not None

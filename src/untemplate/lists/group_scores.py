@@ -7,6 +7,7 @@ everything else.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -232,8 +233,8 @@ class _GroupBatch:
 
     def __init__(self, profile: PageProfile, groups: Sequence[Group]) -> None:
         self._profile = profile
-        runs = [run for group in groups for run in group.runs]
-        self._rows = np.array([row for run in runs for row in run])
+        runs = list(chain.from_iterable(group.runs for group in groups))
+        self._rows = np.array(list(chain.from_iterable(runs)))
         #: the number of siblings in each run, and where they begin among the rows
         self._lengths = np.array([len(run) for run in runs])
         self._run_starts = np.cumsum(self._lengths) - self._lengths

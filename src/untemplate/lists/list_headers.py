@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 from lxml import etree
 
+from untemplate.lists.cells import Line
 from untemplate.lists.page_profile import HEADINGS
 from untemplate.lists.page_tree import TEXT, PageTree, Run
 from untemplate.page import squeeze, visible_text
@@ -220,6 +222,30 @@ class RecordCaptions:
         #: the first text from each row on
         self._first_text = np.minimum.accumulate(following)[::-1]
         self._end = tree.end
+
+    def split_column(self, lines: Sequence[Line | None]) -> list[tuple[list[Line | None], list[str | None]]]:
+        """Split a column at the captions in its texts: `Fat: 2 g, Protein: 1 g` are two columns.
+
+        Args:
+            lines: the cells of the column; None for records without it.
+
+        Returns:
+            The cells and texts of each new column; an empty list if most cells have one caption at most.
+        """
+        cells = [self.split_line(line) if line else {} for line in lines]
+        several = sum(len(parts) > 1 for parts in cells)
+        if several * 2 <= sum(line is not None for line in lines):
+            return []
+        captions = dict.fromkeys(chain.from_iterable(cells))
+        return [self._captioned_column(caption, cells) for caption in captions]
+
+    def _captioned_column(
+        self, caption: str, cells: Sequence[Mapping[str, Sequence[int]]]
+    ) -> tuple[list[Line | None], list[str | None]]:
+        """Return the parts of cells that follow a caption, and their texts; None for cells without it."""
+        lines = [tuple(parts.get(caption, ())) or None for parts in cells]
+        texts = [squeeze("".join(self._tree.texts[row] for row in line)) if line else None for line in lines]
+        return lines, texts
 
     def split_line(self, line: Sequence[int]) -> dict[str, list[int]]:
         """Return the texts of a line by the caption that they follow; "" for those before the first caption."""

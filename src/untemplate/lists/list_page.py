@@ -24,8 +24,8 @@ from untemplate.lists.group_scores import (
 )
 from untemplate.lists.groups import Group, find_groups
 from untemplate.lists.hcrf import Hcrf
+from untemplate.lists.list_table import RowMaker
 from untemplate.lists.page_profile import profile_page
-from untemplate.lists.row_maker import RowMaker
 from untemplate.lists.rows import Row, Rows, next_page
 from untemplate.page import Page
 from untemplate.page.arrays import Bools, Doubles

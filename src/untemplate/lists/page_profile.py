@@ -1,23 +1,31 @@
-"""Facts about each row of a page's tree: its text, its names, whether people see it, and where."""
+"""Facts about each row of a page's tree: its text, its names, whether and where people see it (`PageProfile`).
+
+Pages also give hints to their records (`PageHints`): links to documents, items that their data declare, and links
+to further pages of a list. Every fact is a column with one value per row. So all groups of a page are measured at
+once.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
+from itertools import chain
+from urllib.parse import urlsplit
 
 import numpy as np
 from lxml import etree
 
 from untemplate.errors import PageError
 from untemplate.layout import Boxes, Layout
-from untemplate.lists.page_hints import PageHints
 from untemplate.lists.page_tree import TEXT, PageTree, Shapes, build_page_tree
-from untemplate.page import Page
+from untemplate.page import Page, squeeze
 from untemplate.page.arrays import Bools, Doubles, Longs
 from untemplate.page.dom import split_name
+from untemplate.page.embedded_data import JSON_LD, DataObject
 
-__all__ = ["HEADINGS", "ITEM_TAGS", "MAX_ROWS", "PageProfile", "profile_page"]
+__all__ = ["HEADINGS", "ITEM_TAGS", "MAX_ROWS", "PageHints", "PageProfile", "profile_page"]
 
 # Words in tags, classes and ids of parts that are not the page's main content.
 ASIDE_WORDS = frozenset(
@@ -74,6 +82,15 @@ _NO_DIGITS = str.maketrans("", "", "0123456789")
 _64_BITS = (1 << 64) - 1
 # This class clips what is too wide. It does not hide anything.
 _CLIPPING_CLASS = re.compile(r"overflow-?hidden", re.IGNORECASE)
+_DOCUMENT = re.compile(r"\.(pdf|docx?|wpd|rtf|odt|xlsx?|pptx?|csv|zip|epub)(?![a-z0-9])", re.IGNORECASE)
+_PAGING_WORDS = frozenset({"pagination", "pager", "paging", "paginator", "pagenav", "pages"})
+# Parts with links to further pages that are considered. Real pages have one or two.
+MAX_PAGING_PARTS = 20
+# Objects of one type are items if there are several. These types are parts of others, or navigation.
+MIN_REPEATED_ITEMS = 3
+_NO_ITEMS = frozenset({"", "ListItem", "BreadcrumbList", "ImageObject", "Person", "Organization", "Offer"})
+# Objects and values of the page's data that are read; hostile data have more.
+MAX_ITEMS = 2_000
 
 
 class PageProfile:
@@ -115,7 +132,7 @@ class PageProfile:
         self.words = [frozenset(_name_words(element) if tag != TEXT else ()) for element, tag in rows]
         #: a number per class of each row, row after row, equal for `post-1` and `post-2`; "" for rows without one
         class_names = [names.translate(_NO_DIGITS).split() or [""] for names in tree.classes]
-        self.class_ids = _number_values([name for names in class_names for name in names])
+        self.class_ids = _number_values(chain.from_iterable(class_names))
         self.class_starts = np.concatenate([[0], np.cumsum(list(map(len, class_names)))])
         # A part with most of the text is the main content, whatever its name.
         is_aside = self._has_words(ASIDE_WORDS) & (self.chars < self.all_chars / 2)
@@ -245,7 +262,7 @@ def _text_node_numbers(boxes: Boxes) -> list[int]:
     return [number for number, node in nodes if node.is_text and not _UNSHOWN_PATH.search(node.path)]
 
 
-def _number_values(values: list[str]) -> Longs:
+def _number_values(values: Iterable[str]) -> Longs:
     """Return a number per value, equal for equal values."""
     ids: dict[str, int] = {}
     return np.array([ids.setdefault(value, len(ids)) for value in values], np.int64)
@@ -256,3 +273,81 @@ def _name_words(element: etree._Element) -> Iterator[str]:
     for name in (element.tag, element.get("class"), element.get("id"), element.get("role")):
         words = split_name(_CLIPPING_CLASS.sub("", name or ""))
         yield from (word for word in words if not word.isdigit())
+
+
+class PageHints:
+    """Columns with what a page says about its own records.
+
+    Counts are cumulative: `column[end] - column[start]` is the number in the rows from start to end.
+
+    Args:
+        page: the page.
+        tree: its rows.
+        words: the words in the names of each row.
+    """
+
+    def __init__(self, page: Page, tree: PageTree, words: Sequence[frozenset[str]]) -> None:
+        links = {
+            row: tree.elements[row].get("href", "") for row in np.flatnonzero(tree.has_tag({"a"})).tolist()
+        }
+        is_document = np.zeros(len(tree), np.bool_)
+        is_document[[row for row, address in links.items() if _DOCUMENT.search(address)]] = True
+        #: links to documents; elements; items that the page's data declare
+        self.documents = _count(is_document)
+        self.elements = _count(~tree.has_tag({TEXT}))
+        self.declared = _count(_find_declared(page, tree, links))
+        #: the rows around links to further pages: the parents of parts named pagination, pager and the like
+        self.paging_parents = _paging_parents(tree, words)
+
+
+def _count(marked: Bools) -> Longs:
+    """Return the number of marked rows before each row, and before the end."""
+    return np.concatenate([[0], np.cumsum(marked)])
+
+
+def _paging_parents(tree: PageTree, words: Sequence[frozenset[str]]) -> Longs:
+    named = [row for row, names in enumerate(words) if not _PAGING_WORDS.isdisjoint(names)]
+    parents = tree.parent[np.array(named, np.int64)]
+    return np.unique(parents[parents >= 0])[:MAX_PAGING_PARTS]
+
+
+def _find_declared(page: Page, tree: PageTree, links: dict[int, str]) -> Bools:
+    """Return which rows are links to items that the page's JSON-LD lists or repeats, or texts with their names."""
+    declared = np.zeros(len(tree), np.bool_)
+    names, paths = _declared_items(page)
+    if paths:
+        declared[[row for row, address in links.items() if _path(address) in paths]] = True
+    if names:
+        declared |= np.array([squeeze(text) in names if text else False for text in tree.texts], np.bool_)
+    return declared
+
+
+def _declared_items(page: Page) -> tuple[set[str], set[str]]:
+    """Return the names of the items and the paths of their addresses."""
+    objects = page.embedded.objects(JSON_LD)[:MAX_ITEMS]
+    counts = Counter(data_object.type for data_object in objects)
+    names: set[str] = set()
+    paths: set[str] = set()
+    for data_object in objects:
+        if _lists_items(data_object, counts):
+            for value in data_object.values[:MAX_ITEMS]:
+                if value.keys[-1:] == ("name",):
+                    names.add(squeeze(value.text))
+                elif value.keys[-1:] in (("url",), ("@id",)):
+                    paths.add(_path(value.text))
+    return names, paths - {""}
+
+
+def _lists_items(data_object: DataObject, counts: Counter[str]) -> bool:
+    """Return True for an `ItemList`, and for objects of a type that repeats."""
+    is_repeated = counts[data_object.type] >= MIN_REPEATED_ITEMS and data_object.type not in _NO_ITEMS
+    return data_object.type == "ItemList" or is_repeated
+
+
+def _path(address: str) -> str:
+    """Return the path and the query of an address; "" for the front page."""
+    try:
+        parts = urlsplit(address.strip())
+    except ValueError:
+        return ""
+    return f"{parts.path.rstrip('/')}?{parts.query}".rstrip("?")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 
@@ -237,7 +237,7 @@ def _group(blocks: list[_Block]) -> list[_Block]:
     """Return one block around several, in a list; none or a single one stay as they are."""
     if len(blocks) <= 1:
         return blocks
-    rows = tuple(row for block in blocks for row in block.rows)
+    rows = tuple(chain.from_iterable(block.rows for block in blocks))
     return [_make_parent(rows, blocks)]
 
 

@@ -19,11 +19,14 @@ from untemplate.labeling.anchors.extractor_options import (
 )
 from untemplate.labeling.anchors.extractor_scoring import (
     MAX_COMBINATIONS,
+    SCORERS,
+    NeuralScorer,
     Scorer,
+    ScorerKind,
     choose_best,
+    learn_scorer,
     options_per_attribute,
 )
-from untemplate.labeling.anchors.scorer_learning import SCORERS, NeuralScorer, ScorerKind, learn_scorer
 
 PAPER = FEATURE_SETS["paper"]
 

@@ -10,8 +10,8 @@ import pytest
 
 from untemplate import Page
 from untemplate.labeling.nodes import Bags, Fields, NodeTable
-from untemplate.labeling.nodes.bags import shape_features, topic_features, word_features
 from untemplate.labeling.nodes.fields import MAX_VALUES, all_values
+from untemplate.labeling.nodes.node_features import shape_features, topic_features, word_features
 
 
 def fields_of(*bodies: str) -> Fields:

@@ -34,11 +34,13 @@ from untemplate.labeling.anchors.extractor_scoring import (
     MIN_RIGHT_F1,
     ChosenExtractor,
     Scorer,
+    ScorerKind,
     choose_extractors,
+    learn_scorer,
+    make_scorer,
     options_per_attribute,
 )
 from untemplate.labeling.anchors.extractors import annotate_site, annotation_threshold
-from untemplate.labeling.anchors.scorer_learning import ScorerKind, learn_scorer, make_scorer
 from untemplate.labeling.label import Finding, Label
 from untemplate.labeling.methods import LabeledSite, StrictFile, read_model, write_model
 from untemplate.labeling.nodes.fields import Examples, locate_examples

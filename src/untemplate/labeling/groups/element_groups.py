@@ -1,16 +1,16 @@
 """Elements of a page that look alike, as candidates for values that span several nodes or are lists.
 
 A group consists of the elements with the same tags and class names around them. All groups of a page are candidates
-for lists of values, and the first element of a group is a candidate for a single value. What a group is like is
-described by words, so that a linear model can weigh them: what the template calls it (classes, ids, captions), what
-its texts are like, and where it is.
+for lists of values, and the first element of a group is a candidate for a single value. Named features describe a
+group for a linear model: the names that the template gives it (classes, ids, captions), its texts, and its place.
 """
 
 from __future__ import annotations
 
+import operator
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice
@@ -18,11 +18,12 @@ from math import log2
 
 from lxml import etree
 
+from untemplate.labeling.nodes.node_features import without_plural
 from untemplate.page import Node, Page, visible_text
 from untemplate.page.dom import element_names, split_name
 from untemplate.page.locating import letters_and_digits
 
-__all__ = ["ALL_MEMBERS", "ElementGroup", "GroupKey", "find_groups"]
+__all__ = ["ALL_MEMBERS", "ElementGroup", "GroupKey", "find_element_groups"]
 
 # An element with more texts or characters is a section of a page and not a value.
 MAX_TEXTS, MAX_LENGTH = 60, 4000
@@ -122,31 +123,21 @@ class ElementGroup:
             words += [(word, level) for word in split_name(element_names(element)) if word.isalpha()]
             element = element.getparent()
         for word, level in words[:MAX_NAME_WORDS]:
-            yield f"name {_stem(word)}", 1.0
+            yield f"name {without_plural(word)}", 1.0
             if level == 0:
-                yield f"own name {_stem(word)}", 1.0
+                yield f"own name {without_plural(word)}", 1.0
         for word in split_name(self.heading)[:8]:
-            yield f"heading {_stem(word)}", 1.0
+            yield f"heading {without_plural(word)}", 1.0
         for word in split_name(self.before[0] if self.before else "")[:4]:
-            yield f"before {_stem(word)}", 1.0
+            yield f"before {without_plural(word)}", 1.0
 
     def _text_features(self, texts: Sequence[str]) -> Iterator[tuple[str, float]]:
         """Yield what texts are like: their words, length and signs."""
-        counts: Counter[str] = Counter()
-        for text in texts:
-            counts.update({_stem(word) for word in split_name(text[:400])[:MAX_TEXT_WORDS]})
-        for word, count in counts.items():
+        for word, count in _count_words(texts).items():
             if count * 5 >= len(texts):
                 yield f"word {word}", count / len(texts)
-        shares = {
-            "digit first": sum(text[:1].isdigit() or text[:1] in "½¼¾⅓⅔⅛" for text in texts),
-            "capital first": sum(text[:1].isupper() for text in texts),
-            "sentence": sum(text.endswith((".", "!")) for text in texts),
-            "colon": sum(text.endswith(":") for text in texts),
-            "empty": sum(not text for text in texts),
-        }
-        for name, count in shares.items():
-            yield name, count / len(texts)
+        for name, has_trait in _TEXT_TRAITS.items():
+            yield name, sum(map(has_trait, texts)) / len(texts)
         length = sum(map(len, texts)) / len(texts)
         yield f"length {_bucket(length)}", 1.0
         title = set(split_name(self.page.title))
@@ -169,22 +160,52 @@ class ElementGroup:
         yield "has blocks", float(any(child.tag in BLOCKS for child in element))
 
 
+def _count_words(texts: Iterable[str]) -> Counter[str]:
+    """Return for each word how many texts contain it near their start."""
+    counts: Counter[str] = Counter()
+    for text in texts:
+        counts.update({without_plural(word) for word in split_name(text[:400])[:MAX_TEXT_WORDS]})
+    return counts
+
+
+def _begins_with_number(text: str) -> bool:
+    return text[:1].isdigit() or text[:1] in "½¼¾⅓⅔⅛"
+
+
+def _begins_with_capital(text: str) -> bool:
+    return text[:1].isupper()
+
+
+def _is_sentence(text: str) -> bool:
+    return text.endswith((".", "!"))
+
+
+def _ends_with_colon(text: str) -> bool:
+    return text.endswith(":")
+
+
+# What a text may be like, by the name of the feature.
+_TEXT_TRAITS: dict[str, Callable[[str], bool]] = {
+    "digit first": _begins_with_number,
+    "capital first": _begins_with_capital,
+    "sentence": _is_sentence,
+    "colon": _ends_with_colon,
+    "empty": operator.not_,
+}
+
+
 def _bucket(value: float) -> int:
     """Return the size of a number, in powers of two."""
     return round(log2(value + 1))
 
 
-def _stem(word: str) -> str:
-    return word[:-1] if len(word) > 3 and word.endswith("s") else word
-
-
-def find_groups(page: Page) -> list[ElementGroup]:
+def find_element_groups(page: Page) -> list[ElementGroup]:
     """Return the groups of a page whose members have text, and are not too large to be values."""
     texts = [node for node in page.nodes if node.is_text and "/title/" not in node.path]
     by_slot: dict[str, list[tuple[etree._Element, int]]] = {}
     sizes = _value_elements(texts)
     for element, (first, _) in sizes.items():
-        by_slot.setdefault(_slot(element), []).append((element, first))
+        by_slot.setdefault(_slot_of_element(element), []).append((element, first))
     headings = _headings_before(texts)
     groups: list[ElementGroup] = []
     for slot, members in by_slot.items():
@@ -232,7 +253,7 @@ def _and_ancestors(element: etree._Element) -> Iterable[etree._Element]:
     return [element, *element.iterancestors()]
 
 
-def _slot(element: etree._Element) -> str:
+def _slot_of_element(element: etree._Element) -> str:
     """Return the tags from the root to an element, with the names of the nearest two."""
     tags = [element.tag, *(ancestor.tag for ancestor in element.iterancestors())]
     names = [NUMBERS.sub("0", element_names(element))]

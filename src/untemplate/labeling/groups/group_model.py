@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from untemplate.errors import MissingExtra, PageError
-from untemplate.labeling.groups.element_groups import ALL_MEMBERS, ElementGroup, GroupKey, find_groups
+from untemplate.labeling.groups.element_groups import ALL_MEMBERS, ElementGroup, GroupKey, find_element_groups
 from untemplate.labeling.label import Finding, Label
 from untemplate.labeling.methods import LabeledSite, StrictFile, read_json, write_json
 from untemplate.page import Node, Page
@@ -73,7 +73,7 @@ class GroupModel:
                     features = group.describe(schema.attributes[name].many)
                     examples[name].append(_Example(features, is_right, number))
         learned = {name: own for name, own in examples.items() if any(example.is_right for example in own)}
-        return cls({name: _fit(own) for name, own in learned.items()}, _long_lists(sites, schema))
+        return cls({name: _fit_weights(own) for name, own in learned.items()}, _long_lists(sites, schema))
 
     def find(self, pages: Sequence[Page], schema: Schema, names: Collection[str]) -> list[Finding]:
         """Return where some attributes are on pages of one template.
@@ -87,7 +87,7 @@ class GroupModel:
         groups: list[tuple[Page, list[ElementGroup]]] = []
         for page in pages:
             try:
-                groups.append((page, find_groups(page)))
+                groups.append((page, find_element_groups(page)))
             except PageError:
                 continue
         return [self._find_attribute(groups, schema.attributes[name]) for name in wanted]
@@ -196,7 +196,7 @@ def _examples_of_page(
     page: Page, values: Mapping[str, Sequence[str]], schema: Schema
 ) -> Iterator[tuple[str, ElementGroup, bool]]:
     """Yield for each labeled attribute the groups of a page as examples: whether they have exactly its values."""
-    groups = find_groups(page)
+    groups = find_element_groups(page)
     for name, texts in values.items():
         attribute = schema.attributes.get(name)
         if attribute is None:
@@ -212,7 +212,7 @@ def _has_values(group: ElementGroup, wanted: tuple[str, ...], is_list: bool) -> 
     return group.letters == wanted if is_list else group.letters[:1] == wanted[:1]
 
 
-def _fit(examples: Sequence[_Example]) -> _Weights:
+def _fit_weights(examples: Sequence[_Example]) -> _Weights:
     """Fit a logistic model and return its weights by feature; the intercept has the empty name.
 
     With several sites, only features that groups of several sites have are used: others are about one site.

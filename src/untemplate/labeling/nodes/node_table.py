@@ -15,7 +15,7 @@ import numpy as np
 from lxml import etree
 
 from untemplate.errors import PageError
-from untemplate.labeling.nodes.elements import OUTSIDE, HeaderFinder, Surroundings, find_spans
+from untemplate.labeling.nodes.node_features import OUTSIDE, HeaderFinder, Surroundings, find_spans
 from untemplate.layout import Boxes, Layout
 from untemplate.page import Node, Page
 from untemplate.page.arrays import Bools, Floats, Ints, Numbered, count_distinct, group_rows, nearest_before

@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from untemplate.errors import MissingExtra
 from untemplate.labeling.nodes import Bags
-from untemplate.labeling.nodes.bags import SIZE
 from untemplate.labeling.nodes.fields import Examples
+from untemplate.labeling.nodes.node_features import HASHED_FEATURES, without_plural
 from untemplate.labeling.seed.site_fields import PARTS, PROFILE, SiteFields
 from untemplate.page.arrays import Bools, Doubles, Floats, Hashes, Ints
 from untemplate.page.dom import split_name
@@ -69,7 +69,7 @@ class PartModel:
 
     def score(self, bags: Bags) -> Floats:
         """Return a score for each bag: 0 like rows without the attribute, 1 like rows with it."""
-        dense = np.zeros(SIZE, np.float32)
+        dense = np.zeros(HASHED_FEATURES, np.float32)
         dense[self.indices] = self.weights
         raw = bags.score(dense, self.intercept)
         relative: Floats = (raw - np.float32(self.low)) / np.float32(max(self.high - self.low, MIN_SPAN))
@@ -246,7 +246,7 @@ def _fit(matrix: Any, rows: _Rows) -> _Fit:
     keys, counts = np.unique(rows.bag.astype(np.int64) * 2 + rows.positive, return_counts=True)
     bags, positive = keys // 2, keys % 2 == 1
     if positive.all() or not positive.any():
-        return np.zeros(SIZE, np.float32), 0.0
+        return np.zeros(HASHED_FEATURES, np.float32), 0.0
     weights = np.sqrt(counts)
     weights[positive] *= POSITIVE_WEIGHT * weights[~positive].sum() / weights[positive].sum()
     model = LogisticRegression(C=C, solver="liblinear", dual=True, tol=TOLERANCE, random_state=0)
@@ -402,7 +402,7 @@ def _name_evidence(site: SiteFields, attribute: Attribute) -> dict[str, Floats]:
     Its other names count only as a whole: parts of them, such as `vehicle` or `by`, are part of other names too.
     """
     table, fields = site.table, site.fields
-    names = [frozenset(map(_stem, split_name(name))) for name in attribute.names]
+    names = [frozenset(map(without_plural, split_name(name))) for name in attribute.names]
     in_captions = np.array([_named_share(names, _words_of(captions)) for captions in fields.captions])
     in_names = np.array([_named_share(names, around.names[:MAX_NAMES]) for around in table.surroundings])
     return {
@@ -413,7 +413,7 @@ def _name_evidence(site: SiteFields, attribute: Attribute) -> dict[str, Floats]:
 
 def _named_share(names: Iterable[frozenset[str]], words: Iterable[str]) -> float:
     """Return the share of the words of the first name that are among these words; 1 if all of another name are."""
-    stems = frozenset(map(_stem, words))
+    stems = frozenset(map(without_plural, words))
     name, *other_names = names
     if any(other and other <= stems for other in other_names):
         return 1.0
@@ -423,8 +423,3 @@ def _named_share(names: Iterable[frozenset[str]], words: Iterable[str]) -> float
 def _words_of(captions: Iterable[str]) -> Iterator[str]:
     for caption in captions:
         yield from split_name(caption)
-
-
-def _stem(word: str) -> str:
-    """Return a word without the s of the plural: `Engines` name an engine."""
-    return word[:-1] if len(word) > 3 and word.endswith("s") else word

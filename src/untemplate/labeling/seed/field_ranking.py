@@ -25,7 +25,7 @@ __all__ = [
     "JUDGED",
     "JUDGE_SIGNS",
     "BestField",
-    "Candidates",
+    "CandidateFields",
     "Rankers",
     "find_best_fields",
     "find_other_fields",
@@ -132,7 +132,7 @@ MAX_SHARED_PAGES = 0.1
 
 
 @dataclass(frozen=True)
-class Candidates:
+class CandidateFields:
     """The candidate fields of one attribute.
 
     Attributes:
@@ -147,9 +147,11 @@ class Candidates:
     joint: Floats
     score: Doubles
 
-    def among(self, chosen: Ints) -> Candidates:
+    def among(self, chosen: Ints) -> CandidateFields:
         """Return some of the candidates, by their positions."""
-        return Candidates(self.fields[chosen], self.evidence[chosen], self.joint[chosen], self.score[chosen])
+        return CandidateFields(
+            self.fields[chosen], self.evidence[chosen], self.joint[chosen], self.score[chosen]
+        )
 
 
 @dataclass(frozen=True)
@@ -200,7 +202,7 @@ def _find_candidates_of(
     return fields[named], columns[named]
 
 
-def _best_field(site: SiteFields, candidates: Candidates, rankers: Rankers) -> BestField:
+def _best_field(site: SiteFields, candidates: CandidateFields, rankers: Rankers) -> BestField:
     """Return the candidate with the best score, joined with fields that contain the attribute on other pages."""
     best = int(np.argmax(candidates.score))
     field = int(candidates.fields[best])
@@ -212,7 +214,7 @@ def _best_field(site: SiteFields, candidates: Candidates, rankers: Rankers) -> B
 
 
 def find_other_fields(
-    site: SiteFields, candidates: Candidates, rows: Ints, rankers: Rankers
+    site: SiteFields, candidates: CandidateFields, rows: Ints, rankers: Rankers
 ) -> Iterator[tuple[Ints, float]]:
     """Yield the rows of the best fields on pages where an attribute has no row yet, each with its confidence.
 
@@ -242,7 +244,7 @@ def join_fields(parts: Sequence[tuple[Ints, float]]) -> tuple[Ints, float]:
     return np.sort(np.concatenate([rows for rows, _ in parts])), confidence
 
 
-def judge_evidence(site: SiteFields, candidates: Candidates, best: int) -> Floats:
+def judge_evidence(site: SiteFields, candidates: CandidateFields, best: int) -> Floats:
     """Return the input of the judge: the probability of the best field with its duplicates, and evidence."""
     fields = site.fields
     chance = softmax(candidates.score)
@@ -262,7 +264,7 @@ def rank_jointly(
     fields: dict[str, Ints],
     evidence: dict[str, Floats],
     rankers: Rankers,
-) -> dict[str, Candidates]:
+) -> dict[str, CandidateFields]:
     """Return each attribute's candidate fields with scores that depend on the candidates of all other attributes.
 
     A field contains one attribute only, and the attributes of a record are near each other.
@@ -280,7 +282,8 @@ def rank_jointly(
         joint = gather_joint_evidence(site, attributes, fields, alone, scores)
         scores = {name: rankers.score_jointly(columns, JOINT) for name, columns in joint.items()}
     return {
-        name: Candidates(fields[name], evidence[name], joint[name], score) for name, score in scores.items()
+        name: CandidateFields(fields[name], evidence[name], joint[name], score)
+        for name, score in scores.items()
     }
 
 

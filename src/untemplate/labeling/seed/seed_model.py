@@ -24,8 +24,8 @@ from untemplate.labeling.methods import (
     read_model,
     write_model,
 )
-from untemplate.labeling.nodes.bags import SIZE
 from untemplate.labeling.nodes.fields import Examples, all_values, locate_examples, presume_examples
+from untemplate.labeling.nodes.node_features import HASHED_FEATURES
 from untemplate.labeling.seed.attribute_model import NAME_ONLY, AttributeModel, PartModel, learn_attribute
 from untemplate.labeling.seed.field_ranking import BestField, Rankers, find_best_fields, load_rankers
 from untemplate.labeling.seed.site_fields import PARTS, PROFILE, SiteFields
@@ -278,8 +278,8 @@ class _AttributeModelFile(StrictFile):
         for part, numbers in self.parts.items():
             weights = arrays.get(f"{name}/{part}/weights", np.float32, (None,))
             indices = arrays.get(f"{name}/{part}/indices", np.int32, (len(weights),))
-            if len(indices) and not 0 <= indices.min() <= indices.max() < SIZE:
-                raise ValueError(f"array {name}/{part}/indices points beyond {SIZE:,}")
+            if len(indices) and not 0 <= indices.min() <= indices.max() < HASHED_FEATURES:
+                raise ValueError(f"array {name}/{part}/indices points beyond {HASHED_FEATURES:,}")
             parts[part] = PartModel(indices, weights, **vars(numbers))
         return AttributeModel(
             parts,

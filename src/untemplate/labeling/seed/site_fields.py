@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from untemplate.labeling.nodes import Fields, NodeTable, Screen
-from untemplate.labeling.nodes.bags import (
+from untemplate.labeling.nodes.fields import ANY_TEXT, kinds_of
+from untemplate.labeling.nodes.node_features import (
     Bags,
     caption_features,
     name_features,
@@ -22,7 +23,6 @@ from untemplate.labeling.nodes.bags import (
     topic_features,
     word_features,
 )
-from untemplate.labeling.nodes.fields import ANY_TEXT, kinds_of
 from untemplate.labeling.nodes.node_table import ELEMENT
 from untemplate.layout import VIEWPORT, EstimatedLayout, Layout
 from untemplate.page import Page

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from untemplate import Attribute, Label, Page
 from untemplate.labeling.nodes import Fields, NodeTable, Screen
-from untemplate.labeling.nodes.elements import MAX_LENGTH, MAX_TEXTS, find_spans
 from untemplate.labeling.nodes.fields import locate_examples
+from untemplate.labeling.nodes.node_features import MAX_LENGTH, MAX_TEXTS, find_spans
 from untemplate.labeling.nodes.node_table import ELEMENT
 from untemplate.layout import EstimatedLayout
 from untemplate.page import visible_text
