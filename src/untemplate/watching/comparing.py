@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from untemplate.errors import PageError
 from untemplate.labeling.golden import Golden, ValueFinder
@@ -148,27 +149,53 @@ def compare_pages(wrapper: Wrapper, pairs: Iterable[PagePair], schema: Schema) -
         pairs: fresh pages with what is remembered of them; None for pages that are no bellwethers.
         schema: the attributes of the rules.
     """
-    comparisons: defaultdict[str, list[Comparison]] = defaultdict(list)
-    gone: list[Page] = []
-    reused: list[Page] = []
-    compared: list[PagePair] = []
     common = _common_values(wrapper.bellwethers)
+    compared: list[_ComparedPage] = []
+    gone: list[Page] = []
     for bellwether, page in pairs:
-        of_page = _compare_page(wrapper, bellwether, page, schema, common)
-        if of_page is None:
+        comparisons = _compare_page(wrapper, bellwether, page, schema, common)
+        if comparisons is None:
             gone.append(page)
-            continue
-        compared.append((bellwether, page))
-        if bellwether and all(comparison.golden is None for comparison in of_page.values()):
-            reused.append(page)
-        for name, comparison in of_page.items():
-            comparisons[name].append(comparison)
-    pages = [page for _, page in compared]
-    watched = [page for bellwether, page in compared if bellwether] or pages
-    unlike = [page for page in watched if not wrapper.matches_signature(signature(page.html))]
+        else:
+            compared.append(_ComparedPage(page, bellwether is not None, comparisons))
+    pages = [result.page for result in compared]
+    watched = [result.page for result in compared if result.is_bellwether] or pages
     return Evidence(
-        wrapper, _ids(pages), _ids(watched), _ids(unlike), _ids(gone), _ids(reused), dict(comparisons)
+        wrapper,
+        pages=_ids(pages),
+        watched=_ids(watched),
+        unlike=_ids(_find_unlike(wrapper, watched)),
+        gone=_ids(gone),
+        reused=_ids(result.page for result in compared if result.is_reused),
+        comparisons=_group_by_attribute(compared),
     )
+
+
+class _ComparedPage(NamedTuple):
+    """A page that shows a record, and the comparisons of its attributes."""
+
+    page: Page
+    is_bellwether: bool
+    comparisons: Mapping[str, Comparison]
+
+    @property
+    def is_reused(self) -> bool:
+        """True if a bellwether shows another record now, so that nothing remembered counts."""
+        if not self.is_bellwether:
+            return False
+        return all(comparison.golden is None for comparison in self.comparisons.values())
+
+
+def _find_unlike(wrapper: Wrapper, pages: Iterable[Page]) -> list[Page]:
+    return [page for page in pages if not wrapper.matches_signature(signature(page.html))]
+
+
+def _group_by_attribute(compared: Iterable[_ComparedPage]) -> dict[str, list[Comparison]]:
+    by_attribute: defaultdict[str, list[Comparison]] = defaultdict(list)
+    for result in compared:
+        for name, comparison in result.comparisons.items():
+            by_attribute[name].append(comparison)
+    return dict(by_attribute)
 
 
 def _ids(pages: Iterable[Page]) -> tuple[str, ...]:
@@ -190,25 +217,36 @@ def _compare_page(
     schema: Schema,
     common: Collection[_AttributeValue],
 ) -> dict[str, Comparison] | None:
-    """Compare all attributes of one page; None for a bellwether that no longer shows a record.
-
-    On another page that cannot be read, nothing is found.
-    """
+    """Compare all attributes of one page; None for a bellwether that no longer shows a record."""
+    if bellwether is None:
+        return _compare_new_page(wrapper, page, schema)
     try:
         comparisons = _compare_values(wrapper, bellwether, page, schema)
-        if bellwether is None or not any(map(_has_changed, comparisons.values())):
+        if not any(map(_has_changed, comparisons.values())):
             return comparisons
         present = _still_present(bellwether.golden, page, schema)
     except PageError:
-        return None if bellwether else {name: Comparison(page.id, None) for name in wrapper.rules}
-    kept = present | {name for name, comparison in comparisons.items() if comparison.is_confirmed}
-    # Where the structure is new, the rules find other texts because the site changed.
-    is_reused = _has_structure(wrapper, page) and _shows_other_record(comparisons, kept, common, schema)
-    if kept and not is_reused:
-        return _mark_places(comparisons, present)
-    if not kept and _is_gone(wrapper, comparisons.values(), page):
         return None
-    # The page is about something else now.
+    kept = present | {name for name, comparison in comparisons.items() if comparison.is_confirmed}
+    if not kept:
+        is_gone = _is_gone(wrapper, comparisons.values(), page)
+        return None if is_gone else _without_golden(comparisons)
+    # Where the structure is new, the rules find other texts because the site changed.
+    if _has_structure(wrapper, page) and _shows_other_record(comparisons, kept, common, schema):
+        return _without_golden(comparisons)
+    return _mark_places(comparisons, present)
+
+
+def _compare_new_page(wrapper: Wrapper, page: Page, schema: Schema) -> dict[str, Comparison]:
+    """Return what the rules find on a page of which nothing is remembered; nothing if it cannot be read."""
+    try:
+        return _compare_values(wrapper, None, page, schema)
+    except PageError:
+        return {name: Comparison(page.id, None) for name in wrapper.rules}
+
+
+def _without_golden(comparisons: Mapping[str, Comparison]) -> dict[str, Comparison]:
+    """Return the comparisons of a page that is about something else now: nothing remembered counts."""
     return {
         name: replace(comparison, golden=None, was_doubtful=False) for name, comparison in comparisons.items()
     }
@@ -222,9 +260,9 @@ def _shows_other_record(
 ) -> bool:
     """Return True if a page shows another record now, which may have some values in common with the remembered one.
 
-    Values identify a record if they never change and no other record has them. Several of them are gone from the
-    page, and the rules find others: most of them, or a mandatory one. The others may still be somewhere on the page,
-    because pages mention other records, or because short values occur everywhere.
+    It does if several identifying values are gone from the page and the rules find others instead. These must be most
+    of the identifying values, or include a mandatory one. The rest may still be somewhere on the page, because pages
+    mention other records, or because short values occur everywhere.
 
     Args:
         comparisons: what is remembered and what the rules find now, by attribute.
@@ -232,17 +270,27 @@ def _shows_other_record(
         common: values that other records have too.
         schema: says which attributes never change.
     """
-    identifying = [
-        name
-        for name, comparison in comparisons.items()
-        if comparison.golden and schema.attributes[name].constant and (name, comparison.golden) not in common
-    ]
-    mandatory = [comparisons[name] for name in identifying if schema.attributes[name].mandatory]
-    vanished = [name for name in identifying if name not in kept]
-    replaced = [name for name in vanished if comparisons[name].found]
-    if _any_confirmed(mandatory) or len(vanished) < MIN_VANISHED_VALUES or not replaced:
+    identifying = _identifying_attributes(comparisons, common, schema)
+    mandatory = {name for name in identifying if schema.attributes[name].mandatory}
+    if _any_confirmed(comparisons[name] for name in mandatory):
         return False
-    return 2 * len(vanished) > len(identifying) or any(schema.attributes[name].mandatory for name in replaced)
+    vanished = identifying.difference(kept)
+    replaced = {name for name in vanished if comparisons[name].found}
+    if len(vanished) < MIN_VANISHED_VALUES or not replaced:
+        return False
+    return 2 * len(vanished) > len(identifying) or not mandatory.isdisjoint(replaced)
+
+
+def _identifying_attributes(
+    comparisons: Mapping[str, Comparison], common: Collection[_AttributeValue], schema: Schema
+) -> set[str]:
+    """Return the attributes whose remembered values never change and are those of one record only."""
+    identifying = set()
+    for name, comparison in comparisons.items():
+        is_constant = schema.attributes[name].constant
+        if comparison.golden and is_constant and (name, comparison.golden) not in common:
+            identifying.add(name)
+    return identifying
 
 
 def _compare_values(
