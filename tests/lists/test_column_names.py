@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from untemplate import Page, Rows, SiteColumns, find_records, find_site_records
-from untemplate.lists.row_captions import split_caption
+from untemplate.lists.list_headers import split_caption
 
 TEAS = [
     ("Assam", "India", "$4.50"),

@@ -215,12 +215,7 @@ def _choose_slots(
     records: Sequence[Sequence[_Address]], score: Callable[[Sequence[_Address], int], float]
 ) -> list[str | None]:
     """Return per record the address of its candidate in the slot with the best score."""
-    slots: dict[_LinkSlot, list[_Address]] = {}
-    for candidates in records:
-        for slot, candidate in {candidate.slot: candidate for candidate in reversed(candidates)}.items():
-            if slot in slots or len(slots) < MAX_SLOTS:
-                slots.setdefault(slot, []).append(candidate)
-    scores = {slot: score(members, len(records)) for slot, members in slots.items()}
+    scores = {slot: score(members, len(records)) for slot, members in _members_by_slot(records).items()}
     chosen: list[str | None] = []
     for candidates in records:
         known = [candidate for candidate in candidates if scores.get(candidate.slot, 0.0) > 0]
@@ -228,6 +223,17 @@ def _choose_slots(
         best = max(known, key=lambda candidate: scores[candidate.slot], default=None)
         chosen.append(best.address if best else None)
     return chosen
+
+
+def _members_by_slot(records: Iterable[Sequence[_Address]]) -> dict[_LinkSlot, list[_Address]]:
+    """Group the candidates of all records by slot, the first one of each record and slot; at most MAX_SLOTS slots."""
+    slots: dict[_LinkSlot, list[_Address]] = {}
+    for candidates in records:
+        first_by_slot = {candidate.slot: candidate for candidate in reversed(candidates)}
+        for slot, candidate in first_by_slot.items():
+            if slot in slots or len(slots) < MAX_SLOTS:
+                slots.setdefault(slot, []).append(candidate)
+    return slots
 
 
 class _LinkScore:

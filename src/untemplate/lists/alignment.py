@@ -14,9 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from untemplate.lists.cells import CellFinder, Line, Unit
+from untemplate.lists.list_headers import TABLE_CELLS, RecordCaptions, table_column
 from untemplate.lists.page_tree import TEXT, PageTree, Run, Shapes
-from untemplate.lists.row_captions import RecordCaptions
-from untemplate.lists.table_headers import TABLE_CELLS, table_column
 
 __all__ = ["AlignedLines", "align_records"]
 

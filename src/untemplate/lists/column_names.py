@@ -1,32 +1,36 @@
 """Names for the columns of a list, from what the page says about them.
 
-These are tried in order: the header of a table column, a caption that most records repeat in front of the value or
-inside of it (`Author: …`), `itemprop` and the like, the title, prices and dates if there is one column of them, words
-of the class, and at last the kind of the text.
+These sources are tried in order: the header of a table column; a caption that most records repeat in front of the
+value or inside it (`Author: …`); `itemprop` and similar attributes; the title; the kind "price" or "date" if only one
+column has it; the words of a class; and at last the kind of the text.
 
-Pages of one site have the same columns: pass the same `SiteColumns` for all of them. A column is known by its place
-in the record (tags, classes, table cell, caption), so that an optional column does not rename those after it.
+Pages of one site have the same columns: pass the same `SiteColumns` for all of them. A column is recognized by its
+place in the record (tags, classes, table cell, caption), so an optional column does not rename those after it.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from lxml import etree
 
 from untemplate.lists.cells import EMPHASIS_TAGS, Line
+from untemplate.lists.list_headers import (
+    MAX_CAPTION_LETTERS,
+    RecordCaptions,
+    TableHeaders,
+    find_sections,
+    split_caption,
+)
 from untemplate.lists.page_profile import HEADINGS
 from untemplate.lists.page_tree import TEXT, PageTree, Run
-from untemplate.lists.row_captions import MAX_CAPTION_LETTERS, RecordCaptions, split_caption
 from untemplate.lists.rows import ADDRESS_COLUMNS, ROW_COLUMNS
 from untemplate.lists.scene import MIN_HALF, MIN_MOST, Column
-from untemplate.lists.sections import find_sections
-from untemplate.lists.table_headers import TableHeaders
 from untemplate.page import squeeze
 from untemplate.page.dom import CROSSED_OUT_TAGS, split_name
 
@@ -54,6 +58,8 @@ MIN_CONSTANT_RECORDS = 3
 _TRAILING_SIGNS = " ,;|·•"
 _CAPTION_TAGS = frozenset({"dt", "th", "label", *EMPHASIS_TAGS})
 _CAPTION_WORDS = frozenset({"label", "caption", "term", "key", "heading", "legend", "lbl"})
+# Kinds of texts that name a column if no other column of the list has them.
+_NAMING_KINDS = ("price", "date", "old_price")
 _NAMING_ATTRIBUTES = ("itemprop", "property")
 _CAPTION_ATTRIBUTES = ("data-label", "data-title", "data-th", "data-header", "data-heading", "data-column")
 _OLD_WORDS = frozenset(
@@ -117,19 +123,27 @@ class SiteColumns:
         Args:
             columns: the place and the wished name of each column.
         """
+        self._name_new_places(columns)
+        if any(self._names[place] == TITLE for place, _ in columns):
+            return [self._names[place] for place, _ in columns]
+        # Another page has something else at the place of this page's titles. They are titles all the same.
+        return [TITLE if wish == TITLE else self._names[place] for place, wish in columns]
+
+    def _name_new_places(self, columns: Sequence[tuple[str, str]]) -> None:
         taken = {self._names[place] for place, _ in columns if place in self._names}
         for place, wish in columns:
             if place not in self._names:
-                given = (
-                    name for name, wished in self._wishes.items() if wished == wish and name not in taken
-                )
-                self._names[place] = next(given, None) or self._free_name(wish)
+                self._names[place] = self._earlier_name(wish, taken) or self._new_name(wish)
                 taken.add(self._names[place])
-        # A page whose titles are at a place that another page uses for something else has titles all the same.
-        has_title = TITLE in taken
-        return [TITLE if wish == TITLE and not has_title else self._names[place] for place, wish in columns]
 
-    def _free_name(self, wish: str) -> str:
+    def _earlier_name(self, wish: str, taken: Collection[str]) -> str | None:
+        """Return a name that was given for the same wish and that no column of this page has; None without one."""
+        for name, earlier_wish in self._wishes.items():
+            if earlier_wish == wish and name not in taken:
+                return name
+        return None
+
+    def _new_name(self, wish: str) -> str:
         name, number = wish, 1
         while name in self._wishes or name in RESERVED_NAMES:
             number += 1
@@ -167,12 +181,13 @@ def name_columns(
     """
     columns = list(_PlacedColumns(tree, runs, lines, texts).informative())
     sections = find_sections(tree, runs)
-    placed = [("section", "section")] * bool(sections) + [(column.place, column.wish) for column in columns]
-    names = site.name_all(placed)
-    named = [NamedColumn(names[0], -1, sections)] if sections else []
-    for name, column in zip(names[len(named) :], columns, strict=True):
-        named.append(NamedColumn(name, column.number, column.values))
-    return named
+    wishes = [(column.place, column.wish) for column in columns]
+    texts_by_number = [(column.number, column.values) for column in columns]
+    if sections:
+        wishes.insert(0, ("section", "section"))
+        texts_by_number.insert(0, (-1, sections))
+    names = site.name_all(wishes)
+    return [NamedColumn(name, *column) for name, column in zip(names, texts_by_number, strict=True)]
 
 
 class _ListColumn:
@@ -188,26 +203,26 @@ class _ListColumn:
     ) -> None:
         self.number, self._tree = number, tree
         self.texts = [text if line else None for line, text in zip(lines, texts, strict=True)]
-        self.records = [record for record, text in enumerate(self.texts) if text]
-        self.rows = [line[0] for line in lines if line]
-        self.own_texts = [text for text in self.texts if text]
-        first = next((record for record, line in enumerate(lines) if line), None)
-        self._paths = (
-            []
-            if first is None
-            else [
-                path
-                for line, run in zip(lines, runs, strict=True)
-                if line
-                for path in [self._path(line[0], run)]
-            ]
-        )
+        cells = [(line[0], run) for line, run in zip(lines, runs, strict=True) if line]
+        self.rows = [row for row, _ in cells]
+        self._paths = [self._path(row, run) for row, run in cells]
         self.place, self.wish = "", ""
-        #: the caption of the column; whether it is one of another column; whether it was split off at its caption
+        #: the column's caption
         self.caption: str | None = None
+        #: whether the column is the caption of the next one; whether it was split off another one at its caption
         self.is_in_front = self.is_part = False
         self.values = self.texts
         self.total = len(lines)
+
+    @cached_property
+    def own_texts(self) -> list[str]:
+        """The texts of the records that have one."""
+        return [text for text in self.texts if text]
+
+    @cached_property
+    def records(self) -> list[int]:
+        """The numbers of the records that have a text."""
+        return [record for record, text in enumerate(self.texts) if text]
 
     def _path(self, row: int, run: Run) -> tuple[int, ...]:
         """Return the rows of the elements around a cell, the nearest first, up to the record."""
@@ -253,13 +268,15 @@ class _ListColumn:
 
     def is_caption(self) -> bool:
         """Return True if the column is the same caption in front of another column: `Tel:` or a `dt`."""
-        text = self.own_texts[0] if self.own_texts else ""
-        if not self.is_constant or len(text) > MAX_CAPTION_LETTERS or not to_name(text):
+        if not self.is_constant:
             return False
-        nearest = [element for elements in self.elements(2) for element in elements]
-        words = {word for element in nearest for word in split_name(element.get("class", ""))}
-        has_tag = any(element.tag in _CAPTION_TAGS for element in nearest)
-        return text.rstrip().endswith(":") or has_tag or not words.isdisjoint(_CAPTION_WORDS)
+        text = self.own_texts[0]
+        if len(text) > MAX_CAPTION_LETTERS or not to_name(text):
+            return False
+        return text.rstrip().endswith(":") or any(map(_is_marked_as_caption, self._nearest_elements()))
+
+    def _nearest_elements(self) -> Iterator[etree._Element]:
+        return chain.from_iterable(self.elements(2))
 
     def inner_caption(self) -> str | None:
         """Return the caption that most texts begin with, as in `Author: Jane`; None if there is none."""
@@ -282,31 +299,24 @@ class _ListColumn:
         """The classes that most elements around the cells have, the nearest first."""
         usual: list[str] = []
         for elements in self.elements():
-            tokens = Counter(token for element in elements for token in element.get("class", "").split())
+            tokens = Counter(" ".join(element.get("class", "") for element in elements).split())
             usual += [token for token, count in tokens.items() if count * 2 > len(elements)]
         return usual
 
-    def class_name(self, is_own: Callable[[str], bool], ignored: frozenset[str]) -> str | None:
-        """Return the telling words of the nearest class that no other column has."""
-        for token in filter(is_own, self.class_tokens):
-            words = [word for word in split_name(token) if _is_telling(word) and word not in ignored]
-            if words:
+    def class_name(self, ignored_classes: Collection[str], ignored_words: Collection[str]) -> str | None:
+        """Return the meaningful words of the nearest class that is not ignored; None if no class has any."""
+        for token in self.class_tokens:
+            words = [word for word in split_name(token) if _is_meaningful(word) and word not in ignored_words]
+            if words and token not in ignored_classes:
                 return "_".join(words[:3])[:MAX_NAME_LETTERS]
         return None
 
     @property
     def is_crossed_out(self) -> bool:
         """Whether most texts are crossed out, or in elements whose class says that the price is a former one."""
-        for elements in self.elements():
-            crossed = [
-                e.tag in CROSSED_OUT_TAGS or not _OLD_WORDS.isdisjoint(split_name(e.get("class", "")))
-                for e in elements
-            ]
-            if sum(crossed) * 2 > len(crossed):
-                return True
-        return False
+        return any(sum(map(_is_marked_as_old, elements)) * 2 > len(elements) for elements in self.elements())
 
-    @property
+    @cached_property
     def kind(self) -> str:
         """What the texts are by their content alone."""
         statistics = self.statistics
@@ -368,8 +378,7 @@ class _PlacedColumns:
     def _find_captions(self) -> None:
         """Find the captions of columns, in the column before or in their own texts; values do not contain them."""
         for column, following in pairwise(self._columns):
-            is_together = set(column.records) <= set(following.records)
-            if is_together and column.is_caption() and not following.is_caption() and len(column.records) > 1:
+            if _is_caption_of(column, following):
                 following.caption = column.own_texts[0]
                 column.is_in_front = True
         for column in self._columns:
@@ -405,46 +414,60 @@ class _PlacedColumns:
 
     def _wish_kinds(self, columns: Sequence[_ListColumn]) -> None:
         """Wish names for columns without a header or caption."""
-        record_words = frozenset(split_name(" ".join(self._tree.classes[run[0]] for run in self._runs[:3])))
+        for column in columns:
+            column.wish = column.wish or column.attribute_name(_NAMING_ATTRIBUTES) or ""
         unnamed = [column for column in columns if not column.wish]
-        for column in unnamed:
-            column.wish = column.attribute_name(_NAMING_ATTRIBUTES) or ""
-        unnamed = [column for column in unnamed if not column.wish]
-        title = _find_title(columns)
         kinds = Counter(column.kind for column in unnamed)
-        tokens = Counter(token for column in columns for token in set(column.class_tokens))
+        single_kinds = {kind for kind in _NAMING_KINDS if kinds[kind] == 1}
+        title = _find_title(columns)
+        common_classes, record_words = _common_classes(columns), self._record_words()
         for column in unnamed:
-            kind = column.kind
-            is_only = kind in ("price", "date", "old_price") and kinds[kind] == 1
             if column is title:
                 column.wish = TITLE
+            elif column.kind in single_kinds:
+                column.wish = column.kind
             else:
-                column.wish = (
-                    kind
-                    if is_only
-                    else column.class_name(lambda token: tokens[token] <= MAX_CLASS_COLUMNS, record_words)
-                ) or kind
+                column.wish = column.class_name(common_classes, record_words) or column.kind
+
+    def _record_words(self) -> frozenset[str]:
+        """Return the words in the classes of the first records, which say nothing about a column."""
+        return frozenset(split_name(" ".join(self._tree.classes[run[0]] for run in self._runs[:3])))
+
+
+def _is_caption_of(column: _ListColumn, following: _ListColumn) -> bool:
+    """Return True if a column is the caption of the next one in every record that has it."""
+    if len(column.records) < 2 or not set(column.records) <= set(following.records):
+        return False
+    return column.is_caption() and not following.is_caption()
+
+
+def _common_classes(columns: Iterable[_ListColumn]) -> set[str]:
+    """Return the classes of so many columns that they do not say what one of them means."""
+    counts = Counter(chain.from_iterable(set(column.class_tokens) for column in columns))
+    return {token for token, count in counts.items() if count > MAX_CLASS_COLUMNS}
 
 
 def _split_at_captions(
     tree: PageTree, captions: RecordCaptions, lines: Sequence[Line | None]
 ) -> list[tuple[list[Line | None], list[str | None]]]:
-    """Return the columns, as lines and texts, that a column of texts with several captions consists of.
+    """Split a column at the captions in its texts: `Fat: 2 g, Protein: 1 g` are two columns.
 
-    None if most of its cells have one caption at most: `Fat: 2 g, Protein: 1 g` are two columns.
+    Returns:
+        The lines and texts of each new column; none if most cells have one caption at most.
     """
-    split = [captions.split_line(line) if line else {} for line in lines]
-    several = sum(len(parts) > 1 for parts in split)
+    parts_by_caption = [captions.split_line(line) if line else {} for line in lines]
+    several = sum(len(parts) > 1 for parts in parts_by_caption)
     if several * 2 <= sum(line is not None for line in lines):
         return []
-    names = dict.fromkeys(name for parts in split for name in parts)
     columns = []
-    for name in names:
-        own = [tuple(parts[name]) if name in parts else None for parts in split]
-        columns.append(
-            (own, [squeeze("".join(tree.texts[row] for row in line)) if line else None for line in own])
-        )
+    for caption in dict.fromkeys(chain.from_iterable(parts_by_caption)):
+        parts = [tuple(parts.get(caption, ())) or None for parts in parts_by_caption]
+        columns.append((parts, [_text_of(tree, part) if part else None for part in parts]))
     return columns
+
+
+def _text_of(tree: PageTree, line: Line) -> str:
+    return squeeze("".join(tree.texts[row] for row in line))
 
 
 def _find_title(columns: Sequence[_ListColumn]) -> _ListColumn | None:
@@ -454,5 +477,19 @@ def _find_title(columns: Sequence[_ListColumn]) -> _ListColumn | None:
     return max(usual, key=lambda column: column.statistics.prominence, default=None)
 
 
-def _is_telling(word: str) -> bool:
+def _is_marked_as_caption(element: etree._Element) -> bool:
+    """Return True if the tag or a class of an element says that it contains a caption."""
+    return element.tag in _CAPTION_TAGS or not _CAPTION_WORDS.isdisjoint(_class_words(element))
+
+
+def _is_marked_as_old(element: etree._Element) -> bool:
+    """Return True if the tag or a class of an element says that its text no longer counts, as a former price."""
+    return element.tag in CROSSED_OUT_TAGS or not _OLD_WORDS.isdisjoint(_class_words(element))
+
+
+def _class_words(element: etree._Element) -> list[str]:
+    return split_name(element.get("class", ""))
+
+
+def _is_meaningful(word: str) -> bool:
     return bool(_WORDY.fullmatch(word)) and word not in _LOOK_WORDS and _VOWEL.search(word) is not None

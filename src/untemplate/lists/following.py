@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from urllib.parse import urldefrag, urlsplit
 
 from untemplate.errors import InputError, PageError
@@ -83,25 +84,33 @@ def follow_lists(
         >>> for page, rows in ut.follow_lists(["https://books.example/new"], pages=5):  # doctest: +SKIP
         ...     print(page.url, [row.url for row in rows])
     """
-    store = store or PageStore()
-    skipped = Skipped() if skipped is None else skipped
+    fetcher = _Fetcher(store, skipped)
     sites: dict[str, SiteColumns] = {}
-    for first in urls:
-        columns = sites.setdefault(_host_of(first), SiteColumns())
-        url: str | None = first
-        visited: set[str] = set()
-        texts: list[str] = []
-        while url is not None and len(visited) < pages:
-            visited.add(urldefrag(url).url)
-            page = _fetch(url, store, skipped)
-            if page is None:
-                break
-            rows = find_records(page, all_lists, model=model, columns=columns)
-            if rows and [row.text for row in rows] == texts:
-                break
-            yield page, rows
-            texts = [row.text for row in rows]
-            url = _next_url(url, rows, visited)
+    for url in urls:
+        columns = sites.setdefault(_host_of(url), SiteColumns())
+        find_rows = partial(find_records, all_lists=all_lists, model=model, columns=columns)
+        yield from _follow_list(url, pages, fetcher, find_rows)
+
+
+def _follow_list(
+    first: str, pages: int, fetcher: _Fetcher, find_rows: Callable[[Page], Rows]
+) -> Iterator[_PageAndRows]:
+    """Yield the pages of one list with their rows, from its first page on."""
+    url: str | None = first
+    visited: set[str] = set()
+    last_texts: list[str] = []
+    while url is not None and len(visited) < pages:
+        visited.add(urldefrag(url).url)
+        page = fetcher.fetch(url)
+        if page is None:
+            return
+        rows = find_rows(page)
+        texts = [row.text for row in rows]
+        if texts and texts == last_texts:
+            return
+        yield page, rows
+        last_texts = texts
+        url = _next_url(url, rows, visited)
 
 
 def follow_rows(
@@ -135,32 +144,45 @@ def follow_rows(
         >>> books = list(ut.follow_rows(lists))  # doctest: +SKIP
         >>> rules = ut.learn(books, schema=ut.Schema.load("book"))  # doctest: +SKIP
     """
-    store = store or PageStore()
-    skipped = Skipped() if skipped is None else skipped
-    seen: set[str] = set()
+    fetcher = _Fetcher(store, skipped)
+    visited: set[str] = set()
     names: dict[str, None] = {}
     for list_page, rows in lists:
         names |= dict.fromkeys(rows.columns)
-        for number, row in enumerate(rows, 1):
-            url = urldefrag(row.values.get(column) or "").url
-            if not url.startswith(("http://", "https://")) or url in seen:
+        for number, url in _row_addresses(rows, column):
+            if url in visited:
                 continue
-            seen.add(url)
-            page = _fetch(url, store, skipped, f"{list_page.id}#{number}")
+            visited.add(url)
+            page = fetcher.fetch(url, f"{list_page.id}#{number}")
             if page is not None:
                 yield page
-    if not seen:
+    if not visited:
         known = f"; the columns are {', '.join(names)}" if names else ": there are no rows"
         raise InputError(f"no row has an address in a column {column!r}{known}")
 
 
-def _fetch(url: str, store: PageStore, skipped: Skipped, id: str = "") -> Page | None:
-    """Return the page at an address; None, and counted as skipped, if it cannot be fetched."""
-    try:
-        return store.page(url, id)
-    except PageError as error:
-        skipped.add(str(error), url)
-        return None
+def _row_addresses(rows: Rows, column: str) -> Iterator[tuple[int, str]]:
+    """Yield the numbers of the rows, from 1, that have a web address in a column, and the address."""
+    for number, row in enumerate(rows, 1):
+        url = urldefrag(row.values.get(column) or "").url
+        if url.startswith(("http://", "https://")):
+            yield number, url
+
+
+class _Fetcher:
+    """Fetches pages, and counts those that cannot be fetched as skipped."""
+
+    def __init__(self, store: PageStore | None, skipped: Skipped | None) -> None:
+        self._store = store or PageStore()
+        self._skipped = Skipped() if skipped is None else skipped
+
+    def fetch(self, url: str, page_id: str = "") -> Page | None:
+        """Return the page at an address; None if it cannot be fetched."""
+        try:
+            return self._store.page(url, page_id)
+        except PageError as error:
+            self._skipped.add(str(error), url)
+            return None
 
 
 def _next_url(url: str, rows: Rows, visited: set[str]) -> str | None:
