@@ -54,9 +54,8 @@ class CandidateNodes:
         # By XPath: texts are compared faster than regions.
         self._results: dict[tuple[str, str], list[Any]] = {}
         self._regions: dict[str, dict[etree._Element, None]] = {}
-        self._texts: dict[
-            etree._Element, str
-        ] = {}  # visible texts of elements, which several selectors select
+        # The visible texts of elements, because several selectors select the same ones.
+        self._texts: dict[etree._Element, str] = {}
 
     def find(self, selector: Selector) -> Iterator[Node]:
         """Yield nodes in document order, among them all that the selector selects."""

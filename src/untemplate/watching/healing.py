@@ -27,7 +27,7 @@ from untemplate.page import Page, index_pages
 from untemplate.rules import Wrapper
 from untemplate.schema import Schema
 from untemplate.watching.comparing import PagePair, compare_pages, is_outage, pair_bellwethers
-from untemplate.watching.renewing import Renewed, renew_bellwethers
+from untemplate.watching.monitoring import Renewed, renew_bellwethers
 from untemplate.watching.repairing import (
     ClusterRepair,
     Difference,
