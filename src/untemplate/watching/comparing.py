@@ -167,7 +167,7 @@ def compare_pages(wrapper: Wrapper, pairs: Iterable[PagePair], schema: Schema) -
         unlike=_ids(_find_unlike(wrapper, watched)),
         gone=_ids(gone),
         reused=_ids(result.page for result in compared if result.is_reused),
-        comparisons=_group_by_attribute(compared),
+        comparisons=_collect_comparisons(compared),
     )
 
 
@@ -190,7 +190,8 @@ def _find_unlike(wrapper: Wrapper, pages: Iterable[Page]) -> list[Page]:
     return [page for page in pages if not wrapper.matches_signature(signature(page.html))]
 
 
-def _group_by_attribute(compared: Iterable[_ComparedPage]) -> dict[str, list[Comparison]]:
+def _collect_comparisons(compared: Iterable[_ComparedPage]) -> dict[str, list[Comparison]]:
+    """Return the comparisons of all pages, by attribute."""
     by_attribute: defaultdict[str, list[Comparison]] = defaultdict(list)
     for result in compared:
         for name, comparison in result.comparisons.items():
