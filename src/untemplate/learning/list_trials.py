@@ -98,9 +98,16 @@ class ListTrial:
 
     @cached_property
     def plausible_share(self) -> float:
-        """The share of the records with a value like the labeled ones: the mean over attributes with a rule."""
-        shares = list(map(self._share_like_labels, self.learned.rules))
+        """The share of the records with a value like the labeled ones: mean over what all labeled records have."""
+        records = [record for labels in self.labeled.values() for record in _wanted_values(labels).values()]
+        usual = [name for name in self.learned.rules if all(record.get(name) for record in records)]
+        shares = list(map(self._share_like_labels, usual or self.learned.rules))
         return sum(shares) / len(shares) if shares else 0.0
+
+    @property
+    def has_others(self) -> bool:
+        """True if the rules find other records than the labeled ones."""
+        return self.size > sum(len(_wanted_values(labels)) for labels in self.labeled.values())
 
     def _share_like_labels(self, attribute: str) -> float:
         labeled_values: list[str] = []
@@ -150,13 +157,18 @@ def choose_trial(trials: Sequence[ListTrial], gate: ListGate = GATE) -> ListTria
     candidates = [trial for trial in trials if not trial.is_group]
     if group := next((trial for trial in trials if trial.is_group), None):
         candidates = [trial for trial in candidates if _beats(trial, group, gate)] or [group]
-    return min(candidates, key=lambda trial: (trial.lost_values, -trial.plausible_share))
+    return min(
+        candidates,
+        key=lambda trial: (trial.lost_values, trial.plausible_share < gate.min_plausible, -trial.size),
+    )
 
 
 def _beats(trial: ListTrial, group: ListTrial, gate: ListGate) -> bool:
     """Return True if a list returns more labeled values than a group, or as many from better or many more records."""
     if trial.lost_values != group.lost_values:
         return trial.lost_values < group.lost_values
+    if group.has_others and not trial.has_others:
+        return False
     is_better = group.plausible_share < gate.min_plausible or trial.size >= gate.min_more * group.size
     return trial.plausible_share >= gate.min_plausible and is_better
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 from untemplate.errors import PageError
 from untemplate.labeling.golden import Golden, ValueFinder
@@ -149,54 +148,41 @@ def compare_pages(wrapper: Wrapper, pairs: Iterable[PagePair], schema: Schema) -
         pairs: fresh pages with what is remembered of them; None for pages that are no bellwethers.
         schema: the attributes of the rules.
     """
-    common = _common_values(wrapper.bellwethers)
-    compared: list[_ComparedPage] = []
+    comparisons: defaultdict[str, list[Comparison]] = defaultdict(list)
     gone: list[Page] = []
+    reused: list[Page] = []
+    compared: list[PagePair] = []
+    common = _common_values(wrapper.bellwethers)
     for bellwether, page in pairs:
-        comparisons = _compare_page(wrapper, bellwether, page, schema, common)
-        if comparisons is None:
+        of_page = _compare_page(wrapper, bellwether, page, schema, common)
+        if of_page is None:
             gone.append(page)
-        else:
-            compared.append(_ComparedPage(page, bellwether is not None, comparisons))
-    pages = [result.page for result in compared]
-    watched = [result.page for result in compared if result.is_bellwether] or pages
+            continue
+        compared.append((bellwether, page))
+        if bellwether and _is_forgotten(of_page.values()):
+            reused.append(page)
+        for name, comparison in of_page.items():
+            comparisons[name].append(comparison)
+    pages = [page for _, page in compared]
+    watched = [page for bellwether, page in compared if bellwether] or pages
     return Evidence(
         wrapper,
-        pages=_ids(pages),
-        watched=_ids(watched),
-        unlike=_ids(_find_unlike(wrapper, watched)),
-        gone=_ids(gone),
-        reused=_ids(result.page for result in compared if result.is_reused),
-        comparisons=_collect_comparisons(compared),
+        _ids(pages),
+        _ids(watched),
+        _ids(_unlike_pages(wrapper, watched)),
+        _ids(gone),
+        _ids(reused),
+        dict(comparisons),
     )
 
 
-class _ComparedPage(NamedTuple):
-    """A page that shows a record, and the comparisons of its attributes."""
-
-    page: Page
-    is_bellwether: bool
-    comparisons: Mapping[str, Comparison]
-
-    @property
-    def is_reused(self) -> bool:
-        """True if a bellwether shows another record now, so that nothing remembered counts."""
-        if not self.is_bellwether:
-            return False
-        return all(comparison.golden is None for comparison in self.comparisons.values())
+def _is_forgotten(comparisons: Iterable[Comparison]) -> bool:
+    """Return True if nothing that is remembered of a page is compared."""
+    return all(comparison.golden is None for comparison in comparisons)
 
 
-def _find_unlike(wrapper: Wrapper, pages: Iterable[Page]) -> list[Page]:
+def _unlike_pages(wrapper: Wrapper, pages: Iterable[Page]) -> list[Page]:
     return [page for page in pages if not wrapper.matches_signature(signature(page.html))]
-
-
-def _collect_comparisons(compared: Iterable[_ComparedPage]) -> dict[str, list[Comparison]]:
-    """Return the comparisons of all pages, by attribute."""
-    by_attribute: defaultdict[str, list[Comparison]] = defaultdict(list)
-    for result in compared:
-        for name, comparison in result.comparisons.items():
-            by_attribute[name].append(comparison)
-    return dict(by_attribute)
 
 
 def _ids(pages: Iterable[Page]) -> tuple[str, ...]:
@@ -218,36 +204,32 @@ def _compare_page(
     schema: Schema,
     common: Collection[_AttributeValue],
 ) -> dict[str, Comparison] | None:
-    """Compare all attributes of one page; None for a bellwether that no longer shows a record."""
-    if bellwether is None:
-        return _compare_new_page(wrapper, page, schema)
+    """Compare all attributes of one page; None for a bellwether that no longer shows a record.
+
+    On another page that cannot be read, nothing is found.
+    """
     try:
         comparisons = _compare_values(wrapper, bellwether, page, schema)
-        if not any(map(_has_changed, comparisons.values())):
+        if bellwether is None or not any(map(_has_changed, comparisons.values())):
             return comparisons
         present = _still_present(bellwether.golden, page, schema)
     except PageError:
-        return None
-    kept = present | {name for name, comparison in comparisons.items() if comparison.is_confirmed}
+        return None if bellwether else {name: Comparison(page.id, None) for name in wrapper.rules}
+    kept = present | _confirmed_names(comparisons)
     if not kept:
-        is_gone = _is_gone(wrapper, comparisons.values(), page)
-        return None if is_gone else _without_golden(comparisons)
+        return None if _is_gone(wrapper, comparisons.values(), page) else _forget_values(comparisons)
     # Where the structure is new, the rules find other texts because the site changed.
-    if _has_structure(wrapper, page) and _shows_other_record(comparisons, kept, common, schema):
-        return _without_golden(comparisons)
+    if _shows_other_record(comparisons, kept, common, schema) and _has_structure(wrapper, page):
+        return _forget_values(comparisons)
     return _mark_places(comparisons, present)
 
 
-def _compare_new_page(wrapper: Wrapper, page: Page, schema: Schema) -> dict[str, Comparison]:
-    """Return what the rules find on a page of which nothing is remembered; nothing if it cannot be read."""
-    try:
-        return _compare_values(wrapper, None, page, schema)
-    except PageError:
-        return {name: Comparison(page.id, None) for name in wrapper.rules}
+def _confirmed_names(comparisons: Mapping[str, Comparison]) -> set[str]:
+    return {name for name, comparison in comparisons.items() if comparison.is_confirmed}
 
 
-def _without_golden(comparisons: Mapping[str, Comparison]) -> dict[str, Comparison]:
-    """Return the comparisons of a page that is about something else now: nothing remembered counts."""
+def _forget_values(comparisons: Mapping[str, Comparison]) -> dict[str, Comparison]:
+    """Return the comparisons of a page that is about something else now: like those of a page never seen."""
     return {
         name: replace(comparison, golden=None, was_doubtful=False) for name, comparison in comparisons.items()
     }
@@ -261,9 +243,9 @@ def _shows_other_record(
 ) -> bool:
     """Return True if a page shows another record now, which may have some values in common with the remembered one.
 
-    It does if several identifying values are gone from the page and the rules find others instead. These must be most
-    of the identifying values, or include a mandatory one. The rest may still be somewhere on the page, because pages
-    mention other records, or because short values occur everywhere.
+    Values identify a record if they never change and no other record has them. Several of them are gone from the
+    page, and the rules find others: most of them, or a mandatory one. The others may still be somewhere on the page,
+    because pages mention other records, or because short values occur everywhere.
 
     Args:
         comparisons: what is remembered and what the rules find now, by attribute.
@@ -271,27 +253,23 @@ def _shows_other_record(
         common: values that other records have too.
         schema: says which attributes never change.
     """
-    identifying = _identifying_attributes(comparisons, common, schema)
-    mandatory = {name for name in identifying if schema.attributes[name].mandatory}
-    if _any_confirmed(comparisons[name] for name in mandatory):
-        return False
-    vanished = identifying.difference(kept)
+    identifying = _identifying_names(comparisons, common, schema)
+    vanished = identifying - set(kept)
     replaced = {name for name in vanished if comparisons[name].found}
-    if len(vanished) < MIN_VANISHED_VALUES or not replaced:
+    mandatory = {name for name in identifying if schema.attributes[name].mandatory}
+    is_confirmed = not mandatory.isdisjoint(_confirmed_names(comparisons))
+    if is_confirmed or len(vanished) < MIN_VANISHED_VALUES or not replaced:
         return False
     return 2 * len(vanished) > len(identifying) or not mandatory.isdisjoint(replaced)
 
 
-def _identifying_attributes(
+def _identifying_names(
     comparisons: Mapping[str, Comparison], common: Collection[_AttributeValue], schema: Schema
 ) -> set[str]:
-    """Return the attributes whose remembered values never change and are those of one record only."""
-    identifying = set()
-    for name, comparison in comparisons.items():
-        is_constant = schema.attributes[name].constant
-        if comparison.golden and is_constant and (name, comparison.golden) not in common:
-            identifying.add(name)
-    return identifying
+    """Return the attributes whose remembered values never change, and are those of this record alone."""
+    remembered = {name: comparison.golden for name, comparison in comparisons.items() if comparison.golden}
+    constant = {name for name in remembered if schema.attributes[name].constant}
+    return {name for name in constant if (name, remembered[name]) not in common}
 
 
 def _compare_values(

@@ -99,7 +99,8 @@ class PaperSite:
             worded = np.array([any(map(str.isalnum, text)) for text in table.texts], np.bool_)
             self.eligible &= worded[table.text]
             is_rare = _page_shares(table, group_rows(table.path, table.text)) <= MAX_REDUNDANCY
-            self.eligible &= is_rare | ~table.is_template
+            # A site of one page does not tell values from template text.
+            self.eligible &= is_rare | (~table.is_template if len(pages) > 1 else False)
         self.context = _find_contexts(table, self.boxes, self.eligible)
         self.unigrams = [text.lower().split() for text in table.texts]
         self.tokens = np.array([len(words) for words in self.unigrams], np.float32)
