@@ -1,7 +1,4 @@
-"""The flow, readable in one screen: pages and labels to the rules of a site.
-
-sources → cluster → sample → label → learn → extract → watch ⟲ (label, learn)
-"""
+"""The flow, in one screen: sources → cluster → sample → label → learn → extract → watch ⟲ (label, learn)."""
 
 from __future__ import annotations
 
@@ -12,9 +9,10 @@ from typing import Any
 
 from untemplate.clustering import sample_pages
 from untemplate.extraction import Rules
-from untemplate.labeling import Label, label_by_embedded
+from untemplate.labeling import label_by_embedded
 from untemplate.learning import (
     AttributeReport,
+    Labels,
     LearnedCluster,
     cluster_labeled,
     flatten_rows,
@@ -22,14 +20,11 @@ from untemplate.learning import (
     labeled_schema,
     learn_parts,
 )
-from untemplate.lists import Row
 from untemplate.page import Page
 from untemplate.schema import Schema
 from untemplate.watching import BorrowedWrapper, Lender, add_bellwethers, borrow_wrapper
 
 __all__ = ["Learned", "learn", "learn_site"]
-
-Labels = Iterable[Label] | Iterable[Row]
 
 
 @dataclass(frozen=True)
@@ -71,8 +66,8 @@ class Learned:
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the rules themselves, as JSON data."""
         clusters = {name: [report.to_dict() for report in reports] for name, reports in self.reports.items()}
-        names = ("borrowed", "needs_labels", "problems")
-        return {"clusters": clusters} | {name: getattr(self, name) for name in names}
+        summary = {"borrowed": self.borrowed, "needs_labels": self.needs_labels, "problems": self.problems}
+        return {"clusters": clusters, **summary}
 
 
 def learn(pages: Iterable[Page], labels: Labels | None = None, schema: Schema | None = None) -> Rules:

@@ -17,7 +17,7 @@ from untemplate.page import HIDDEN_TAGS, squeeze
 from untemplate.page.captions import CaptionFinder
 from untemplate.rules import Selector
 from untemplate.rules.feature import SEPARATOR, Feature
-from untemplate.rules.node_selection import Candidates, feature_matches, select, selector_matches
+from untemplate.rules.node_selection import CandidateNodes, feature_matches, select, selector_matches
 from untemplate.rules.rule import Region
 
 Place = tuple[object, str]
@@ -182,7 +182,7 @@ def test_a_region_limits_a_selector_in_the_same_way_everywhere(
     )
     assert [table.rows[row].text for row in table.on_page(bits & table.node_bits["element()"], 0)] == expected
     captions = CaptionFinder(frozenset())
-    candidates = Candidates(page.tree, frozenset())
+    candidates = CandidateNodes(page.tree, frozenset())
     elements = [node for node in table.rows if node.kind == "element"]
     matching = [node.text for node in elements if selector_matches(selector, node, candidates, captions)]
     assert matching == expected

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
+from itertools import chain
 from statistics import fmean
 from typing import Any
 
@@ -268,7 +269,7 @@ def _measure_crawl(run: PastRun, facts: _SiteFacts) -> tuple[float | None, float
 def _measure_watched(run: PastRun) -> tuple[float | None, float | None]:
     """Return the coverage and the fill rate of a watch run."""
     figures = run.figures.get("clusters", [])
-    fills = [share for cluster in figures for share in cluster["fill"].values()]
+    fills = list(chain.from_iterable(cluster["fill"].values() for cluster in figures))
     pages = sum(cluster["pages"] for cluster in figures)
     covered = sum(cluster["pages"] * cluster["coverage"] for cluster in figures)
     return (covered / pages if pages else None), (fmean(fills) if fills else None)
@@ -305,6 +306,6 @@ def _list_work(facts: _SiteFacts, sizes: Mapping[str, int]) -> Iterator[WaitingW
 def _alarmed_work(site: str, raised: Sequence[Row[Any]], pages: int) -> WaitingWork:
     """Return the work that the open alarms of a cluster mean, if healing does not clear them."""
     attributes = tuple(dict.fromkeys(alarm.attribute for alarm in raised if alarm.attribute))
-    page = next((page for alarm in raised for page in alarm.pages), None)
+    page = next(chain.from_iterable(alarm.pages for alarm in raised), None)
     tests = ", ".join(dict.fromkeys(alarm.test for alarm in raised))
     return WaitingWork(site, raised[0].cluster, f"alarm: {tests}", pages, page, attributes)

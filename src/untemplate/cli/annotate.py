@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 import click
 
 from untemplate.cli.catalog_options import open_catalog, site_name, site_option
@@ -53,7 +55,7 @@ def command(
     with open_catalog(catalog_name, create=True) as catalog:
         with open_pages(source, url_column, html_column, render) as pages:
             clustering = find_templates(pages)
-            site_pages = [page for cluster in clustering for page in cluster.pages]
+            site_pages = list(chain.from_iterable(cluster.pages for cluster in clustering))
             name = site_name(site, (page.url for page in site_pages))
             options = {"url_column": url_column, "html_column": html_column, "render": render}
             chosen = progress(clustering, "Choosing pages", len(clustering))

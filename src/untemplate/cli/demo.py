@@ -261,7 +261,9 @@ def _count_templates(site: Site) -> str:
 
 def _pair_f1(clustering: Clustering, site: Site) -> float:
     """Return the F1 of page pairs: those in one cluster against those made from one template."""
-    cluster_of_page = {page.id: cluster.id for cluster in clustering for page in cluster.pages}
+    cluster_of_page: dict[str, str] = {}
+    for cluster in clustering:
+        cluster_of_page |= {page.id: cluster.id for page in cluster.pages}
     # A page without a cluster is a cluster of its own.
     clusters = [cluster_of_page.get(page, page) for page in site.templates]
     templates = list(site.templates.values())

@@ -384,11 +384,10 @@ def _cells(tally: Tally, rules: CrawlRules, site: str) -> int:
 
 def show_crawl_alarms(alarms: Mapping[str, Sequence[Alarm]]) -> None:
     """Print what dropped against the earlier crawls of each site."""
-    rows = [
-        (site, alarm.cluster, alarm.attribute or "", alarm.test, alarm.expected, alarm.seen)
-        for site, raised in alarms.items()
-        for alarm in raised
-    ]
+    rows = []
+    for site, raised in alarms.items():
+        for alarm in raised:
+            rows.append((site, alarm.cluster, alarm.attribute or "", alarm.test, alarm.expected, alarm.seen))
     if rows:
         columns = ("site", "cluster", "attribute", "test", "expected", "seen")
         show(counted(len(rows), "alarm"), columns, rows, err=True)

@@ -176,22 +176,24 @@ def _round(
 def _report_round(outcomes: list[SiteOutcome], options: FleetOptions, verb: str) -> bool:
     """Print the summary of a round: what a person should look at comes first."""
     outcomes.sort(key=lambda outcome: (not outcome.has_findings, -len(outcome.alarms), outcome.site))
-    found = [outcome for outcome in outcomes if outcome.has_findings]
     if options.as_json:
         show_json({"sites": [_outcome_as_json(outcome) for outcome in outcomes]})
-        return bool(found)
-    done = [outcome for outcome in outcomes if not outcome.left_out]
-    click.echo(f"{verb} {counted(len(done), 'site')}; {counted(len(found), 'site')} with findings.")
-    if len(done) < len(outcomes):
-        click.echo(f"Left {counted(len(outcomes) - len(done), 'site')} to other processes that work on them.")
-    rows = [
-        (outcome.site, _describe_outcome(outcome))
-        for outcome in outcomes
-        if outcome.has_findings or outcome.version
-    ]
-    if rows:
+    else:
+        _show_outcomes(outcomes, verb)
+    return any(outcome.has_findings for outcome in outcomes)
+
+
+def _show_outcomes(outcomes: Sequence[SiteOutcome], verb: str) -> None:
+    """Print how many sites were done, and a table of those with findings or with new rules."""
+    left_out = sum(bool(outcome.left_out) for outcome in outcomes)
+    found = sum(outcome.has_findings for outcome in outcomes)
+    click.echo(f"{verb} {counted(len(outcomes) - left_out, 'site')}; {counted(found, 'site')} with findings.")
+    if left_out:
+        click.echo(f"Left {counted(left_out, 'site')} to other processes that work on them.")
+    to_look_at = [outcome for outcome in outcomes if outcome.has_findings or outcome.version]
+    if to_look_at:
+        rows = [(outcome.site, _describe_outcome(outcome)) for outcome in to_look_at]
         show("Look at", ("site", "what"), rows)
-    return bool(found)
 
 
 def _describe_outcome(outcome: SiteOutcome) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -149,19 +149,11 @@ def command(
     _check_sources(names, together, output)
     knowledge = Knowledge.load(knowledge_folder, method)
     sites = [read_some(name, url_column, html_column, render, k) for name in names]
-    all_findings = knowledge.find_together(sites) if together else [knowledge.find(sites[0])]
-    labeled = [
-        _LabeledSource(name, pages, [finding.with_floor(min_confidence) for finding in findings])
-        for name, pages, findings in zip(names, sites, all_findings, strict=True)
-    ]
+    findings = knowledge.find_together(sites) if together else [knowledge.find(sites[0])]
+    labeled = list(_label_sources(names, sites, findings, min_confidence))
     for site in labeled:
         site.write(output / f"{site.short_name}.jsonl" if together else output)
-    if as_json:
-        by_site = {site.short_name: site.as_json() for site in labeled}
-        show_json(by_site if together else labeled[0].as_json())
-    else:
-        for site in labeled:
-            site.show(together)
+    _show_labeled(labeled, together, as_json)
     say(f"Labels are in {output}.")
     if not all(site.is_complete for site in labeled):
         context.exit(1)
@@ -196,6 +188,28 @@ class _LabeledSource:
 
     def as_json(self) -> list[dict[str, Any]]:
         return [_finding_as_json(finding) for finding in self.findings]
+
+
+def _label_sources(
+    names: Sequence[str],
+    sites: Sequence[Sequence[Page]],
+    findings: Iterable[Sequence[Finding]],
+    min_confidence: float,
+) -> Iterator[_LabeledSource]:
+    """Yield each source with its pages and what was found on them, without what is less sure than asked for."""
+    for name, pages, site_findings in zip(names, sites, findings, strict=True):
+        yield _LabeledSource(name, pages, [finding.with_floor(min_confidence) for finding in site_findings])
+
+
+def _show_labeled(labeled: Sequence[_LabeledSource], together: bool, as_json: bool) -> None:
+    """Print what was found: a table for each site, or JSON; without --together, that of the only site."""
+    if not as_json:
+        for site in labeled:
+            site.show(together)
+    elif together:
+        show_json({site.short_name: site.as_json() for site in labeled})
+    else:
+        show_json(labeled[0].as_json())
 
 
 def _check_sources(names: Sequence[str], together: bool, output: Path) -> None:

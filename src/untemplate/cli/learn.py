@@ -132,14 +132,8 @@ def command(
     Exit code 1: an attribute that was labeled got no rule, its rule does not return the labeled values, or a site of
     a crawl could not be learned.
     """
-    from untemplate.labeling import Knowledge
-
     _check_output(output, catalog_name)
-    if (method or min_confidence) and not knowledge_folder:
-        raise click.UsageError(
-            "--method and --min-confidence need --knowledge: labels of people are used as they are."
-        )
-    knowledge = Knowledge.load(knowledge_folder, method) if knowledge_folder else None
+    knowledge = _load_knowledge(knowledge_folder, method, min_confidence)
     labels = read_label_files(label_files)
     schema = _choose_schema(schema_name, knowledge, labels, bool(examples_given))
     for example in examples_given:
@@ -157,6 +151,19 @@ def command(
             has_findings = bool(learned.attributes_to_check)
     if has_findings:
         context.exit(1)
+
+
+def _load_knowledge(folder: Path | None, method: str | None, min_confidence: float) -> Knowledge | None:
+    """Return the knowledge of a folder, if one is given; raise if options need one that is not."""
+    from untemplate.labeling import Knowledge
+
+    if folder:
+        return Knowledge.load(folder, method)
+    if method or min_confidence:
+        raise click.UsageError(
+            "--method and --min-confidence need --knowledge: labels of people are used as they are."
+        )
+    return None
 
 
 def _is_crawl(pages: Pages, output: Path | None) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import click
@@ -59,8 +60,8 @@ def show_statuses(statuses: list[SiteStatus]) -> None:
         "lost pages",
     )
     show(counted(len(statuses), "site"), columns, map(_status_row, statuses))
-    work = [work for status in statuses for work in status.waiting]
-    work.sort(key=lambda work: -work.pages)
+    all_work = chain.from_iterable(status.waiting for status in statuses)
+    work = sorted(all_work, key=lambda waiting: -waiting.pages)
     if work:
         rows = [
             (one.site, one.cluster, one.reason, ", ".join(one.attributes), one.page or "", one.pages)

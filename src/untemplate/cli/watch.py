@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -180,7 +181,7 @@ def _replace_missing_pages(rules: Rules, pages: Pages, report: Report, stored: C
 
 def show_report(report: Report) -> None:
     """Print a table of each cluster's figures, and one of the alarms."""
-    attributes = list(dict.fromkeys(name for figures in report.clusters for name in figures.fill))
+    attributes = list(dict.fromkeys(chain.from_iterable(figures.fill for figures in report.clusters)))
     show(
         "Coverage and fill",
         ("cluster", "pages", "missing", "coverage", *attributes),

@@ -2,6 +2,7 @@
 
 from untemplate.learning.cluster_rules import (
     LabeledSite,
+    Labels,
     LabelsByPage,
     LearnedCluster,
     cluster_labeled,
@@ -24,6 +25,7 @@ from untemplate.learning.sample_table import SampleTable
 __all__ = [
     "AttributeReport",
     "LabeledSite",
+    "Labels",
     "LabelsByPage",
     "LearnedCluster",
     "SampleTable",

@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from itertools import chain
 from random import Random
 
 from untemplate.clustering import Cluster
@@ -35,6 +36,7 @@ from untemplate.schema import Attribute, Schema
 
 __all__ = [
     "LabeledSite",
+    "Labels",
     "LabelsByPage",
     "LearnedCluster",
     "cluster_labeled",
@@ -76,6 +78,9 @@ _TAG = re.compile(rb"<[a-zA-Z][a-zA-Z0-9]*\s[^<>\x80-\xff]{4,100}>")
 
 LabelsByPage = Mapping[str, Sequence[Label]]
 """Labels by the id or the URL of their page."""
+
+Labels = Iterable[Label] | Iterable[Row]
+"""Labels of pages, or rows that were found on list pages and that label themselves."""
 
 
 @dataclass(frozen=True)
@@ -176,7 +181,7 @@ def group_labels(labels: Iterable[Label], schema: Schema) -> tuple[dict[str, lis
     return by_page, [_explain_unknown(name, schema) for name in sorted(unknown)]
 
 
-def flatten_rows(labels: Iterable[Label] | Iterable[Row]) -> Iterator[Label]:
+def flatten_rows(labels: Labels) -> Iterator[Label]:
     """Yield labels as they are, and rows of list pages as labels."""
     for label in labels:
         yield from labels_of_rows([label]) if isinstance(label, Row) else [label]
@@ -210,7 +215,7 @@ def cluster_labeled(pages: Iterable[Page], labels: LabelsByPage, schema: Schema)
     for number, stray_cluster in enumerate(stray_clusters, len(clusters) + 1):
         stray_cluster.id = f"c{number}"
     labeled, unlabeled = _separate_labeled([*clusters, *stray_clusters], labels)
-    found = names_of_pages(page for cluster in labeled for page in cluster.pages)
+    found = names_of_pages(chain.from_iterable(cluster.pages for cluster in labeled))
     missing = [name for name in labels if name not in found]
     if len(missing) == len(labels):
         raise LabelError(f"none of the labeled pages is among the pages given, such as {missing[0]}")

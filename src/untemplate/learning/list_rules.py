@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from lxml import etree
 
@@ -77,7 +78,7 @@ def _names_of_unplaced(labels: Sequence[Label], records: Sequence[LocatedRecord]
 
 def _are_groups(located: LocatedLists) -> bool:
     """Return True if the records are members of repeated groups, and not found by anchors."""
-    return all(record.anchor is None for records in located.values() for record in records)
+    return all(record.anchor is None for record in chain.from_iterable(located.values()))
 
 
 def _locate_hypotheses(labeled: Mapping[Page, Sequence[Label]]) -> tuple[list[LocatedLists], list[str]]:

@@ -10,9 +10,9 @@ Odd labels do not teach. They stay labels: the rule does not return them, which 
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections import Counter, defaultdict
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 
 from untemplate.labeling import Label
 from untemplate.learning.occurrences import PageLabels, find_element_occurrences, find_occurrences
@@ -47,50 +47,61 @@ def drop_odd_labels(
         labels: labels of any attributes, by the page's number in the table.
         schema: the attributes; labels of others are kept.
     """
-    by_attribute: defaultdict[str, dict[int, list[Label]]] = defaultdict(dict)
+    odd: set[tuple[int, str]] = set()
+    for name, attribute_labels in _group_by_name(labels, schema).items():
+        if len(attribute_labels) >= MIN_LABELED_PAGES:
+            odd_pages = _find_odd_pages(table, attribute_labels, schema.attributes[name])
+            odd.update((page, name) for page in odd_pages)
+    kept = {}
+    for page, page_labels in labels.items():
+        kept[page] = [label for label in page_labels if (page, label.attribute) not in odd]
+    return kept
+
+
+def _group_by_name(
+    labels: Mapping[int, Sequence[Label]], schema: Schema
+) -> dict[str, dict[int, list[Label]]]:
+    """Return the labels with a value for each attribute of the schema, by page."""
+    by_name: defaultdict[str, dict[int, list[Label]]] = defaultdict(dict)
     for page, page_labels in labels.items():
         for label in page_labels:
             if label.attribute in schema.attributes and not label.is_gap:
-                by_attribute[label.attribute].setdefault(page, []).append(label)
-    odd: set[tuple[int, str]] = set()
-    for name, of_pages in by_attribute.items():
-        if len(of_pages) >= MIN_LABELED_PAGES:
-            odd |= {(page, name) for page in _find_odd_pages(table, of_pages, schema.attributes[name])}
-    return {
-        page: [label for label in page_labels if (page, label.attribute) not in odd]
-        for page, page_labels in labels.items()
-    }
+                by_name[label.attribute].setdefault(page, []).append(label)
+    return by_name
 
 
 def _find_odd_pages(table: SampleTable, labels: PageLabels, attribute: Attribute) -> Iterator[int]:
     """Yield the pages on which the label of an attribute contradicts the others."""
-    is_list = attribute.many and any(len(page_labels) > 1 for page_labels in labels.values())
-    keys = {
-        page: _keys_of_labels(table, page, page_labels, attribute, is_list)
-        for page, page_labels in labels.items()
-    }
-    pages_at: defaultdict[_Key, set[int]] = defaultdict(set)
-    for page, page_keys in keys.items():
-        for key in page_keys:
-            pages_at[key].add(page)
-    most = max(map(len, pages_at.values()), default=0)
+    keys_by_page = _keys_of_pages(table, labels, attribute)
+    page_counts = Counter(chain.from_iterable(keys_by_page.values()))
+    most = max(page_counts.values(), default=0)
     if most <= MIN_PLACE_SHARE * len(labels):
         return
-    shared = [key for key, pages in pages_at.items() if len(pages) == most]
-    for page, page_keys in keys.items():
-        own = max((len(pages_at[key]) for key in page_keys), default=0)
-        if own * MIN_SUPPORT_RATIO <= most and (not own or _has_place(table, page, shared)):
+    shared = [key for key, count in page_counts.items() if count == most]
+    for page, keys in keys_by_page.items():
+        support = max((page_counts[key] for key in keys), default=0)
+        if support * MIN_SUPPORT_RATIO > most:
+            continue
+        if not support or _has_place(table, page, shared):
             yield page
+
+
+def _keys_of_pages(table: SampleTable, labels: PageLabels, attribute: Attribute) -> dict[int, set[_Key]]:
+    """Return for each page the descriptions of the places where its values are."""
+    is_list = attribute.many and any(len(page_labels) > 1 for page_labels in labels.values())
+    keys_by_page = {}
+    for page, page_labels in labels.items():
+        keys_by_page[page] = _keys_of_labels(table, page, page_labels, attribute, is_list)
+    return keys_by_page
 
 
 def _keys_of_labels(
     table: SampleTable, page: int, labels: Sequence[Label], attribute: Attribute, is_list: bool
 ) -> set[_Key]:
-    """Return the descriptions of the places where the values of a page are; of a list, those of most members."""
-    counts: defaultdict[_Key, int] = defaultdict(int)
+    """Return the descriptions of the places where the values of a page are; for a list, those of most members."""
+    counts: Counter[_Key] = Counter()
     for label in labels:
-        for key in set(_keys_of_label(table, page, label, attribute, is_list)):
-            counts[key] += 1
+        counts.update(set(_keys_of_label(table, page, label, attribute, is_list)))
     return {key for key, count in counts.items() if 2 * count >= len(labels)}
 
 
@@ -109,7 +120,7 @@ def _keys_of_label(
 def _describe(table: SampleTable, page: int, row: int, is_list: bool) -> Iterator[_Key]:
     """Yield the descriptions of the place of a row. Members of a list have no order."""
     node = table.rows[row]
-    slot = _slot(table, row)
+    slot = _slot_of_row(table, row)
     yield "caption", _tail(node.path), table.captions[row]
     for side in ("left", "right"):
         yield side, _tail(node.path), table.neighbor_text(row, side)
@@ -118,10 +129,10 @@ def _describe(table: SampleTable, page: int, row: int, is_list: bool) -> Iterato
         return
     yield "xpath", node.xpath
     before = (other for other in range(table.starts[page], row) if table.rows[other].path == node.path)
-    yield "order", slot, sum(_slot(table, other) == slot for other in before)
+    yield "order", slot, sum(_slot_of_row(table, other) == slot for other in before)
 
 
-def _slot(table: SampleTable, row: int) -> tuple[str, str]:
+def _slot_of_row(table: SampleTable, row: int) -> tuple[str, str]:
     """Return the tag path and the names of a row's element."""
     node = table.rows[row]
     return node.path, element_names(node.parent)
@@ -137,12 +148,24 @@ def _has_place(table: SampleTable, page: int, keys: Sequence[_Key]) -> bool:
     is_list = any(key[0] == "slot" for key in keys)
     paths = {key[1][0] for key in keys if key[0] in ("order", "slot")}  # type: ignore[index]
     tails = {key[1] for key in keys if key[0] in ("caption", "left", "right")}
-    tables = [table, table.with_elements] if any(not path.endswith("()") for path in paths) else [table]
-    for one in tables:
-        for row in range(one.starts[page], one.starts[page + 1]):
-            path = one.rows[row].path
-            if (path in paths or _tail(path) in tails) and wanted.intersection(
-                _describe(one, page, row, is_list)
-            ):
+    for searched in _tables_with(table, paths):
+        for row in _rows_at(searched, page, paths, tails):
+            if not wanted.isdisjoint(_describe(searched, page, row, is_list)):
                 return True
     return False
+
+
+def _tables_with(table: SampleTable, paths: Iterable[str]) -> list[SampleTable]:
+    """Return the tables to search for these paths: the one with elements only if a path is that of an element."""
+    has_elements = any(not path.endswith("()") for path in paths)
+    return [table, table.with_elements] if has_elements else [table]
+
+
+def _rows_at(
+    table: SampleTable, page: int, paths: Collection[str], tails: Collection[Hashable]
+) -> Iterator[int]:
+    """Yield the rows of a page whose path is one of these, or ends with one of these tails."""
+    for row in range(table.starts[page], table.starts[page + 1]):
+        path = table.rows[row].path
+        if path in paths or _tail(path) in tails:
+            yield row

@@ -7,7 +7,7 @@ no features tell these from other elements, it is run among texts, for the ancho
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import TypeVar
@@ -111,12 +111,9 @@ def _learn_by_anchors(
 ) -> RecordRule | None:
     """Learn which texts are anchors."""
     table = SampleTable([*located, *unlabeled])
-    row_of = {(node.element, node.kind): row for row, node in enumerate(table.rows)}
-    nodes = [record.anchor for record in records if record.anchor]
-    keys = [(node.element, node.kind) for node in nodes]
-    anchors = [row_of[key] for key in keys if key in row_of]
+    anchors = [record.anchor for record in records if record.anchor]
     texts = table.node_bits.get("text()", 0)
-    selecting = _select_starts(table, anchors, len(located), texts, is_anchored=True)
+    selecting = _select_starts(table, _rows_of_nodes(table, anchors), len(located), texts, is_anchored=True)
     if not selecting:
         return None
     has_lead = any(record.lead for record in records)
@@ -127,6 +124,13 @@ def _learn_by_anchors(
         max(record.level for record in records),
         any(record.ends_in_text for record in records),
     )
+
+
+def _rows_of_nodes(table: SampleTable, nodes: Iterable[Node]) -> list[int]:
+    """Return the rows of the nodes that are in the table."""
+    row_of = {(node.element, node.kind): row for row, node in enumerate(table.rows)}
+    keys = [(node.element, node.kind) for node in nodes]
+    return [row_of[key] for key in keys if key in row_of]
 
 
 def _as_selectors(node: str, selecting: Iterable[ScoredFeatures]) -> tuple[Selector, ...]:
@@ -198,11 +202,16 @@ def inner_paths(element: etree._Element) -> set[str]:
     paths: set[str] = set()
     level = [("", element)]
     for _ in range(MAX_INNER_LEVELS):
-        level = [
-            (f"{path}/{child.tag}", child) for path, parent in level for child in parent.iterchildren("*")
-        ]
+        level = list(_next_level(level))
         paths.update(path[1:] for path, _ in level if _TAGS.fullmatch(path))
     return paths
+
+
+def _next_level(level: Iterable[tuple[str, etree._Element]]) -> Iterator[tuple[str, etree._Element]]:
+    """Yield the children of some elements, each with its tag path."""
+    for path, parent in level:
+        for child in parent.iterchildren("*"):
+            yield f"{path}/{child.tag}", child
 
 
 def spread_evenly(items: Sequence[T], count: int) -> list[T]:

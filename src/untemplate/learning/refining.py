@@ -15,7 +15,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, product
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -180,12 +180,18 @@ def learn_range(examples: Sequence[Example], unlabeled: Sequence[str], type_: Ty
     ]
     has_digits = all(_DIGIT.search(value) for _, value, _ in examples)
     hits = [_count_hits(candidate, unlabeled, has_digits) for candidate in fitting]
-    best = max(
-        (count for candidate, count in zip(fitting, hits, strict=True) if _has_delimiters(candidate)),
-        default=0,
-    )
-    for candidate, count in zip(fitting, hits, strict=True):
-        is_specific = _has_delimiters(candidate) and count < MIN_DELIMITER_SHARE * best
+    return _first_frequent(fitting, hits)
+
+
+def _first_frequent(candidates: Sequence[Range], hits: Sequence[int]) -> Range | None:
+    """Return the first range with at least half as many hits as the best one.
+
+    One with delimiters needs almost as many hits as the best range with delimiters: it may be too specific.
+    """
+    counted = list(zip(candidates, hits, strict=True))
+    most_delimited = max((count for candidate, count in counted if _has_delimiters(candidate)), default=0)
+    for candidate, count in counted:
+        is_specific = _has_delimiters(candidate) and count < MIN_DELIMITER_SHARE * most_delimited
         if 2 * count >= max(hits) and not is_specific:
             return candidate
     return None
@@ -230,12 +236,11 @@ def _delimiter_ranges(before: Sequence[str], after: Sequence[str]) -> Iterator[R
         return
     if any(after) and not right:
         return
-    for after_text in _shorter_ends(left):
-        for before_text in _shorter_ends(right[::-1]):
-            range_ = Range(after=after_text or None, before=before_text[::-1] or None)
-            yield range_
-            if after_text:
-                yield replace(range_, last=True)
+    for after_text, before_text in product(_shorter_ends(left), _shorter_ends(right[::-1])):
+        range_ = Range(after=after_text or None, before=before_text[::-1] or None)
+        yield range_
+        if after_text:
+            yield replace(range_, last=True)
 
 
 def _shorter_ends(text: str) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 
 from untemplate.learning.search import (
     Search,
@@ -117,7 +117,7 @@ def learn_committee(target: LearningTarget, selectors: Sequence[Selector]) -> li
 
     Of values with a caption, members are left out that find something on pages without the caption: they count.
     """
-    positives = [row for page in target.rows for row in pick_rows(target, selectors, page)]
+    positives = list(chain.from_iterable(pick_rows(target, selectors, page) for page in target.rows))
     uncaptioned = _pages_without_caption(target)
 
     def is_member(selector: Selector) -> bool:

@@ -121,7 +121,7 @@ class LearningTarget:
     def accepts(self, bits: int, page: int, position: int) -> bool:
         """Return True if a selector selects nothing wrong on a labeled page; it may select nothing."""
         selected = self.select(bits, page, position)
-        right = {row for rows in self.rows[page] for row in rows}
+        right = set(chain.from_iterable(self.rows[page]))
         return right.issuperset(selected if self.many else selected[:1])
 
     def covers(self, bits: int, page: int, position: int) -> bool:
@@ -405,7 +405,9 @@ def _one_row_per_value(target: LearningTarget) -> list[int]:
     """Return a row for each value: the best-weighted of its rows, if possible at the path of the others."""
     weights, table = target.weights, target.table
     values = [rows[:MAX_OCCURRENCES] for rows in target.values_to_select()]
-    paths = Counter(path for rows in values for path in {table.rows[row].path for row in rows})
+    paths: Counter[str] = Counter()
+    for rows in values:
+        paths.update({table.rows[row].path for row in rows})
     return [
         max(rows, key=lambda row: (weights.get(row, 1.0), paths[table.rows[row].path])) for rows in values
     ]

@@ -29,7 +29,7 @@ from untemplate.rules.embedded_values import (
 )
 from untemplate.rules.list_look import are_sentences, is_title, looks_alike
 from untemplate.rules.node_selection import (
-    Candidates,
+    CandidateNodes,
     feature_matches_at_or_above,
     is_context_read,
     is_crossed_out,
@@ -112,7 +112,7 @@ def apply_rules(
         NeedsCompletePage: the page was parsed in part, and its rest may change the result.
     """
     static = wrapper.static_texts
-    candidates, captions = Candidates(page.tree, static), CaptionFinder(static)
+    candidates, captions = CandidateNodes(page.tree, static), CaptionFinder(static)
     return {
         name: _RuleRun(rule, attributes[name], page, candidates, captions).find_matches()
         for name, rule in wrapper.rules.items()
@@ -122,7 +122,7 @@ def apply_rules(
 def apply_rule(rule: Rule, tree: etree._Element, wrapper: Wrapper, attribute: Attribute) -> list[Match]:
     """Return what one rule finds on a page: all matches in order for a `many` attribute, else at most one."""
     static = wrapper.static_texts
-    run = _RuleRun(rule, attribute, ParsedPage(tree), Candidates(tree, static), CaptionFinder(static))
+    run = _RuleRun(rule, attribute, ParsedPage(tree), CandidateNodes(tree, static), CaptionFinder(static))
     return run.find_matches()
 
 
@@ -142,7 +142,7 @@ class _RuleRun:
     rule: Rule
     attribute: Attribute
     page: ParsedPage
-    candidates: Candidates
+    candidates: CandidateNodes
     captions: CaptionFinder
 
     def find_matches(self) -> list[Match]:

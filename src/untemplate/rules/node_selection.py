@@ -30,7 +30,7 @@ from untemplate.rules.parsed_page import ParsedPage
 from untemplate.rules.rule import Region, Selector
 
 __all__ = [
-    "Candidates",
+    "CandidateNodes",
     "all_features_match",
     "feature_matches",
     "feature_matches_at_or_above",
@@ -45,7 +45,7 @@ __all__ = [
 MAX_CANDIDATES = 10_000
 
 
-class Candidates:
+class CandidateNodes:
     """The nodes of one page that selectors may select. A search that several selectors share runs once."""
 
     def __init__(self, tree: etree._Element, static: frozenset[str]) -> None:
@@ -54,9 +54,8 @@ class Candidates:
         # By XPath: texts are compared faster than regions.
         self._results: dict[tuple[str, str], list[Any]] = {}
         self._regions: dict[str, dict[etree._Element, None]] = {}
-        self._texts: dict[
-            etree._Element, str
-        ] = {}  # visible texts of elements, which several selectors select
+        # The visible texts of elements, because several selectors select the same ones.
+        self._texts: dict[etree._Element, str] = {}
 
     def find(self, selector: Selector) -> Iterator[Node]:
         """Yield nodes in document order, among them all that the selector selects."""
@@ -129,10 +128,12 @@ def select(selector: Selector, tree: etree._Element, static: frozenset[str]) -> 
         tree: the root element of the page.
         static: keys of the site's static texts, which can be captions; see `static_key`.
     """
-    return select_candidates(selector, Candidates(tree, static), CaptionFinder(static))
+    return select_candidates(selector, CandidateNodes(tree, static), CaptionFinder(static))
 
 
-def select_candidates(selector: Selector, candidates: Candidates, captions: CaptionFinder) -> Iterator[Node]:
+def select_candidates(
+    selector: Selector, candidates: CandidateNodes, captions: CaptionFinder
+) -> Iterator[Node]:
     """Do the same as `select`, with candidates and captions that all selectors of a page share."""
     tests = selector.text_features
     # One generator instead of nested functions: this loop visits every candidate of every selector.
@@ -163,7 +164,9 @@ def _is_inside(node: Node, tags: Container[str]) -> bool:
     return False
 
 
-def selector_matches(selector: Selector, node: Node, candidates: Candidates, captions: CaptionFinder) -> bool:
+def selector_matches(
+    selector: Selector, node: Node, candidates: CandidateNodes, captions: CaptionFinder
+) -> bool:
     """Return True if a node matches all features of a selector, and is inside its region."""
     if not all_features_match(selector.features, node, captions):
         return False

@@ -122,14 +122,21 @@ def not_exportable(rule: Rule) -> str | None:
         return "the rule reads embedded data, which XSLT cannot"
     if rule.classifier is not None:
         return "the rule needs a classifier"
-    if rule.range is not None and rule.range.type is not None:
-        return f"the rule looks for a {rule.range.type} by regular expression"
-    if rule.range is not None and rule.range.separators:
-        return "the rule splits a text into several values"
-    if rule.range is not None and (rule.range.last or rule.range.delimiter != " "):
-        return "the rule looks for the last of several delimiters, or counts the parts between them"
+    if rule.range is not None and (reason := _range_not_exportable(rule.range)):
+        return reason
     if any(_NOT_XML.search(selector.xpath) for selector in (*rule.selectors, *rule.committee)):
         return "the rule names characters that XML does not allow"
+    return None
+
+
+def _range_not_exportable(range_: Range) -> str | None:
+    """Return why XSLT 1.0 cannot cut a value out of its text as a range does; None if it can."""
+    if range_.type is not None:
+        return f"the rule looks for a {range_.type} by regular expression"
+    if range_.separators:
+        return "the rule splits a text into several values"
+    if range_.last or range_.delimiter != " ":
+        return "the rule looks for the last of several delimiters, or counts the parts between them"
     return None
 
 

@@ -10,8 +10,7 @@ from untemplate.watching.bellwethers import (
 from untemplate.watching.crawl_tally import CrawlTally, judge_crawl
 from untemplate.watching.healing import HealCounts, Healed, heal, heal_site
 from untemplate.watching.judging import Alarm
-from untemplate.watching.monitoring import ClusterReport, Report, watch
-from untemplate.watching.renewing import renew_missing
+from untemplate.watching.monitoring import ClusterReport, Report, renew_missing, watch
 from untemplate.watching.repairing import Difference, Loss, Refusal, Repair
 from untemplate.watching.reusing import BorrowedWrapper, Lender, borrow_wrapper
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -130,7 +131,7 @@ def _matched_share(tally: CrawlTally) -> _Share:
 
 def _judge_cluster(cluster: str, counts: Tally, earlier: Sequence[Tally]) -> Iterator[Alarm]:
     """Yield the alarms of a cluster, at most one for each attribute."""
-    names = dict.fromkeys(name for past in earlier for name in past.filled)
+    names = dict.fromkeys(chain.from_iterable(past.filled for past in earlier))
     for name in names:
         alarm = _judge_fill(cluster, name, counts, earlier)
         alarm = alarm or _judge_confidence(cluster, name, counts, earlier)

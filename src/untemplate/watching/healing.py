@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 from untemplate.clustering import Cluster, cluster
@@ -26,7 +27,7 @@ from untemplate.page import Page, index_pages
 from untemplate.rules import Wrapper
 from untemplate.schema import Schema
 from untemplate.watching.comparing import PagePair, compare_pages, is_outage, pair_bellwethers
-from untemplate.watching.renewing import Renewed, renew_bellwethers
+from untemplate.watching.monitoring import Renewed, renew_bellwethers
 from untemplate.watching.repairing import (
     ClusterRepair,
     Difference,
@@ -198,7 +199,7 @@ class _SiteHealing:
         owned = self._pages_by_owner()
         groups = [_Group(pages, self.wrappers[name]) for name, pages in owned.items()]
         self.standing = set(owned)
-        named = {page for pages in owned.values() for page in pages}
+        named = set(chain.from_iterable(owned.values()))
         rest = [page for page in self.pages if page not in named]
         groups += [_Group(fresh.pages, cluster=fresh) for fresh in (cluster(rest) if rest else ())]
         return groups
@@ -216,11 +217,10 @@ class _SiteHealing:
 
     def _watched_by(self) -> dict[Page, str]:
         """Return the cluster of each fresh version of a bellwether."""
-        return {
-            page: wrapper.cluster
-            for wrapper in self.rules.wrappers
-            for _, page in pair_bellwethers(wrapper, self.fresh)
-        }
+        watched_by: dict[Page, str] = {}
+        for wrapper in self.rules.wrappers:
+            watched_by |= {page: wrapper.cluster for _, page in pair_bellwethers(wrapper, self.fresh)}
+        return watched_by
 
     def _is_standing(self, name: str, pages: Sequence[Page], watched_by: Mapping[Page, str]) -> bool:
         """Return True if pages with the core of an old template are made from it.
