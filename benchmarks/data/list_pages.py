@@ -34,6 +34,10 @@ INNER_PENALTY = 0.5
 DETAIL_PAGES = 3
 
 
+Matcher = Callable[[Sequence[str], Sequence[Sequence[str]]], dict[int, int]]
+"""Maps each detected record that is right to a true one, such as `hits`."""
+
+
 @dataclass(frozen=True)
 class Sheet:
     """A list page with its true records: of each the letters of its cells, those left out that are nowhere on it."""
@@ -57,8 +61,15 @@ class Sheet:
     @cached_property
     def f1(self) -> Doubles:
         """The score of each group of the page, were it chosen."""
-        texts = [self.normalize(text) if text else "" for text in self.found.tree.texts]
-        return np.array([self._score(group, texts).f1 for group in self.found.groups])
+        return np.array([self._score(group, hits).f1 for group in self.found.groups])
+
+    def literal_f1(self, number: int) -> float:
+        """Return the score of a group as the README of the data defines it: `literal_hits` instead of `hits`."""
+        return self._score(self.found.groups[number], literal_hits).f1
+
+    @cached_property
+    def _texts(self) -> list[str]:
+        return [self.normalize(text) if text else "" for text in self.found.tree.texts]
 
     @property
     def wanted(self) -> Doubles:
@@ -86,11 +97,11 @@ class Sheet:
         """The group that is chosen with these weights."""
         return self.found.groups[int(np.argmax(score_groups(self.found.features, weights)))]
 
-    def _score(self, group: Group, texts: Sequence[str]) -> Score:
-        end = self.found.tree.end
+    def _score(self, group: Group, match: Matcher) -> Score:
+        texts, end = self._texts, self.found.tree.end
         runs = drop_hidden_members(self.found.profile, group).runs
         found = [_collapse("".join("".join(texts[row : end[row]]) for row in run)) for run in runs]
-        return Score(len(hits(found, self.records)), len(found), len(self.records))
+        return Score(len(match(found, self.records)), len(found), len(self.records))
 
 
 def sheets(sites: Sequence[str] = ()) -> Iterator[Sheet]:
@@ -161,27 +172,46 @@ def _collapse(words: str) -> str:
     return words.replace("  ", " ")
 
 
-def hits(found: Sequence[str], records: Sequence[Sequence[str]]) -> dict[int, int]:
-    """Map each detected record that is right to a true one.
+def literal_hits(found: Sequence[str], records: Sequence[Sequence[str]]) -> dict[int, int]:
+    """Map each detected record that is right to a true one, as the README of the data defines it.
 
-    It is right if its text contains all cells of exactly one true record. Equal records are not told apart, and
-    a record whose cells all occur in the cells of another one does not count beside it: a text with the larger one
-    contains both. Each true record counts once.
+    It is right if its text contains all cells of exactly one true record. Equal records are not told apart. Each true
+    record counts once.
 
     Args:
         found: the letters and digits of the detected records.
         records: the cells of the true records, as letters and digits.
     """
+    return _match_records(found, records, lambda inside: inside)
+
+
+def hits(found: Sequence[str], records: Sequence[Sequence[str]]) -> dict[int, int]:
+    """Map each detected record that is right to a true one; a perfect answer is all right.
+
+    Unlike by `literal_hits`, a record whose cells all occur in the cells of another one does not count beside it: a
+    text with the larger one contains both.
+    """
+    return _match_records(found, records, _without_parts)
+
+
+def _match_records(
+    found: Sequence[str],
+    records: Sequence[Sequence[str]],
+    keep: Callable[[list[frozenset[str]]], list[frozenset[str]]],
+) -> dict[int, int]:
     equal: dict[frozenset[str], list[int]] = {}
     for number, cells in enumerate(records):
         equal.setdefault(frozenset(cells), []).append(number)
     pairs: dict[int, int] = {}
     for number, text in enumerate(found):
-        inside = [cells for cells in equal if all(cell in text for cell in cells)]
-        inside = [cells for cells in inside if not _is_part_of_another(cells, inside)]
+        inside = keep([cells for cells in equal if all(cell in text for cell in cells)])
         if len(inside) == 1 and equal[inside[0]]:
             pairs[number] = equal[inside[0]].pop(0)
     return pairs
+
+
+def _without_parts(records: list[frozenset[str]]) -> list[frozenset[str]]:
+    return [cells for cells in records if not _is_part_of_another(cells, records)]
 
 
 def _is_part_of_another(cells: frozenset[str], records: Iterable[frozenset[str]]) -> bool:

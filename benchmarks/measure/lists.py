@@ -56,15 +56,22 @@ def score_rows(rows: Sequence[Row], records: Sequence[Sequence[str]]) -> tuple[S
 
 @dataclass
 class Tally:
-    """The scores of a set's pages: as chosen, were no page held to have no records, and of the best group."""
+    """The scores of a set's pages.
 
+    `literal` is the score of the data's README. The others count no record beside a larger one that contains its
+    cells: as chosen, were no page held to have no records, and of the best group.
+    """
+
+    literal: list[float] = field(default_factory=list)
     kept: list[float] = field(default_factory=list)
     chosen: list[float] = field(default_factory=list)
     best: list[float] = field(default_factory=list)
     sites: list[str] = field(default_factory=list)
     rejected: int = 0
 
-    def add(self, sheet: Sheet, chosen: float, is_list: bool) -> None:
+    def add(self, sheet: Sheet, number: int, is_list: bool) -> None:
+        chosen = float(sheet.f1[number]) if number >= 0 else 0.0
+        self.literal.append(sheet.literal_f1(number) if is_list else 0.0)
         self.kept.append(chosen if is_list else 0.0)
         self.chosen.append(chosen)
         self.best.append(float(sheet.f1.max(initial=0)))
@@ -73,8 +80,18 @@ class Tally:
 
     def row(self) -> list[str]:
         names = np.array(self.sites)
-        over_sites = np.mean([np.mean(np.array(self.kept)[names == name]) for name in set(self.sites)])
-        figures = [np.mean(self.kept), over_sites, np.mean(self.chosen), np.mean(self.best)]
+        over_sites = [
+            np.mean([np.mean(np.array(scores)[names == name]) for name in set(self.sites)])
+            for scores in (self.literal, self.kept)
+        ]
+        figures = [
+            np.mean(self.literal),
+            over_sites[0],
+            np.mean(self.kept),
+            over_sites[1],
+            np.mean(self.chosen),
+            np.mean(self.best),
+        ]
         return [str(len(self.kept)), *(f"{figure:.3f}" for figure in figures), str(self.rejected)]
 
 
@@ -94,7 +111,7 @@ def measure(console: Console, every: dict[str, list[Sheet]], is_verbose: bool) -
         for sheet in test:
             number, is_list = _decide(sheet.found.features, weights, bias, plausible)
             f1 = float(sheet.f1[number]) if number >= 0 else 0.0
-            tallies[set_of[id(sheet)]].add(sheet, f1, is_list)
+            tallies[set_of[id(sheet)]].add(sheet, number, is_list)
             if is_verbose and (f1 < sheet.f1.max(initial=0) - 0.02 or not is_list):
                 console.print(
                     f"{sheet.page.id}: {f1:.3f}, best {sheet.f1.max(initial=0):.3f}, list {is_list}"
@@ -103,6 +120,8 @@ def measure(console: Console, every: dict[str, list[Sheet]], is_verbose: bool) -
             taken += site in held_out and _decide(features, weights, bias, plausible)[1]
     columns = (
         "pages",
+        "literal F1",
+        "mean over sites",
         "record F1",
         "mean over sites",
         "without the gate",
