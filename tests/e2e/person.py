@@ -119,7 +119,7 @@ class Person:
     def value(self, attribute: str) -> str:
         """What the chip of an attribute says about this page."""
         chip = self.window.locator(".chip").filter(has=self.window.locator(".name", has_text=attribute))
-        return " | ".join(chip.locator(".value").all_inner_texts())
+        return " | ".join(chip.locator(".value .grow").all_inner_texts())
 
     def state(self, attribute: str) -> str:
         chip = self.window.locator(".chip").filter(has=self.window.locator(".name", has_text=attribute))

@@ -66,7 +66,6 @@ _POLICY = (
     "img-src data: {own} {remote}; font-src data: {own} {remote}; form-action 'none'; base-uri 'none'; "
     "frame-ancestors {parent}; sandbox allow-scripts"
 )
-_REMOTE = "http: https:"
 _SHELL = (
     '{doctype}<html><head><meta charset="utf-8"><title>Page</title>'
     '<script type="module" nonce="{nonce}" src="{script}" data-parent="{parent}"></script></head><body></body></html>'
@@ -154,7 +153,8 @@ def make_frame_app(workspace: Workspace, secret: str, parent: str) -> Starlette:
     def shell(request: Request) -> Response:
         site = workspace.site(request.query_params.get("site", ""))
         nonce = secrets.token_urlsafe(16)
-        policy = _POLICY.format(nonce=nonce, own=own, parent=parent, remote=_REMOTE if site.remote else "")
+        hosts = " ".join(site.remote_hosts(request.query_params["page"])) if site.remote else ""
+        policy = _POLICY.format(nonce=nonce, own=own, parent=parent, remote=hosts)
         doctype = "" if request.query_params.get("quirks") else "<!doctype html>"
         html = _SHELL.format(doctype=doctype, nonce=nonce, script=f"/{secret}/frame.js", parent=parent)
         return HTMLResponse(html, headers={**_HEADERS, "content-security-policy": policy})

@@ -1,38 +1,25 @@
-"""What writes new versions of a site: adding a site, saving what its labels teach, watching it, and healing it."""
+"""What people make of a site: adding it with its templates, and saving what its labels teach as a new version."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
-from datetime import datetime
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from untemplate.catalog import Catalog
 from untemplate.clustering import Cluster, guess_kinds
-from untemplate.errors import SourceError
 from untemplate.extraction import Rules
 from untemplate.labeling import Label
 from untemplate.learning import empty_wrapper, fit_wrapper, learning_sample
 from untemplate.page import Page
 from untemplate.rules import Wrapper
 from untemplate.schema import Schema
-from untemplate.sources import Pages, fetch_pages, read_pages
-from untemplate.watching import (
-    Alarm,
-    Healed,
-    Report,
-    borrow_wrapper,
-    finish_wrapper,
-    heal_site,
-    watch,
-    watchable_pages,
-)
-from untemplate.web.background import Job
+from untemplate.sources import Pages
+from untemplate.watching import borrow_wrapper, finish_wrapper, watchable_pages
 from untemplate.web.workspace import SAMPLE_PAGES, OpenSite
 
-__all__ = ["add_site", "draft_rules", "is_draft_saved", "run_heal", "run_watch", "save_draft"]
+__all__ = ["MAX_STORED_PAGES", "add_site", "draft_rules", "is_draft_saved", "save_draft"]
 
 MAX_STORED_PAGES = 100
 """Pages of a cluster that the catalog stores: the sample to label, and others to review."""
@@ -189,137 +176,3 @@ def _stored_cluster(site: OpenSite, wrapper: Wrapper) -> Cluster:
     return Cluster(
         wrapper.cluster, pages, wrapper.signatures, wrapper.importance, wrapper.url_pattern, wrapper.core
     )
-
-
-# Watching and healing
-
-
-def run_watch(site: OpenSite, source: str | None, job: Job) -> None:
-    """Test the rules on fresh pages, and record the figures and alarms in the catalog.
-
-    Args:
-        site: The site to watch.
-        source: Where the fresh pages are; None to fetch the bellwethers by their URLs.
-        job: The job that counts the pages and gets the result.
-
-    Raises:
-        SourceError: There is no source, and the bellwethers have no URLs.
-        CatalogError: Another process watches or heals the site.
-    """
-    with site.catalog.claim(site.name, "watch"):
-        _watch_claimed(site, source, job)
-
-
-def _watch_claimed(site: OpenSite, source: str | None, job: Job) -> None:
-    run = site.catalog.start_run(site.name, "watch")
-    pages = list(job.counted(_fresh_pages(site, source)))
-    report = watch(site.rules, pages, history=list(_earlier_reports(site)))
-    wanted = {bellwether.page for bellwether in site.rules.bellwethers}
-    for alarm in report.alarms:
-        wanted.update(alarm.pages)
-    site.catalog.save_pages(site.name, [page for page in pages if page.id in wanted])
-    _record_report(site, run, site.rules, report)
-    site.forget_pages()
-    job.result |= {"alarms": len(report.alarms), "clusters": len(report.clusters)}
-
-
-def run_heal(site: OpenSite, source: str | None, job: Job) -> None:
-    """Repair the rules with fresh pages, save them as a new version, and watch whether they work.
-
-    The arguments and exceptions are those of `run_watch`.
-    """
-    with site.catalog.claim(site.name, "heal"):
-        _heal_claimed(site, source, job)
-
-
-def _heal_claimed(site: OpenSite, source: str | None, job: Job) -> None:
-    run = site.catalog.start_run(site.name, "heal")
-    based_on = site.version.number
-    pages = list(job.counted(_fresh_pages(site, source)))
-    healed = heal_site(site.rules, pages)
-    with site.writing:
-        clusters = _store_fresh_pages(site, healed, pages)
-        note = f"{len(healed.healed)} rules learned again, {len(healed.lost)} lost"
-        version = site.catalog.save_rules(
-            site.name, healed.rules, "healed", note, site.workspace.user, healed.to_label, based_on
-        )
-        result = {
-            "version": version,
-            "healed": [asdict(repair) for repair in healed.healed],
-            "lost": [asdict(loss) for loss in healed.lost],
-            "reused": healed.reused,
-            "to_label": healed.to_label,
-        }
-        site.catalog.finish_run(run, {**result, "clusters": clusters})
-    watch_run = site.catalog.start_run(site.name, "watch")
-    _record_report(site, watch_run, healed.rules, watch(healed.rules, pages))
-    site.forget_pages()
-    job.result |= result
-
-
-def _fresh_pages(site: OpenSite, source: str | None) -> Iterator[Page]:
-    """Yield the pages of a source; without a source, fetch the bellwethers.
-
-    Raises:
-        SourceError: There is no source, and no watched page has a URL to fetch.
-    """
-    if source:
-        yield from read_pages(source, **site.figures.get("options", {}))
-        return
-    urls = [bellwether.url for bellwether in site.rules.bellwethers]
-    urls = [url for url in urls if url.startswith(("http://", "https://"))]
-    if not urls:
-        raise SourceError(f"{site.name}: the watched pages have no URLs to fetch; say where fresh pages are")
-    yield from fetch_pages(urls, render=site.figures.get("options", {}).get("render", False))
-
-
-def _record_report(site: OpenSite, run: int, rules: Rules, report: Report) -> None:
-    """Record the alarms and figures of a watch run.
-
-    Open alarms of clusters that the run could not check stay open.
-    """
-    checked = {figures.cluster for figures in report.clusters}
-    unchecked = rules.by_cluster.keys() - checked
-    site.catalog.record_alarms(site.name, run, report.alarms, unchecked)
-    site.catalog.finish_run(run, report.to_dict())
-
-
-def _earlier_reports(site: OpenSite) -> Iterator[Report]:
-    """Yield the alarms of earlier watch runs, the latest last.
-
-    Runs that were interrupted, or that recorded only the number of alarms, are skipped.
-    """
-    for run in site.catalog.runs(site.name, "watch"):
-        if run.finished and isinstance(run.figures.get("alarms"), list):
-            yield Report([_alarm_from_figures(figures) for figures in run.figures["alarms"]], [])
-
-
-def _alarm_from_figures(figures: Mapping[str, Any]) -> Alarm:
-    since = datetime.fromisoformat(figures["since"]) if figures["since"] else None
-    return Alarm(**{**figures, "pages": tuple(figures["pages"]), "since": since})
-
-
-def _store_fresh_pages(site: OpenSite, healed: Healed, pages: Sequence[Page]) -> dict[str, Any]:
-    """Store fresh pages of each cluster, and return the size and the stored pages of each, those to label first.
-
-    Args:
-        site: The site of the pages.
-        healed: The repaired rules, which assign the pages to clusters, and the pages that a person has to label.
-        pages: All fresh pages. Pages that belong to no cluster are not stored.
-    """
-    stored: dict[str, list[Page]] = {wrapper.cluster: [] for wrapper in healed.rules.wrappers}
-    sizes = dict.fromkeys(stored, 0)
-    for page in pages:
-        cluster = healed.rules.extract_one(page).cluster
-        if cluster is None:
-            continue
-        sizes[cluster] += 1
-        if len(stored[cluster]) < MAX_STORED_PAGES or page.id in healed.to_label.get(cluster, ()):
-            stored[cluster].append(page)
-        page.release()
-    figures = {}
-    for cluster, cluster_pages in stored.items():
-        site.catalog.save_pages(site.name, cluster_pages)
-        ids = dict.fromkeys([*healed.to_label.get(cluster, ()), *(page.id for page in cluster_pages)])
-        figures[cluster] = {"size": sizes[cluster], "pages": list(ids)}
-    return figures

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from dataclasses import dataclass
 from functools import cached_property
 from threading import RLock, Thread
 from typing import Any
@@ -15,11 +16,13 @@ from untemplate.page import Page
 from untemplate.rules import Wrapper
 from untemplate.schema import Schema
 from untemplate.sources.assets import Assets, find_assets
+from untemplate.watching import Healed
 from untemplate.web.background import ChangeFeed, Jobs
 from untemplate.web.cluster_session import ClusterSession
+from untemplate.web.public_hosts import is_public_url, url_origin
 from untemplate.web.rendering import Rendering, render
 
-__all__ = ["SAMPLE_PAGES", "OpenSite", "Workspace"]
+__all__ = ["SAMPLE_PAGES", "OpenSite", "ProposedRepair", "Workspace"]
 
 SAMPLE_PAGES = 20
 """Pages of a cluster that rules are learned from: the sample size of Vertex."""
@@ -27,7 +30,18 @@ SAMPLE_PAGES = 20
 MAX_RENDERINGS = 12
 """Renderings that a site keeps: the page shown, its neighbors, and those in other windows."""
 
-_FIGURES = ("source", "options", "clusters")
+_FIGURES = ("source", "options", "clusters", "names")
+
+
+@dataclass(frozen=True)
+class ProposedRepair:
+    """Repaired rules that wait until a person approves them, with the fresh pages from which they were learned."""
+
+    job: int  # the job that made them
+    based_on: int  # the version of the rules that they repair
+    healed: Healed
+    pages: list[Page]
+    source: str | None
 
 
 class Workspace:
@@ -44,7 +58,9 @@ class Workspace:
         self.user = user
         self.frame_address = frame_address
         self.changes = ChangeFeed()
-        self.jobs = Jobs()
+        self.jobs = Jobs(self.changes.publish)
+        #: repaired rules that wait for a person, by site
+        self.repairs: dict[str, ProposedRepair] = {}
         self._sites: dict[str, OpenSite] = {}
         self._lock = RLock()
 
@@ -119,15 +135,57 @@ class OpenSite:
 
     @cached_property
     def figures(self) -> dict[str, Any]:
-        """The source of the pages, and the number and ids of each cluster's pages, as far as runs recorded them.
+        """The source of the pages, the number and ids of each cluster's pages, and the names of clusters.
 
-        Adding a site records them, and healing it does so again for fresh pages. The newest run counts.
+        Adding a site records them, healing it does so again for fresh pages, and naming a cluster records the names.
+        The newest run counts.
         """
         figures: dict[str, Any] = {}
         for run in self.catalog.runs(self.name):
-            if run.finished and run.kind in ("annotate", "heal"):
+            if run.finished and run.kind in ("annotate", "heal", "name"):
                 figures |= {name: run.figures[name] for name in _FIGURES if name in run.figures}
         return figures
+
+    def name_cluster(self, cluster: str, name: str) -> None:
+        """Give a cluster a name for people; an empty one takes it away.
+
+        Raises:
+            CatalogError: The site has no such cluster.
+        """
+        self.wrapper(cluster)
+        names = {**self.figures.get("names", {}), cluster: name}
+        run = self.catalog.start_run(self.name, "name")
+        self.catalog.finish_run(run, {"names": {key: value for key, value in names.items() if value}})
+        self.__dict__.pop("figures", None)
+        self.workspace.changes.publish(self.name)
+
+    def filled_shares(self, cluster: str) -> dict[str, float]:
+        """Return, for each attribute of a cluster with a rule, the share of pages on which it finds a value.
+
+        These are the pages of the latest watch run, if it tested the newest rules; otherwise the bellwethers, with
+        the values that are remembered of them. All views show these shares.
+        """
+        wrapper = self.wrapper(cluster)
+        watched = self._watched_shares(cluster)
+        shares = {}
+        for name in wrapper.rules:
+            if name in watched:
+                shares[name] = watched[name]
+            elif wrapper.bellwethers:
+                filled = sum(name in bellwether.golden for bellwether in wrapper.bellwethers)
+                shares[name] = round(filled / len(wrapper.bellwethers), 3)
+        return shares
+
+    def _watched_shares(self, cluster: str) -> dict[str, float]:
+        """Return the fill rates of a cluster in the latest watch run since the newest rules were saved."""
+        runs = [run for run in self.catalog.runs(self.name, "watch") if run.finished]
+        if not runs or runs[-1].started < self.version.saved:
+            return {}
+        figures = runs[-1].figures.get("clusters")
+        for tested in figures if isinstance(figures, list) else []:
+            if tested["cluster"] == cluster:
+                return dict(tested["fill"])
+        return {}
 
     @cached_property
     def assets(self) -> Assets:
@@ -226,7 +284,15 @@ class OpenSite:
             query = urlencode({"site": self.name, "page": page.id, "key": key})
             return f"{self.workspace.frame_address}/asset?{query}"
         url = urljoin(page.url, reference)
-        return url if self.remote and url.startswith(("http://", "https://")) else None
+        return url if self.remote and is_public_url(url) else None
+
+    def remote_hosts(self, page: str) -> list[str]:
+        """Return the hosts from which a page may load assets: those that it names, if they are public."""
+        if not self.remote:
+            return []
+        _, rendering = self.rendered_page(page)
+        origins = {url_origin(url) for url in rendering.addresses if is_public_url(url)}
+        return sorted(filter(None, origins))
 
     def _pages_by_cluster(self) -> dict[str, list[str]]:
         """Return the ids of each cluster's stored pages, the best ones to label first.
