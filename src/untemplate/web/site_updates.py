@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -17,6 +18,7 @@ from untemplate.rules import Wrapper
 from untemplate.schema import Schema
 from untemplate.sources import Pages
 from untemplate.watching import borrow_wrapper, finish_wrapper, watchable_pages
+from untemplate.web.list_labels import learn_list_wrapper
 from untemplate.web.workspace import SAMPLE_PAGES, OpenSite
 
 __all__ = ["MAX_STORED_PAGES", "add_site", "draft_rules", "is_draft_saved", "save_draft"]
@@ -96,19 +98,24 @@ def _describe_cluster(cluster: Cluster, old_wrappers: Mapping[str, Wrapper]) -> 
 
 
 def draft_rules(site: OpenSite) -> Rules:
-    """Return the newest rules, but for clusters with changed labels the rules that their sessions have learned."""
-    changed = site.changed_attributes()
-    wrappers = (
-        site.session(wrapper.cluster).wrapper if changed.get(wrapper.cluster) else wrapper
-        for wrapper in site.rules.wrappers
-    )
-    return Rules(site.schema, tuple(wrappers))
+    """Return the newest rules, but for clusters with changed labels the rules that these teach."""
+    changed, changed_lists = site.changed_attributes(), site.changed_lists()
+    wrappers = []
+    for wrapper in site.rules.wrappers:
+        draft: Wrapper | None = wrapper
+        if wrapper.cluster in changed_lists:
+            draft = learn_list_wrapper(site, wrapper.cluster)
+        elif changed.get(wrapper.cluster):
+            draft = site.session(wrapper.cluster).wrapper
+        wrappers.append(draft or wrapper)
+    schema = replace(site.schema, rows=site.schema.rows or any(wrapper.records for wrapper in wrappers))
+    return Rules(schema, tuple(wrappers))
 
 
 def is_draft_saved(site: OpenSite) -> bool:
     """Return True if the newest version has the rules that the labels teach."""
     pairs = zip(draft_rules(site).wrappers, site.rules.wrappers, strict=True)
-    return all(draft.rules == saved.rules for draft, saved in pairs)
+    return all((draft.rules, draft.records) == (saved.rules, saved.records) for draft, saved in pairs)
 
 
 def save_draft(site: OpenSite, note: str = "") -> int:
@@ -121,8 +128,9 @@ def save_draft(site: OpenSite, note: str = "") -> int:
     """
     with site.writing:
         based_on = site.version.number
-        wrappers = draft_rules(site).wrappers
-        clusters = {wrapper.cluster: _stored_cluster(site, wrapper) for wrapper in wrappers}
+        drafts = draft_rules(site)
+        wrappers = drafts.wrappers
+        clusters = {wrapper.cluster: site.stored_cluster(wrapper) for wrapper in wrappers}
         own = [wrapper for wrapper in wrappers if wrapper.rules and not _is_borrowed(site, wrapper)]
         lenders = [(wrapper, clusters[wrapper.cluster].pages) for wrapper in own]
         saved = []
@@ -132,7 +140,7 @@ def save_draft(site: OpenSite, note: str = "") -> int:
                 saved.append(_choose_watched_pages(site, wrapper, cluster))
             else:
                 saved.append(borrow_wrapper(cluster, lenders, site.schema).wrapper)
-        rules = Rules(site.schema, tuple(saved))
+        rules = Rules(drafts.schema, tuple(saved))
         version = site.catalog.save_rules(
             site.name, rules, "learned", note, site.workspace.user, based_on=based_on
         )
@@ -160,7 +168,8 @@ def _choose_watched_pages(site: OpenSite, wrapper: Wrapper, cluster: Cluster) ->
         wrapper: The wrapper with the rules to save.
         cluster: The cluster with its stored pages.
     """
-    if wrapper.rules == site.wrapper(wrapper.cluster).rules:
+    saved = site.wrapper(wrapper.cluster)
+    if (wrapper.rules, wrapper.records) == (saved.rules, saved.records):
         return wrapper
     labels: dict[str, list[Label]] = {}
     for stored in site.labels():
@@ -168,11 +177,3 @@ def _choose_watched_pages(site: OpenSite, wrapper: Wrapper, cluster: Cluster) ->
     labeled = [page for page in cluster.pages if page.id in labels]
     unlabeled = [page for page in cluster.pages[:SAMPLE_PAGES] if page.id not in labels]
     return finish_wrapper(wrapper, watchable_pages(cluster, labeled, unlabeled), site.schema, labels)
-
-
-def _stored_cluster(site: OpenSite, wrapper: Wrapper) -> Cluster:
-    """Return a cluster with the pages that the catalog has of it."""
-    pages = [site.catalog.page(site.name, id) for id in site.pages[wrapper.cluster]]
-    return Cluster(
-        wrapper.cluster, pages, wrapper.signatures, wrapper.importance, wrapper.url_pattern, wrapper.core
-    )

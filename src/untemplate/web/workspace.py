@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from threading import RLock, Thread
@@ -10,8 +11,10 @@ from typing import Any
 from urllib.parse import urlencode, urljoin
 
 from untemplate.catalog import Catalog, StoredLabel, Version
+from untemplate.clustering import Cluster
 from untemplate.errors import CatalogError
 from untemplate.extraction import Rules
+from untemplate.labeling import Label
 from untemplate.page import Page
 from untemplate.rules import Wrapper
 from untemplate.schema import Schema
@@ -104,6 +107,7 @@ class OpenSite:
         self.remote = False
         self._renderings: OrderedDict[str, tuple[bool, Page, Rendering]] = OrderedDict()
         self._sessions: dict[str, ClusterSession] = {}
+        self._list_wrappers: dict[str, tuple[tuple[Label, ...], Wrapper]] = {}
         #: locked while labels or rules are written, so that no label gets lost between two versions
         self.writing = RLock()
         self._lock = RLock()
@@ -213,6 +217,23 @@ class OpenSite:
             return labels
         return [stored for stored in labels if stored.label.page == page]
 
+    def cached_list_wrapper(
+        self, cluster: str, labels: tuple[Label, ...], learn: Callable[[], Wrapper]
+    ) -> Wrapper:
+        """Return the list rules of a cluster that were learned from these labels, and learn them if needed."""
+        with self._lock:
+            cached = self._list_wrappers.get(cluster)
+            if cached is None or cached[0] != labels:
+                cached = self._list_wrappers[cluster] = (labels, learn())
+            return cached[1]
+
+    def stored_cluster(self, wrapper: Wrapper) -> Cluster:
+        """Return a cluster with the pages that the catalog has of it."""
+        pages = [self.catalog.page(self.name, id) for id in self.pages[wrapper.cluster]]
+        return Cluster(
+            wrapper.cluster, pages, wrapper.signatures, wrapper.importance, wrapper.url_pattern, wrapper.core
+        )
+
     def labeled_pages(self, cluster: str) -> set[str]:
         """Return the ids of the pages of a cluster that have labels."""
         return {stored.label.page for stored in self.labels()} & set(self.pages[cluster])
@@ -220,17 +241,26 @@ class OpenSite:
     def changed_attributes(self) -> dict[str, set[str]]:
         """Return, for each cluster, the attributes whose labels have changed since the rules were saved.
 
-        Removed labels count, too. The rules of these attributes have to be learned again.
+        Removed labels count, too. The rules of these attributes have to be learned again. Labels of list rows belong
+        to list rules, which are learned together.
         """
-        changed = [
-            stored.label
-            for stored in self.catalog.labels(self.name, removed=True)
-            if stored.changed > self.version.saved
-        ]
+        changed = [label for label in self._changed_labels() if label.record is None]
         return {
             cluster: {label.attribute for label in changed if label.page in ids}
             for cluster, ids in self.pages.items()
         }
+
+    def changed_lists(self) -> set[str]:
+        """Return the clusters whose labels of list rows have changed since the rules were saved."""
+        pages = {label.page for label in self._changed_labels() if label.record is not None}
+        return {cluster for cluster, ids in self.pages.items() if not pages.isdisjoint(ids)}
+
+    def _changed_labels(self) -> list[Label]:
+        return [
+            stored.label
+            for stored in self.catalog.labels(self.name, removed=True)
+            if stored.changed > self.version.saved
+        ]
 
     def session(self, cluster: str) -> ClusterSession:
         """Return the session of a cluster, after it has learned the current labels of the catalog.

@@ -56,6 +56,9 @@ ExportFormat = Annotated[
 ]
 
 
+_SOURCE = "Where the pages are; null for the newest source of the site, empty for the pages in the catalog"
+
+
 class CsvBody(RequestBody):
     """How a CSV file is written for spreadsheets."""
 
@@ -226,8 +229,10 @@ def _existing_sources(site: OpenSite) -> list[str]:
 
 
 def _read_source(site: OpenSite, source: str | None) -> Pages:
-    """Return the pages of a source, or those of the catalog."""
+    """Return the pages of a source: the newest one by default; those of the catalog if it is empty or gone."""
     if source is None:
+        source = next(iter(_existing_sources(site)), "")
+    if not source:
         return read_pages(list(site.catalog.pages(site.name)))
     return read_pages(source, **site.figures.get("options", {}))
 

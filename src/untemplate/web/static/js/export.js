@@ -30,7 +30,7 @@ function ExportForm({ site, sources }) {
   const running = own.some((one) => one.state === "running");
   const run = async (format) => {
     if (!sources.saved && format !== "labels" && !(await saveRules(site.site))) return;
-    const job = await startJob("export", { site: site.site, format, source: source || null, cluster: template || null, csv: options });
+    const job = await startJob("export", { site: site.site, format, source, cluster: template || null, csv: options });
     if (job?.state === "done") download(job.id);
   };
   const names = new Map(site.clusters.map((one) => [one.cluster, one.name || one.cluster]));
@@ -62,7 +62,7 @@ function Preview({ site, source, template }) {
     let isCurrent = true;
     setPreview(null);
     setProblem(null);
-    const where = { site, ...(source ? { source } : {}), ...(template ? { cluster: template } : {}) };
+    const where = { site, source, ...(template ? { cluster: template } : {}) };
     get("export/preview", where).then((found) => { if (isCurrent) setPreview(found); }).catch((error) => { if (isCurrent) setProblem(error.message); });
     return () => { isCurrent = false; };
   }, [site, source, template]);

@@ -171,7 +171,8 @@ function Desk({ site, cluster }) {
   useEffect(() => {
     model.attach(holder.current);
     model.load().catch(complain);
-    const onkey = (event) => { if (!belongsToControl(event) && model.press(event)) event.preventDefault(); };
+    const isShown = (event) => event.target.matches("[aria-current]"); // Enter on the chosen value accepts it
+    const onkey = (event) => { if ((isShown(event) || !belongsToControl(event)) && model.press(event)) event.preventDefault(); };
     document.addEventListener("keydown", onkey);
     return () => {
       document.removeEventListener("keydown", onkey);

@@ -46,7 +46,7 @@ export async function refresh() {
     batch(() => {
       sites.value = all;
       site.value = details;
-      cluster.value = details?.clusters.find((one) => one.cluster === parameters.cluster) ?? whereTheWorkIs(details);
+      cluster.value = details?.clusters.find((one) => one.cluster === parameters.cluster) ?? (name === "annotate" ? whereTheWorkIs(details) : firstLabeled(details));
       place.value = wanted;
     });
   } catch (error) {
@@ -57,11 +57,15 @@ export async function refresh() {
   }
 }
 
-// The template to start with: what waits for a person, or else what somebody labeled, or else the first.
+// The template to label: one that was begun, or else one that waits for a person.
 function whereTheWorkIs(details) {
   const waiting = details?.waiting.map((one) => details.clusters.find((cluster) => cluster.cluster === one.cluster)).filter(Boolean) ?? [];
   const begun = waiting.find((one) => one.labeled);
-  return begun ?? waiting.find((one) => one.kind === "detail") ?? waiting[0] ?? details?.clusters.find((one) => one.labeled) ?? details?.clusters[0] ?? null;
+  return begun ?? waiting.find((one) => one.kind === "detail") ?? waiting[0] ?? firstLabeled(details);
+}
+
+function firstLabeled(details) {
+  return details?.clusters.find((one) => one.labeled) ?? details?.clusters[0] ?? null;
 }
 
 let number = 0;
