@@ -74,9 +74,7 @@ class ExportBody(RequestBody):
 
     site: Text
     format: ExportFormat
-    source: Text | None = Field(
-        default=None, description="Where the pages are; null for those in the catalog"
-    )
+    source: Text | None = Field(default=None, description=_SOURCE)
     cluster: Text | None = Field(default=None, description="Only records of this cluster")
     csv: CsvBody = CsvBody()
 
