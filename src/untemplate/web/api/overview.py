@@ -21,7 +21,7 @@ from untemplate.web.api.common import (
     WorkspaceParam,
 )
 from untemplate.web.cluster_session import measure_progress
-from untemplate.web.workspace import OpenSite, Workspace
+from untemplate.web.workspace import SAMPLE_PAGES, OpenSite, Workspace
 
 __all__ = ["router"]
 
@@ -47,6 +47,9 @@ class ClusterView(BaseModel):
     pages: int = Field(description="Pages in the source")
     labeled: int = Field(description="Pages with labels")
     first: str | None = Field(description="The first page worth labeling")
+    pages_stored: list[str] = Field(
+        description="The first pages that the catalog has, the best to label first"
+    )
     attributes: list[FillView]
     alarms: int
 
@@ -213,6 +216,7 @@ def _cluster_view(site: OpenSite, wrapper: Wrapper, labeled: set[str], alarms: i
         pages=figures.get("size", len(ids)),
         labeled=len(labeled & set(ids)),
         first=ids[0] if ids else None,
+        pages_stored=ids[:SAMPLE_PAGES],
         attributes=[
             FillView(attribute=name, share=shares.get(name), lost=name in wrapper.lost)
             for name in site.schema.attributes

@@ -5,14 +5,16 @@ import { connection } from "./api.js";
 import { ExportView } from "./export.js";
 import { JobsButton } from "./jobs.js";
 import { html, useEffect, useRef } from "./lib.js";
+import { ListsView } from "./lists.js";
 import { MonitorView } from "./monitor.js";
 import { OverviewView } from "./overview.js";
 import { Dialog } from "./parts.js";
 import { ReviewView } from "./review.js";
 import { RulesView } from "./rules.js";
+import { StartView } from "./start.js";
 import { address, closeDialog, cluster, dialog, go, loading, messages, place, site, sites, VIEWS } from "./store.js";
 
-const COMPONENTS = { overview: OverviewView, review: ReviewView, rules: RulesView, monitor: MonitorView, export: ExportView, api: ApiView };
+const COMPONENTS = { overview: OverviewView, lists: ListsView, review: ReviewView, rules: RulesView, monitor: MonitorView, export: ExportView, api: ApiView, start: StartView };
 const TITLES = { ...VIEWS, api: "API", start: "Add a site" };
 const TROUBLE = {
   busy: "The server is still working on it …",

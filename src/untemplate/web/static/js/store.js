@@ -2,7 +2,7 @@
 import { get, Refused } from "./api.js";
 import { batch, signal } from "./lib.js";
 
-export const VIEWS = { overview: "Overview", annotate: "Annotate", review: "Review", rules: "Rules", monitor: "Monitor", export: "Export" };
+export const VIEWS = { overview: "Overview", annotate: "Annotate", lists: "Lists", review: "Review", rules: "Rules", monitor: "Monitor", export: "Export" };
 const HIDDEN_VIEWS = ["api", "start"];
 const SHOWN_FOR = { "": 5000, bad: 12000 }; // milliseconds
 
