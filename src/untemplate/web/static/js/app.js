@@ -16,6 +16,7 @@ import { address, closeDialog, cluster, dialog, go, loading, messages, place, si
 
 const COMPONENTS = { overview: OverviewView, lists: ListsView, review: ReviewView, rules: RulesView, monitor: MonitorView, export: ExportView, api: ApiView, start: StartView };
 const TITLES = { ...VIEWS, api: "API", start: "Add a site" };
+const NAMELESS = ["annotate", "lists", "review"]; // views without a visible heading: they need all the space
 const TROUBLE = {
   busy: "The server is still working on it …",
   down: "The server does not answer. Is untemplate still running? Everything you labeled is in the catalog.",
@@ -37,7 +38,8 @@ export function App() {
       <${Tabs} /><${Where} />
     </header>
     ${TROUBLE[connection.value] ? html`<div class=${`trouble ${connection.value}`} role="alert">${TROUBLE[connection.value]}</div>` : null}
-    <main id="main" tabindex="-1" ref=${main} aria-busy=${String(loading.value)}><${Views} name=${name} /></main>
+    <main id="main" tabindex="-1" ref=${main} aria-busy=${String(loading.value)}>
+      ${NAMELESS.includes(name) ? html`<h1 class="unseen">${TITLES[name]}</h1>` : null}<${Views} name=${name} /></main>
     <${StatusBar} />
     ${dialog.value ? html`<${Dialog} title=${dialog.value.title} onclose=${closeDialog}>${dialog.value.body}<//>` : null}`;
 }

@@ -48,7 +48,7 @@ function ExportForm({ site, sources }) {
       <fieldset class="options row"><legend class="small soft">Options for CSV</legend>${CSV_OPTIONS.map(([name, text, what]) => html`
         <label key=${name} class="switch" title=${what}><input type="checkbox" checked=${options[name]} onchange=${(event) => setOptions({ ...options, [name]: event.target.checked })} />${text}</label>`)}</fieldset>
       <div class="row">${FORMATS.map(([format, name, what]) => html`<${Button} key=${format} kind="tall" disabled=${running} onclick=${() => run(format)}>${name}<span class="tiny soft">${what}</span><//>`)}</div>
-      ${own.length ? html`<ul class="plain" role="status">${own.slice(0, 3).map((job) => html`<${JobRow} key=${job.id} job=${job} />`)}</ul>` : null}</section>
+      ${own.length ? html`<div role="status"><ul class="plain">${own.slice(0, 3).map((job) => html`<${JobRow} key=${job.id} job=${job} />`)}</ul></div>` : null}</section>
     <section class="card stack" aria-label="Labels"><h2>Labels</h2><p class="soft">${count(site.labels, "label")}, as a file that untemplate learn reads.</p>
       <div class="row"><${Button} disabled=${running} onclick=${() => run("labels")}>Labels, JSONL<//></div></section>
     <section class="card stack" aria-label="API"><h2>API</h2><p class="soft">Everything these pages do, programs can do too: <a href=${address("api")}>the API</a>.</p></section></div>`;

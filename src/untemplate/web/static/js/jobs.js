@@ -79,8 +79,7 @@ export function JobsButton() {
   const running = all.filter((one) => one.state === "running");
   if (!all.length) return null;
   return html`<div class="jobs">
-    <${Button} kind="small" label="Jobs" aria-expanded=${String(isOpen)} onclick=${() => open(!isOpen)}>
-      ${running.length ? `${running[0].title} …` : count(all.length, "job")}<//>
+    <${Button} kind="small" aria-expanded=${String(isOpen)} onclick=${() => open(!isOpen)}>Jobs: ${running.length ? `${running[0].title} …` : all.length}<//>
     ${isOpen ? html`<section class="jobspanel card stack" aria-label="Jobs"><header><h2>Jobs</h2><${Button} kind="quiet small" label="Close the jobs" onclick=${() => open(false)}>×<//></header>
       <ul class="plain">${all.map((job) => html`<${JobRow} key=${job.id} job=${job} />`)}</ul></section>` : null}</div>`;
 }
