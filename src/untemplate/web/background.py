@@ -22,8 +22,8 @@ MAX_FINISHED_JOBS = 50
 """Finished jobs that the server keeps, the newest ones."""
 
 
-class _JobCancelledError(Exception):
-    """Somebody cancelled the job."""
+class _JobCanceledError(Exception):
+    """Somebody canceled the job."""
 
 
 @dataclass
@@ -49,7 +49,7 @@ class Job:
     kind: str
     site: str
     title: str
-    state: Literal["running", "done", "failed", "cancelled"] = "running"
+    state: Literal["running", "done", "failed", "canceled"] = "running"
     pages: int = 0
     total: int | None = None
     step: str | None = None
@@ -57,7 +57,7 @@ class Job:
     summary: str | None = None
     result: dict[str, Any] = field(default_factory=dict)
     file: Path | None = None
-    _is_cancelled: Event = field(default_factory=Event, repr=False)
+    _is_canceled: Event = field(default_factory=Event, repr=False)
 
     def counted(self, items: Iterable[T], total: int | None = None) -> Iterator[T]:
         """Iterate over items, and count them as the pages of this job, until somebody cancels it."""
@@ -68,14 +68,14 @@ class Job:
             self.pages += 1
 
     def enter(self, step: str | None) -> None:
-        """Begin a step of the work; the work ends here if somebody has cancelled the job."""
-        if self._is_cancelled.is_set():
-            raise _JobCancelledError
+        """Begin a step of the work; the work ends here if somebody has canceled the job."""
+        if self._is_canceled.is_set():
+            raise _JobCanceledError
         self.step = step
 
     def cancel(self) -> None:
         """Ask the job to end. It ends before its next page or step."""
-        self._is_cancelled.set()
+        self._is_canceled.set()
 
 
 class Jobs:
@@ -153,8 +153,8 @@ class Jobs:
         try:
             work(job)
             job.state = "done"
-        except _JobCancelledError:
-            job.state = "cancelled"
+        except _JobCanceledError:
+            job.state = "canceled"
         except (UntemplateError, OSError) as error:
             job.problem = str(error)
             job.state = "failed"

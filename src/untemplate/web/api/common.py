@@ -82,7 +82,7 @@ class JobView(BaseModel):
     kind: str
     site: str
     title: str
-    state: Literal["running", "done", "failed", "cancelled"]
+    state: Literal["running", "done", "failed", "canceled"]
     pages: int
     total: int | None
     step: str | None

@@ -1,4 +1,4 @@
-"""Jobs: all that the server works on besides requests, with progress, results, files and cancelling."""
+"""Jobs: all that the server works on besides requests, with progress, results, files and canceling."""
 
 from __future__ import annotations
 

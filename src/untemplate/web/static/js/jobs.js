@@ -1,11 +1,11 @@
-// Jobs of the server (import, export, watch, heal): one place for their progress, results, files and cancelling.
+// Jobs of the server (import, export, watch, heal): one place for their progress, results, files and canceling.
 import { get, post } from "./api.js";
 import { html, signal, useState } from "./lib.js";
 import { Badge, Button, count, percent } from "./parts.js";
 import { complain, refresh, say } from "./store.js";
 
 const PAUSES = { first: 150, longest: 1500 }; // milliseconds between two questions
-const STATES = { running: "", done: "good", failed: "bad", cancelled: "warn" };
+const STATES = { running: "", done: "good", failed: "bad", canceled: "warn" };
 
 export const jobs = signal([]); // newest first
 let following = null;
