@@ -13,9 +13,8 @@ MAX_LINES = 300
 
 def test_vendored_libraries_have_the_hashes_of_their_readme() -> None:
     vendor = STATIC / "vendor"
-    table = dict(
-        re.findall(r"^\| (\S+\.js) .*\| ([0-9a-f]{64}) \|$", (vendor / "README.md").read_text(), re.MULTILINE)
-    )
+    readme = (vendor / "README.md").read_text("utf-8")
+    table = dict(re.findall(r"^\| (\S+\.js) .*\| ([0-9a-f]{64}) \|$", readme, re.MULTILINE))
     assert table == {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in vendor.glob("*.js")}
 
 

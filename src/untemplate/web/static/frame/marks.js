@@ -153,9 +153,10 @@ function tag(name) {
 
 // Whether a tag above a box covers no text. Outside of the window nobody sees it.
 function hasRoom({ left, top }, name) {
-  const [y, width] = [top - TAG.height / 2 - 2, name.length * TAG.letter + TAG.padding];
-  if (y < TAG.height / 2 || y > innerHeight) return false;
-  return [0, 0.25, 0.5, 0.75, 1].every((share) => !isTextAt(left + 2 + share * (width - 4), y));
+  const width = name.length * TAG.letter + TAG.padding;
+  if (top < TAG.height + 2 || top > innerHeight) return false;
+  const isFree = (y) => [0, 0.25, 0.5, 0.75, 1].every((share) => !isTextAt(left + 2 + share * (width - 4), y));
+  return isFree(top - 4) && isFree(top - TAG.height);
 }
 
 function isTextAt(x, y) {
