@@ -190,6 +190,7 @@ class _Photographer:
         self._show("review")
         self._show("annotate", take=False)
         while not window.locator(".done").count():
+            self._label(*window.locator(".chip.missing .name .grow, .chip.open .name .grow").all_inner_texts())
             window.keyboard.press("Enter")
             self._settle(1)
         self._take("annotate-done")
@@ -238,6 +239,7 @@ class _Photographer:
         frame = self._frame
         page = self.window.evaluate("new URLSearchParams(location.hash.split('?')[1]).get('page')")
         for attribute in attributes:
+            attribute = attribute.removesuffix(" *")
             values = self.site.truth[page][attribute]
             self.window.locator(".chip .name").filter(has_text=attribute).click()
             if not values:

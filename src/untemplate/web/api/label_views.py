@@ -227,10 +227,7 @@ def session_view(site: OpenSite, session: ClusterSession, changes: int) -> Sessi
 
 def _remaining_work(session: ClusterSession, progress: LabelingProgress) -> list[RemainingView]:
     """Return why labeling is not done yet: attributes without a label, missing values, and doubtful ones."""
-    views = [
-        RemainingView(attribute=name, reason="has no label yet: click it, or say that it is not on this site")
-        for name in progress.undecided
-    ]
+    views = [RemainingView(attribute=name, reason="has no label yet") for name in progress.undecided]
     unfinished = [state for state in progress.pages if not state.is_extracted]
     for name, attribute in session.schema.attributes.items():
         missing = [state.page for state in unfinished if name in state.gaps]

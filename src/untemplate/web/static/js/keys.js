@@ -54,3 +54,8 @@ export function belongsToControl(event) {
   if (/^(INPUT|TEXTAREA|SELECT)$/.test(tagName) || document.querySelector("dialog[open]")) return true;
   return event.key === "Enter" && /^(BUTTON|A|SUMMARY)$/.test(tagName);
 }
+
+// A button that was clicked with the pointer gives the focus back, so that the next key means the page.
+export function releaseFocus(event) {
+  if (event.detail) event.target.closest?.("button")?.blur();
+}

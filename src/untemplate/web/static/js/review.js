@@ -1,7 +1,7 @@
 // Review: doubtful values one by one, each on its page. A key accepts the value, a click corrects it.
 import { get } from "./api.js";
 import { FrameLink, pickMode } from "./framelink.js";
-import { action, belongsToControl } from "./keys.js";
+import { action, belongsToControl, releaseFocus } from "./keys.js";
 import { clicksAfter, labelDesk, without } from "./labels.js";
 import { batch, html, signal, useEffect, useMemo, useRef } from "./lib.js";
 import { Badge, Button, count, Empty, hue, percent } from "./parts.js";
@@ -181,7 +181,7 @@ function Desk({ site, cluster }) {
   }, []);
   const review = model.review.value;
   const isEmpty = review && !review.doubts.length;
-  return html`<div class="review">
+  return html`<div class="review" onclick=${releaseFocus}>
     <aside class="side doubts" aria-label="To review">${review ? html`<${Doubts} model=${model} />` : null}</aside>
     <div class="pagebar">${review ? html`<${DoubtBar} model=${model} />` : html`<span class="soft small">Looking for doubtful values …</span>`}</div>
     ${isEmpty ? html`<div class="frame"><${Empty} title="Nothing to review"><p>The rules are sure about ${count(review.pages, "page")} of ${cluster}.</p>

@@ -36,7 +36,7 @@ function Status({ model }) {
       <${Button} onclick=${() => go("export", { site: model.site })}>Export records<//></div>`;
   }
   const isElsewhere = session.next && session.next !== model.page.value.page;
-  return html`<div class="notice"><div class="grow small">${labeled ? html`<${Remaining} model=${model} />` : "Click each value on the page; the records below fill in as you go."}</div>
+  return html`<div class="notice todo"><div class="grow small">${labeled ? html`<${Remaining} model=${model} />` : "Click each value on the page; the records below fill in as you go."}</div>
     ${isElsewhere && labeled ? html`<${Button} kind="small" keys="n" onclick=${() => model.next().catch(complain)}>Next page<//>` : null}</div>`;
 }
 

@@ -1,5 +1,5 @@
 // Annotate: the page, the attributes at its side, and the records of all sample pages, which change with every label.
-import { action, belongsToControl, help } from "../keys.js";
+import { action, belongsToControl, help, releaseFocus } from "../keys.js";
 import { html, useEffect, useMemo, useRef } from "../lib.js";
 import { Empty } from "../parts.js";
 import { change, complain } from "../store.js";
@@ -41,7 +41,7 @@ function Workplace({ site, cluster, page, isShown }) {
   }, [isShown]);
   const session = model.session.value;
   const isReady = session && model.page.value;
-  return html`<div class=${`annotate${model.embedded.isOpen ? " with-data" : ""}`} hidden=${!isShown} data-completed=${String(model.completed.value)}>
+  return html`<div class=${`annotate${model.embedded.isOpen ? " with-data" : ""}`} hidden=${!isShown} onclick=${releaseFocus} data-completed=${String(model.completed.value)}>
     <div class="pagebar">${isReady ? html`<${PageBar} model=${model} />` : null}</div>
     ${session && !session.rows.length ? html`<div class="frame"><${Empty} title="No readable page"><p>The catalog has no readable page of this template.</p><//></div>` : null}
     <div class="frame" ref=${holder} hidden=${session && !session.rows.length} aria-busy=${String(model.isLoading.value)}></div>
