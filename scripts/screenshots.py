@@ -60,8 +60,6 @@ INGREDIENTS = [
     ("large", "potatoes"),
 ]
 
-NO_TOASTS = ".toast { visibility: hidden }"
-
 # Where on the page a value stands: the shortest text that has it as words of its own, in the biggest letters.
 FIND = """value => {
     const words = new RegExp(`(?<!\\\\w)${value.replace(/[.*+?^${}()|[\\]\\\\]/g, "\\\\$&")}(?!\\\\w)`);
@@ -180,6 +178,8 @@ class _Photographer:
         self.site = site
         self.folder = folder
         self.output = output
+        self.rounds = 0
+        window.set_default_timeout(180_000)
 
     def shoot(self) -> None:
         window = self.window
@@ -190,7 +190,9 @@ class _Photographer:
         self._show("review")
         self._show("annotate", take=False)
         while not window.locator(".done").count():
-            self._label(*window.locator(".chip.missing .name .grow, .chip.open .name .grow").all_inner_texts())
+            self._label(
+                *window.locator(".chip.missing .name .grow, .chip.open .name .grow").all_inner_texts()
+            )
             window.keyboard.press("Enter")
             self._settle(1)
         self._take("annotate-done")
@@ -263,8 +265,8 @@ class _Photographer:
         field = self.window.get_by_role("textbox", name="Where fresh pages are")
         field.fill(str(source))
         self.window.get_by_role("button", name=what, exact=True).click()
-        self.window.locator("progress").wait_for()
-        self.window.locator("progress").wait_for(state="detached")
+        self.rounds += 1
+        self.window.get_by_role("button", name=f"Jobs: {self.rounds}", exact=True).wait_for()
         self._settle(1)
 
     def _clusters(self) -> list[dict[str, str]]:
@@ -284,8 +286,15 @@ class _Photographer:
         self.window.wait_for_timeout(seconds * 1000)
 
     def _take(self, name: str) -> None:
+        for picture in self.window.locator(".picture").all():
+            picture.scroll_into_view_if_needed()
+            picture.locator("iframe").content_frame.locator("untemplate-marks").wait_for(state="attached")
+        self.window.locator("main").evaluate(
+            "main => main.querySelector('.templates') && main.scrollTo(0, 0)"
+        )
+        self.window.locator(".trouble").wait_for(state="detached")
         self._settle()
-        self.window.screenshot(path=self.output / f"{name}.png", style=NO_TOASTS)
+        self.window.screenshot(path=self.output / f"{name}.png")
         print(self.output / f"{name}.png")
 
 

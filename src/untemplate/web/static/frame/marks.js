@@ -170,9 +170,11 @@ function isTextAt(x, y) {
 
 // Start and end of the value in the raw text, which may have more white space.
 function bounds(text, part) {
-  const words = (part ?? text.trim()).split(/\s+/).filter(Boolean).map((word) => word.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
+  const words = (part ?? text.trim()).split(/\s+/).filter(Boolean).map((word) => word.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"));
   if (words.length > 200) return [0, text.length];
-  const match = words.length ? new RegExp(words.join("\\s+")).exec(text) : null;
+  const phrase = words.join("\\s+");
+  const asWords = new RegExp(`(?<![\\p{L}\\p{N}])${phrase}(?![\\p{L}\\p{N}])`, "u"); // the R of "Rated R"
+  const match = words.length ? asWords.exec(text) ?? new RegExp(phrase, "u").exec(text) : null;
   return match ? [match.index, match.index + match[0].length] : [0, text.length];
 }
 

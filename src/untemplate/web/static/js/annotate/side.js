@@ -1,5 +1,5 @@
 // The attributes at the side: for each, the labeled or found values on this page, and the rule in words.
-import { html } from "../lib.js";
+import { html, useEffect, useRef } from "../lib.js";
 import { Badge, Button, count, hue, when, Words } from "../parts.js";
 import { complain, go } from "../store.js";
 
@@ -10,8 +10,11 @@ export function SidePanel({ model }) {
   const { done, undone } = model.desk.history.value;
   const values = model.toConfirm.length;
   const travel = (back) => model.travel(back).catch(complain);
+  const scrolled = useRef();
+  const isNews = model.session.value.done || Boolean(model.proposal.value);
+  useEffect(() => { if (isNews) scrolled.current.scrollTop = 0; }, [isNews]); // what is new is at the top
   return html`
-    <div class="stack"><${Status} model=${model} />
+    <div class="stack" ref=${scrolled}><${Status} model=${model} />
       <ol class="chips">${attributes.map((attribute, index) => html`<li key=${attribute.name}><${Chip} model=${model} attribute=${attribute} index=${index} /></li>`)}</ol></div>
     <footer class="row">
       <${Button} label="Undo" title="Undo (u)" disabled=${!done.length} onclick=${() => travel(true)}>↶<//>
