@@ -15,7 +15,7 @@ const CSV_OPTIONS = [
 export function ExportView({ site }) {
   const sources = useAnswer(async () => (site?.version ? get("export/source", { site: site.site }) : null), [site?.site, site?.version, site?.labels]);
   if (!site?.version || !site.clusters.some((one) => one.labeled || one.attributes.some((attribute) => attribute.share !== null))) {
-    return html`<${Empty} title="Nothing to export yet"><p>Label a page first: the records of all pages follow from it. The formats are CSV, JSONL and Parquet.</p>
+    return html`<${Empty} isView title="Nothing to export yet"><p>Label a page first: the records of all pages follow from it. The formats are CSV, JSONL and Parquet.</p>
       ${site ? html`<p><a class="button primary" href=${address("annotate", { site: site.site })}>Label a page</a></p>` : html`<p><a class="button primary" href="#/start">Add a site</a></p>`}<//>`;
   }
   if (!sources) return null;

@@ -19,7 +19,7 @@ export function MonitorView({ site, cluster }) {
   const state = useAnswer(async () => (site?.version ? get("monitor", { site: site.site }) : null), [site]);
   const [compared, compare] = useState(null);
   if (!site?.version || !site.clusters.some((one) => one.attributes.some((attribute) => attribute.share !== null || attribute.lost))) {
-    return html`<${Empty} title="No rules to watch yet"><p>As soon as a template has rules, this view tells when the site changes and the rules stop working.</p>
+    return html`<${Empty} isView title="No rules to watch yet"><p>As soon as a template has rules, this view tells when the site changes and the rules stop working.</p>
       ${site ? html`<p><a class="button primary" href=${address("annotate", { site: site.site })}>Label pages</a></p>` : null}<//>`;
   }
   if (!state) return null;

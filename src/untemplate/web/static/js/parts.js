@@ -16,9 +16,10 @@ export function Meter({ share }) {
     <span class="track" aria-hidden="true"><span style=${{ width: percent }}></span></span><span class="tiny number soft">${percent}</span></span>`;
 }
 
-// What to do where there is nothing to show yet.
-export function Empty({ title, children }) {
-  return html`<div class="empty">${title ? html`<h2>${title}</h2>` : null}${children}</div>`;
+// What to do where there is nothing to show yet. `isView`: it is all that the view shows, so its title is the heading.
+export function Empty({ title, isView, children }) {
+  const heading = isView ? html`<h1>${title}</h1>` : html`<h2>${title}</h2>`;
+  return html`<div class="empty">${title ? heading : null}${children}</div>`;
 }
 
 // A text with `names` in backticks, which become code elements.

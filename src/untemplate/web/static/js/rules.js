@@ -7,7 +7,7 @@ import { address, ask, complain, go, refresh, say } from "./store.js";
 export function RulesView({ site, cluster, parameters }) {
   const version = Number(parameters.version) || null;
   const rules = useAnswer(async () => (site?.version ? get("rules", { site: site.site, ...(version ? { version } : {}) }) : null), [site, version]);
-  if (!site?.version) return html`<${Empty} title="No rules yet"><p>Rules are learned from the values that you click. <a href="#/start">Add a site</a> to begin.</p><//>`;
+  if (!site?.version) return html`<${Empty} isView title="No rules yet"><p>Rules are learned from the values that you click. <a href="#/start">Add a site</a> to begin.</p><//>`;
   if (!rules) return null;
   const wrapper = rules.wrappers.find((one) => one.cluster === cluster?.cluster) ?? rules.wrappers[0];
   const target = { site: site.site, cluster: wrapper.cluster };

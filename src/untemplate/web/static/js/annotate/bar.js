@@ -33,7 +33,7 @@ function Loading({ model }) {
     <p>${missing ? `${missing} images and style sheets of this page did not come with it.` : "Everything this page needs came with it."}</p><p>${REMOTE}</p></div>`);
   return html`<span class="row nowrap"><label class="switch" title=${REMOTE}>
     <input type="checkbox" checked=${remote} onchange=${(event) => model.allowRemote(event.target.checked).catch(complain)} />Remote images and styles</label>
-    ${missing && !remote ? html`<${Button} kind="quiet small" label=${`${missing} files are missing: what is this?`} onclick=${explain}><span class="badge warn">${missing} missing</span><//>` : null}</span>`;
+    ${missing && !remote ? html`<${Button} kind="quiet small" title="Images and style sheets that did not come with the page: what to do?" onclick=${explain}><span class="badge warn">${missing} missing</span><//>` : null}</span>`;
 }
 
 function typed(model, event) {
