@@ -4,11 +4,11 @@ python -m benchmarks.measure.outline                     SWDE, and today's recip
 python -m benchmarks.measure.outline --every 20          a quick look
 python -m benchmarks.measure.outline -v                  list what is not in the view
 
-A case is an attribute of a page whose values are all in nodes of the page or in its embedded data. A value's places are
-the nodes, or runs of nodes, with its letters and digits; if there are none, those that contain it. A case is in the view
-if each of its values has a place there whose nodes are all numbered. Which of several places is the true one is not
-known, so a second figure counts only cases of which every place is in the view. The site's own words are found on the
-pages that a labeler would see: at most 20 of a site.
+A case is an attribute of a page whose values are all in nodes of the page or in its embedded data. A value's places
+are the nodes, or runs of nodes, with its letters and digits; if there are none, those that contain it. A case is in
+the view if each of its values has a place there whose nodes are all numbered. Which of several places is the true
+one is not known, so a second figure counts only cases of which every place is in the view. The site's own words are
+found on the pages that a labeler would see: at most 20 of a site.
 """
 
 from __future__ import annotations
@@ -55,9 +55,11 @@ class PlaceFinder:
         self.text = "".join(pieces)
 
     def places(self, value: str) -> list[set[int]]:
-        """Return the numbers of the nodes at each place of a value; places that are complete nodes first and alone."""
+        """Return the numbers of the nodes at each place of a value; only complete nodes if there are any."""
         wanted = key(value)
-        found = [match.span() for match in re.finditer(f"(?={re.escape(wanted)})", self.text)] if wanted else []
+        found = (
+            [match.span() for match in re.finditer(f"(?={re.escape(wanted)})", self.text)] if wanted else []
+        )
         spans = [(start, start + len(wanted)) for start, _ in found]
         edges = {*self.starts, len(self.text)}
         complete = [span for span in spans if span[0] in edges and self._is_edge(span[1], edges)]
@@ -95,7 +97,9 @@ class Tally:
             self.partly += not all(place <= outline.nodes.keys() for place in chain(*places.values()))
 
 
-def measure_site(pages: Sequence[Page], truth: Mapping[str, Mapping[str, Sequence[str]]], tally: Tally) -> None:
+def measure_site(
+    pages: Sequence[Page], truth: Mapping[str, Mapping[str, Sequence[str]]], tally: Tally
+) -> None:
     """Add the pages of a site that have a truth."""
     step = max(1, len(pages) // OTHER_PAGES)
     site_words = find_site_words(pages[::step][:OTHER_PAGES])
@@ -125,13 +129,28 @@ def measure_recipes(console: Console, every: int) -> Iterator[tuple[str, Tally]]
 
 def show(console: Console, tallies: Sequence[tuple[str, Tally]], verbose: bool) -> None:
     """Print a row for each set of pages."""
-    table = Table("pages of", "pages", "tokens, median", "90 %", "most", "values", "in the view", "all places", title=TO_REACH)
+    table = Table(
+        "pages of",
+        "pages",
+        "tokens, median",
+        "90 %",
+        "most",
+        "values",
+        "in the view",
+        "all places",
+        title=TO_REACH,
+    )
     for name, tally in tallies:
         tokens = sorted(tally.tokens)
         share = 1 - len(tally.missing) / max(tally.cases, 1)
         table.add_row(
             *(name, f"{len(tokens):,}", f"{median(tokens):,.0f}", f"{tokens[len(tokens) * 9 // 10]:,}"),
-            *(f"{tokens[-1]:,}", f"{tally.cases:,}", f"{share:.2%}", f"{1 - tally.partly / max(tally.cases, 1):.2%}"),
+            *(
+                f"{tokens[-1]:,}",
+                f"{tally.cases:,}",
+                f"{share:.2%}",
+                f"{1 - tally.partly / max(tally.cases, 1):.2%}",
+            ),
         )
     console.print(table)
     if verbose:

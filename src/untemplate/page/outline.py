@@ -336,7 +336,9 @@ def _data_entries(page: Page, site_words: SiteWords, links: bool) -> list[_Entry
     same on all pages.
     """
     data = list(islice(_read_data(page), MAX_DATA_PATHS))
-    page_objects = {(path.source, path.type) for path, texts in data if not _are_shared(path, texts, site_words)}
+    page_objects = {
+        (path.source, path.type) for path, texts in data if not _are_shared(path, texts, site_words)
+    }
     entries: list[_Entry] = []
     known: set[tuple[str, ...]] = set()
     for number, (path, texts) in enumerate(data, len(page.nodes)):
