@@ -20,6 +20,7 @@ COMMANDS = (
     "demo",
     "cluster",
     "sample",
+    "show",
     "annotate",
     "train",
     "label",

@@ -57,7 +57,7 @@ MAX_DATA_PATHS = 400
 MAX_DATA_TEXT = 10_000
 
 # Cells of a row of a table belong to one line: the first is often the caption of the second.
-_INLINE_TAGS = INLINE_TAGS | {"label", "td", "th"}
+_INLINE_TAGS = INLINE_TAGS | {"img", "label", "td", "th"}
 # What is folded if no other page of the site is known.
 _FRAME_TAGS = frozenset({"footer", "nav"})
 _IGNORED_TAGS = frozenset({"noscript", "option", "svg"})
