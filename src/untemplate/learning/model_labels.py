@@ -18,7 +18,7 @@ from untemplate.page import Page
 from untemplate.page.outline import SiteWords, find_site_words
 from untemplate.sampling import sample
 
-__all__ = ["TemplateQuestions", "ask_about_site", "estimate_questions", "plan_questions"]
+__all__ = ["TemplateQuestions", "ask_about_site", "choose_pages", "estimate_questions", "plan_questions"]
 
 # Templates of a site that are asked about, the most important first.
 MAX_TEMPLATES = 6
@@ -49,16 +49,22 @@ def plan_questions(clusters: Iterable[Cluster], k: int) -> list[TemplateQuestion
     return [_plan_template(cluster, k) for cluster in important[:MAX_TEMPLATES]]
 
 
-def _plan_template(cluster: Cluster, k: int) -> TemplateQuestions:
-    """Choose the pages that differ most, and others at equal distances if these are too few to compare."""
+def choose_pages(cluster: Cluster, k: int) -> list[Page]:
+    """Return `k` pages of a template to label: those that differ most, then others at equal distances.
+
+    `sample` returns fewer where one page shows everything, but labels of one page cannot be compared with others.
+    """
     candidates = [page for page in cluster.pages if is_moderate(page)]
     chosen = sample(candidates, k)
     rest = [page for page in candidates if page not in chosen]
-    missing = max(0, k - len(chosen))
-    chosen += rest[:: max(1, len(rest) // max(1, missing))][:missing]
-    others = [page for page in rest if page not in chosen][:MAX_WORD_PAGES]
-    site_words = find_site_words([*chosen, *others])
-    return TemplateQuestions(cluster.id, chosen, others, site_words)
+    missing = k - len(chosen)
+    return [*chosen, *rest[:: max(1, len(rest) // max(1, missing))][:missing]]
+
+
+def _plan_template(cluster: Cluster, k: int) -> TemplateQuestions:
+    chosen = choose_pages(cluster, k)
+    others = [page for page in cluster.pages if page not in chosen and is_moderate(page)][:MAX_WORD_PAGES]
+    return TemplateQuestions(cluster.id, chosen, others, find_site_words([*chosen, *others]))
 
 
 def estimate_questions(plan: Iterable[TemplateQuestions], labeler: ModelLabeler) -> Estimate:

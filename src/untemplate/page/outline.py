@@ -19,14 +19,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from importlib import import_module
 from itertools import groupby, islice
 
 from lxml import etree
 
 from untemplate.errors import PageError
-from untemplate.page.captions import may_be_caption
-from untemplate.page.dom import INLINE_TAGS, SAFE_NAME, squeeze
-from untemplate.page.embedded_data import NAMING_KEYS, DataPath, is_script
+from untemplate.page.captions import MAX_CAPTION_LENGTH
+from untemplate.page.dom import INLINE_TAGS, SAFE_NAME, split_name, squeeze
+from untemplate.page.embedded_data import DataPath, is_script
 from untemplate.page.embedded_formats import html_to_text
 from untemplate.page.page import Node, Page
 
@@ -62,6 +63,9 @@ _INLINE_TAGS = INLINE_TAGS | {"img", "label", "td", "th"}
 _FRAME_TAGS = frozenset({"footer", "nav"})
 _IGNORED_TAGS = frozenset({"noscript", "option", "svg"})
 _LINK_KINDS = frozenset({"@data-src", "@datetime", "@href", "@src"})
+
+# Last words of the keys of embedded data whose values name somebody, as in `og:site_name`.
+_NAMING_WORDS = (["name"], ["author"])
 
 _FORGED_NUMBER = re.compile(r"\[(\d+)\]")
 _ADDRESS = re.compile(r"(?:https?:)?//\S+")
@@ -157,11 +161,10 @@ def count_tokens(text: str) -> int:
 @cache
 def _find_encoder() -> Callable[[str], Sequence[int]] | None:
     try:
-        import tiktoken
-
-        encoder: Callable[[str], Sequence[int]] = tiktoken.get_encoding("o200k_base").encode_ordinary
-    except (ImportError, OSError):  # not installed, or its table was never downloaded
+        encoding = import_module("tiktoken").get_encoding("o200k_base")
+    except (ImportError, OSError):  # not installed, or its table cannot be downloaded
         return None
+    encoder: Callable[[str], Sequence[int]] = encoding.encode_ordinary
     return encoder
 
 
@@ -311,7 +314,8 @@ def _unfold_lines(entries: Sequence[_Entry]) -> list[_Entry]:
     for number, entry in enumerate(entries):
         is_shown = entry.block in shown_blocks or (entry.path, entry.list_element) in shown_lists
         if not is_shown and number + 1 < len(entries):
-            is_shown = entries[number + 1].block in shown_blocks and may_be_caption(entry.texts[0])
+            is_short = len(entry.texts[0]) <= MAX_CAPTION_LENGTH
+            is_shown = is_short and entries[number + 1].block in shown_blocks
         unfolded.append(replace(entry, is_folded=False) if is_shown else entry)
     return unfolded
 
@@ -344,8 +348,8 @@ def _data_entries(page: Page, site_words: SiteWords, links: bool) -> list[_Entry
     for number, (path, texts) in enumerate(data, len(page.nodes)):
         values = tuple(texts)
         is_of_page = bool(path.type) and (path.source, path.type) in page_objects
-        is_named = is_of_page or path.keys[-1] in NAMING_KEYS
-        is_folded = _are_shared(path, texts, site_words) and not is_named
+        is_name = split_name(path.keys[-1])[-1:] in _NAMING_WORDS
+        is_folded = _are_shared(path, texts, site_words) and not (is_of_page or is_name)
         is_folded |= values in known or (not links and all(map(_ADDRESS.fullmatch, texts)))
         if not is_folded:
             known.add(values)
@@ -378,14 +382,16 @@ def _write_visible(entries: Sequence[_Entry], detail: _Detail) -> list[_Line]:
 
 
 def _limit_repeats(entries: Sequence[_Entry], detail: _Detail) -> Iterator[_Entry]:
-    """Yield the entries; those of further rows, and further ones at a path outside of rows, as folded."""
+    """Yield the entries; those of further rows, and of further lines at a path outside of rows, as folded."""
     counts: Counter[str] = Counter()
+    block, is_more = None, False
     for entry in entries:
         if entry.row:
             is_more = entry.row > detail.rows
-        else:
-            counts[entry.path] += not entry.is_folded
+        elif entry.block is not block and not entry.is_folded:
+            counts[entry.path] += 1
             is_more = counts[entry.path] > detail.repeats
+        block = entry.block
         yield replace(entry, is_folded=True) if is_more else entry
 
 
