@@ -288,10 +288,12 @@ def test_over_http_with_a_token(folders: Path) -> None:
 
         async def talk() -> None:
             await wait_for(url)
-            async with httpx2.AsyncClient(headers={header: value}) as http:
-                async with Client(streamable_http_client(url, http_client=http)) as client:
-                    sources = await Agent(client).call("list_sources")
-                    assert str(folders / "sites" / "old") in sources["sources"]
+            async with (
+                httpx2.AsyncClient(headers={header: value}) as http,
+                Client(streamable_http_client(url, http_client=http)) as client,
+            ):
+                sources = await Agent(client).call("list_sources")
+                assert str(folders / "sites" / "old") in sources["sources"]
             async with httpx2.AsyncClient() as stranger:
                 assert (await stranger.post(url, json={})).status_code == 401
                 wrong = {"Authorization": "Bearer x"}

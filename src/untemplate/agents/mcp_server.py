@@ -14,7 +14,7 @@ try:
     import uvicorn
     from mcp.server.mcpserver import MCPServer
     from mcp.server.transport_security import TransportSecuritySettings
-    from mcp_types import ToolAnnotations
+    from mcp.types import ToolAnnotations
     from starlette.datastructures import Headers
     from starlette.responses import PlainTextResponse
     from starlette.types import ASGIApp, Receive, Scope, Send

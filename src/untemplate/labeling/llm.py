@@ -135,7 +135,7 @@ class ModelLabeler:
         """
         labels: list[Label] = []
         for page in pages:
-            for question, outline in self._questions([page], site_words):
+            for question, outline in self.questions([page], site_words):
                 answers = self._get_answers(question, list(self.schema.attributes))
                 if answers is not None:
                     labels += self._read_answers(page, outline, answers)
@@ -163,12 +163,12 @@ class ModelLabeler:
 
     def estimate(self, pages: Sequence[Page], site_words: SiteWords) -> Estimate:
         """Return what asking about these pages costs; known answers cost nothing."""
-        questions = [question for question, _ in self._questions(pages, site_words)]
+        questions = [question for question, _ in self.questions(pages, site_words)]
         new = [question for question in questions if not self.endpoint.knows(question)]
         answer_tokens = ANSWER_TOKENS * len(self.schema.attributes)
         return Estimate(len(new), sum(question.tokens for question in new), answer_tokens * len(new))
 
-    def _questions(self, pages: Iterable[Page], site_words: SiteWords) -> Iterator[tuple[Question, Outline]]:
+    def questions(self, pages: Iterable[Page], site_words: SiteWords) -> Iterator[tuple[Question, Outline]]:
         """Yield the question about each readable page, with what is shown of the page."""
         attributes = list(self.schema.attributes.values())
         task = f"Schema: {self.schema.name}\n{_describe(attributes)}"
