@@ -17,6 +17,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console
@@ -66,10 +67,16 @@ def _first_item(items: Sequence[dict[str, Any]]) -> Values:
     return values
 
 
-def compare_site(
-    site: Site, target: Target, run: Callable[[Export, Sequence[Page]], list[Values]]
-) -> Iterator[tuple[str, str]]:
-    """Yield a verdict for each attribute of a site, with its name and the first difference."""
+@dataclass(frozen=True)
+class Tool:
+    """A tool that rules are exported to, and what runs an export."""
+
+    target: Target
+    run: Callable[[Export, Sequence[Page]], list[Values]]
+
+
+def compare_site(site: Site, tools: Sequence[Tool]) -> Iterator[tuple[Target, str, str]]:
+    """Yield for each tool and attribute of a site a verdict, with the first difference."""
     pages = site.pages()
     labels = labels_of(labeling_order(site)[:LABELED], site.truth())
     rules = learn(pages, labels, schema_of(site.vertical))
@@ -78,10 +85,11 @@ def compare_site(
         own = [page for page in pages if records[page.id].cluster == wrapper.cluster]
         if not wrapper.rules or not own or wrapper.lender:
             continue
-        export = export_wrapper(wrapper, rules.schema, target)
-        found = run(export, own)
-        for name in wrapper.rules:
-            yield _judge(name, export, [records[page.id] for page in own], found)
+        for tool in tools:
+            export = export_wrapper(wrapper, rules.schema, tool.target)
+            found = tool.run(export, own)
+            for name in wrapper.rules:
+                yield tool.target, *_judge(name, export, [records[page.id] for page in own], found)
 
 
 def _judge(name: str, export: Export, records: Sequence[Record], found: Sequence[Values]) -> tuple[str, str]:
@@ -103,24 +111,18 @@ def main(arguments: Sequence[str]) -> int:
     console, sites = open_sites(options)
     if options.library:
         install("crawl4ai")
-    tools: tuple[tuple[Target, str, Callable[[Export, Sequence[Page]], list[Values]]], ...] = (
-        ("parsel", "parsel", run_parsel),
-        ("crawl4ai", "crawl4ai", run_library if options.library else run_published),
-    )
+    tools = (Tool("parsel", run_parsel), Tool("crawl4ai", run_library if options.library else run_published))
+    verdicts: dict[Target, Counter[str]] = {tool.target: Counter() for tool in tools}
+    for site in track(sites, "exports", console=Console(stderr=True), transient=True):
+        for target, verdict, words in compare_site(site, tools):
+            verdicts[target][verdict] += 1
+            if options.verbose and verdict != "same":
+                console.print(f"{target} {site.folder.name} {verdict}: {words}", markup=False)
     table = Table("tool", "attributes", *VERDICTS, title=TO_REACH)
-    for target, title, run in tools:
-        verdicts: Counter[str] = Counter()
-        for site in track(sites, title, console=Console(stderr=True), transient=True):
-            for verdict, words in compare_site(site, target, run):
-                verdicts[verdict] += 1
-                if options.verbose and verdict != "same":
-                    console.print(f"{title} {site.folder.name} {verdict}: {words}", markup=False)
-        total = verdicts.total()
-        shares = [
-            f"{verdicts[one] / max(1, total):.1%}"
-            for one in ("same", "declared", "not exported", "undeclared")
-        ]
-        table.add_row(title, str(total), *shares)
+    for target, counts in verdicts.items():
+        total = counts.total()
+        shares = [f"{counts[verdict] / max(1, total):.1%}" for verdict in VERDICTS]
+        table.add_row(target, str(total), *shares)
     console.print(table)
     return 0
 
