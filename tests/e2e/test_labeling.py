@@ -98,7 +98,12 @@ def test_a_list_of_14_ingredients_in_few_actions_with_every_line_readable(person
     assert items.nth(3).bounding_box()
     items.nth(3).hover()
     expect(window.locator(".activename")).to_have_text("time")
-    person.page.wait_for_function(f"{BESIDE}.join() === 'time,ingredients is here'")
+    shown = person.page
+    for _ in range(200):  # the next time that the page is drawn
+        if "ingredients is here" in shown.evaluate(BESIDE):
+            break
+        window.wait_for_timeout(50)
+    assert shown.evaluate(BESIDE) == ["time", "ingredients is here"]
     removed = ingredients_of(0)[13]
     with person.completing():
         window.get_by_role("button", name=f"Remove {removed} from ingredients").click()

@@ -60,7 +60,7 @@ function HealProposal({ proposal, attributes }) {
     ${proposal.repairs.map((one) => html`<article class="stack small" key=${`${one.cluster} ${one.attribute}`}><h3 class="row">${one.attribute}<span class="tiny soft">${one.cluster}: ${one.how}</span></h3>
       <div class="scroll" tabindex="0" role="region" aria-label=${`Values of ${one.attribute}`}><table><thead><tr><th scope="col">Page</th><th scope="col">Before</th><th scope="col">After</th></tr></thead>
         <tbody>${one.values.map((value) => html`<tr key=${value.page}><td class="cut">${value.page}</td><td>${value.before.join(" · ") || html`<span class="soft">nothing</span>`}</td>
-          <td style=${{ "--hue": hue(attributes.indexOf(one.attribute)) }}>${value.after.length ? html`<span class="value tint">${value.after.join(" · ")}</span>` : html`<${Badge} kind="bad">nothing found<//>`}</td></tr>`)}</tbody></table></div></article>`)}
+          <td style=${{ "--hue": hue(attributes.indexOf(one.attribute)) }}>${value.after.length ? html`<span class="value tint">${value.after.join(" · ")}</span>` : value.before.length ? html`<${Badge} kind="bad">nothing found<//>` : html`<span class="soft">nothing</span>`}</td></tr>`)}</tbody></table></div></article>`)}
     ${proposal.lost.map((one) => html`<p class="small" key=${`${one.cluster} ${one.attribute}`}><${Badge} kind="bad">lost<//> ${one.cluster}, ${one.attribute}: ${one.why}</p>`)}
     <div class="row"><${Button} kind="primary" onclick=${() => decide("heal/approve", "Repaired rules saved")}>Approve<//><${Button} onclick=${() => decide("heal/dismiss", "The rules stay as they were.")}>Dismiss<//></div></section>`;
 }
