@@ -17,7 +17,7 @@ from untemplate.sources.fetch import is_public
 
 __all__ = ["is_public_url", "url_origin"]
 
-_HOST = re.compile(r"[a-z0-9.-]+|[0-9a-f:.]+")
+_HOST_NAME = re.compile(r"[a-z0-9.-]+|[0-9a-f:.]+")
 
 LOCAL_ENDINGS = (".local", ".localhost", ".internal", ".lan", ".home", ".intranet")
 """Names that only a local network gives to its machines."""
@@ -47,7 +47,7 @@ def url_origin(url: str) -> str | None:
         host, port = parts.hostname or "", parts.port
     except ValueError:
         return None
-    if parts.scheme not in ("http", "https") or not _HOST.fullmatch(host):
+    if parts.scheme not in ("http", "https") or not _HOST_NAME.fullmatch(host):
         return None
     shown = f"[{host}]" if ":" in host else host
     return f"{parts.scheme}://{shown}:{port}" if port else f"{parts.scheme}://{shown}"

@@ -219,13 +219,13 @@ def session_view(site: OpenSite, session: ClusterSession, changes: int) -> Sessi
             next=progress.next,
             done=progress.done,
             undecided=list(progress.undecided),
-            remaining=[] if progress.done else _remaining_work(session, progress),
+            remaining=[] if progress.done else _work_left(session, progress),
             saved=session.is_saved,
             changes=changes,
         )
 
 
-def _remaining_work(session: ClusterSession, progress: LabelingProgress) -> list[RemainingView]:
+def _work_left(session: ClusterSession, progress: LabelingProgress) -> list[RemainingView]:
     """Return why labeling is not done yet: attributes without a label, missing values, and doubtful ones."""
     views = [RemainingView(attribute=name, reason="has no label yet") for name in progress.undecided]
     unfinished = [state for state in progress.pages if not state.is_extracted]
@@ -340,12 +340,12 @@ def marks_view(site: OpenSite, session: ClusterSession, page: str) -> MarksView:
         marks = _label_marks(session, parsed, rendering, labels)
         for name, matches in session.find(parsed).items():
             if name not in labeled:
-                marks += _found_marks(matches, session.rules[name], rendering)
+                marks += _rule_marks(matches, session.rules[name], rendering)
     absent = [stored.label.attribute for stored in labels if stored.label.is_gap]
     return MarksView(page=page, marks=marks, absent=absent)
 
 
-def _found_marks(matches: Sequence[Match], rule: Rule, rendering: Rendering) -> list[MarkView]:
+def _rule_marks(matches: Sequence[Match], rule: Rule, rendering: Rendering) -> list[MarkView]:
     """Return the marks of all values that a rule found, each with its position among them."""
     marks = []
     for position, match in enumerate(matches):

@@ -143,7 +143,7 @@ def _list_view(site: OpenSite, page: str) -> ListView:
     attributes = [{"name": one.name, "type": one.type} for one in site.schema.attributes.values()]
     is_saved = wrapper is None or (wrapper.rules, wrapper.records) == (saved.rules, saved.records)
     if not rows:
-        return _proposal_view(site, page, attributes, is_saved)
+        return _column_proposal(site, page, attributes, is_saved)
     return ListView(
         page=page,
         attributes=attributes,
@@ -156,7 +156,7 @@ def _list_view(site: OpenSite, page: str) -> ListView:
     )
 
 
-def _proposal_view(site: OpenSite, page: str, attributes: list[dict[str, str]], is_saved: bool) -> ListView:
+def _column_proposal(site: OpenSite, page: str, attributes: list[dict[str, str]], is_saved: bool) -> ListView:
     """Return the rows that repeat on a page, with a guess which attributes their columns are."""
     proposal = propose_rows(site, page)
     columns = []

@@ -80,7 +80,7 @@ class RepairView(BaseModel):
     values: list[ValueChange]
 
 
-class ProposalView(BaseModel):
+class RepairProposalView(BaseModel):
     """Repaired rules that wait for a person."""
 
     job: int
@@ -96,7 +96,7 @@ class MonitorView(BaseModel):
     runs: list[WatchRunView]
     alarms: list[StoredAlarm]
     heals: list[HealRunView]
-    proposal: ProposalView | None
+    proposal: RepairProposalView | None
 
 
 class SideView(BaseModel):
@@ -141,7 +141,7 @@ def get_monitor(site: SiteParam) -> MonitorView:
         runs=list(_watch_runs(runs)),
         alarms=site.catalog.alarms(site.name, open_only=False),
         heals=list(_heal_runs(runs)),
-        proposal=_proposal_view(site),
+        proposal=_repair_proposal(site),
     )
 
 
@@ -190,13 +190,13 @@ def post_dismiss(workspace: WorkspaceParam, body: RepairBody) -> DecisionView:
     return DecisionView(version=None)
 
 
-def _proposal_view(site: OpenSite) -> ProposalView | None:
+def _repair_proposal(site: OpenSite) -> RepairProposalView | None:
     """Return the repaired rules of a site that wait for a person, if there are any."""
     repair = site.workspace.repairs.get(site.name)
     if repair is None:
         return None
     healed = repair.healed
-    return ProposalView(
+    return RepairProposalView(
         job=repair.job,
         summary=f"{len(healed.healed)} rules learned again, {len(healed.lost)} lost",
         repairs=[
