@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from contextlib import ExitStack, suppress
+from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import partial
-from multiprocessing import get_context
 from random import Random
 from typing import Any, Protocol
 
 from untemplate.catalog.catalog import Catalog
 from untemplate.catalog.site_claims import SiteClaims
+from untemplate.catalog.site_workers import SiteWorkers
 from untemplate.errors import SourceError, UntemplateError, VersionConflict
 from untemplate.extraction import Rules
 from untemplate.page import Page
@@ -282,9 +282,9 @@ class _SiteRound:
         self.work = work
         self.claims = claims
         self.since = since
-        self.workers = workers or len(os.sched_getaffinity(0))
+        self.workers = SiteWorkers(workers or len(os.sched_getaffinity(0)))
         self.left_out: dict[str, str] = {}
-        self.running: dict[Future[Any], tuple[str, Pages, int]] = {}
+        self.running: dict[str, tuple[Pages, int]] = {}
 
     def run(
         self, sites: Collection[str], pages: SitePages | None, politeness: Politeness
@@ -292,17 +292,14 @@ class _SiteRound:
         """Yield the outcome of each site as soon as it is known. Arguments as of `watch_sites`."""
         fresh = self._fetch(sites, politeness) if pages is None else self._claimed(pages)
         without_pages = set(sites)
-        with ExitStack() as stack:
-            pool = None
-            if self.workers > 1:
-                pool = stack.enter_context(ProcessPoolExecutor(self.workers, get_context("spawn")))
+        with self.workers:
             for site, site_pages in fresh:
                 without_pages.discard(site)
-                yield from self._start(pool, site, site_pages)
-                if len(self.running) > self.workers:
-                    yield from self._collect_done()
-            while self.running:
-                yield from self._collect_done()
+                yield from self._start(site, site_pages)
+                if self.workers.is_busy:
+                    yield self._collect()
+            while not self.workers.is_idle:
+                yield self._collect()
         for site in sorted(without_pages):
             if reason := self.left_out.get(site):
                 yield SiteOutcome(site, left_out=reason)
@@ -332,7 +329,7 @@ class _SiteRound:
             self.left_out[site] = reason
         return reason is None
 
-    def _start(self, pool: ProcessPoolExecutor | None, site: str, pages: Pages) -> Iterator[SiteOutcome]:
+    def _start(self, site: str, pages: Pages) -> Iterator[SiteOutcome]:
         """Start the work on a site; yield its outcome if it cannot be done."""
         try:
             version = self.catalog.newest_version(site)
@@ -341,32 +338,24 @@ class _SiteRound:
             self.claims.release(site)
             yield SiteOutcome(site, problem=_reason(error, pages))
         else:
-            self.running[_submit(pool, task)] = (site, pages, version)
+            self.running[site] = (pages, version)
+            self.workers.start(site, task)
 
-    def _collect_done(self) -> Iterator[SiteOutcome]:
-        """Wait for a task, and yield the outcomes of all that are done."""
-        for done in wait(self.running, return_when=FIRST_COMPLETED).done:
-            site, pages, version = self.running.pop(done)
-            try:
-                outcome = self.work.record(site, pages, done.result(), version)
-            except VersionConflict as error:
-                outcome = SiteOutcome(site, problem=str(error))
-            except Exception as error:  # one site must not end the round, and its outcome says what happened
-                outcome = SiteOutcome(site, problem=_reason(error, pages))
-            self.claims.release(site)
-            yield outcome
+    def _collect(self) -> SiteOutcome:
+        """Wait for a task, store its result, and return the outcome."""
+        site, done = self.workers.collect()
+        outcome = self._record(site, done)
+        self.claims.release(site)
+        return outcome
 
-
-def _submit(pool: ProcessPoolExecutor | None, task: Callable[[], Any]) -> Future[Any]:
-    """Start a task in another process, or do it here."""
-    if pool is not None:
-        return pool.submit(task)
-    done: Future[Any] = Future()
-    try:
-        done.set_result(task())
-    except Exception as error:  # as a pool does: whoever asks for the result gets it
-        done.set_exception(error)
-    return done
+    def _record(self, site: str, done: Future[Any]) -> SiteOutcome:
+        pages, version = self.running.pop(site)
+        try:
+            return self.work.record(site, pages, done.result(), version)
+        except VersionConflict as error:
+            return SiteOutcome(site, problem=str(error))
+        except Exception as error:  # one site must not end the round, and its outcome says what happened
+            return SiteOutcome(site, problem=_reason(error, pages))
 
 
 def _reason(error: Exception, pages: Pages) -> str:
