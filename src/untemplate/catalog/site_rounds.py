@@ -25,7 +25,7 @@ from untemplate.page import Page
 from untemplate.rules.in_words import compare_rules
 from untemplate.sources import Pages, Politeness, fetch_groups
 from untemplate.sources.fetch import DEFAULT_POLITENESS
-from untemplate.watching import Alarm, Report, heal_site, renew_missing, watch
+from untemplate.watching import SITE, Alarm, Report, heal_site, renew_missing, watch
 
 __all__ = ["SiteOutcome", "heal_sites", "sites_to_heal", "sites_to_watch", "split_by_site", "watch_sites"]
 
@@ -180,6 +180,9 @@ class _Work(Protocol):
     def record(self, site: str, pages: Pages, result: Any, version: int) -> SiteOutcome:
         """Store the result of the task, given the version of the rules that it used."""
 
+    def record_problem(self, site: str, problem: str) -> None:
+        """Store why the site could not be done."""
+
 
 @dataclass(frozen=True)
 class _WatchedSite:
@@ -203,19 +206,23 @@ class _WatchWork:
         return partial(_watch_task, self.catalog.rules_text(site), list(pages), history, self.is_request)
 
     def record(self, site: str, pages: Pages, result: _WatchedSite, version: int) -> SiteOutcome:
-        catalog, report = self.catalog, result.report
-        run = catalog.start_run(site, "watch")
-        clusters = set(catalog.rules(site, version).by_cluster)
-        watched = {figures.cluster for figures in report.clusters}
-        catalog.record_alarms(site, run, report.alarms, clusters - watched)
-        figures = report.to_dict() | {"replaced": result.replaced}
-        catalog.finish_run(run, figures)
+        report = result.report
         if result.replaced:
             note = f"{result.replaced} bellwethers replaced"
             with suppress(VersionConflict):  # somebody saved other rules, and the next round sees to theirs
                 rules = Rules.loads(result.text)
-                catalog.save_version(site, rules, pages, "watched", note, self.by, based_on=version)
-        return SiteOutcome(site, report.alarms, figures)
+                version = self.catalog.save_version(
+                    site, rules, pages, "watched", note, self.by, based_on=version
+                )
+        self.catalog.finish_watch(site, report, version, replaced=result.replaced)
+        return SiteOutcome(site, report.alarms, report.to_dict() | {"replaced": result.replaced})
+
+    def record_problem(self, site: str, problem: str) -> None:
+        """Raise an alarm that the next successful run clears. The run stays unfinished, so the site is still due."""
+        catalog = self.catalog
+        alarm = Alarm(SITE, "reachable", None, "its bellwethers", problem, ())
+        run = catalog.start_run(site, "watch")
+        catalog.record_alarms(site, run, [alarm], catalog.rules(site).by_cluster.keys())
 
 
 def _watch_task(
@@ -266,6 +273,9 @@ class _HealWork:
         catalog.finish_run(run, figures)
         return SiteOutcome(site, figures=figures, version=saved)
 
+    def record_problem(self, site: str, problem: str) -> None:
+        """Store nothing: the alarms that healing is for are still open."""
+
 
 def _heal_task(text: str, pages: Sequence[Page]) -> _HealedSite:
     healed = heal_site(Rules.loads(text), pages)
@@ -304,7 +314,7 @@ class _SiteRound:
             if reason := self.left_out.get(site):
                 yield SiteOutcome(site, left_out=reason)
             else:
-                yield SiteOutcome(site, problem="it has no bellwethers that could be fetched")
+                yield self._fail(site, "it has no bellwethers that could be fetched")
 
     def _fetch(self, sites: Collection[str], politeness: Politeness) -> SitePages:
         """Fetch the bellwethers of all sites that can be claimed, hosts in parallel."""
@@ -335,8 +345,8 @@ class _SiteRound:
             version = self.catalog.newest_version(site)
             task = self.work.prepare(site, pages)
         except UntemplateError as error:
+            yield self._fail(site, _reason(error, pages))
             self.claims.release(site)
-            yield SiteOutcome(site, problem=_reason(error, pages))
         else:
             self.running[site] = (pages, version)
             self.workers.start(site, task)
@@ -355,7 +365,11 @@ class _SiteRound:
         except VersionConflict as error:
             return SiteOutcome(site, problem=str(error))
         except Exception as error:  # one site must not end the round, and its outcome says what happened
-            return SiteOutcome(site, problem=_reason(error, pages))
+            return self._fail(site, _reason(error, pages))
+
+    def _fail(self, site: str, problem: str) -> SiteOutcome:
+        self.work.record_problem(site, problem)
+        return SiteOutcome(site, problem=problem)
 
 
 def _reason(error: Exception, pages: Pages) -> str:

@@ -33,6 +33,7 @@ from untemplate.watching.judging import (
     judge_attributes,
     make_delivery_alarm,
 )
+from untemplate.watching.reusing import PAGES_TO_LABEL
 from untemplate.watching.similar_places import find_alike
 
 __all__ = ["ClusterRepair", "Difference", "Loss", "Refusal", "Repair", "RepairedCluster"]
@@ -52,8 +53,6 @@ MAX_LEARNING_ROUNDS = 3
 MIN_JUDGING_PAGES = 3
 MIN_OUTVOTING_PAGES = 5
 VALUES_NOT_FOUND = "its remembered values are not on the fresh pages"
-# Pages that a person should label where nothing else helped.
-PAGES_TO_LABEL = 5
 
 
 @dataclass(frozen=True)
