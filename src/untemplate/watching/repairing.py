@@ -22,6 +22,7 @@ from untemplate.learning import SampleTable, learn_sample
 from untemplate.page import Page, Signature, signature
 from untemplate.page.same_values import same_values
 from untemplate.rules import Bellwether, Rule, Wrapper
+from untemplate.rules.applying import Match, apply_wrapper
 from untemplate.sampling import sample
 from untemplate.schema import Schema
 from untemplate.watching.comparing import Comparison, Evidence, PagePair, compare_pages
@@ -401,7 +402,22 @@ class ClusterRepair:
         if name not in learned.rules:
             return None
         static = tuple(sorted({*wrapper.static, *learned.static}))
-        return replace(wrapper, rules={**wrapper.rules, name: learned.rules[name]}, static=static)
+        rule = {name: learned.rules[name]}
+        if self._finds_same(replace(wrapper, rules=rule), replace(wrapper, rules=rule, static=static)):
+            static = wrapper.static  # other static text may change what the other rules find
+        return replace(wrapper, rules={**wrapper.rules, **rule}, static=static)
+
+    def _finds_same(self, wrapper: Wrapper, other: Wrapper) -> bool:
+        """Return True if two wrappers find the same values on all pages."""
+        attributes = self.schema.attributes
+        for page in [*(page for _, page in self.pairs), *self.others]:
+            if page.why_unreadable():
+                continue
+            if _texts(apply_wrapper(wrapper, page, attributes)) != _texts(
+                apply_wrapper(other, page, attributes)
+            ):
+                return False
+        return True
 
     def _table(self, pages: tuple[Page, ...]) -> SampleTable:
         """Return the table of some pages; attributes that are labeled on the same pages share it."""
@@ -434,6 +450,10 @@ class ClusterRepair:
         fill = sum(name in bellwether.golden for bellwether in bellwethers) / len(bellwethers)
         pages = [page for _, page in self.pairs]
         return find_alike(self.schema.attributes[name], profiles[0], golden, fill, pages)
+
+
+def _texts(values_of: Mapping[str, Sequence[Match]]) -> dict[str, list[str]]:
+    return {name: [value.text for value in values] for name, values in values_of.items()}
 
 
 def _as_differences(filled: Iterable[Comparison]) -> list[Difference]:
