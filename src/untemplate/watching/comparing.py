@@ -223,21 +223,24 @@ def _forget_other_records(
     places = _OwnPlaces(wrapper, compared, schema)
     result = []
     for one in compared:
-        if one.bellwether and _may_show_other_record(one, common, schema):
-            names = _identifying_names(one.comparisons, common, schema)
-            if places.show_other_record(one, names) and _has_structure(wrapper, one.page):
-                one = replace(one, comparisons=_forget_values(one.comparisons))
+        names = _replaced_names(one, common, schema)
+        if names and places.show_other_record(one, names) and _has_structure(wrapper, one.page):
+            one = replace(one, comparisons=_forget_values(one.comparisons))
         result.append(one)
     return result
 
 
-def _may_show_other_record(
+def _replaced_names(
     compared: _ComparedPage, common: Collection[_AttributeValue], schema: Schema
-) -> bool:
-    """Return True if several values that identify a record are others now, and none is as before."""
+) -> list[str]:
+    """Return the attributes that identify a record and have other values now; none if one has its old value.
+
+    There must be several. The other record may lack some that the old one has.
+    """
     names = _identifying_names(compared.comparisons, common, schema)
-    is_other = [compared.comparisons[name].is_other for name in names]
-    return len(is_other) >= MIN_VANISHED_VALUES and all(is_other)
+    replaced = [name for name in names if compared.comparisons[name].is_other]
+    is_confirmed = not _confirmed_names(compared.comparisons).isdisjoint(names)
+    return replaced if len(replaced) >= MIN_VANISHED_VALUES and not is_confirmed else []
 
 
 @dataclass
