@@ -46,7 +46,7 @@ MIN_COMPARED_PAGES = 3
 PLACE_STEPS = 3
 
 PAGES_TO_LABEL = 5
-"""Pages that a person should label where nothing else helps."""
+"""Pages that a person should label where nothing else helps; a labeler is asked about as many."""
 
 _POSITION = re.compile(r"\[\d+\]")
 
