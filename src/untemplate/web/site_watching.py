@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from untemplate.errors import CatalogError, SourceError
-from untemplate.extraction import Rules
 from untemplate.page import Page
 from untemplate.sources import fetch_pages, read_pages
 from untemplate.watching import Alarm, Healed, Report, heal_site, watch
@@ -64,7 +63,7 @@ def _watch_claimed(site: OpenSite, source: str | None, job: Job) -> None:
     for alarm in report.alarms:
         wanted.update(alarm.pages)
     site.catalog.save_pages(site.name, [page for page in pages if page.id in wanted])
-    _record_report(site, run, site.rules, report)
+    site.catalog.finish_watch(site.name, report, site.version.number, run)
     site.forget_pages()
     job.result |= {"alarms": len(report.alarms), "clusters": len(report.clusters)}
     job.summary = f"{len(report.alarms)} alarms" if report.alarms else "all rules still work"
@@ -109,8 +108,7 @@ def approve_repair(site: OpenSite, job: int) -> int:
         if repair.source:
             figures["source"] = str(Path(repair.source).resolve())
         site.catalog.finish_run(run, figures)
-    watch_run = site.catalog.start_run(site.name, "watch")
-    _record_report(site, watch_run, healed.rules, watch(healed.rules, pages))
+    site.catalog.finish_watch(site.name, watch(healed.rules, pages), version)
     site.forget_pages()
     return version
 
@@ -165,17 +163,6 @@ def _fresh_pages(site: OpenSite, source: str | None) -> Iterator[Page]:
     if not urls:
         raise SourceError(f"{site.name}: the watched pages have no URLs to fetch; say where fresh pages are")
     yield from fetch_pages(urls, render=site.figures.get("options", {}).get("render", False))
-
-
-def _record_report(site: OpenSite, run: int, rules: Rules, report: Report) -> None:
-    """Record the alarms and figures of a watch run.
-
-    Open alarms of clusters that the run could not check stay open.
-    """
-    checked = {figures.cluster for figures in report.clusters}
-    unchecked = rules.by_cluster.keys() - checked
-    site.catalog.record_alarms(site.name, run, report.alarms, unchecked)
-    site.catalog.finish_run(run, report.to_dict())
 
 
 def _earlier_reports(site: OpenSite) -> Iterator[Report]:
