@@ -98,3 +98,20 @@ def test_words_besides_another_name_count_against_it() -> None:
     for field, share in zip(fields.tolist(), evidence[:, EVIDENCE.index("named")].tolist(), strict=True):
         named[site.table.texts[site.table.text[site.fields.rows_of(field)[0]]]] = share
     assert named == {"0307260": 0.5, "9780307260": 1.0}
+
+
+def test_a_currency_sign_in_its_own_element_is_part_of_the_price() -> None:
+    """Shops print `<span>$</span>19.00`: the sign is on all pages, and still no caption."""
+    bodies = [
+        f"<p><b>Tel:</b> 555-010{n}</p><div><span>$</span>{n}9.00</div><i><u>AUD $</u>{n}5.00</i>"
+        for n in range(5)
+    ]
+    site = SiteFields(
+        [Page(id=str(n), html=f"<html><body>{body}</body></html>") for n, body in enumerate(bodies)],
+        Schema("any", {"price": Attribute("price", type="price")}),
+    )
+    found = set()
+    for field in site.candidates(Attribute("price", type="price"), spans_nodes=True).tolist():
+        found |= {site.table.nodes[row].text for row in site.fields.rows_of(field).tolist()}
+    assert {"$19.00", "AUD $15.00"} <= found
+    assert not any("Tel" in text for text in texts_of_candidates(site, Attribute("name")))

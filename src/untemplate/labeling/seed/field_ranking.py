@@ -317,12 +317,15 @@ def gather_joint_evidence(
 
 
 def _taken_share(site: SiteFields, candidates: Ints, chance: Doubles) -> Floats:
-    """Return for each field of a site the mean probability that its rows contain an attribute."""
+    """Return for each field of a site the mean probability that its rows contain an attribute, or are part of it."""
     fields = site.fields
     of_fields = np.zeros(len(fields))
     of_fields[candidates] = chance
     of_rows = np.zeros(len(site.table))
     np.maximum.at(of_rows, fields.row, of_fields[fields.field])
+    for row in np.flatnonzero(site.table.spans_nodes & (of_rows > 0)).tolist():
+        inside = site.table.rows_inside(row)
+        of_rows[inside] = np.maximum(of_rows[inside], of_rows[row])
     return fields.mean(of_rows)
 
 
