@@ -12,6 +12,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
+
+from lxml import etree
 
 from untemplate.labeling import Label
 from untemplate.learning.reports import LearnedRules
@@ -19,7 +22,7 @@ from untemplate.page import Page
 from untemplate.page.locating import letters_and_digits
 from untemplate.rules.applying import apply_rules
 from untemplate.rules.parsed_page import ParsedPage
-from untemplate.rules.record_pages import split_records
+from untemplate.rules.record_pages import RecordPage, split_records
 from untemplate.rules.rule import Wrapper
 from untemplate.schema import Schema
 
@@ -53,16 +56,25 @@ class ListTrial:
     apart: Mapping[str, set[str]]
 
     @cached_property
+    def records(self) -> dict[Page, list[RecordPage]]:
+        """The records that the rules find, for each labeled page."""
+        rule = self.learned.records
+        return {} if rule is None else {page: split_records(rule, page) for page in self.labeled}
+
+    @cached_property
     def found(self) -> dict[Page, list[_Values]]:
-        """The values of each record that the rules find, for each labeled page."""
-        if self.learned.records is None:
-            return {}
+        """The values of each of these records."""
         wrapper = Wrapper("", (), 0, "*", self.learned.rules, self.learned.static)
         found: dict[Page, list[_Values]] = {}
-        for page in self.labeled:
-            records = split_records(self.learned.records, page)
+        for page, records in self.records.items():
             found[page] = [self._values_of(wrapper, ParsedPage(record.tree)) for record in records]
         return found
+
+    @cached_property
+    def elements(self) -> set[etree._Element]:
+        """The elements that the records consist of."""
+        records = chain.from_iterable(self.records.values())
+        return {element for record in records for element in record.elements}
 
     def _values_of(self, wrapper: Wrapper, record: ParsedPage) -> _Values:
         matches = apply_rules(wrapper, record, self.schema.attributes)
@@ -103,8 +115,13 @@ class ListTrial:
 
     @property
     def best_plausible_share(self) -> float:
-        """The same of the attribute that most records have: others may be optional although all labeled ones have them."""
+        """The share of the attribute that most records have: others may be optional, though all labeled records have them."""
         return max(self._plausible_shares)
+
+    @property
+    def plausible_records(self) -> int:
+        """How many records that share is."""
+        return round(self.best_plausible_share * self.size)
 
     @cached_property
     def _plausible_shares(self) -> list[float]:
@@ -177,8 +194,13 @@ def _beats(trial: ListTrial, group: ListTrial, gate: ListGate) -> bool:
         return trial.lost_values < group.lost_values
     if group.has_others and not trial.has_others:
         return False
-    is_better = group.best_plausible_share < gate.min_plausible or trial.size >= gate.min_more * group.size
-    return trial.plausible_share >= gate.min_plausible and is_better
+    if trial.plausible_share < gate.min_plausible:
+        return False
+    # A list that joins members of the group to larger records leaves none of them out.
+    leaves_none_out = group.elements <= trial.elements
+    share = group.plausible_share if leaves_none_out else group.best_plausible_share
+    is_purer = trial.size < group.size and trial.plausible_records >= group.plausible_records
+    return share < gate.min_plausible or is_purer or trial.size >= gate.min_more * group.size
 
 
 def _wanted_values(labels: Iterable[Label]) -> dict[str, _Values]:

@@ -25,7 +25,7 @@ from untemplate.page.arrays import Bools, Doubles, Longs
 from untemplate.page.dom import split_name
 from untemplate.page.embedded_data import JSON_LD, DataObject
 
-__all__ = ["HEADINGS", "ITEM_TAGS", "MAX_ROWS", "PageHints", "PageProfile", "profile_page"]
+__all__ = ["HEADINGS", "ITEM_TAGS", "MAX_ROWS", "RESULT_WORDS", "PageHints", "PageProfile", "profile_page"]
 
 # Words in tags, classes and ids of parts that are not the page's main content.
 ASIDE_WORDS = frozenset(
@@ -47,6 +47,8 @@ MAIN_WORDS = frozenset(
         *("grid", "hits"),
     }
 )
+# Those of them that pages about one thing rarely use.
+RESULT_WORDS = frozenset({"result", "results", "searchresults", "listing", "listings", "hits"})
 # Words of parts that scripts and style sheets, which we do not read, show only at times or never.
 CONCEALED_WORDS = frozenset(
     {
@@ -170,7 +172,8 @@ class PageProfile:
         several texts inside a part whose name says that it contains results.
         """
         is_item = self.tree.has_tag(ITEM_TAGS) & (self.texts > 1)
-        rows = np.flatnonzero(is_item & (self.main > 0) & (self.aside == 0) & self.shown)
+        in_results = self._is_inside(self._has_words(RESULT_WORDS)) > 0
+        rows = np.flatnonzero(is_item & in_results & (self.aside == 0) & self.shown)
         return max(rows.tolist(), key=lambda row: self.chars[row], default=None)
 
     def _is_inside(self, marked: Bools) -> Doubles:
