@@ -1,4 +1,4 @@
-"""Pages of which we know only whether they list records: details of `swde` and `recipes`, `blogs`, `shops`, made-up sites."""
+"""Pages of which we know only whether they list records: `swde`, `recipes`, `blogs`, `shops` and made-up sites."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class OtherPage:
 
 
 def other_pages() -> Iterator[OtherPage]:
-    """Yield three pages of each site of `swde`, one of each of `recipes`, some of each kind of whole and made-up sites."""
+    """Yield three pages of each site of `swde`, one of each of `recipes`, and some of each kind of the others."""
     for site in chosen_sites(VERTICALS, ()):
         files = site.files()
         for path in files[:: len(files) // SWDE_PAGES + 1]:

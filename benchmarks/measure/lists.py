@@ -25,7 +25,7 @@ from benchmarks.train.list_choice import FOLDS, choose, folds
 from benchmarks.train.page_types import TypedPage, fit_trees, typed_pages, typed_sheet
 from untemplate import Page, find_records, list_model
 from untemplate.lists import Row
-from untemplate.lists.group_scores import score_groups, shipped_group_weights
+from untemplate.lists.group_scores import mostly_aside, score_groups, shipped_group_weights
 from untemplate.lists.list_page import MIN_LIST_CONFIDENCE
 from untemplate.lists.vision_tree import build_vision_tree
 from untemplate.page.locating import letters_and_digits
@@ -137,6 +137,8 @@ class _ListJudge:
         if not page.page.groups:
             return -1, False
         number = int(np.argmax(score_groups(page.page.features, self._weights)))
+        if mostly_aside(page.page.features)[number]:
+            return number, False
         return number, self._trees.probability(page.describe(self._weights)) >= MIN_LIST_CONFIDENCE
 
 

@@ -30,15 +30,19 @@ from untemplate.page.arrays import Bools, Doubles
 
 __all__ = ["TypedPage", "fit_trees", "typed_pages", "typed_sheet"]
 
-# Pages of SWDE count double: they are few, and their lists are the most like records.
-SWDE_WEIGHT = 2.0
+# How much pages of a kind count. Those of SWDE have the lists that are the most like records. Pages without results
+# are made from list pages, so with more weight they cost list pages.
+KIND_WEIGHTS = {"swde": 4.0, "emptied": 0.3}
 # The least score of a group that is a page's list.
 MIN_KNOWN_F1 = 0.9
-# Few, small trees: of 80 to 300 trees with 4 to 8 leaves, five folds over sites, all are about as good.
-TREES = 150
+# Of 80 to 400 trees with 4 to 8 leaves, five folds over sites, all are about as good.
+TREES = 200
 LEAVES = 8
-RATE = 0.08
+RATE = 0.06
 MIN_LEAF = 10
+# Shares of the pages and of the features that each tree learns from.
+PAGE_SHARE = 0.5
+FEATURE_SHARE = 0.3
 
 
 @dataclass(frozen=True)
@@ -104,6 +108,8 @@ def fit_trees(pages: Sequence[TypedPage], weights: Doubles) -> BoostedTrees:
         max_depth=None,
         max_leaf_nodes=LEAVES,
         min_samples_leaf=MIN_LEAF,
+        subsample=PAGE_SHARE,
+        max_features=FEATURE_SHARE,
         random_state=0,
     )
     rows = np.array([page.describe(weights) for page in pages])
@@ -115,7 +121,7 @@ def fit_trees(pages: Sequence[TypedPage], weights: Doubles) -> BoostedTrees:
 def _importance(pages: Sequence[TypedPage], is_list: Bools) -> Doubles:
     counts = Counter((page.kind, page.site) for page in pages)
     importance = np.array([1 / np.sqrt(counts[page.kind, page.site]) for page in pages])
-    importance *= np.array([SWDE_WEIGHT if page.kind == "swde" else 1.0 for page in pages])
+    importance *= np.array([KIND_WEIGHTS.get(page.kind, 1.0) for page in pages])
     for chosen in (is_list, ~is_list):
         importance[chosen] *= len(pages) / importance[chosen].sum()
     return importance

@@ -71,9 +71,13 @@ def test_every_feature_has_a_weight() -> None:
 def test_records_of_several_table_rows_go_on_although_their_first_rows_differ() -> None:
     def rows(number: int) -> str:
         head = f"<b><a href='/{number}'>Case {number}</a></b>" if number < 5 else f"<i>Case {number}</i>"
-        facts = (f"<tr><td>{word}</td><td>{word} of {number}</td></tr>" for word in ("court", "judge", "date"))
+        facts = (
+            f"<tr><td>{word}</td><td>{word} of {number}</td></tr>" for word in ("court", "judge", "date")
+        )
         return f"<tr><td colspan='2'>{head}</td></tr>{''.join(facts)}"
 
     tree = build_page_tree(Page(html=f"<h1>Cases</h1><table>{''.join(map(rows, range(8)))}</table>"))
-    lengths = [{len(run) for run in group.runs} for group in find_groups(tree, Shapes(tree)) if len(group) == 8]
+    lengths = [
+        {len(run) for run in group.runs} for group in find_groups(tree, Shapes(tree)) if len(group) == 8
+    ]
     assert {4} in lengths

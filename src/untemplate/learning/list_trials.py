@@ -115,7 +115,7 @@ class ListTrial:
 
     @property
     def best_plausible_share(self) -> float:
-        """The share of the attribute that most records have: others may be optional, though all labeled records have them."""
+        """The largest of these shares: an attribute may be optional although all labeled records have it."""
         return max(self._plausible_shares)
 
     @property
@@ -172,8 +172,9 @@ class ListGate:
     min_more: float
 
 
-# Those of a prototype. With shares of 0.7 to 0.95 and factors of 1.15 to 2 value F1 on `courts` is the same, one
-# family of courts left out: `python -m benchmarks.measure.two_rows --constants`.
+# The share is that of a prototype. With shares of 0.7 to 0.95 and factors of 1.3 to 2 value F1 on `courts` is the
+# same, one family of courts left out: `python -m benchmarks.measure.two_rows --constants`. Below 2, rows of other
+# lists of a page join some lists of `lists`.
 GATE = ListGate(0.8, 2.0)
 
 

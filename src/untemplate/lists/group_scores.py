@@ -23,6 +23,7 @@ __all__ = [
     "disjoint_lists",
     "largest_groups",
     "measure_groups",
+    "mostly_aside",
     "mostly_hidden",
     "score_groups",
     "shipped_group_weights",
@@ -108,6 +109,7 @@ MAX_GROUPS = 2_000
 # More than any difference of scores.
 _HIDDEN_PENALTY = 1_000.0
 _SHOWN = list(GROUP_FEATURES).index("shown")
+_NEAR_ASIDE = list(GROUP_FEATURES).index("near_aside")
 
 
 def shipped_group_weights() -> Doubles:
@@ -138,6 +140,15 @@ def mostly_hidden(features: Doubles) -> Bools:
     """Return which groups are hidden for the most part."""
     hidden: Bools = features[:, _SHOWN] <= 0.5
     return hidden
+
+
+def mostly_aside(features: Doubles) -> Bools:
+    """Return which groups are for the most part in navigation, footers and the like.
+
+    The list of none of the 520 pages of `lists`, `courts` and `shops` is.
+    """
+    aside: Bools = features[:, _NEAR_ASIDE] > 0.5
+    return aside
 
 
 def disjoint_lists(profile: PageProfile, groups: Sequence[Group], scores: Doubles) -> list[Group]:

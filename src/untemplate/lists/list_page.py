@@ -17,6 +17,7 @@ from untemplate.lists.group_scores import (
     disjoint_lists,
     largest_groups,
     measure_groups,
+    mostly_aside,
     mostly_hidden,
     score_groups,
     shipped_group_weights,
@@ -37,9 +38,10 @@ __all__ = [
 ]
 
 NOTHING_REPEATS = "nothing on the page repeats"
-NO_LIST = "the page looks like one about a single thing: its likeliest list has confidence {:.2f}"
-# Lists with a lower confidence are no records. TODO-PROVENANCE
-MIN_LIST_CONFIDENCE = 0.2
+NO_LIST = "nothing that repeats looks like records of a list page (the likeliest list has confidence {:.2f})"
+# Lists with a lower confidence are no records. Of 0.05, 0.1, 0.15 and 0.2, five folds over sites: below, more detail
+# pages yield rows; above, more list pages yield none.
+MIN_LIST_CONFIDENCE = 0.15
 # The confidence of a record that is alone on its page, where nothing repeats.
 SINGLE_RECORD_CONFIDENCE = 0.5
 
@@ -157,6 +159,8 @@ class ListPage:
         if not len(numbers):
             return -1, 0.0
         best = int(numbers[np.argmax(self.scores[numbers])])
+        if mostly_aside(self.features)[best]:
+            return best, 0.0
         return best, list_confidence(self.describe(best, self.scores))
 
     def describe(self, number: int, scores: Doubles) -> Doubles:

@@ -2,8 +2,8 @@
 
 Every page repeats something: reviews, related products, a table of facts, navigation. A page is about one thing if
 much of its text, headings and captions is outside of what repeats, if its data describe one thing, or if the repeated
-parts do not lead to pages of their own. Boosted trees weigh this evidence: most of it decides only together with other
-evidence. `python -m benchmarks.train.page_types` trains them.
+parts do not lead to pages of their own. Boosted trees weigh this evidence, because most of it decides only together
+with other evidence. `python -m benchmarks.train.page_types` trains them.
 """
 
 from __future__ import annotations
