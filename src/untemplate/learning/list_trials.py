@@ -83,6 +83,12 @@ class ListTrial:
             for name, values in matches.items()
         }
 
+    def joins_equally(self, min_share: float) -> bool:
+        """Return True if at least this share of the records have the same number of elements, more than one."""
+        lengths = Counter(len(record.elements) for record in chain.from_iterable(self.records.values()))
+        [(length, count)] = lengths.most_common(1) or [(0, 0)]
+        return length > 1 and count >= min_share * lengths.total()
+
     @property
     def size(self) -> int:
         """How many records the rules find."""
@@ -197,9 +203,8 @@ def _beats(trial: ListTrial, group: ListTrial, gate: ListGate) -> bool:
         return False
     if trial.plausible_share < gate.min_plausible:
         return False
-    # A list that joins members of the group to larger records leaves none of them out.
-    leaves_none_out = group.elements <= trial.elements
-    share = group.plausible_share if leaves_none_out else group.best_plausible_share
+    joins_all = trial.joins_equally(gate.min_plausible) and group.elements <= trial.elements
+    share = group.plausible_share if joins_all else group.best_plausible_share
     is_purer = trial.size < group.size and trial.plausible_records >= group.plausible_records
     return share < gate.min_plausible or is_purer or trial.size >= gate.min_more * group.size
 
