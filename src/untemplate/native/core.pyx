@@ -6,24 +6,33 @@ See `native/README.md` for how it works, and `core.pyi` for what it offers to Py
 
 import sys
 from html.entities import html5 as html5_entities
+from operator import itemgetter
 
 from lxml import etree
 
 from untemplate.errors import PageError
-from untemplate.native import tree_rules
+from untemplate.native import shown_text, tree_rules
 
 from cpython.object cimport PyObject
-from cpython.unicode cimport PyUnicode_DecodeUTF8
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_GET_SIZE, PyByteArray_Resize
+from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_DecodeUTF8
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memchr, memcmp, memcpy, memset
+
+cdef extern from "string.h" nogil:
+    void* memmem(const void* text, size_t length, const void* word, size_t word_length)
 
 cdef enum:
     MAX_KNOWN = 256
     FIRST_SLOTS = 1024
     MAX_ENTITIES = 2400
+    MAX_NAME_LENGTH = 100
     RANK_COUNT = 9
     COMMENT = -2
+    ALL_NODES = -4
+    ALL_ELEMENTS = -5
+    NO_NAME = -6
     NO_TAG = 2147483647
 
 cdef enum:
@@ -33,6 +42,9 @@ cdef enum:
     HEAD_CONTENT = 8
     FRAME_CONTENT = 16
     BOOLEAN = 32
+    INLINE = 64
+    NEVER_SHOWN = 128
+    UNSHOWN = 256
 
 cdef enum:
     FEW_ATTRIBUTES = 64
@@ -49,3 +61,4 @@ cdef class Element
 include "names.pxi"
 include "parser.pxi"
 include "elements.pxi"
+include "selection.pxi"

@@ -9,14 +9,17 @@ cdef struct Name:
     int32_t last_tag   # the last tag that has an attribute of this name
 
 
-cdef bytes _known_bytes = b"".join(name.encode() for name in tree_rules.KNOWN_NAMES)
+cdef list _known_names = [
+    sys.intern(name)
+    for name in dict.fromkeys([*tree_rules.KNOWN_NAMES, *sorted(shown_text.INLINE_TAGS | shown_text.UNSHOWN_TAGS)])
+]
+cdef bytes _known_bytes = "".join(_known_names).encode()
 cdef const uint8_t* _known_text = <const uint8_t*>_known_bytes
-cdef int32_t KNOWN = len(tree_rules.KNOWN_NAMES)
-cdef list _known_names = [sys.intern(name) for name in tree_rules.KNOWN_NAMES]
+cdef int32_t KNOWN = len(_known_names)
 
 cdef Name[MAX_KNOWN] _known
 cdef int32_t[FIRST_SLOTS] _known_slots
-cdef uint8_t[MAX_KNOWN] _flags        # what an element is: VOID, RAW …
+cdef uint16_t[MAX_KNOWN] _flags        # what an element is: VOID, RAW …
 cdef uint8_t[MAX_KNOWN] _rank         # end tags do not close elements of a higher rank
 cdef uint8_t[MAX_KNOWN][MAX_KNOWN] _closes   # [open][new]: the new tag closes the open element
 
@@ -55,9 +58,12 @@ cdef int _fill_known() except -1:
         (tree_rules.HEAD_CONTENT, HEAD_CONTENT),
         (tree_rules.FRAME_CONTENT, FRAME_CONTENT),
         (tree_rules.BOOLEAN_ATTRIBUTES, BOOLEAN),
+        (shown_text.INLINE_TAGS, INLINE),
+        (shown_text.HIDDEN_TAGS, NEVER_SHOWN | UNSHOWN),
+        (shown_text.UNSHOWN_TAGS, UNSHOWN),
     ):
         for name in names:
-            _flags[<int>numbers[name]] |= <uint8_t>flag
+            _flags[<int>numbers[name]] |= <uint16_t>flag
     for rank, names in enumerate(tree_rules.RANKS, 1):
         for name in names:
             _rank[<int>numbers[name]] = rank
@@ -74,7 +80,8 @@ cdef int32_t BODY = _known_names.index("body")
 cdef int32_t P = _known_names.index("p")
 cdef int32_t SCRIPT = _known_names.index("script")
 cdef int32_t PLAINTEXT = _known_names.index("plaintext")
-cdef int32_t CLASS = _known_names.index("class")
+cdef int32_t TD = _known_names.index("td")
+cdef int32_t TH = _known_names.index("th")
 cdef int32_t STYLE = _known_names.index("style")
 cdef int32_t HIDDEN = _known_names.index("hidden")
 

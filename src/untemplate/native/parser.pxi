@@ -31,6 +31,11 @@ cdef struct Open:
     int32_t same_rank    # … of this rank
 
 
+cdef struct Slot:
+    int32_t node
+    bint is_tail
+
+
 cdef inline bint _is_letter(uint8_t byte) noexcept nogil:
     return b"a" <= (byte | 0x20) <= b"z"
 
@@ -233,20 +238,57 @@ cdef class Document:
             slot = (slot + 1) & (self.slot_count - 1)
         self.slots[slot] = number
 
-    # What Python sees
+    # What elements need
 
     cdef object string(self, int32_t start, int32_t length):
         return PyUnicode_DecodeUTF8(<const char*>self.text + start, length, "replace")
 
     cdef object name_text(self, int32_t number):
         """Return a name as text."""
-        text = self.name_texts[number]
+        if number < KNOWN:
+            return _known_names[number]
+        text = self.name_texts[number - KNOWN]
         if text is None:
-            text = self.name_texts[number] = self.string(self.names[number].start, self.names[number].length)
+            text = self.string(self.names[number].start, self.names[number].length)
+            self.name_texts[number - KNOWN] = text
         return text
 
+    cdef int32_t number_of(self, str name) except -3:
+        """Return the number of a name; NO_NAME if the page does not contain it."""
+        cdef Py_ssize_t length
+        cdef const char* text = PyUnicode_AsUTF8AndSize(name, &length)
+        cdef int32_t number = self.find_name(<const uint8_t*>text, <int32_t>length)
+        return number if number >= 0 else NO_NAME
+
+    cdef int32_t tag_filter(self, tag) except -3:
+        """Return which tags an iteration wants: one, all elements, or all nodes."""
+        if tag is None:
+            return ALL_NODES
+        if tag is _any_element or tag == "*":
+            return ALL_ELEMENTS
+        return self.number_of(tag)
+
+    cdef inline bint passes(self, int32_t number, int32_t wanted) noexcept nogil:
+        cdef int32_t tag = self.nodes[number].tag
+        return tag == wanted or wanted == ALL_NODES or (wanted == ALL_ELEMENTS and tag != COMMENT)
+
+    cdef Attribute* find_attribute(self, int32_t number, int32_t name) noexcept nogil:
+        cdef Attribute* attribute = self.attributes + self.nodes[number].attributes
+        cdef Attribute* end = attribute + self.nodes[number].attribute_count
+        while attribute < end:
+            if attribute.name == name:
+                return attribute
+            attribute += 1
+        return NULL
+
+    cdef int32_t last_inside(self, int32_t number) noexcept nogil:
+        """Return the last node inside a node; nodes are numbered in document order."""
+        while self.nodes[number].last_child >= 0:
+            number = self.nodes[number].last_child
+        return number
+
     cdef Element element(self, int32_t number):
-        """Return the element or comment of this number."""
+        """Return the element or comment of this number; None for a negative one."""
         cdef Element made
         if number < 0:
             return None
@@ -257,6 +299,121 @@ cdef class Document:
         made.number = number
         self.proxies[number] = <PyObject*>made
         return made
+
+    cdef object step(self, int32_t number, bint numbered):
+        """Return the step of an XPath that selects this element among its siblings."""
+        cdef Node* nodes = self.nodes
+        cdef int32_t tag = nodes[number].tag
+        cdef int32_t sibling = nodes[number].previous
+        cdef int32_t same = 1, all_before = 1
+        while sibling >= 0:
+            same += nodes[sibling].tag == tag
+            all_before += nodes[sibling].tag != COMMENT
+            sibling = nodes[sibling].previous
+        name = self.name_text(tag)
+        if not shown_text.SAFE_NAME.fullmatch(name):
+            return f"*[{all_before}]"
+        if same == 1 and not numbered:
+            sibling = nodes[number].next
+            while sibling >= 0 and nodes[sibling].tag != tag:
+                sibling = nodes[sibling].next
+            if sibling < 0:
+                return name
+        return f"{name}[{same}]"
+
+    cdef inline bint is_inline(self, int32_t tag) noexcept nogil:
+        return tag < KNOWN and (_flags[tag] & INLINE) != 0
+
+    cdef bint is_unseen(self, int32_t number, bint with_hidden) except -1:
+        """Return True if browsers show nothing of an element."""
+        cdef int32_t tag = self.nodes[number].tag
+        cdef Attribute* style
+        if tag < KNOWN and _flags[tag] & NEVER_SHOWN:
+            return True
+        if with_hidden or not self.nodes[number].attribute_count:
+            return False
+        if self.find_attribute(number, HIDDEN) != NULL:
+            return True
+        style = self.find_attribute(number, STYLE)
+        return style != NULL and style.length > 11 and shown_text.hides_element(self.string(style.value, style.length))
+
+    cdef int32_t sibling(self, int32_t number, int32_t axis, int32_t distance) noexcept nogil:
+        """Return the element that many siblings before or after a node; −1 if there is none."""
+        while distance > 0 and number >= 0:
+            number = self.nodes[number].previous if axis < 0 else self.nodes[number].next
+            distance -= number >= 0 and self.nodes[number].tag != COMMENT
+        return number
+
+    cdef bint contains(self, int32_t start, int32_t length, list words) except -1:
+        """Return True if a text contains one of these words."""
+        cdef bytes word
+        for word in words:
+            if memmem(self.text + start, length, <const char*>word, len(word)) != NULL:
+                return True
+        return False
+
+    # Slots: the places where a text may be, at the start of an element or after it
+
+    cdef bint shows_content(self, int32_t number) noexcept nogil:
+        cdef int32_t tag = self.nodes[number].tag
+        return tag != COMMENT and not (tag < KNOWN and _flags[tag] & NEVER_SHOWN)
+
+    cdef void enter(self, Slot* slot) noexcept nogil:
+        slot.is_tail = not self.shows_content(slot.node)
+
+    cdef bint previous_slot(self, Slot* slot) noexcept nogil:
+        """Go to the slot before this one; False at the start of the page."""
+        cdef Node* node = &self.nodes[slot.node]
+        if slot.is_tail and self.shows_content(slot.node):
+            if node.last_child >= 0:
+                slot.node = node.last_child
+            else:
+                slot.is_tail = False
+        elif node.previous >= 0:
+            slot.node = node.previous
+            slot.is_tail = True
+        else:
+            slot.node = node.parent
+            slot.is_tail = False
+        return slot.node >= 0
+
+    cdef bint next_slot(self, Slot* slot) noexcept nogil:
+        """Go to the slot after this one; False at the end of the page."""
+        cdef Node* node = &self.nodes[slot.node]
+        if not slot.is_tail:
+            if node.first_child >= 0:
+                slot.node = node.first_child
+                self.enter(slot)
+            else:
+                slot.is_tail = True
+        elif node.next >= 0:
+            slot.node = node.next
+            self.enter(slot)
+        else:
+            slot.node = node.parent
+        return slot.node >= 0
+
+    cdef bint has_words(self, Slot* slot) except -1:
+        """Return True if the text in a slot is not blank."""
+        cdef Node* node = &self.nodes[slot.node]
+        cdef int32_t start = node.tail if slot.is_tail else node.text
+        cdef int32_t length = node.tail_length if slot.is_tail else node.text_length
+        cdef int32_t i
+        cdef uint8_t byte
+        for i in range(start, start + length):
+            byte = self.text[i]
+            if byte >= 0x80:
+                return not self.string(start, length).isspace()
+            if byte > 32 or byte < 9 or 13 < byte < 28:
+                return True
+        return False
+
+    cdef tuple slot_item(self, Slot* slot):
+        cdef Node* node = &self.nodes[slot.node]
+        element = self.element(slot.node)
+        if slot.is_tail:
+            return element, "tail", self.string(node.tail, node.tail_length)
+        return element, "text", self.string(node.text, node.text_length)
 
     # Tree rules
 
@@ -309,7 +466,7 @@ cdef class Document:
 
     cdef void open_implied(self, int32_t tag) noexcept nogil:
         """Open html, head or body if a page leaves them out before this tag."""
-        cdef uint8_t flags = _flags[tag] if tag < KNOWN else 0
+        cdef uint16_t flags = _flags[tag] if tag < KNOWN else 0
         if tag == HTML:
             return
         if self.depth == 0:
@@ -501,10 +658,19 @@ cdef class Document:
             at += 1
         return at
 
+    cdef int32_t name_length(self, int32_t start, int32_t end) noexcept nogil:
+        """Return how many bytes of a name count: the characters that fit into MAX_NAME_LENGTH bytes."""
+        if end - start <= MAX_NAME_LENGTH:
+            return end - start
+        end = start + MAX_NAME_LENGTH
+        while self.text[end] & 0xC0 == 0x80:
+            end -= 1
+        return end - start
+
     cdef int32_t read_start_tag(self, int32_t at) noexcept nogil:
         """Read a start tag, and what no tag may interrupt after it: scripts and the like."""
         cdef int32_t end = self.read_name(at)
-        cdef int32_t tag = self.add_name(at, end - at)
+        cdef int32_t tag = self.add_name(at, self.name_length(at, end))
         cdef int32_t first = self.attribute_count
         cdef bint is_ignored
         if tag < 0:
@@ -531,7 +697,7 @@ cdef class Document:
         return self.after_start_tag(tag, end)
 
     cdef int32_t after_start_tag(self, int32_t tag, int32_t at) noexcept nogil:
-        cdef uint8_t flags = _flags[tag] if tag < KNOWN else 0
+        cdef uint16_t flags = _flags[tag] if tag < KNOWN else 0
         if self.is_self_closing or flags & VOID:
             self.pop()
         elif flags & (RAW | ESCAPABLE):
@@ -541,7 +707,7 @@ cdef class Document:
     cdef int32_t read_end_tag(self, int32_t at) noexcept nogil:
         """Read an end tag; its attributes do not matter."""
         cdef int32_t end = self.read_name(at)
-        cdef int32_t tag = self.find_name(self.text + at, end - at)
+        cdef int32_t tag = self.find_name(self.text + at, self.name_length(at, end))
         cdef int32_t first = self.attribute_count
         end = self.read_attributes(end)
         self.attribute_count = first
@@ -592,7 +758,7 @@ cdef class Document:
             if b"A" <= text[at] <= b"Z":
                 text[at] |= 0x20
             at += 1
-        name = self.add_name(start, at - start)
+        name = self.add_name(start, self.name_length(start, at))
         if name < 0:
             return at
         while _is_space(text[at]):
