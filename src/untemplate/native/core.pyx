@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """The native core: a page as flat arrays, its elements, and the selection of nodes on the arrays.
 
-See `native/README.md` for how it works, and `core.pyi` for what it offers to Python.
+Python sees `parse`, `Element`, `Structure` and `find_texts`. Everything else works on C arrays without Python objects.
 """
 
 import sys
@@ -47,6 +47,8 @@ cdef enum:
     UNSHOWN = 256
 
 cdef enum:
+    MAX_BYTES = 500_000_000
+    PARSER_DEPTH = 2046  # libxml2 stops two levels below
     FEW_ATTRIBUTES = 64
     MAX_COMPARISONS = 100_000_000
 

@@ -194,10 +194,10 @@ cdef class Element:
         return _visible_string(self.document, self.number, line_end.encode(), with_hidden)
 
     def shown_string(self):
-        """Return the texts inside the element one after the other, without those that browsers never show."""
+        """Return the text of each element inside this one and the text after it, without what browsers never show."""
         return _shown_string(self.document, self.number)
 
-    def texts_before(self, str kind not None, int max_slots=2147483647):
+    def texts_before(self, str kind not None, int64_t max_slots):
         """Yield (element, kind, text) of the visible texts before a node of this element, the nearest first.
 
         Blank texts are skipped. The search ends after `max_slots` places where a text may be.
@@ -208,7 +208,7 @@ cdef class Element:
             if self.document.has_words(&slot):
                 yield self.document.slot_item(&slot)
 
-    def texts_after(self, str kind not None, int max_slots=2147483647):
+    def texts_after(self, str kind not None, int64_t max_slots):
         """Yield (element, kind, text) of the visible texts after a node of this element, the nearest first."""
         cdef Slot slot = Slot(self.number, True)
         cdef bint has_slot = True
@@ -314,33 +314,19 @@ cdef object _visible_string(Document document, int32_t top, bytes line_end, bint
 
 
 cdef object _shown_string(Document document, int32_t top):
-    cdef Node* nodes = document.nodes
     cdef bytearray parts = bytearray()
-    cdef int32_t number = top
-    cdef bint is_leaving = False
+    cdef int32_t number
     cdef Node* node
-    while True:
-        node = &nodes[number]
-        if is_leaving or node.tag == COMMENT:
-            if number == top:
-                break
-            if node.tail_length:
-                _append(parts, document.text + node.tail, node.tail_length)
-            if node.next >= 0:
-                number, is_leaving = node.next, False
-            else:
-                number, is_leaving = node.parent, True
-            continue
-        if node.text_length and not (node.tag < KNOWN and _flags[node.tag] & UNSHOWN):
+    for number in range(top, document.last_inside(top) + 1):
+        node = &document.nodes[number]
+        if node.text_length and node.tag != COMMENT and not (node.tag < KNOWN and _flags[node.tag] & UNSHOWN):
             _append(parts, document.text + node.text, node.text_length)
-        if node.first_child >= 0:
-            number = node.first_child
-        else:
-            is_leaving = True
+        if node.tail_length:
+            _append(parts, document.text + node.tail, node.tail_length)
     return parts.decode("utf-8", "replace")
 
 
-def parse(bytes html not None, int max_elements, int max_depth):
+def parse(bytes html not None, int64_t max_elements, int64_t max_depth):
     """Return the root element of a page in UTF-8 without NUL bytes; None if it has none.
 
     Raises:
@@ -348,8 +334,10 @@ def parse(bytes html not None, int max_elements, int max_depth):
         MemoryError: there is not enough memory.
     """
     cdef Document document = Document.__new__(Document)
+    if len(html) > MAX_BYTES:
+        raise PageError(f"page is larger than {MAX_BYTES:,} bytes")
     document.max_elements = max_elements
-    document.max_depth = max_depth
+    document.max_depth = min(max_depth, PARSER_DEPTH)
     document.prepare(html, len(html))
     with nogil:
         document.parse()
@@ -366,7 +354,7 @@ def parse(bytes html not None, int max_elements, int max_depth):
     return document.element(document.root)
 
 
-cdef int _raise(int error, int max_elements, int max_depth) except -1:
+cdef int _raise(int error, int64_t max_elements, int64_t max_depth) except -1:
     if error == TOO_DEEP:
         raise PageError(f"page is nested deeper than {max_depth:,} elements")
     if error == TOO_MANY_ELEMENTS:

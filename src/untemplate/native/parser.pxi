@@ -65,7 +65,8 @@ cdef class Document:
     cdef bint seen_head, seen_body, is_done, is_self_closing
     cdef int32_t tag_number    # tags read so far
     cdef int32_t ignored       # start tags of html, head and body that were ignored; as many end tags are
-    cdef int32_t max_depth, max_elements
+    cdef int32_t max_depth
+    cdef int64_t element_count, max_elements
     cdef int64_t comparisons   # squares of the numbers of attributes of tags with many
     cdef int error
     cdef PyObject** proxies
@@ -148,9 +149,6 @@ cdef class Document:
                 return -1
             self.nodes = grown
             self.node_room *= 2
-        if number >= self.max_elements:
-            self.error = TOO_MANY_ELEMENTS
-            return -1
         self.node_count += 1
         node = &self.nodes[number]
         node.tag = tag
@@ -429,6 +427,10 @@ cdef class Document:
         cdef uint8_t rank = self.rank_of(tag)
         cdef Open* entry
         if number < 0:
+            return
+        self.element_count += 1
+        if self.element_count > self.max_elements:
+            self.error = TOO_MANY_ELEMENTS
             return
         if self.depth >= self.max_depth:
             self.error = TOO_DEEP

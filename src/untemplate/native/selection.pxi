@@ -354,6 +354,10 @@ cdef class FoundNodes:
     def __len__(self):
         return self.count
 
+    def cut(self, int32_t count):
+        """Forget all but the first so many nodes."""
+        self.count = min(self.count, count)
+
     def __iter__(self):
         """Yield the element, the kind as in `Node`, and the raw text; None as the text of an element."""
         cdef int32_t i

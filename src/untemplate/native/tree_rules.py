@@ -19,16 +19,32 @@ __all__ = [
     "VOID",
 ]
 
-VOID = frozenset("area base basefont br col frame hr img input isindex link meta param".split())
+VOID = frozenset(
+    [
+        "area",
+        "base",
+        "basefont",
+        "br",
+        "col",
+        "frame",
+        "hr",
+        "img",
+        "input",
+        "isindex",
+        "link",
+        "meta",
+        "param",
+    ]
+)
 """Elements without content and end tag."""
 
-RAW_TEXT = frozenset("iframe noembed noframes plaintext script style xmp".split())
+RAW_TEXT = frozenset(["iframe", "noembed", "noframes", "plaintext", "script", "style", "xmp"])
 """Elements whose content is text, whatever it looks like."""
 
 ESCAPABLE_RAW_TEXT = frozenset({"textarea", "title"})
 """Elements whose content is text with character references."""
 
-HEAD_CONTENT = frozenset("base link meta script style title".split())
+HEAD_CONTENT = frozenset(["base", "link", "meta", "script", "style", "title"])
 """Elements that open a head if nothing else is open."""
 
 FRAME_CONTENT = frozenset({"frame", "frameset", "noframes"})
@@ -46,7 +62,21 @@ RANKS = (
 """Ranks from low to high; all other elements have the lowest. An end tag closes nothing through a higher rank."""
 
 BOOLEAN_ATTRIBUTES = frozenset(
-    "checked compact declare defer disabled ismap multiple nohref noresize noshade nowrap readonly selected".split()
+    [
+        "checked",
+        "compact",
+        "declare",
+        "defer",
+        "disabled",
+        "ismap",
+        "multiple",
+        "nohref",
+        "noresize",
+        "noshade",
+        "nowrap",
+        "readonly",
+        "selected",
+    ]
 )
 """Attributes that, without a value, have their name as value; others are empty."""
 

@@ -16,15 +16,16 @@ from lxml import etree
 from w3lib.encoding import html_body_declared_encoding, read_bom, resolve_encoding
 
 from untemplate.errors import PageError
+from untemplate.native import core
 from untemplate.page.dom import squeeze
 
 __all__ = [
     "DEFAULT_LIMITS",
-    "ESCAPING_ENCODINGS",
     "Limits",
     "decode",
     "find_encoding",
     "parse_html",
+    "parse_natively",
     "to_utf8",
 ]
 
@@ -39,9 +40,6 @@ WEB_ENCODINGS = frozenset(
     | {f"cp{number}" for number in range(1250, 1259)}
     | {f"iso8859-{number}" for number in (2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16)}
 )
-ESCAPING_ENCODINGS = frozenset({"iso2022_jp", "utf-16-be", "utf-16-le", "utf-32-be", "utf-32-le"})
-"""Encodings in which an ASCII byte may be part of another letter, or other bytes may encode an ASCII letter."""
-
 # libxml2 drops everything after </html>; browsers ignore the tag, and so do we.
 _CLOSING_TAG = re.compile(rb"</(?:[bB][oO][dD][yY]|[hH][tT][mM][lL])\s*>")
 # Elements that the parser may nest around those of the page: `html`, `head` or `body`, and `p`.
@@ -75,8 +73,6 @@ _SMALL_TAGS = re.compile(
 @dataclass(frozen=True, slots=True)
 class Limits:
     """How big a page may be. A page over a limit raises `PageError`, which becomes a record with that reason.
-
-    Only what is read of a page counts: rules often need no more than its beginning.
 
     Args:
         bytes: the size of the HTML
@@ -171,6 +167,17 @@ def parse_html(html: bytes, limits: Limits) -> etree._Element:
         raise PageError("page is empty")
     _refuse_big_trees(root, tags, limits)
     return root
+
+
+def parse_natively(html: bytes, limits: Limits) -> etree._Element | None:
+    """Return the root element of a page in UTF-8, parsed by the native core; None if it has no elements.
+
+    Raises:
+        PageError: the page is over its limits. The message is the same as that of `parse_html`.
+    """
+    if core is None:
+        raise ValueError("there is no native core")
+    return core.parse(html, limits.elements, limits.depth)
 
 
 class _Tags:
