@@ -1,8 +1,8 @@
-"""The native core: pages as flat arrays, several times as fast as lxml. It is optional: without it, lxml does the same.
+"""The native core: pages as flat arrays, several times as fast as lxml. Without it, lxml does the same.
 
-`core` is compiled when the package is installed. It parses a page into the tree that libxml2 builds, and selects nodes
-on it. Its elements have the part of lxml's interface that extraction uses, so the code of `page` and `rules` works with
-both; what is faster natively asks `is_native` first.
+`core` is compiled when the package is installed. It parses a page into the tree that libxml2 builds, and selects
+nodes on it. Its elements have the part of lxml's interface that extraction uses, so the code of `page` and `rules`
+works with both; what is faster natively asks `is_native` first.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """The native core: a page as flat arrays, its elements, and the selection of nodes on the arrays.
 
-Python sees `parse`, `Element`, `Structure` and `find_texts`. Everything else works on C arrays without Python objects.
+Python sees `parse`, `Element`, `Structure` and `find_texts`, and for the bytes of a page `is_utf8`, `read_tags` and
+`hash_runs`. Everything else works on C arrays without Python objects.
 """
 
 import sys
@@ -14,7 +15,7 @@ from untemplate.errors import PageError
 from untemplate.native import shown_text, tree_rules
 
 from cpython.object cimport PyObject
-from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_GET_SIZE, PyByteArray_Resize
+from cpython.bytearray cimport PyByteArray_AsString, PyByteArray_Size, PyByteArray_Resize
 from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_DecodeUTF8
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
@@ -64,3 +65,4 @@ include "names.pxi"
 include "parser.pxi"
 include "elements.pxi"
 include "selection.pxi"
+include "markup.pxi"

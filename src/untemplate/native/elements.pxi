@@ -168,8 +168,10 @@ cdef class Element:
         """Return the absolute XPath of the element; `numbered` adds a number to every step."""
         cdef list steps = []
         cdef int32_t number = self.number
+        if numbered:
+            return self.document.numbered_path(number)
         while number >= 0:
-            steps.append(self.document.step(number, numbered))
+            steps.append(self.document.step(number, False))
             number = self.document.nodes[number].parent
         steps.append("")
         return "/".join(reversed(steps))
@@ -194,7 +196,10 @@ cdef class Element:
         return _visible_string(self.document, self.number, line_end.encode(), with_hidden)
 
     def shown_string(self):
-        """Return the text of each element inside this one and the text after it, without what browsers never show."""
+        """Return the texts inside the element and after it, without those that browsers never show.
+
+        They are for comparisons of letters and digits: of ASCII characters, no others are included.
+        """
         return _shown_string(self.document, self.number)
 
     def texts_before(self, str kind not None, int64_t max_slots):
@@ -273,9 +278,9 @@ cdef class Walker:
 
 
 cdef int _append(bytearray parts, const uint8_t* text, Py_ssize_t length) except -1:
-    cdef Py_ssize_t size = PyByteArray_GET_SIZE(parts)
+    cdef Py_ssize_t size = PyByteArray_Size(parts)
     PyByteArray_Resize(parts, size + length)
-    memcpy(PyByteArray_AS_STRING(parts) + size, text, length)
+    memcpy(PyByteArray_AsString(parts) + size, text, length)
     return 0
 
 
@@ -320,10 +325,24 @@ cdef object _shown_string(Document document, int32_t top):
     for number in range(top, document.last_inside(top) + 1):
         node = &document.nodes[number]
         if node.text_length and node.tag != COMMENT and not (node.tag < KNOWN and _flags[node.tag] & UNSHOWN):
-            _append(parts, document.text + node.text, node.text_length)
+            _append_letters(parts, document.text + node.text, node.text_length)
         if node.tail_length:
-            _append(parts, document.text + node.tail, node.tail_length)
+            _append_letters(parts, document.text + node.tail, node.tail_length)
     return parts.decode("utf-8", "replace")
+
+
+cdef int _append_letters(bytearray parts, const uint8_t* text, Py_ssize_t length) except -1:
+    """Append a text without ASCII characters that are neither letters nor digits."""
+    cdef Py_ssize_t size = PyByteArray_Size(parts)
+    cdef uint8_t* target
+    cdef Py_ssize_t i
+    PyByteArray_Resize(parts, size + length)
+    target = <uint8_t*>PyByteArray_AsString(parts)
+    for i in range(length):
+        target[size] = text[i]
+        size += text[i] >= 0x80 or _is_alphanumeric(text[i])
+    PyByteArray_Resize(parts, size)
+    return 0
 
 
 def parse(bytes html not None, int64_t max_elements, int64_t max_depth):
@@ -350,6 +369,7 @@ def parse(bytes html not None, int64_t max_elements, int64_t max_depth):
     document.proxies = <PyObject**>calloc(document.node_count, sizeof(PyObject*))
     if document.proxies == NULL:
         raise MemoryError
+    document.paths = {}
     document.name_texts = [None] * (document.name_count - KNOWN)
     return document.element(document.root)
 

@@ -4,9 +4,12 @@
 cdef struct Name:
     int32_t start      # in the text of the page; for known names in `_known_text`
     int32_t length
+    uint64_t head      # the first eight bytes
     uint32_t hash
     int32_t open       # the topmost open element of this name: an index of the stack, −1 for none
     int32_t last_tag   # the last tag that has an attribute of this name
+    int32_t first_node # the first and the last element with this tag; −1 for none
+    int32_t last_node
 
 
 cdef list _known_names = [
@@ -24,12 +27,25 @@ cdef uint8_t[MAX_KNOWN] _rank         # end tags do not close elements of a high
 cdef uint8_t[MAX_KNOWN][MAX_KNOWN] _closes   # [open][new]: the new tag closes the open element
 
 
-cdef inline uint32_t _hash_name(const uint8_t* text, Py_ssize_t length) noexcept nogil:
-    cdef uint32_t value = 2166136261u
-    cdef Py_ssize_t i
+cdef inline uint64_t _name_head(const uint8_t* text, int32_t length) noexcept nogil:
+    """Return the first eight bytes of a name as a number. Most names have no more, so that comparing it is enough."""
+    cdef uint64_t head = 0
+    cdef int32_t i
+    if length >= 8:
+        memcpy(&head, text, 8)
+        return head
     for i in range(length):
-        value = (value ^ text[i]) * 16777619u
-    return value ^ (value >> 15)
+        head |= <uint64_t>text[i] << (8 * i)
+    return head
+
+
+cdef inline uint32_t _hash_name(uint64_t head, const uint8_t* text, int32_t length) noexcept nogil:
+    cdef uint64_t value = head
+    cdef int32_t i
+    for i in range(8, length):
+        value = (value ^ text[i]) * 0x100000001B3u
+    value = (value ^ <uint64_t>length) * 0x9E3779B97F4A7C15u
+    return <uint32_t>(value >> 32)
 
 
 cdef int _fill_known() except -1:
@@ -42,9 +58,11 @@ cdef int _fill_known() except -1:
     for number, name in enumerate(_known_names):
         _known[number].start = start
         _known[number].length = len(name)
-        _known[number].hash = _hash_name(_known_text + start, len(name))
+        _known[number].head = _name_head(_known_text + start, len(name))
+        _known[number].hash = _hash_name(_known[number].head, _known_text + start, len(name))
         _known[number].open = -1
         _known[number].last_tag = -1
+        _known[number].first_node = _known[number].last_node = -1
         start += len(name)
         slot = _known[number].hash & (FIRST_SLOTS - 1)
         while _known_slots[slot] >= 0:

@@ -16,6 +16,7 @@ cdef struct Node:
     int32_t text_length
     int32_t tail         # the text after the element
     int32_t tail_length
+    int32_t same_tag     # the next element with this tag; −1 for none
     int32_t attributes   # index of the first one
     int32_t attribute_count
 
@@ -71,6 +72,7 @@ cdef class Document:
     cdef int error
     cdef PyObject** proxies
     cdef list name_texts
+    cdef dict paths            # numbered XPaths of elements with values inside, by number
 
     def __cinit__(self):
         self.root = -1
@@ -153,6 +155,13 @@ cdef class Document:
         node = &self.nodes[number]
         node.tag = tag
         node.first_child = node.last_child = node.next = node.previous = -1
+        node.same_tag = -1
+        if tag != COMMENT:
+            if self.names[tag].last_node >= 0:
+                self.nodes[self.names[tag].last_node].same_tag = number
+            else:
+                self.names[tag].first_node = number
+            self.names[tag].last_node = number
         node.text = node.text_length = node.tail = node.tail_length = 0
         node.attributes = self.attribute_count
         node.attribute_count = 0
@@ -172,11 +181,11 @@ cdef class Document:
 
     cdef int32_t find_name(self, const uint8_t* text, int32_t length) noexcept nogil:
         """Return the number of a name; −1 if the page does not contain it."""
-        cdef uint32_t hash = _hash_name(text, length)
-        cdef uint32_t slot = hash & (self.slot_count - 1)
+        cdef uint64_t head = _name_head(text, length)
+        cdef uint32_t slot = _hash_name(head, text, length) & (self.slot_count - 1)
         cdef int32_t number = self.slots[slot]
         while number >= 0:
-            if self.is_name(number, text, length, hash):
+            if self.names[number].head == head and self.is_name(number, text, length):
                 return number
             slot = (slot + 1) & (self.slot_count - 1)
             number = self.slots[slot]
@@ -185,11 +194,11 @@ cdef class Document:
     cdef inline const uint8_t* name_start(self, int32_t number) noexcept nogil:
         return (_known_text if number < KNOWN else self.text) + self.names[number].start
 
-    cdef inline bint is_name(self, int32_t number, const uint8_t* text, int32_t length, uint32_t hash) noexcept nogil:
-        cdef Name* name = &self.names[number]
-        if name.hash != hash or name.length != length:
+    cdef inline bint is_name(self, int32_t number, const uint8_t* text, int32_t length) noexcept nogil:
+        """Return True if a name that has the same first eight bytes is the same."""
+        if self.names[number].length != length:
             return False
-        return memcmp(self.name_start(number), text, length) == 0
+        return length <= 8 or memcmp(self.name_start(number), text, length) == 0
 
     cdef int32_t add_name(self, int32_t start, int32_t length) noexcept nogil:
         """Return the number of a name in the page; −1 without memory."""
@@ -210,9 +219,11 @@ cdef class Document:
         self.name_count += 1
         self.names[number].start = start
         self.names[number].length = length
-        self.names[number].hash = _hash_name(self.text + start, length)
+        self.names[number].head = _name_head(self.text + start, length)
+        self.names[number].hash = _hash_name(self.names[number].head, self.text + start, length)
         self.names[number].open = -1
         self.names[number].last_tag = -1
+        self.names[number].first_node = self.names[number].last_node = -1
         self.put_in_slot(number)
         return number
 
@@ -297,6 +308,18 @@ cdef class Document:
         made.number = number
         self.proxies[number] = <PyObject*>made
         return made
+
+    cdef str numbered_path(self, int32_t number):
+        """Return the XPath of an element with a number in every step. Those of inner elements are remembered."""
+        cdef str path
+        if number < 0:
+            return ""
+        path = self.paths.get(number)
+        if path is None:
+            path = f"{self.numbered_path(self.nodes[number].parent)}/{self.step(number, True)}"
+            if self.nodes[number].first_child >= 0:
+                self.paths[number] = path
+        return path
 
     cdef object step(self, int32_t number, bint numbered):
         """Return the step of an XPath that selects this element among its siblings."""
@@ -931,9 +954,12 @@ cdef class Document:
                     after = at + 1
                 at = after
             else:
-                text[target] = text[at]
-                target += 1
-                at += 1
+                after = at + 1
+                while after < end and text[after] != b"&" and text[after] != b"\r":
+                    after += 1
+                memcpy(text + target, text + at, after - at)
+                target += after - at
+                at = after
         at = target - self.size
         self.size = target
         return at

@@ -154,25 +154,41 @@ cdef class Structure:
     cdef int _collect(self, Document document, int32_t start, int32_t region, FoundNodes found) except -1:
         """Add the nodes inside an element that match, in document order."""
         cdef int32_t end = document.last_inside(start)
-        cdef int32_t number
+        cdef int32_t number, candidate
         cdef int32_t last_end = -1
         cdef bint is_nested = False
         cdef int32_t first = found.count
         cdef int32_t minimum = start + (region >= 0 and self.selected == SELECT_ELEMENT and self.top == 1)
-        for number in range(minimum, end + 1):
-            if document.nodes[number].tag == COMMENT or not self._element_matches(document, number):
+        cdef int32_t chain = self._only_tag(document)
+        number = minimum if chain == ALL_ELEMENTS else chain
+        while 0 <= number <= end:
+            candidate = number
+            number = candidate + 1 if chain == ALL_ELEMENTS else document.nodes[candidate].same_tag
+            if candidate < minimum or document.nodes[candidate].tag == COMMENT:
                 continue
-            if region >= 0 and not self._is_in_region(document, number, region):
+            if not self._element_matches(document, candidate):
+                continue
+            if region >= 0 and not self._is_in_region(document, candidate, region):
                 continue
             if self.selected == SELECT_TEXT:
-                is_nested = is_nested or number <= last_end
-                last_end = max(last_end, document.last_inside(number))
-                self._collect_texts(document, number, found)
-            elif self.selected == SELECT_ELEMENT or document.find_attribute(number, found.attribute_name) != NULL:
-                found.add(number, SELECTED_ITSELF)
+                is_nested = is_nested or candidate <= last_end
+                last_end = max(last_end, document.last_inside(candidate))
+                self._collect_texts(document, candidate, found)
+            elif self.selected == SELECT_ELEMENT or document.find_attribute(candidate, found.attribute_name) != NULL:
+                found.add(candidate, SELECTED_ITSELF)
         if is_nested:
             found.sort_from(first)
         return 0
+
+    cdef int32_t _only_tag(self, Document document) noexcept nogil:
+        """Return the first element of the tag that the element of level 1 must have; ALL_ELEMENTS if it may have any."""
+        cdef int32_t i
+        cdef Test* test
+        for i in range(self.test_count):
+            test = &self.tests[i]
+            if test.kind == TAG_TEST and test.level == 1 and not test.axis and test.count == 1:
+                return document.names[self.tags[test.first]].first_node if self.tags[test.first] >= 0 else -1
+        return ALL_ELEMENTS
 
     cdef bint _is_in_region(self, Document document, int32_t number, int32_t region) noexcept nogil:
         """Return True if the highest element that is tested is the region or inside it."""

@@ -1,8 +1,8 @@
 """The tree rules of libxml2 2.14, as tables. `python -m benchmarks.measure.tree_rules` observed and checks them.
 
-libxml2 tokenizes pages as the HTML standard says, but builds trees by few and simple rules: a start tag closes certain
-open elements, an end tag closes the topmost element of its name unless an element of a higher rank is in the way, and
-html, head and body are opened where a page leaves them out.
+libxml2 tokenizes pages as the HTML standard says, but builds trees by few and simple rules: a start tag closes
+certain open elements, an end tag closes the topmost element of its name unless an element of a higher rank is in the
+way, and html, head and body are opened where a page leaves them out.
 """
 
 from __future__ import annotations
@@ -62,29 +62,18 @@ RANKS = (
 """Ranks from low to high; all other elements have the lowest. An end tag closes nothing through a higher rank."""
 
 BOOLEAN_ATTRIBUTES = frozenset(
-    [
-        "checked",
-        "compact",
-        "declare",
-        "defer",
-        "disabled",
-        "ismap",
-        "multiple",
-        "nohref",
-        "noresize",
-        "noshade",
-        "nowrap",
-        "readonly",
-        "selected",
-    ]
+    {
+        *("checked", "compact", "declare", "defer", "disabled", "ismap", "multiple", "nohref", "noresize"),
+        *("noshade", "nowrap", "readonly", "selected"),
+    }
 )
 """Attributes that, without a value, have their name as value; others are empty."""
 
 _HEADINGS = "h1 h2 h3 h4 h5 h6"
 _AFTER_HEAD = (
     "a abbr acronym address b bdo big blockquote br center cite code dd dfn dir div dl dt em fieldset font form "
-    f"{_HEADINGS} hr i iframe img kbd li listing map menu ol p pre q s samp small span strike strong sub sup table tt u "
-    "ul var xmp body frameset"
+    f"{_HEADINGS} hr i iframe img kbd li listing map menu ol p pre q s samp small span strike strong sub sup "
+    "table tt u ul var xmp body frameset"
 )
 _CLOSED_BY = {
     "a": "a",
@@ -124,9 +113,9 @@ CLOSED_BY = _expand(_CLOSED_BY)
 """New tag → open elements that it closes, if they are the innermost."""
 
 _COMMON_NAMES = (
-    "alt aria-label class content data-src datetime height hidden href id itemprop itemscope itemtype name noscript onclick "
-    "article aside button footer header label main nav option picture property rel role section select source src "
-    "srcset style svg path svg target template time title type typeof value video width"
+    "alt aria-label class content data-src datetime height hidden href id itemprop itemscope itemtype name noscript "
+    "onclick article aside button footer header label main nav option picture property rel role section select source "
+    "src srcset style svg path target template time title type typeof value video width"
 )
 
 KNOWN_NAMES = tuple(

@@ -284,7 +284,7 @@ def join_texts(node: Node, count: int) -> str:
 
 
 def _texts_before(node: Node, max_slots: int = sys.maxsize) -> Iterator[_SlotText]:
-    """Yield the visible texts before a node that are not blank, the nearest first; at most so many slots are visited."""
+    """Yield the visible texts before a node, the nearest first, without blank ones; visits at most so many slots."""
     if is_native(node.element):
         texts: Iterator[_SlotText] = node.element.texts_before(node.kind, max_slots)
         return texts
@@ -292,7 +292,7 @@ def _texts_before(node: Node, max_slots: int = sys.maxsize) -> Iterator[_SlotTex
 
 
 def _texts_after(node: Node, max_slots: int) -> Iterator[_SlotText]:
-    """Yield the visible texts after a node that are not blank, the nearest first; at most so many slots are visited."""
+    """Yield the visible texts after a node, the nearest first, without blank ones; visits at most so many slots."""
     if is_native(node.element):
         texts: Iterator[_SlotText] = node.element.texts_after(node.kind, max_slots)
         return texts

@@ -134,6 +134,9 @@ def _decode_as(html: bytes, encoding: str) -> str:
 
 def _is_utf8(html: bytes) -> bool:
     """Return True if the bytes are valid UTF-8."""
+    if core:
+        is_valid: bool = core.is_utf8(html)
+        return is_valid
     try:
         html.decode("utf-8")
     except UnicodeDecodeError:

@@ -1,9 +1,10 @@
 """Select nodes on a page: the evaluation of selectors and their features.
 
-The native core tests the structural features of a selector on all elements of a page. Without it, they are one compiled
-XPath. Features of texts are tested on the few nodes that are left, so the cost of a page is linear in its size whatever
-the rule says. A selector without structural features would have to test every text of the page. Instead the page is
-searched for one of the texts that the selector names, and the nodes beside or behind it are the candidates.
+The native core tests the structural features of a selector on all elements of a page. Without it, they are one
+compiled XPath. Features of texts are tested on the few nodes that are left, so the cost of a page is linear in its
+size whatever the rule says. A selector without structural features would have to test every text of the page. Instead
+the page is searched for one of the texts that the selector names, and the nodes beside or behind it are the
+candidates.
 """
 
 from __future__ import annotations
@@ -136,7 +137,9 @@ def _locate_results(results: Iterable[Any]) -> Iterator[_Found]:
 
 
 def _nodes_beside_anchor(anchor: Feature, node: Node, static: frozenset[str]) -> Iterator[Node]:
-    """Return the nodes that may match the anchor because of this node's text."""
+    """Return the nodes that may match the anchor because of this node's text, if readers see it."""
+    if _is_inside(node, HIDDEN_TAGS):
+        return iter(())
     if anchor.kind != CAPTION:
         return islice(nodes_after(node) if anchor.side == "left" else nodes_before(node), 1)
     if node.text not in anchor.values or static_key(node.parent, node.text) not in static:

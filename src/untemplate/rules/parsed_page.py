@@ -41,8 +41,7 @@ class ParsedPage:
     @cached_property
     def _shown_text(self) -> str:
         """The letters and digits of all text that browsers show."""
-        text = "".join(_shown_texts(self.tree))
-        return letters_and_digits("".join(text.split()))  # most signs are white space, and this is faster
+        return letters_and_digits("".join(_shown_texts(self.tree)))
 
 
 def read_page(page: Page) -> ParsedPage:
