@@ -55,7 +55,7 @@ def compile_core(root: Path, options: tuple[str, ...] = ()) -> Path:
         MODULE,
         [str(folder / "core.pyx")],
         define_macros=[("Py_LIMITED_API", f"0x{STABLE_SINCE[0]:02x}{STABLE_SINCE[1]:02x}0000")],
-        extra_compile_args=["-O3", *options],
+        extra_compile_args=["-O3", "-g0", *options],
         extra_link_args=list(options),
         py_limited_api=True,
     )

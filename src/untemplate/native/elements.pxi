@@ -229,6 +229,67 @@ cdef class Element:
             has_slot = self.document.next_slot(&slot)
 
 
+cdef class CaptionSearch:
+    """Finds the static text before a node, and remembers what it found on the way.
+
+    Args:
+        static: keys of static texts: depth, tag and text of each, with blanks between.
+        texts: the texts of these keys. Most texts of a page are not among them, which saves making their keys.
+    """
+
+    cdef frozenset static, texts
+    cdef dict captions       # by the slot where a search started: twice the number of the node, plus one for a tail
+
+    def __cinit__(self, frozenset static not None, frozenset texts not None):
+        self.static = static
+        self.texts = texts
+        self.captions = {}
+
+    def find(self, Element element not None, str kind not None):
+        """Return the nearest static text before a node of an element; empty if there is none.
+
+        All nodes must be of one page.
+        """
+        cdef Document document = element.document
+        cdef Slot slot = Slot(element.number, kind == "tail")
+        cdef int64_t start = -1
+        cdef int64_t key
+        cdef str caption = None
+        while document.previous_slot(&slot):
+            if not document.has_words(&slot):
+                continue
+            key = 2 * <int64_t>slot.node + slot.is_tail
+            caption = self.captions.get(key)
+            if caption is None:
+                start = key if start < 0 else start
+                caption = self.as_static(document, &slot)
+            if caption is not None:
+                break
+        if caption is None:
+            caption = ""
+        if start >= 0:
+            self.captions[start] = caption
+        return caption
+
+    cdef str as_static(self, Document document, Slot* slot):
+        """Return the text in a slot if it is static there, else None."""
+        cdef Node* node = &document.nodes[slot.node]
+        cdef int32_t parent = node.parent if slot.is_tail else slot.node
+        cdef int32_t above = document.nodes[parent].parent
+        cdef int32_t depth = 0
+        cdef str text = document.string(
+            node.tail if slot.is_tail else node.text, node.tail_length if slot.is_tail else node.text_length
+        )
+        text = " ".join(text.split())
+        if text not in self.texts:
+            return None
+        while above >= 0:
+            depth += 1
+            above = document.nodes[above].parent
+        key = f"{depth} {document.name_text(document.nodes[parent].tag)} {text}"
+        return text if key in self.static else None
+
+
 cdef class Walker:
     """Yields (event, element) as lxml's `iterwalk` does: "start", "end", and "comment"."""
 

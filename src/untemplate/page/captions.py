@@ -26,7 +26,7 @@ from typing import Generic, TypeVar
 from lxml import etree
 
 from untemplate.errors import PageError
-from untemplate.native import is_native
+from untemplate.native import core, is_native
 from untemplate.page.dom import HIDDEN_TAGS, squeeze
 from untemplate.page.page import Node, Page
 
@@ -223,9 +223,13 @@ class CaptionFinder:
         self.static = static
         self._texts = _texts_of_keys(static)
         self._captions: dict[_Slot, str] = {}  # by the slot where a search started
+        self._native_search = core.CaptionSearch(static, self._texts) if core else None
 
     def caption(self, node: Node) -> str:
         """Return the nearest static text before the node; empty if there is none."""
+        if self._native_search and is_native(node.element):
+            found: str = self._native_search.find(node.element, node.kind)
+            return found
         first_slot: _Slot | None = None
         for element, kind, text in _texts_before(node):
             caption = self._captions.get((element, kind))
