@@ -1,7 +1,7 @@
 """Compile the native core while the package is built: a hook of hatchling.
 
-The module uses Python's stable interface, so one wheel of a platform works with every Python from 3.11 on. Without a C
-compiler the package is built without the core: lxml does its work, slower, and `untemplate --version` says so.
+The module uses Python's stable interface, so one wheel of a platform works with every Python from 3.11 on. Without a
+C compiler the package is built without the core: lxml does its work, slower, and `untemplate --version` says so.
 
 python scripts/build_core.py        compiles the core beside its source, for development
 python scripts/build_core.py -g -fsanitize=address,undefined        with these options of the compiler

@@ -223,6 +223,17 @@ def test_rules_are_explained(run: Run, rules: Path, site: Site) -> None:
     assert set(name["embedded"][0]) == {"words", "path", "support"}
 
 
+def test_expressions_for_other_tools(run: Run, rules: Path, site: Site) -> None:
+    done = run("rules", "show", rules, "--xpath")
+    assert done.returncode == 0
+    assert "$static" not in done.stdout
+    assert re.search(r"\n  name\n    \(?/.+\n    without ", done.stdout)
+    contents = json.loads(run("rules", "show", rules, "--css", "--json").stdout)
+    portable = contents[0]["rules"]["name"]
+    assert set(portable) == {"expression", "language", "node", "left_out"}
+    assert portable["language"] == "css"
+
+
 def test_stylesheets(run: Run, rules: Path, folder: Path, tmp_path: Path) -> None:
     done = run("rules", "xslt", rules, "-o", tmp_path / "deep" / "sheets")
     assert done.returncode == 0

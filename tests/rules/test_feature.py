@@ -123,7 +123,8 @@ STRUCTURES = [
     [Feature("class", 1, ("",))],
     [Feature("tag", 1, ("p",))],
 ]
-STRUCTURE_PAGE = """<div id=x class="a"><p class="b c">1<b>2</b></p><p class=" c\tb ">3</p><p class=bc>4</p><p>5</p></div>
+STRUCTURE_PAGE = """
+    <div id=x class="a"><p class="b c">1<b>2</b></p><p class=" c\tb ">3</p><p class=bc>4</p><p>5</p></div>
     <div class='a"b'>6</div><div class="it's" data-x.y=1>7<p class="a">8</p><i class=d>9</i></div>"""
 
 

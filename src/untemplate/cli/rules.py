@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
@@ -20,8 +19,8 @@ from untemplate.cli.catalog_options import (
     site_name,
     user,
 )
+from untemplate.cli.rule_views import show_portable, show_rules
 from untemplate.cli.shell import (
-    counted,
     examples,
     json_option,
     labels_option,
@@ -39,10 +38,9 @@ from untemplate.errors import InputError, LabelError
 
 if TYPE_CHECKING:
     from untemplate.catalog import Catalog, Version
-    from untemplate.extraction import Rules
     from untemplate.output.quality import Score
-    from untemplate.rules import Rule, Selector, Wrapper
-    from untemplate.rules.rule import EmbeddedSelector
+    from untemplate.rules import Wrapper
+    from untemplate.rules.portable import Language
     from untemplate.schema import Schema
 
 __all__ = ["command", "show_scores"]
@@ -64,11 +62,24 @@ def command() -> None:
 # Subcommands for a rules file
 
 
-@command.command("show", epilog=examples("untemplate rules show rules.json"))
+@command.command(
+    "show",
+    epilog=examples("untemplate rules show rules.json", "untemplate rules show rules.json --xpath"),
+)
 @rules_argument
+@click.option(
+    "--xpath",
+    "language",
+    flag_value="xpath",
+    help="One XPath an attribute, for parsel or a browser's console.",
+)
+@click.option("--css", "language", flag_value="css", help="One CSS selector an attribute.")
 @json_option
-def show_command(rules_file: Path, as_json: bool) -> None:
+def show_command(rules_file: Path, language: Language | None, as_json: bool) -> None:
     """Explain each rule in words and XPath.
+
+    With --xpath or --css, print one expression for each rule that other tools accept, and what it leaves out: a rule
+    does more than one expression can say. CSS selects the element that contains the value.
 
     The share before an XPath is its support: on how many of the unlabeled sample pages it selected something.
     Selectors are tried in order; the committee are independent ones that confirm a value, and that vote where no
@@ -77,11 +88,10 @@ def show_command(rules_file: Path, as_json: bool) -> None:
     from untemplate.extraction import Rules
 
     rules = Rules.load(rules_file)
-    if as_json:
-        show_json([_wrapper_as_json(wrapper) for wrapper in rules.wrappers])
+    if language:
+        show_portable(rules, language, as_json)
     else:
-        for line in _explain_rules(rules):
-            click.echo(printable(line))
+        show_rules(rules, as_json)
 
 
 @command.command("xslt", epilog=examples("untemplate rules xslt rules.json -o sheets/"))
@@ -221,91 +231,6 @@ def _score_as_json(score: Score) -> dict[str, Any]:
         "f1": round(score.f1, 4),
         "misses": [asdict(miss) for miss in score.misses],
     }
-
-
-def _explain_rules(rules: Rules) -> Iterator[str]:
-    """Yield the lines that `rules show` prints."""
-    yield f"Rules for {rules.schema.name}, {counted(len(rules.wrappers), 'cluster')}"
-    for wrapper in rules.wrappers:
-        yield from ("", f"Cluster {wrapper.cluster}: {wrapper.url_pattern}")
-        yield from _explain_wrapper(wrapper)
-
-
-def _explain_wrapper(wrapper: Wrapper) -> Iterator[str]:
-    """Yield the lines about one cluster: where its records are, then each rule with its selectors."""
-    from untemplate.rules.in_words import explain_records, explain_rule
-
-    if not wrapper.rules:
-        yield "  needs labels"
-    if wrapper.records:
-        yield f"  records: {explain_records(wrapper.records)}"
-        yield from _list_selectors(wrapper.records.selectors)
-    for name, rule in wrapper.rules.items():
-        yield from ("", f"  {name}: {explain_rule(rule)}")
-        yield from _list_embedded(rule.embedded)
-        yield from _list_selectors(rule.selectors)
-        if rule.committee:
-            yield "    committee"
-            yield from _list_selectors(rule.committee)
-
-
-def _list_selectors(selectors: Sequence[Selector]) -> Iterator[str]:
-    """Yield two lines for each selector: its support with its words, and its XPath."""
-    from untemplate.rules.in_words import explain_selector
-
-    for number, selector in enumerate(selectors, 1):
-        yield f"    {number}. {selector.support:4.0%}  {explain_selector(selector)}"
-        yield f"             {selector.xpath}"
-
-
-def _list_embedded(selectors: Sequence[EmbeddedSelector]) -> Iterator[str]:
-    """Yield a line for each selector of embedded values."""
-    from untemplate.rules.in_words import explain_embedded
-
-    if selectors:
-        yield "    embedded data"
-    for number, selector in enumerate(selectors, 1):
-        yield f"    {number}. {selector.support:4.0%}  {explain_embedded(selector)}"
-
-
-def _wrapper_as_json(wrapper: Wrapper) -> dict[str, Any]:
-    from untemplate.rules.in_words import explain_records
-
-    content = {
-        "cluster": wrapper.cluster,
-        "url_pattern": wrapper.url_pattern,
-        "rules": {name: _rule_as_json(rule) for name, rule in wrapper.rules.items()},
-    }
-    if wrapper.records:
-        content["records"] = {
-            "words": explain_records(wrapper.records),
-            "selectors": _selectors_as_json(wrapper.records.selectors),
-        }
-    return content
-
-
-def _rule_as_json(rule: Rule) -> dict[str, Any]:
-    from untemplate.rules.in_words import explain_embedded, explain_rule
-
-    return {
-        "words": explain_rule(rule),
-        "selectors": _selectors_as_json(rule.selectors),
-        "committee": _selectors_as_json(rule.committee),
-        "embedded": [
-            {"words": explain_embedded(one), "path": str(one.path), "support": one.support}
-            for one in rule.embedded
-        ],
-    }
-
-
-def _selectors_as_json(selectors: Sequence[Selector]) -> list[dict[str, Any]]:
-    from untemplate.rules.in_words import explain_selector
-
-    contents = []
-    for selector in selectors:
-        words, support = explain_selector(selector), round(selector.support, 3)
-        contents.append({"words": words, "xpath": selector.xpath, "support": support})
-    return contents
 
 
 # Subcommands for a catalog

@@ -114,8 +114,8 @@ CLOSED_BY = _expand(_CLOSED_BY)
 
 _COMMON_NAMES = (
     "alt aria-label class content data-src datetime height hidden href id itemprop itemscope itemtype name noscript "
-    "onclick article aside button footer header label main nav option picture property rel role section select source "
-    "src srcset style svg path target template time title type typeof value video width"
+    "onclick article aside button footer header label main nav option picture property rel role section select "
+    "source src srcset style svg path target template time title type typeof value video width"
 )
 
 KNOWN_NAMES = tuple(

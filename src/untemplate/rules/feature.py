@@ -32,6 +32,7 @@ from untemplate.native import core
 from untemplate.page.dom import HIDDEN_TAGS, SAFE_NAME
 
 __all__ = [
+    "BLANKS_TO_SPACES",
     "CAPTION",
     "CELL",
     "CELL_TAGS",
@@ -44,7 +45,10 @@ __all__ = [
     "full_xpath",
     "native_structure",
     "region_xpath",
+    "squeezed_xpath",
+    "static_predicate",
     "structure_xpath",
+    "visible_predicates",
     "xpath_literal",
 ]
 
@@ -94,7 +98,9 @@ _TYPES = (
 )
 # White space for Python but not for XPath, without characters that XML forbids.
 _BLANKS = "\u0085\u00a0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
-_BLANKS_TO_SPACES = f'"{_BLANKS}", "{" " * len(_BLANKS)}"'
+BLANKS_TO_SPACES = f'"{_BLANKS}", "{" " * len(_BLANKS)}"'
+"""The arguments of `translate` that replace white space which XPath does not know."""
+
 _NOT_HIDDEN = "not(" + " or ".join(f"ancestor::{tag}" for tag in sorted(HIDDEN_TAGS)) + ")"
 
 
@@ -271,7 +277,7 @@ def full_xpath(node: str, features: Sequence[Feature], position: int = 0, region
     path = region + _join_steps(node, structural, text_predicates, bool(region))
     if not position:
         return path
-    return f"({path}{_visible_predicates()})[{'last()' if position < 0 else position}]"
+    return f"({path}{visible_predicates()})[{'last()' if position < 0 else position}]"
 
 
 def xpath_literal(text: str) -> str:
@@ -404,14 +410,19 @@ def _text_predicate(node: str, feature: Feature) -> str:
 
 def _caption_text() -> str:
     """Return an expression for the nearest static text before the node, its key spelled as by `static_key`."""
-    parts = (f'"{SEPARATOR}"', "count(ancestor::*) - 1", '" "', "name(..)", '" "', _squeezed("."))
+    return squeezed_xpath(f"preceding::text(){visible_predicates()}[{static_predicate()}][1]")
+
+
+def static_predicate() -> str:
+    """Return the test that a text is static. It needs the variable `$static`."""
+    parts = (f'"{SEPARATOR}"', "count(ancestor::*) - 1", '" "', "name(..)", '" "', squeezed_xpath("."))
     key = f'concat({", ".join(parts)}, "{SEPARATOR}")'
-    return _squeezed(f"preceding::text(){_visible_predicates()}[contains($static, {key})][1]")
+    return f"contains($static, {key})"
 
 
 def _inside_text_test(node: str, feature: Feature, value: str) -> str:
     """Return a test of the node's own text."""
-    text = _squeezed(f"./{node}") if node.startswith("@") else _squeezed(".")
+    text = squeezed_xpath(f"./{node}") if node.startswith("@") else squeezed_xpath(".")
     match feature.kind:
         case "inside-left-text":
             return f"starts-with({text}, {xpath_literal(value)})"
@@ -426,7 +437,7 @@ def _neighbor_text_test(node: str, feature: Feature, value: str) -> str:
     axis = "preceding::text()"
     if feature.side == "right":
         axis = "(.//text()|following::text())" if node.startswith("@") else "following::text()"
-    text = _squeezed(f"{axis}{_visible_predicates()}[1]")
+    text = squeezed_xpath(f"{axis}{visible_predicates()}[1]")
     if feature.kind == "text":
         return f"{text}={xpath_literal(value)}"
     if feature.side == "left":
@@ -434,14 +445,14 @@ def _neighbor_text_test(node: str, feature: Feature, value: str) -> str:
     return f'starts-with(concat({text}, " "), {xpath_literal(f"{value} ")})'
 
 
-def _squeezed(expression: str) -> str:
+def squeezed_xpath(expression: str) -> str:
     """Return an expression for the text with its white space normalized, as `squeeze` does."""
-    return f"normalize-space(translate({expression}, {_BLANKS_TO_SPACES}))"
+    return f"normalize-space(translate({expression}, {BLANKS_TO_SPACES}))"
 
 
-def _visible_predicates() -> str:
+def visible_predicates() -> str:
     """Return the predicates of a text or attribute that readers can see."""
-    return f'[{_squeezed(".")}!=""][{_NOT_HIDDEN}]'
+    return f'[{squeezed_xpath(".")}!=""][{_NOT_HIDDEN}]'
 
 
 def _ends_with(expression: str, end: str) -> str:

@@ -15,6 +15,10 @@ __all__ = [
     "ComparableRules",
     "RuleChange",
     "compare_rules",
+    "count_noun",
+    "describe_range",
+    "describe_region",
+    "describe_text",
     "explain_embedded",
     "explain_records",
     "explain_rule",
@@ -58,7 +62,7 @@ def explain_rule(rule: Rule) -> str:
     if rule.nodes > 1:
         words = f"{rule.nodes} texts in a row from {words}"
     if rule.range:
-        words += _describe_range(rule.range)
+        words += describe_range(rule.range)
     words += _count_alternatives(rule.selectors)
     if rule.embedded:
         words = f"{explain_embedded(rule.embedded[0])}, if the page shows it; else {words}"
@@ -74,7 +78,7 @@ def explain_records(rule: RecordRule) -> str:
         words += f", with a link{' to a document' if rule.required_link == 'document' else ''}"
     if rule.siblings:
         tags = _join_alternatives(rule.tags, "`{}`")
-        words += f", with up to {_count_noun(rule.siblings, 'element')} after it ({tags})"
+        words += f", with up to {count_noun(rule.siblings, 'element')} after it ({tags})"
     if rule.with_texts:
         words += ", with the texts beside them"
     return words + _count_alternatives(rule.selectors)
@@ -87,7 +91,7 @@ def _explain_start(rule: RecordRule) -> str:
         anchor = explain_selector(selector)
         if not rule.levels:
             return f"each begins with {anchor}"
-        levels = _count_noun(rule.levels, "level")
+        levels = count_noun(rule.levels, "level")
         return f"each is the largest element, up to {levels} above, that has only one of: {anchor}"
     where = explain_selector(selector).removeprefix("all text ")
     element = where.removeprefix("in ") if where.startswith("in ") else f"an element {where}"
@@ -107,7 +111,7 @@ def explain_selector(selector: Selector, with_path: bool = True) -> str:
     if "/" in tags and (with_path or len(conditions) < 2):
         conditions.append(f"on the path `{tags}`")
     if selector.region:
-        conditions.append(_describe_region(selector.region))
+        conditions.append(describe_region(selector.region))
     text = f"{_describe_node(selector.node)} {', '.join(conditions)}".rstrip()
     if selector.position:
         ordinal = _ORDINALS.get(selector.position, f"{selector.position}th")
@@ -115,7 +119,7 @@ def explain_selector(selector: Selector, with_path: bool = True) -> str:
     return text
 
 
-def _describe_region(region: Region) -> str:
+def describe_region(region: Region) -> str:
     """Describe the part of the page in which nodes are selected: "within the second `div` of class `x`"."""
     conditions = list(_describe_elements(region.features, bool(_tag_path(region.features))))
     words = ", ".join(conditions).removeprefix("in ")
@@ -239,10 +243,10 @@ def _describe_texts(features: Sequence[Feature]) -> Iterator[str]:
     """Describe the conditions on texts, in their order."""
     for feature in features:
         if not feature.is_structural:
-            yield _describe_text(feature)
+            yield describe_text(feature)
 
 
-def _describe_text(feature: Feature) -> str:
+def describe_text(feature: Feature) -> str:
     """Describe one condition on texts: "right after the word “by”", "after the caption “Tel:”"."""
     values = _join_alternatives(feature.values, "“{}”")
     if feature.side:
@@ -265,7 +269,7 @@ def _tag_path(features: Sequence[Feature]) -> str:
     return "/".join(tags[level] for level in reversed(levels))
 
 
-def _describe_range(range_: Range) -> str:
+def describe_range(range_: Range) -> str:
     """Describe which part of a text is the value, and how a list is split: ", word 2", ", split at “/”"."""
     return _describe_part(range_) + _describe_separators(range_)
 
@@ -306,11 +310,11 @@ def _describe_tokens(start: int, stop: int) -> str:
         return f"words {start + 1} to {stop}"
     words = "all words"
     if start < 0:
-        words = _count_noun(-start, "last word")
+        words = count_noun(-start, "last word")
     elif start > 0:
         words = f"from word {start + 1} on"
     if stop:
-        words += f" without {_count_noun(-stop, 'last word')}"
+        words += f" without {count_noun(-stop, 'last word')}"
     return words
 
 
@@ -319,7 +323,7 @@ def _count_alternatives(selectors: Sequence[Selector] | Sequence[EmbeddedSelecto
     alternatives = len(selectors) - 1
     if not alternatives:
         return ""
-    return f"; else in {_count_noun(alternatives, 'other way')}"
+    return f"; else in {count_noun(alternatives, 'other way')}"
 
 
 def _join_alternatives(values: Sequence[str], form: str) -> str:
@@ -327,7 +331,7 @@ def _join_alternatives(values: Sequence[str], form: str) -> str:
     return " or ".join(form.format(value) for value in values)
 
 
-def _count_noun(number: int, noun: str) -> str:
+def count_noun(number: int, noun: str) -> str:
     """Return a number and a noun: "1 word", "2 words"."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
