@@ -11,11 +11,19 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-__all__ = ["core", "describe_core", "is_native"]
+from lxml import etree
+
+__all__ = ["MIN_LIBXML_VERSION", "core", "describe_core", "is_native"]
+
+
+MIN_LIBXML_VERSION = (2, 14)
+"""The core builds the trees of this version. Rules are learned on the trees of lxml, so these must be the same."""
 
 
 def _load_core() -> ModuleType | None:
-    """Return the compiled core; None if it was not compiled for this Python."""
+    """Return the compiled core; None if it was not compiled, or if lxml builds other trees."""
+    if etree.LIBXML_VERSION < MIN_LIBXML_VERSION:
+        return None
     try:
         return import_module("untemplate.native.core")
     except ImportError:
@@ -37,4 +45,6 @@ def describe_core() -> str:
     """Return one line for people: whether the native core is used."""
     if core:
         return "native core"
+    if etree.LIBXML_VERSION < MIN_LIBXML_VERSION:
+        return "without the native core, so slower: upgrade lxml to a version with libxml2 2.14"
     return "without the native core, so slower: reinstall untemplate on a machine with a C compiler"

@@ -57,7 +57,7 @@ cdef int _sequence_size(const uint8_t* text, Py_ssize_t length) noexcept nogil:
 
 
 def read_tags(bytes html not None):
-    """Return where the tags of a page are, their names and whether they are closing ones, as three byte strings.
+    """Return where the tags of a page are, their names and whether they are closing ones, as three byte arrays.
 
     These are arrays of 64-bit positions, of the first eight letters of each name in lower case as a number, and of
     bytes. Tags inside scripts, styles and comments are left out. NUL bytes must have been removed.
@@ -97,7 +97,10 @@ def read_tags(bytes html not None):
         at += 1
         if not is_closing and (name == _SCRIPT_NAME or name == _STYLE_NAME):
             at = _find_closing(text, at, length, name)
-    return bytes(starts[: 8 * count]), bytes(names[: 8 * count]), bytes(closing[:count])
+    PyByteArray_Resize(starts, 8 * count)
+    PyByteArray_Resize(names, 8 * count)
+    PyByteArray_Resize(closing, count)
+    return starts, names, closing
 
 
 cdef uint64_t _SCRIPT_NAME = int.from_bytes(b"script", "little")

@@ -63,6 +63,7 @@ cdef class Document:
     cdef int32_t depth, stack_room
     cdef int32_t[RANK_COUNT] rank_open   # the topmost open element of each rank
     cdef int32_t root
+    cdef bint has_returns      # the page contains carriage returns, which become line feeds
     cdef bint seen_head, seen_body, is_done, is_self_closing
     cdef int32_t tag_number    # tags read so far
     cdef int32_t ignored       # start tags of html, head and body that were ignored; as many end tags are
@@ -136,6 +137,7 @@ cdef class Document:
         target += end - copied
         target[0] = 0
         self.page_size = <int32_t>(target - self.text)
+        self.has_returns = memchr(self.text, b"\r", self.page_size) != NULL
         self.size = self.page_size + 1
 
     cdef int32_t new_node(self, int32_t tag) noexcept nogil:
@@ -915,7 +917,7 @@ cdef class Document:
         cdef bint is_plain
         if length <= 0:
             return
-        is_plain = memchr(self.text + start, b"\r", length) == NULL
+        is_plain = not self.has_returns or memchr(self.text + start, b"\r", length) == NULL
         if is_plain and references:
             is_plain = memchr(self.text + start, b"&", length) == NULL
         if not is_plain:
@@ -930,7 +932,9 @@ cdef class Document:
         """Set the start and the length of the value of an attribute."""
         start[0] = at
         length[0] = end - at
-        if length[0] and (memchr(self.text + at, b"&", length[0]) or memchr(self.text + at, b"\r", length[0])):
+        if not length[0]:
+            return
+        if memchr(self.text + at, b"&", length[0]) or (self.has_returns and memchr(self.text + at, b"\r", length[0])):
             length[0] = self.decode_to_end(at, end, True, True)
             start[0] = self.size - length[0]
 
