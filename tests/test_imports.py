@@ -35,7 +35,7 @@ ORDER = (
     {"catalog"},
     {"pipeline"},
     {"engines"},
-    {"web", "scrapy"},
+    {"web", "scrapy", "agents"},
     {"cli"},
 )
 RANK = {part: rank for rank, parts in enumerate(ORDER) for part in parts}
@@ -47,7 +47,7 @@ OUTSIDE = {"cli", "web"}
 
 # What belongs to an extra, or is slow to load and needed by few.
 HEAVY = {
-    *("sklearn", "scipy", "pycrfsuite", "extruct", "fastapi", "uvicorn", "playwright"),
+    *("sklearn", "scipy", "pycrfsuite", "extruct", "fastapi", "uvicorn", "playwright", "mcp", "openai"),
     *("pyspark", "sqlalchemy", "psycopg", "scrapy", "pandas", "rich"),
 }
 

@@ -20,6 +20,7 @@ COMMANDS = (
     "demo",
     "cluster",
     "sample",
+    "show",
     "annotate",
     "train",
     "label",
@@ -31,6 +32,7 @@ COMMANDS = (
     "status",
     "rules",
     "serve",
+    "mcp",
 )
 """In the order of the flow. Each is the function `command` in the module of its name."""
 
