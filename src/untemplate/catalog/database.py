@@ -32,6 +32,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from untemplate.catalog.sql_tables import claims, metadata, migrations, rounds, runs
 from untemplate.errors import CatalogError, MissingExtra
+from untemplate.input_files import shorten
 from untemplate.page import squeeze
 
 __all__ = ["FIRST_MIGRATION", "MIGRATIONS", "Database", "migrate"]
@@ -107,6 +108,11 @@ class Database:
         except (DBAPIError, OverflowError) as error:
             cause = error.orig if isinstance(error, DBAPIError) else error
             raise CatalogError(f"{self.name}: the catalog cannot be used: {squeeze(str(cause))}") from error
+        except (ValueError, TypeError, LookupError) as error:  # rows contain what we never write
+            reason = shorten(f"{type(error).__name__}: {error}")
+            raise CatalogError(
+                f"{self.name}: the catalog is damaged ({reason}); restore a copy of it"
+            ) from error
 
 
 def _postgres_url(text: str) -> URL:

@@ -11,6 +11,7 @@ from pathlib import Path
 from untemplate.atomic_file import complete_file
 from untemplate.errors import PageError, RulesError, why
 from untemplate.extraction.matching import Success, WrapperIndex
+from untemplate.input_files import read_limited
 from untemplate.page import Page
 from untemplate.record import Reason, Record, Value
 from untemplate.rules.applying import UNDECIDED, Match, apply_rules, apply_wrapper
@@ -77,9 +78,10 @@ class Rules:
             RulesError: the file is missing, broken, hostile or newer; the message says where and why.
         """
         try:
-            return cls.loads(Path(path).read_bytes(), str(path))
-        except OSError as error:
+            text = read_limited(Path(path))
+        except (OSError, ValueError) as error:
             raise RulesError(f"{path}: cannot read the rules: {why(error)}") from error
+        return cls.loads(text, str(path))
 
     @classmethod
     def loads(cls, text: str | bytes, name: str = "rules") -> Rules:
