@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import sys
+import threading
 from collections.abc import Sequence
+from types import FrameType
 
 import click
 
@@ -34,7 +37,11 @@ COMMANDS = (
 )
 """In the order of the flow. Each is the function `command` in the module of its name."""
 
-DONE, UNUSABLE, INTERRUPTED, BROKEN_PIPE = 0, 2, 130, 141
+DONE, UNUSABLE, INTERRUPTED, BROKEN_PIPE, TERMINATED = 0, 2, 130, 141, 143
+
+
+class _Terminated(KeyboardInterrupt):
+    """The process was asked to end by SIGTERM. Commands treat it as an interrupt: files are closed, workers end."""
 
 
 class _Commands(click.Group):
@@ -70,6 +77,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: the command line without the program's name; that of this process if not given.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _terminate)
     try:
         with cli.make_context("untemplate", words or ["--help"]) as context:
             cli.invoke(context)
@@ -80,11 +89,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader of our output has closed it; what is still buffered must not complain either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
+    except _Terminated:
+        return _fail("untemplate: ended by SIGTERM", TERMINATED)
     except (KeyboardInterrupt, click.Abort):
         return _fail("untemplate: interrupted", INTERRUPTED)
     except (click.ClickException, UntemplateError, OSError) as error:
         return _fail(_explain_error(error), UNUSABLE)
     return DONE
+
+
+def _terminate(number: int, frame: FrameType | None) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a second signal ends the process at once
+    raise _Terminated
 
 
 def _explain_error(error: Exception) -> str:

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from functools import cached_property
 from threading import RLock, Thread
 from typing import Any
-from urllib.parse import urlencode, urljoin
+from urllib.parse import urlencode
 
 from untemplate.catalog import Catalog, StoredLabel, Version
 from untemplate.errors import CatalogError
@@ -15,6 +15,7 @@ from untemplate.page import Page
 from untemplate.rules import Wrapper
 from untemplate.schema import Schema
 from untemplate.sources.assets import Assets, find_assets
+from untemplate.value_types import absolute_url
 from untemplate.web.background import ChangeFeed, Jobs
 from untemplate.web.cluster_session import ClusterSession
 from untemplate.web.rendering import Rendering, render
@@ -225,7 +226,7 @@ class OpenSite:
         if key is not None:
             query = urlencode({"site": self.name, "page": page.id, "key": key})
             return f"{self.workspace.frame_address}/asset?{query}"
-        url = urljoin(page.url, reference)
+        url = absolute_url(reference, page.url) or ""
         return url if self.remote and url.startswith(("http://", "https://")) else None
 
     def _pages_by_cluster(self) -> dict[str, list[str]]:
