@@ -115,6 +115,10 @@ class Knowledge:
     schema: Schema
     model: Model
 
+    def __repr__(self) -> str:
+        taught = ", ".join(f"{name} from {count} sites" for name, count in self.model.taught.items())
+        return f"Knowledge({self.schema.name}: {taught})"
+
     @property
     def method(self) -> str:
         """The name of the method in the registry.
