@@ -79,10 +79,10 @@ class Record:
         'Chimichurri Grill'
         >>> print(record["phone"], "-", record.missing["phone"])
         None - not on this page
-        >>> record["nmae"]
+        >>> record["names"]
         Traceback (most recent call last):
             ...
-        KeyError: "no attribute 'nmae'; did you mean 'name'?"
+        KeyError: "no attribute 'names'; did you mean 'name'?"
         >>> record
         Record('7.html', name='Chimichurri Grill', phone=None)
         >>> record.to_dict()["name"]
