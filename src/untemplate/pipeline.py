@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import Any
 
 from untemplate.clustering import sample_pages
 from untemplate.extraction import Rules
-from untemplate.labeling import label_by_embedded, read_labels
+from untemplate.labeling import Label, label_by_embedded, read_labels
 from untemplate.learning import (
     AttributeReport,
     Labels,
@@ -73,8 +73,8 @@ class Learned:
 
 
 def learn(
-    pages: Iterable[Page] | str | Path,
-    labels: Labels | str | Path | None = None,
+    pages: Iterable[Page] | Page | str | Path,
+    labels: Labels | Mapping[str, str] | str | Path | None = None,
     schema: Schema | str | Path | None = None,
 ) -> Rules:
     """Cluster the pages of a site, and learn one wrapper for each cluster that has labels.
@@ -85,8 +85,8 @@ def learn(
     Args:
         pages: pages of one site, labeled or not, or the path of a source. They may be a stream; see `cluster` for how
             many are kept.
-        labels: values of some pages, or rows that `find_records` returned, or a file of labels; None to learn from
-            embedded data.
+        labels: values of some pages, or rows that `find_records` returned, or a file of labels, or the values of the
+            first page by attribute; None to learn from embedded data.
         schema: the attributes to learn, a schema file, or the name of a ready-made schema. Without one, every labeled
             attribute is a text.
 
@@ -101,7 +101,12 @@ def learn(
         >>> rules = ut.learn(pages, [ut.Label("Grill", "phone", "555-0100")])
         >>> [record["phone"] for record in rules.extract(pages)]
         ['555-0100', '555-0111', '555-0122']
+        >>> ut.learn("<h1>Grill</h1><p>Tel: <b>555-0100</b>", {"phone": "555-0100"}).extract_one(pages[1])["phone"]
+        '555-0111'
     """
+    if isinstance(labels, Mapping):
+        pages = list(as_pages(pages))
+        labels = [Label(pages[0].id, name, value) for name, value in labels.items()] if pages else []
     if isinstance(labels, str | Path):
         labels = read_labels(labels)
     if isinstance(schema, str | Path):

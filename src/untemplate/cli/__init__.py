@@ -15,12 +15,14 @@ from types import FrameType
 
 import click
 
-from untemplate.errors import UntemplateError
+from untemplate.errors import MissingExtra, UntemplateError, extra_of_module
 
 __all__ = ["COMMANDS", "cli", "main"]
 
 COMMANDS = (
     "demo",
+    "try",
+    "schema",
     "cluster",
     "sample",
     "annotate",
@@ -35,7 +37,7 @@ COMMANDS = (
     "rules",
     "serve",
 )
-"""In the order of the flow. Each is the function `command` in the module of its name."""
+"""In the order of the flow. Each is the function `command` in the module of its name; `try` is in `try_page`."""
 
 DONE, UNUSABLE, INTERRUPTED, BROKEN_PIPE, TERMINATED = 0, 2, 130, 141, 143
 
@@ -53,7 +55,8 @@ class _Commands(click.Group):
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"untemplate.cli.{name}").command
+        module = "try_page" if name == "try" else name  # `try` is a word of Python
+        command: click.Command = importlib.import_module(f"untemplate.cli.{module}").command
         return command
 
 
@@ -93,6 +96,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail("untemplate: ended by SIGTERM", TERMINATED)
     except (KeyboardInterrupt, click.Abort):
         return _fail("untemplate: interrupted", INTERRUPTED)
+    except ModuleNotFoundError as error:
+        extra = extra_of_module(error.name or "")
+        if extra is None:
+            raise
+        return _fail(f"untemplate: {MissingExtra(extra, 'A part that this command needs')}", UNUSABLE)
     except (click.ClickException, UntemplateError, OSError) as error:
         return _fail(_explain_error(error), UNUSABLE)
     return DONE

@@ -27,13 +27,15 @@ _URL_LINE = re.compile(rb"(?:\s*+(?:#[^\n]*+\n)?+)*+https?://", re.IGNORECASE)
 _KNOWN = "a folder of HTML files, a zip or tar archive of them, WARC, Parquet, JSONL, or a text file of URLs"
 
 
-def as_pages(pages: Iterable[Page] | str | os.PathLike[str]) -> Iterable[Page]:
-    """Return pages that may be given as pages, as one page, or as the path of a source.
+def as_pages(pages: Iterable[Page] | Page | str | os.PathLike[str]) -> Iterable[Page]:
+    """Return pages that may be given as pages, as one page, as the HTML of one, or as the path of a source.
 
     Raises:
         SourceError: the path is no source of pages.
         TypeError: it is something else; the message says what to pass.
     """
+    if isinstance(pages, str) and pages.lstrip().startswith("<"):
+        return [Page(pages, id="page")]
     if isinstance(pages, str | os.PathLike):
         return read_pages(pages)
     if isinstance(pages, Page):
