@@ -34,7 +34,7 @@ ORDER = (
     {"catalog"},
     {"pipeline"},
     {"engines"},
-    {"web", "scrapy"},
+    {"web", "scrapy", "agents"},
     {"cli"},
 )
 RANK = {part: rank for rank, parts in enumerate(ORDER) for part in parts}
@@ -46,7 +46,7 @@ OUTSIDE = {"cli", "web"}
 
 # What belongs to an extra, or is slow to load and needed by few.
 HEAVY = {
-    *("sklearn", "scipy", "pycrfsuite", "extruct", "fastapi", "uvicorn", "playwright"),
+    *("sklearn", "scipy", "pycrfsuite", "extruct", "fastapi", "uvicorn", "playwright", "mcp", "openai"),
     *("pyspark", "sqlalchemy", "psycopg", "scrapy", "pandas", "rich"),
 }
 

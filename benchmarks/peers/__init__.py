@@ -17,6 +17,7 @@ from typing import Any
 
 __all__ = [
     "DETAIL_PEERS",
+    "EXPORT_PEERS",
     "LABELED",
     "LIST_PEERS",
     "PEERS",
@@ -28,6 +29,7 @@ __all__ = [
     "Uninstallable",
     "Values",
     "install",
+    "run_crawl4ai",
     "run_detail_peer",
     "run_list_peer",
     "run_peer",
@@ -94,6 +96,10 @@ LIST_PEERS = {
 }
 
 
+# Tools that rules are exported to, besides those of our own environment.
+EXPORT_PEERS = {"crawl4ai": Peer(("crawl4ai==0.9.5",))}
+
+
 class Uninstallable(Exception):
     """A peer cannot be installed here; the message is the last line that pip said."""
 
@@ -104,7 +110,7 @@ class PeerFailed(Exception):
 
 def install(name: str) -> None:
     """Make the environment of a peer, once."""
-    peer, folder = (PEERS | DETAIL_PEERS | LIST_PEERS)[name], _folder(name)
+    peer, folder = (PEERS | DETAIL_PEERS | LIST_PEERS | EXPORT_PEERS)[name], _folder(name)
     ready = folder / ".ready"
     wanted = json.dumps([peer.build, peer.packages])
     if ready.is_file() and ready.read_text("utf-8") == wanted:
@@ -172,6 +178,20 @@ def run_list_peer(name: str, folder: Path, pages: Mapping[str, Sequence[Sequence
     """
     found: FoundRows = _ask(name, {"folder": str(folder), "lists": pages})["found"]
     return found
+
+
+def run_crawl4ai(orders: Sequence[Mapping[str, object]]) -> list[list[dict[str, Any]]]:
+    """Return the items of each order, which is a schema and the HTML of a page."""
+    run = subprocess.run(
+        [_folder("crawl4ai") / "bin" / "python", "-m", "benchmarks.peers.crawl4ai_schema"],
+        input="".join(json.dumps(order) + "\n" for order in orders),
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+    )
+    if run.returncode:
+        raise PeerFailed(run.stderr.strip().rpartition("\n")[2])
+    return [json.loads(line) for line in run.stdout.splitlines()[-len(orders) :]]
 
 
 def _ask(name: str, order: Mapping[str, object]) -> Any:

@@ -7,8 +7,9 @@ UntemplateError
 │   ├── LabelError    labels
 │   ├── RulesError    rules
 │   ├── KnowledgeError  knowledge
-│   └── CatalogError  a catalog
-│       └── VersionConflict  somebody else has saved rules since they were read
+│   ├── CatalogError  a catalog
+│   │   └── VersionConflict  somebody else has saved rules since they were read
+│   └── EndpointError  a language model
 ├── PageError         one page cannot be read: costs one record, never the run
 └── MissingExtra      an optional dependency is not installed
 
@@ -25,6 +26,7 @@ Example:
 
 __all__ = [
     "CatalogError",
+    "EndpointError",
     "InputError",
     "KnowledgeError",
     "LabelError",
@@ -72,6 +74,10 @@ class CatalogError(InputError):
 
 class VersionConflict(CatalogError):
     """Somebody else saved rules of the site since they were read. Nothing was changed: read them again."""
+
+
+class EndpointError(InputError):
+    """A language model cannot be asked: the address, the key or the name of the model is wrong."""
 
 
 class PageError(UntemplateError):

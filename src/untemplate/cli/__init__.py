@@ -25,6 +25,7 @@ COMMANDS = (
     "schema",
     "cluster",
     "sample",
+    "show",
     "annotate",
     "train",
     "label",
@@ -36,6 +37,7 @@ COMMANDS = (
     "status",
     "rules",
     "serve",
+    "mcp",
 )
 """In the order of the flow. Each is the function `command` in the module of its name; `try` is in `try_page`."""
 

@@ -19,6 +19,7 @@ from untemplate.cli.catalog_options import (
     show_changes,
 )
 from untemplate.cli.fleet_runs import FleetOptions, check_all_sites, fleet_options, heal_fleet
+from untemplate.cli.model_options import ModelOptions, model_options, report_asking
 from untemplate.cli.shell import counted, examples, json_option, printable, progress, say, show, show_json
 from untemplate.errors import SourceError
 
@@ -36,6 +37,7 @@ __all__ = ["command", "show_healed"]
         "untemplate heal fresh/ --rules rules.json -o healed.json",
         "untemplate heal fresh/ --catalog untemplate.db --site books.example",
         "untemplate heal --all --catalog untemplate.db",
+        "untemplate heal fresh/ --rules rules.json --llm MODEL -o healed.json",
     )
 )
 @fresh_pages_argument
@@ -46,6 +48,7 @@ __all__ = ["command", "show_healed"]
     type=click.Path(dir_okay=False, path_type=Path),
     help="The rules file to write; with a catalog it is not needed.",
 )
+@model_options
 @fleet_options
 @json_option
 @click.pass_context
@@ -59,6 +62,7 @@ def command(
     catalog_name: str | None,
     site: str | None,
     output: Path | None,
+    model: ModelOptions,
     all_sites: bool,
     due_only: bool,
     workers: int | None,
@@ -69,6 +73,9 @@ def command(
     PAGES are fresh pages of the site, from any source; the more, the better. Without PAGES, the bellwethers are
     fetched by their URLs. With a catalog, the healed rules become the newest version.
 
+    With --llm, a language model is asked about attributes that what is remembered could not heal. A rule from its
+    answers passes the same tests as every other.
+
     With --all, all sites with open alarms are healed; with --due, those with alarms since the last attempt. If that
     is interrupted, the same command continues it. PAGES may then be a crawl of many sites.
 
@@ -76,6 +83,8 @@ def command(
     """
     if all_sites or due_only:
         check_all_sites(rules_file, site)
+        if model.model:
+            raise click.UsageError("--llm heals one site: leave out --all and --due.")
         fleet = FleetOptions(source, url_column, html_column, catalog_name, due_only, workers, as_json)
         context.exit(int(heal_fleet(fleet)))
     if rules_file and not output:
@@ -84,7 +93,10 @@ def command(
         open_rules(rules_file, catalog_name, site) as (rules, stored),
         fresh_pages(source, url_column, html_column, render, rules) as pages,
     ):
-        healed, changes = _heal_in_catalog(rules, pages, stored) if stored else _heal_rules(rules, pages)
+        if stored:
+            healed, changes = _heal_in_catalog(rules, pages, stored, model)
+        else:
+            healed, changes = _heal_rules(rules, pages, model)
     if output:
         healed.rules.save(output)
     if as_json:
@@ -130,22 +142,27 @@ def _refusal_row(refusal: Refusal) -> tuple[str, ...]:
     return (*cells, ", ".join(first.before), ", ".join(first.after) or "nothing")
 
 
-def _heal_rules(rules: Rules, pages: Pages) -> tuple[Healed, list[RuleChange]]:
-    """Heal, and compare the rules before and after."""
+def _heal_rules(rules: Rules, pages: Pages, model: ModelOptions) -> tuple[Healed, list[RuleChange]]:
+    """Heal, with the help of a model if one is named, and compare the rules before and after."""
     from untemplate.rules.in_words import compare_rules
     from untemplate.watching import heal_site
 
-    healed = heal_site(rules, progress(pages, "Reading pages", pages.total))
+    labeler = model.make_labeler(rules.schema) if model.model else None
+    healed = heal_site(rules, progress(pages, "Reading pages", pages.total), labeler)
+    if labeler:
+        report_asking(labeler)
     if not healed.reused and not healed.healed and not healed.lost and not healed.refused:
         raise SourceError(f"{pages.source}: {UNKNOWN_PAGES}")
     return healed, compare_rules(rules, healed.rules)
 
 
-def _heal_in_catalog(rules: Rules, pages: Pages, stored: CatalogSite) -> tuple[Healed, list[RuleChange]]:
+def _heal_in_catalog(
+    rules: Rules, pages: Pages, stored: CatalogSite, model: ModelOptions
+) -> tuple[Healed, list[RuleChange]]:
     """Heal as a run of the catalog, and save the healed rules as the newest version if anything changed."""
     with stored.catalog.claim(stored.site, "heal"):
         run = stored.catalog.start_run(stored.site, "heal")
-        healed, changes = _heal_rules(rules, pages)
+        healed, changes = _heal_rules(rules, pages, model)
         figures = _healed_as_json(healed, changes)
         if changes or healed.counts.replaced:
             note = f"{len(healed.healed)} healed, {len(healed.refused)} refused, {len(healed.lost)} lost"

@@ -1,4 +1,4 @@
-"""untemplate label: label a site that nobody has labeled, with knowledge of its vertical."""
+"""untemplate label: label a site that nobody has labeled, with knowledge of its vertical or a language model."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from untemplate.cli.model_options import ModelOptions, label_by_model, model_options
 from untemplate.cli.shell import (
     counted,
     examples,
@@ -37,18 +38,20 @@ __all__ = [
     "read_some",
 ]
 
-# Pages of a site that are labeled: more improve labels only a little.
+# Pages of a site that are labeled: more improve labels only a little. A language model is asked about fewer.
 LABELED_PAGES = 50
+ASKED_PAGES = 5
+# Values of an attribute that a table shows.
+EXAMPLE_COUNT = 3
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-def knowledge_option(help: str, required: bool = False) -> Callable[[Command], Command]:
+def knowledge_option(help: str) -> Callable[[Command], Command]:
     """Return the option for a folder of knowledge."""
     return click.option(
         "--knowledge",
         "knowledge_folder",
-        required=required,
         type=click.Path(file_okay=False, path_type=Path),
         help=help,
     )
@@ -92,6 +95,7 @@ class _MethodOption(click.Option):
         "untemplate label pages/ --knowledge knowledge/ -o labels.jsonl",
         "untemplate learn pages/ --schema book --labels labels.jsonl -o rules.json",
         "untemplate label sites/ --together --knowledge knowledge/ -o labels/",
+        "untemplate label pages/ --schema book --llm MODEL -o labels.jsonl",
     )
 )
 @click.argument("sources", metavar="PAGES...", nargs=-1, required=True)
@@ -102,13 +106,14 @@ class _MethodOption(click.Option):
     help="Label several sites of the vertical at once: what is surely found on the others teaches each. -o is then a "
     "folder, with a labels file for each site. A folder that contains only folders is several sites.",
 )
-@knowledge_option("The folder that untemplate train wrote.", required=True)
+@knowledge_option("The folder that untemplate train wrote.")
+@click.option("--schema", "schema_name", help="With --llm: a TOML file, or the name of a ready-made one.")
+@model_options
 @click.option(
     "-k",
-    default=LABELED_PAGES,
-    show_default=True,
+    show_default=f"{LABELED_PAGES} spread over the site; {ASKED_PAGES} of each template with --llm",
     type=click.IntRange(min=2),
-    help="Pages to label, at most, spread over the site.",
+    help="Pages to label, at most.",
 )
 @method_option("The method that the knowledge was trained by if not given, or another one that can use it")
 @confidence_option
@@ -128,8 +133,10 @@ def command(
     html_column: str,
     render: bool,
     together: bool,
-    knowledge_folder: Path,
-    k: int,
+    knowledge_folder: Path | None,
+    schema_name: str | None,
+    model: ModelOptions,
+    k: int | None,
     method: str | None,
     min_confidence: float,
     output: Path,
@@ -141,14 +148,25 @@ def command(
     attribute how sure the labels are, on which share of the pages it was found, and examples of its values. Below it
     are the attributes that are not sure, and the pages whose label would settle them.
 
+    With --llm and --schema, a language model is asked about a few pages of each template. Answers that the rules of
+    other pages do not support are dropped. Answers are kept: the same question is never asked twice.
+
     Exit code 1: some attributes were not found.
     """
     from untemplate.labeling import Knowledge
 
     names = list_site_sources(sources) if together else list(sources)
     _check_sources(names, together, output)
+    if model.model:
+        if knowledge_folder or together or not schema_name:
+            raise click.UsageError("--llm needs --schema, and neither --knowledge nor --together.")
+        with open_pages(names[0], url_column, html_column, render) as pages:
+            is_complete = _label_by_model(pages, model, schema_name, k or ASKED_PAGES, output, as_json)
+        context.exit(0 if is_complete else 1)
+    if knowledge_folder is None:
+        raise click.UsageError("Missing option '--knowledge', or '--llm' with '--schema': who labels.")
     knowledge = Knowledge.load(knowledge_folder, method)
-    sites = [read_some(name, url_column, html_column, render, k) for name in names]
+    sites = [read_some(name, url_column, html_column, render, k or LABELED_PAGES) for name in names]
     findings = knowledge.find_together(sites) if together else [knowledge.find(sites[0])]
     labeled = list(_label_sources(names, sites, findings, min_confidence))
     for site in labeled:
@@ -157,6 +175,30 @@ def command(
     say(f"Labels are in {output}.")
     if not all(site.is_complete for site in labeled):
         context.exit(1)
+
+
+def _label_by_model(
+    pages: Pages, model: ModelOptions, schema_name: str, k: int, output: Path, as_json: bool
+) -> bool:
+    """Write the labels of a language model, show them, and return True if it found every attribute."""
+    from untemplate.labeling import write_labels
+    from untemplate.schema import Schema
+
+    schema = Schema.load(schema_name)
+    confirmed = label_by_model(pages, model.make_labeler(schema), k)
+    write_labels(confirmed.labels, output)
+    rows = []
+    for name in schema.attributes:
+        values = [label.value for label in confirmed.labels if label.attribute == name and label.value]
+        labeled_pages = {label.page for label in confirmed.labels if label.attribute == name and label.value}
+        rows.append((name, len(labeled_pages), list(dict.fromkeys(values))[:EXAMPLE_COUNT]))
+    if as_json:
+        show_json([{"attribute": name, "pages": count, "examples": values} for name, count, values in rows])
+    else:
+        cells = [(name, count, " | ".join(values)) for name, count, values in rows]
+        show(f"Labels by {model.model}", ("attribute", "pages", "examples"), cells)
+    say(f"Labels are in {output}.")
+    return all(count for _, count, _ in rows)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,14 @@ import click
 
 from untemplate.cli.catalog_options import catalog_option, open_catalog, site_name, user
 from untemplate.cli.fleet_runs import learn_fleet
-from untemplate.cli.label import confidence_option, knowledge_option, label_pages, method_option
+from untemplate.cli.label import (
+    ASKED_PAGES,
+    confidence_option,
+    knowledge_option,
+    label_pages,
+    method_option,
+)
+from untemplate.cli.model_options import ModelOptions, label_by_model, model_options
 from untemplate.cli.shell import (
     examples,
     json_option,
@@ -66,6 +73,7 @@ class _Learn(click.Command):
         "-o rules.json",
         "untemplate learn pages/ --schema recipe -o rules.json",
         "untemplate learn pages/ --knowledge knowledge/ -o rules.json",
+        "untemplate learn pages/ --schema book --llm MODEL -o rules.json",
         "untemplate learn results/ --labels rows.jsonl -o rules.json",
         "untemplate learn crawl.warc.gz --schema book --labels all-sites.jsonl --catalog untemplate.db",
     ),
@@ -90,6 +98,7 @@ class _Learn(click.Command):
     "With --knowledge, the method that it was trained by if not given, or another one that can use it"
 )
 @confidence_option
+@model_options
 @click.option(
     "-o",
     "--output",
@@ -112,6 +121,7 @@ def command(
     knowledge_folder: Path | None,
     method: str | None,
     min_confidence: float,
+    model: ModelOptions,
     output: Path | None,
     catalog_name: str | None,
     site: str | None,
@@ -119,6 +129,7 @@ def command(
 ) -> None:
     """Learn from a few labeled pages how to extract the rest.
 
+    With --llm, a language model is asked about a few pages of each template, for attributes without other labels.
     Without labels the embedded data of the pages (JSON-LD, microdata, Open Graph) teach, as far as the schema names
     them; the table then says which attributes still need a person.
 
@@ -141,13 +152,18 @@ def command(
     with open_pages(source, url_column, html_column, render) as pages:
         if catalog_name and not site and _is_crawl(pages, output):
             labeler = partial(
-                _complete_labels, knowledge=knowledge, schema=schema, min_confidence=min_confidence
+                _complete_labels,
+                knowledge=knowledge,
+                model=model,
+                schema=schema,
+                min_confidence=min_confidence,
             )
             has_findings = learn_fleet(pages, labels, schema, catalog_name, labeler, as_json)
         else:
-            completed = _complete_labels(pages, labels, knowledge, schema, min_confidence)
+            completed = _complete_labels(pages, labels, knowledge, model, schema, min_confidence)
             learned = _learn_one_site(pages, completed, schema, catalog_name, site)
-            _report(learned, output, as_json, by_data=not labels and not knowledge)
+            by_data = not labels and not knowledge and not model.model
+            _report(learned, output, as_json, by_data)
             has_findings = bool(learned.attributes_to_check)
     if has_findings:
         context.exit(1)
@@ -184,12 +200,19 @@ def _complete_labels(
     pages: Pages,
     labels: Sequence[Label],
     knowledge: Knowledge | None,
+    model: ModelOptions,
     schema: Schema,
     min_confidence: float,
 ) -> Sequence[Label]:
-    """Return the labels of a site with those of the knowledge; without any, those of the embedded data."""
+    """Return the labels of a site with those of the knowledge or a model; without any, those of the embedded data."""
     if knowledge:
         labels = [*labels, *label_pages(knowledge, pages, labels, min_confidence)]
+    labeled = {label.attribute for label in labels}
+    if model.model and not labeled.issuperset(schema.attributes):
+        confirmed = label_by_model(pages, model.make_labeler(schema), ASKED_PAGES)
+        labels = [*labels, *(label for label in confirmed.labels if label.attribute not in labeled)]
+    if not labels and model.model:
+        raise LabelError(f"{model.model} gave no label that its other answers support: label a page yourself")
     return labels or label_by_data(pages, schema)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -39,8 +39,10 @@ from untemplate.errors import InputError, LabelError
 
 if TYPE_CHECKING:
     from untemplate.catalog import Catalog, Version
+    from untemplate.extraction import Rules
     from untemplate.output.quality import Score
     from untemplate.rules import Wrapper
+    from untemplate.rules.exporting import Target
     from untemplate.rules.portable import Language
     from untemplate.schema import Schema
 
@@ -116,10 +118,7 @@ def xslt_command(rules_file: Path, output: Path) -> None:
     from untemplate.extraction import Rules
 
     rules = Rules.load(rules_file)
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{output}: cannot write: {error.strerror}") from error
+    _make_folder(output)
     for wrapper in rules.wrappers:
         if wrapper.rules:
             _write_stylesheet(wrapper, rules.schema, output)
@@ -131,7 +130,7 @@ def _write_stylesheet(wrapper: Wrapper, schema: Schema, folder: Path) -> None:
     """Write the stylesheet of one cluster, print its path, and say which rules it leaves out."""
     from untemplate.rules.xslt import not_exportable, wrapper_xslt
 
-    path = folder / (re.sub(r"[^\w.-]", "_", wrapper.cluster) + ".xsl")
+    path = folder / f"{_file_name(wrapper.cluster)}.xsl"
     path.write_text(wrapper_xslt(wrapper, schema), "utf-8")
     click.echo(printable(str(path)))
     for name, rule in wrapper.rules.items():
@@ -270,25 +269,92 @@ def import_command(rules_file: Path, catalog_name: str, site: str | None, note: 
     say(f"Version {version} of {name} is in {catalog_name}.")
 
 
-@command.command("export", epilog=examples("untemplate rules export books.example -o rules.json"))
-@_site_argument
-@catalog_option("Where they are.", DEFAULT_CATALOG)
-@click.option("--version", type=click.IntRange(min=1), show_default="the newest", help="Which version.")
+@command.command(
+    "export",
+    epilog=examples(
+        "untemplate rules export rules.json --to parsel -o code/",
+        "untemplate rules export rules.json --to crawl4ai -o schemas/",
+        "untemplate rules export books.example -o rules.json",
+    ),
+)
+@click.argument("source", metavar="RULES|SITE")
+@click.option(
+    "--to",
+    "target",
+    type=click.Choice(["rules", "parsel", "scrapy", "crawl4ai", "css"]),
+    default="rules",
+    show_default=True,
+    help="A rules file; Python code with parsel; a Scrapy item loader; schemas of crawl4ai; plain CSS selectors.",
+)
+@catalog_option("Where the rules of a SITE are.", DEFAULT_CATALOG)
+@click.option(
+    "--version", type=click.IntRange(min=1), show_default="the newest", help="Which version of a SITE."
+)
 @click.option(
     "-o",
     "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=click.Path(path_type=Path),
     show_default="standard output",
-    help="The rules file to write.",
+    help="The rules file to write; for other tools the folder, with a file for each cluster.",
 )
-def export_command(site: str, catalog_name: str, version: int | None, output: Path | None) -> None:
-    """Write the rules of a site into a file."""
-    with open_catalog(catalog_name) as catalog:
-        rules = catalog.rules(site, version)
-    if output:
+def export_command(
+    source: str,
+    target: Target | Literal["rules"],
+    catalog_name: str,
+    version: int | None,
+    output: Path | None,
+) -> None:
+    """Write rules for use elsewhere: into a rules file, or for other tools.
+
+    RULES is a rules file, SITE the name of a site of the catalog. What another tool cannot express is named here and
+    in the files.
+    """
+    from untemplate.extraction import Rules
+
+    if Path(source).is_file():
+        rules = Rules.load(source)
+    else:
+        with open_catalog(catalog_name) as catalog:
+            rules = catalog.rules(source, version)
+    if target != "rules":
+        _export_for_tool(rules, target, output)
+    elif output:
         rules.save(output)
     else:
         click.echo(rules.dumps(), nl=False)
+
+
+def _export_for_tool(rules: Rules, target: Target, folder: Path | None) -> None:
+    """Write the rules of each cluster for another tool, and say what is lost."""
+    from untemplate.rules.exporting import TARGETS, export_wrapper
+
+    if folder is None:
+        raise click.UsageError("Missing option '-o': the folder to write into.")
+    _make_folder(folder)
+    for wrapper in rules.wrappers:
+        if not wrapper.rules:
+            say(f"{wrapper.cluster}: nothing to export, its pages need labels")
+            continue
+        export = export_wrapper(wrapper, rules.schema, target)
+        path = folder / (_file_name(wrapper.cluster) + TARGETS[target])
+        path.write_text(export.text, "utf-8")
+        click.echo(printable(str(path)))
+        for name, words in export.lost.items():
+            for lost in words:
+                say(f"{wrapper.cluster}: {name} without {lost}")
+        for name, why in export.missing.items():
+            say(f"{wrapper.cluster}: {name} is left out, {why}")
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot write: {error.strerror}") from error
+
+
+def _file_name(cluster: str) -> str:
+    return re.sub(r"[^\w.-]", "_", cluster)
 
 
 @command.command(

@@ -35,7 +35,7 @@ from untemplate.rules.parsed_page import ParsedPage
 from untemplate.rules.rule import EmbeddedSelector, Rule, Wrapper
 from untemplate.schema import Attribute, Schema
 
-__all__ = ["LabelFit", "learn_embedded", "learn_sample"]
+__all__ = ["LabelFit", "compare_labels", "learn_embedded", "learn_sample"]
 
 
 # Paths of one attribute that a rule keeps.
@@ -166,7 +166,7 @@ def _check_labels(
         for name, matches in apply_rules(wrapper, parsed, schema.attributes).items():
             own = [label for label in labels if label.attribute == name]
             if own and not any(map(_is_only_pinned, own)):
-                fit = _compare_labels(own, [match.text for match in matches], schema.attributes[name], parsed)
+                fit = compare_labels(own, [match.text for match in matches], schema.attributes[name], parsed)
                 fits[name] = fits[name].plus(replace(fit, page=None if fit.fitting else page.id))
     return fits
 
@@ -175,7 +175,7 @@ def _is_only_pinned(label: Label) -> bool:
     return label.xpath is not None and label.value is None
 
 
-def _compare_labels(
+def compare_labels(
     labels: Sequence[Label], texts: Sequence[str], attribute: Attribute, page: ParsedPage
 ) -> LabelFit:
     """Return how the values of one page agree with its labels; one of several labels is enough for a single value."""

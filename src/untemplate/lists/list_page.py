@@ -9,6 +9,7 @@ the page.
 from __future__ import annotations
 
 import numpy as np
+from lxml import etree
 
 from untemplate.errors import PageError
 from untemplate.layout import EstimatedLayout, Layout
@@ -27,13 +28,14 @@ from untemplate.lists.hcrf import Hcrf
 from untemplate.lists.list_table import RowMaker
 from untemplate.lists.page_profile import profile_page
 from untemplate.lists.rows import Row, Rows, next_page
-from untemplate.page import Page
+from untemplate.page import Page, nodes_at
 from untemplate.page.arrays import Bools, Doubles
 
 __all__ = [
     "MIN_LIST_CONFIDENCE",
     "ListPage",
     "find_records",
+    "find_row_elements",
 ]
 
 NOTHING_REPEATS = "nothing on the page repeats"
@@ -92,6 +94,14 @@ def find_records(
         return Rows(reason=str(error))
     rows = list_page.all_lists() if all_lists else list_page.main_list()
     return Rows(rows, rows.reason, next_page(page))
+
+
+def find_row_elements(page: Page) -> list[etree._Element]:
+    """Return the first element of each row of the main list of a page, for `outline_page`; none if it has no list."""
+    elements: list[etree._Element] = []
+    for row in find_records(page):
+        elements += (element for element, kind in nodes_at(page.tree, row.xpath) if kind == "element")
+    return elements
 
 
 class ListPage:

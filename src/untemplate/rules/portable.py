@@ -40,7 +40,7 @@ from untemplate.rules.record_pages import RECORD_TAG
 from untemplate.rules.rule import RecordRule, Rule, Selector, Wrapper
 from untemplate.schema import Attribute
 
-__all__ = ["Language", "PortableSelector", "portable_records", "portable_rule"]
+__all__ = ["Language", "PortableSelector", "portable_records", "portable_rule", "portable_selectors"]
 
 Language = Literal["xpath", "css"]
 
@@ -114,6 +114,18 @@ def portable_rule(
     selector, translation = best
     left_out = (*translation.left_out, *_left_out_of_rule(rule, attribute))
     return PortableSelector(translation.expression, language, selector.node, left_out)
+
+
+def portable_selectors(rule: Rule, wrapper: Wrapper) -> list[PortableSelector]:
+    """Return an XPath of all nodes for each selector of a rule that has one, in the order in which they are tried."""
+    captions = _known_captions(wrapper)
+    in_record = wrapper.records is not None
+    selectors: list[PortableSelector] = []
+    for selector in rule.selectors:
+        if translation := _translate_to_xpath(selector, captions, True, in_record):
+            left_out = translation.left_out
+            selectors.append(PortableSelector(translation.expression, "xpath", selector.node, left_out))
+    return selectors
 
 
 def portable_records(records: RecordRule, language: Language = "xpath") -> PortableSelector | None:

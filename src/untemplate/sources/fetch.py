@@ -83,6 +83,8 @@ class Politeness:
     timeout: float = 30.0
     #: whether addresses outside the public internet may be fetched
     private: bool = False
+    #: the only hosts that may be fetched, also after a redirect; None for all
+    hosts: frozenset[str] | None = None
 
 
 DEFAULT_POLITENESS = Politeness()
@@ -221,6 +223,8 @@ class Fetcher:
         """
         for _ in range(_MAX_REDIRECTS + 1):
             parts = _split_web_url(url)
+            if self._politeness.hosts is not None and parts.hostname not in self._politeness.hosts:
+                raise PageError("host is not among those that may be fetched")
             delay = self._check_robots(url, parts) if obey_robots else 0.0
             answer = request(parts, delay, call)
             location = answer.headers.get("Location")

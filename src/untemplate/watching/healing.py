@@ -22,6 +22,7 @@ from typing import Any
 from untemplate.clustering import Cluster, cluster
 from untemplate.extraction import Rules
 from untemplate.extraction.matching import WrapperIndex
+from untemplate.labeling import Labeler
 from untemplate.learning import empty_wrapper, fit_wrapper, is_moderate, learn_stops
 from untemplate.page import Page, index_pages
 from untemplate.rules import Wrapper
@@ -144,9 +145,15 @@ def heal(rules: Rules, fresh_pages: Iterable[Page]) -> Rules:
     return heal_site(rules, fresh_pages).rules
 
 
-def heal_site(rules: Rules, fresh_pages: Iterable[Page]) -> Healed:
-    """Heal the rules of a site as `heal` does, and report how that went."""
-    healing = _SiteHealing(rules, list(fresh_pages))
+def heal_site(rules: Rules, fresh_pages: Iterable[Page], labeler: Labeler | None = None) -> Healed:
+    """Heal the rules of a site as `heal` does, and report how that went.
+
+    Args:
+        rules: the rules of a site before it changed.
+        fresh_pages: pages of the site as they are now.
+        labeler: asked about attributes that what is remembered could not heal; its labels pass the same gate.
+    """
+    healing = _SiteHealing(rules, list(fresh_pages), labeler)
     for group in healing.find_groups():
         healing.heal_group(group)
     return healing.finish()
@@ -183,8 +190,9 @@ class _Outcome:
 class _SiteHealing:
     """The wrappers of a site while it heals: old ones at first, replaced or joined by new ones group by group."""
 
-    def __init__(self, rules: Rules, pages: list[Page]) -> None:
+    def __init__(self, rules: Rules, pages: list[Page], labeler: Labeler | None) -> None:
         self.rules = rules
+        self.labeler = labeler
         self.pages = pages
         self.fresh = index_pages(pages)
         self.wrappers = {wrapper.cluster: wrapper for wrapper in rules.wrappers}
@@ -275,7 +283,7 @@ class _SiteHealing:
         remembered = {page for _, page in pairs}
         others = [page for page in pages if page not in remembered]
         signatures = group.signatures if group else candidates[0].signatures
-        return ClusterRepair(candidates, pairs, others, signatures, self.rules.schema)
+        return ClusterRepair(candidates, pairs, others, signatures, self.rules.schema, self.labeler)
 
     def _propose_for_owner(self, owner: Wrapper, pages: Sequence[Page]) -> _Outcome | None:
         """Propose the rules of pages that have the core of an old template; None if these never had rules."""

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 
-from untemplate.labeling import Label
+from untemplate.labeling import Label, Labeler
 from untemplate.labeling.golden import GoldenLabeler
 from untemplate.learning import SampleTable, learn_sample
 from untemplate.page import Page, Signature, signature
@@ -52,7 +52,10 @@ MAX_LEARNING_ROUNDS = 3
 MIN_JUDGING_PAGES = 3
 MIN_OUTVOTING_PAGES = 5
 VALUES_NOT_FOUND = "its remembered values are not on the fresh pages"
-# Pages that a person should label where nothing else helped.
+# What a rule is said to be learned from instead of remembered values.
+SIMILAR_PLACES = "places like those remembered"
+ASKED_LABELS = "the labeler's answers"
+# Pages that a person should label where nothing else helped; a labeler is asked about as many.
 PAGES_TO_LABEL = 5
 
 
@@ -161,6 +164,7 @@ class ClusterRepair:
         others: other fresh pages of the same template.
         signatures: signatures of the fresh pages.
         schema: the attributes of the rules.
+        labeler: labels a few bellwethers where neither remembered values nor similar places give a rule.
     """
 
     candidates: Sequence[Wrapper]
@@ -168,6 +172,7 @@ class ClusterRepair:
     others: Sequence[Page]
     signatures: Sequence[Signature]
     schema: Schema
+    labeler: Labeler | None = None
     _tables: dict[tuple[Page, ...], SampleTable] = field(default_factory=dict)
 
     @cached_property
@@ -340,14 +345,21 @@ class ClusterRepair:
         return [label for label in labels if (label.page, label.attribute) not in doubtful]
 
     def _relearn(self, wrapper: Wrapper, name: str, labels: Sequence[Label]) -> _Attempt:
-        """Learn the rule of an attribute from remembered values or, if these changed, from similar places."""
+        """Learn the rule of an attribute from remembered values or, if these changed, from similar places.
+
+        Where both fail, the labeler is asked.
+        """
         attempt = self._learn_and_test(wrapper, name, [label for label in labels if label.attribute == name])
-        if attempt.wrapper or self.schema.attributes[name].constant:
+        if attempt.wrapper:
             return attempt
-        second = self._learn_and_test(wrapper, name, self._similar_places(name))
-        if not second.wrapper:
-            return attempt
-        return replace(second, note=second.note.replace("remembered values", "places like those remembered"))
+        if not self.schema.attributes[name].constant:
+            second = self._learn_and_test(wrapper, name, self._similar_places(name))
+            if second.wrapper:
+                return replace(second, note=second.note.replace("remembered values", SIMILAR_PLACES))
+        third = self._learn_and_test(wrapper, name, self._asked_labels(name))
+        if third.wrapper:
+            return replace(third, note=third.note.replace("remembered values", ASKED_LABELS))
+        return attempt
 
     def _learn_from_all(self, wrapper: Wrapper, name: str, labels: Sequence[Label]) -> _Attempt:
         """Learn a rule from all labeled pages, and test it there."""
@@ -423,6 +435,15 @@ class ClusterRepair:
                 why_not = "a rule learned from its remembered values finds others while these are on the page"
                 return _Attempt(None, why_not)
         return _Attempt(wrapper, f"learned from remembered values on {pages} pages")
+
+    @cached_property
+    def _answers(self) -> list[Label]:
+        """What the labeler says about a few bellwethers, which is asked once for all attributes."""
+        pages = sample([page for _, page in self.pairs], PAGES_TO_LABEL)
+        return self.labeler.label(pages) if self.labeler else []
+
+    def _asked_labels(self, name: str) -> list[Label]:
+        return [label for label in self._answers if label.attribute == name]
 
     def _similar_places(self, name: str) -> list[Label]:
         """Return labels of values that changed, found by their surroundings; none if `many` or never seen."""

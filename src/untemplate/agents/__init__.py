@@ -1,0 +1,1 @@
+"""Tools for language-model agents: an MCP server over the same functions that people use."""
