@@ -55,10 +55,11 @@ def site_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_what_an_extra_is_missing_for(site_folder: Path, tmp_path: Path) -> None:
     labels = site_folder / "labels.jsonl"
+    (tmp_path / "urls.txt").write_text("http://a.example/\n")
     cases = {
         "models": ["train", f"{site_folder}:{labels}", "--schema", "book", "-o", tmp_path / "knowledge"],
         "web": ["annotate", site_folder, "--schema", "book"],
-        "spark": ["extract", site_folder, "--schema", "book", "--engine", "spark", "-o", tmp_path / "out"],
+        "render": ["cluster", tmp_path / "urls.txt", "--render"],
         "postgres": ["status", "--catalog", "postgresql://me@localhost/none"],
     }
     for extra, words in cases.items():

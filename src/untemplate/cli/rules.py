@@ -88,8 +88,8 @@ def show_command(rules_file: Path, language: Language | None, as_json: bool) -> 
     does more than one expression can say. CSS selects the element that contains the value.
 
     The share before an XPath is its support: on how many of the unlabeled sample pages it selected something.
-    Selectors are tried in order; the committee are independent ones that confirm a value, and that vote where no
-    selector finds any. In an XPath, $static holds the template's own words.
+    Selectors are tried in order. The ones under "confirmed by" are independent of them: they confirm a value, and
+    vote where no selector finds any. In an XPath, $static holds the template's own words.
     """
     from untemplate.extraction import Rules
 
