@@ -20,6 +20,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import cycle, islice
 from multiprocessing import get_context
 from pathlib import Path
+from statistics import median, quantiles
 from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import Any
@@ -44,7 +45,7 @@ DAYS = 30
 PARTS = ("status", "crawl", "fetching", "watching")
 
 CRAWL_SITES = 20
-TURNS = 5
+TURNS = 20
 
 LATENCY = 0.05
 HOSTS = 40
@@ -137,7 +138,8 @@ def measure_status(sites: int) -> Iterator[str]:
 def measure_crawl(sites: int) -> Iterator[str]:
     """Compare a mixed crawl of many sites and schemas with each site's rules on its own pages, by CPU time.
 
-    Both extract the same pages in batches in this process, in turns, and the best of several turns counts.
+    Both extract the same pages in batches in this process, in turns. Each turn gives a rate, and their median counts:
+    work of other processes slows single turns down.
     """
     with TemporaryDirectory() as folder, Catalog.open(Path(folder, "crawl.db")) as catalog:
         pages_of = {}
@@ -150,19 +152,32 @@ def measure_crawl(sites: int) -> Iterator[str]:
     alone = [(single[name], batch) for name, pages in pages_of.items() for batch in batch_pages(pages)]
     mixed_pages = [page for pages in zip(*pages_of.values(), strict=True) for page in pages]
     mixed = [(packed, batch) for batch in batch_pages(mixed_pages)]
-    best = {"alone": float("inf"), "mixed": float("inf")}
-    for _ in range(TURNS):
-        for kind, work in (("alone", alone), ("mixed", mixed)):
-            best[kind] = min(best[kind], _cpu_seconds(work))
     count = len(mixed_pages)
+    turns = [_compare_crawls(alone, mixed, is_mixed_first=bool(turn % 2)) for turn in range(TURNS + 1)]
+    rates = [
+        alone_seconds / mixed_seconds for alone_seconds, mixed_seconds in turns[1:]
+    ]  # the first warms up
+    milliseconds = 1000 * median(mixed_seconds for _, mixed_seconds in turns[1:]) / count
+    low, _, high = quantiles(rates, n=4)
     yield (
-        f"mixed crawl of {count} pages of {sites} sites and {len(packed.schemas)} schemas: "
-        f"{1000 * best['mixed'] / count:.2f} ms a page, {1000 * best['alone'] / count:.2f} ms with one site's rules; "
-        f"rate {best['alone'] / best['mixed']:.3f}"
+        f"mixed crawl of {count} pages of {sites} sites and {len(packed.schemas)} schemas, {TURNS} turns: "
+        f"{milliseconds:.2f} ms a page; rate against one site's rules {median(rates):.3f}, "
+        f"half of the turns between {low:.3f} and {high:.3f}"
     )
 
 
-def _cpu_seconds(work: Sequence[tuple[PageExtractor, pa.RecordBatch]]) -> float:
+_Work = Sequence[tuple[PageExtractor, pa.RecordBatch]]
+
+
+def _compare_crawls(alone: _Work, mixed: _Work, is_mixed_first: bool) -> tuple[float, float]:
+    """Return the CPU seconds of both; they take turns in being first, because memory fills and caches warm up."""
+    if is_mixed_first:
+        mixed_seconds = _cpu_seconds(mixed)
+        return _cpu_seconds(alone), mixed_seconds
+    return _cpu_seconds(alone), _cpu_seconds(mixed)
+
+
+def _cpu_seconds(work: _Work) -> float:
     started = time.process_time()
     for extractor, batch in work:
         result = Result()

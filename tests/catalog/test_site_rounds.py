@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
 import pytest
 
 from untemplate import Catalog, Page, Rules, VersionConflict, learn
 from untemplate.catalog import heal_sites, sites_to_heal, sites_to_watch, split_by_site, watch_sites
 from untemplate.catalog import site_rounds as module
 from untemplate.demo import Site, make_site
+from untemplate.sources import Pages
 
 BOOKS, FOOD = "books", "food"
 
@@ -133,3 +139,42 @@ def test_other_pages_are_a_random_sample(
     kept = [page.url for page in pages]
     assert watched <= set(kept)
     assert len(kept) == len(watched) + min(3, len(site.pages) - len(watched))
+
+
+def test_a_site_that_cannot_be_reached_has_an_alarm_until_it_can(filled: Catalog, site: Site) -> None:
+    [outcome] = watch_sites(filled, [BOOKS], split_by_site(filled, [], [BOOKS]), workers=1)
+    assert outcome.problem
+    [alarm] = filled.alarms(BOOKS)
+    assert (alarm.test, alarm.seen) == ("reachable", outcome.problem)
+    [status] = [status for status in filled.statuses() if status.site == BOOKS]
+    assert status.waiting[0].reason == "alarm: reachable"
+    assert status.last_watch is None, "it is still due"
+    [outcome] = watch_sites(filled, [BOOKS], split_by_site(filled, site.pages, [BOOKS]), workers=1)
+    assert not outcome.problem
+    assert filled.alarms(BOOKS) == []
+
+
+def test_values_of_today_are_remembered(filled: Catalog, site: Site) -> None:
+    """Of prices that changed since the rules were learned, those of yesterday are found again after a redesign."""
+    today = site.redesign(0.0, seed=1)
+    assert any("price" in names for names in today.changed.values())
+    [outcome] = watch_sites(filled, [BOOKS], split_by_site(filled, today.pages, [BOOKS]), workers=1)
+    assert not outcome.has_findings
+    assert len(filled.history(BOOKS)) == 1
+    goldens = {one.page: one.golden for one in filled.rules(BOOKS).bellwethers}
+    prices = {page: list(golden["price"]) for page, golden in goldens.items() if "price" in golden}
+    assert prices
+    assert prices == {page: today.truth[page]["price"] for page in prices}
+
+
+def test_a_worker_that_dies_costs_its_own_site(filled: Catalog, site: Site) -> None:
+    class Deadly(module._WatchWork):
+        def prepare(self, site: str, pages: Pages) -> Callable[[], Any]:
+            return partial(os._exit, 3) if site == FOOD else super().prepare(site, pages)
+
+    pages = split_by_site(filled, site.pages, [FOOD, BOOKS])
+    with filled.claims("watch") as claims:
+        round = module._SiteRound(filled, Deadly(filled, "", False), claims, None, 2)
+        outcomes = {one.site: one for one in round.run([FOOD, BOOKS], pages, module.DEFAULT_POLITENESS)}
+    assert "its process died" in str(outcomes[FOOD].problem)
+    assert not outcomes[BOOKS].has_findings

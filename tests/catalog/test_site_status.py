@@ -117,3 +117,35 @@ def test_a_site_is_due_after_its_interval(catalog: Catalog, rules: Rules) -> Non
 
 def test_an_empty_catalog_has_no_status(catalog: Catalog) -> None:
     assert catalog.statuses() == []
+
+
+def test_pages_that_nobody_wants_are_not_lost(catalog: Catalog, rules: Rules) -> None:
+    simple = only_title(rules)
+    names = ("lists", "help", "details")
+    bare = [replace(simple.wrappers[0], cluster=name, rules={}) for name in names]
+    to_label = {name: [f"{name}.html"] for name in names}
+    catalog.save_rules("new.example", replace(simple, wrappers=tuple(bare)), to_label=to_label)
+    kinds = {"lists": "list", "help": "other", "details": "detail"}
+    catalog.finish_run(catalog.start_run("new.example", "learn"), {"kinds": kinds})
+    [status] = catalog.statuses()
+    assert [(work.cluster, work.page) for work in status.waiting] == [
+        ("details", "details.html"),
+        ("lists", "lists.html"),
+        ("help", "help.html"),
+    ]
+    assert [work.pages for work in status.waiting][1:] == [0, 0]
+    assert status.waiting[1].reason == "no labels yet: lists, it seems"
+
+
+def test_alarms_about_the_site_wait_unless_those_of_clusters_do(catalog: Catalog, rules: Rules) -> None:
+    simple = only_title(rules)
+    catalog.save_rules("a.example", simple)
+    run = catalog.start_run("a.example", "watch")
+    about_site = Alarm("site", "reachable", None, "", "", ())
+    catalog.record_alarms("a.example", run, [about_site])
+    [status] = catalog.statuses()
+    assert [(work.cluster, work.reason) for work in status.waiting] == [("", "alarm: reachable")]
+    cluster = simple.wrappers[0].cluster
+    catalog.record_alarms("a.example", run, [about_site, Alarm(cluster, "moved", "title", "", "", ())])
+    [status] = catalog.statuses()
+    assert [(work.cluster, work.reason) for work in status.waiting] == [(cluster, "alarm: moved")]

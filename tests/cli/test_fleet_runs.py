@@ -144,6 +144,21 @@ def learn_mixed(run: Run, crawl: Path, *options: str) -> Done:
     return run("learn", crawl, "--labels", labels, "--schema", "product", "--catalog", place, *options)
 
 
+def test_learn_keeps_pages_of_clusters_to_label(run: Run, mixed: Path, tmp_path: Path) -> None:
+    """A person can label them from the queue."""
+    more = [
+        {"url": f"http://a.example/news/{n}", "html": f"<html><body><ul><li><p>news {n}</p></li></ul>"}
+        for n in range(6)
+    ]
+    with mixed.open("a") as file:
+        file.write("\n" + "\n".join(map(json.dumps, more)))
+    assert learn_mixed(run, mixed).returncode == 0
+    with Catalog.open(tmp_path / "new.db") as opened:
+        [status] = [status for status in opened.statuses() if status.waiting]
+        [work] = status.waiting
+        assert opened.page("a.example", str(work.page)).url.startswith("http://a.example/news/")
+
+
 def test_learn_takes_labels_of_many_sites(run: Run, mixed: Path, tmp_path: Path) -> None:
     done = learn_mixed(run, mixed)
     assert done.returncode == 0

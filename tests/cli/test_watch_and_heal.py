@@ -145,14 +145,15 @@ def test_healing_in_a_catalog_is_a_new_version(
     assert done.returncode == 0
     assert done.stderr == f"Version 2 of {SITE} is in {catalog}.\n"
     found = json.loads(done.stdout)
-    assert set(found) == {"reused", "healed", "lost", "refused", "to_label", "counts", "changes"}
+    assert set(found) == {"reused", "healed", "lost", "refused", "to_label", "kinds", "counts", "changes"}
     assert [one["attribute"] for one in found["healed"]] == ["address", "phone", "cuisine"]
     with Catalog.open(catalog) as opened:
         [ran] = opened.runs(SITE, "heal")
         assert ran.figures == found | {"version": 2}
         watched = {one.page for wrapper in opened.rules(SITE).wrappers for one in wrapper.bellwethers}
+        to_label = {page for pages in found["to_label"].values() for page in pages}
         kept = {page.id: page.html for page in opened.pages(SITE)}
-        assert set(kept) == watched
+        assert set(kept) == watched | to_label
         assert all(html == (redesigned / id).read_bytes() for id, html in kept.items())
     assert run("watch", redesigned, "--catalog", catalog).returncode == 0
     assert run("rules", "rollback", SITE, "1", "--catalog", catalog).returncode == 0
@@ -174,8 +175,7 @@ def test_what_cannot_be_healed_is_queued(
     assert "Lost" in done.stdout
     assert "+ no rule: the site changed" in done.stdout
     with Catalog.open(catalog) as opened:
-        [task] = opened.pages_to_label(SITE)
-        assert task.attributes == ("phone",)
+        [task] = [one for one in opened.pages_to_label(SITE) if one.attributes == ("phone",)]
         assert f"Cluster {task.cluster} needs a person: label {', '.join(task.pages)}." in done.stdout
         assert all(opened.page(SITE, page).html == (fresh / page).read_bytes() for page in task.pages)
         [record, *_] = opened.rules(SITE).extract([opened.page(SITE, task.pages[0])])
@@ -183,7 +183,7 @@ def test_what_cannot_be_healed_is_queued(
     again = run("heal", fresh, "--catalog", catalog)
     assert again.returncode == 1
     with Catalog.open(catalog) as opened:
-        assert opened.pages_to_label(SITE) == [task]
+        assert task in opened.pages_to_label(SITE)
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from untemplate import Reason, Record, Value
-from untemplate.watching.crawl_tally import SITE, CrawlTally, judge_crawl
+from untemplate.watching.crawl_tally import MIN_CRAWLS, SITE, CrawlTally, judge_crawl
 
 
 def record(page: int, cluster: str | None = "c1", confidence: float = 1.0, **texts: str) -> Record:
@@ -88,13 +88,22 @@ def test_few_pages_prove_nothing() -> None:
 
 
 def test_a_committee_that_disagrees_is_a_change() -> None:
-    assert failed(crawl(confidence=0.4), crawl()) == [
+    calm = [crawl()] * MIN_CRAWLS
+    assert failed(crawl(confidence=0.4), *calm) == [
         ("c1", "agreement", "name"),
         ("c1", "agreement", "price"),
     ]
     mixed = crawl()
     mixed.merge(crawl(30, confidence=0.5))
-    assert failed(mixed, crawl()) == [("c1", "disagreement", "name"), ("c1", "disagreement", "price")]
+    assert failed(mixed, *calm) == [("c1", "disagreement", "name"), ("c1", "disagreement", "price")]
+
+
+def test_a_committee_is_compared_with_several_crawls_by_the_same_rules() -> None:
+    divided = crawl(confidence=0.4)
+    assert not failed(divided, *[crawl()] * (MIN_CRAWLS - 1))
+    assert not failed(divided, *[crawl()] * MIN_CRAWLS, crawl(confidence=0.45)), "that happened before"
+    assert not failed(divided, *[crawl().without_confidence()] * MIN_CRAWLS)
+    assert failed(crawl(unpriced=30), crawl().without_confidence()) == [("c1", "fill", "price")]
 
 
 def test_half_of_a_site_that_is_missing_is_a_change() -> None:

@@ -285,3 +285,37 @@ def test_pages_that_show_another_record_do_not_mislead_healing() -> None:
     rules = heal(RULES, pages)
     numbers = {page.html: SHOP.value("name", n) for n, page in enumerate(changed.read())}
     assert [rules.extract_one(page)["name"] for page in pages] == [numbers[page.html] for page in pages]
+
+
+def test_the_old_record_may_be_mentioned_on_a_page_that_shows_another() -> None:
+    """One watched page shows the record of another product, and mentions its old one in a list of related ones."""
+    rules = rules_of(SHOP, CODED)
+    pages = {page.id: page for page in SHOP.read()}
+    old, new = WATCHED[5], WATCHED[6]
+    related = pages[old].text.partition("</table>")[2].replace("h1", "h4").replace("<div", "<section")
+    shown = pages[new].text.replace("<p>Bye</p>", f"<aside>{related}</aside><p>Bye</p>")
+    pages[old] = Page(pages[old].url, shown, old)
+    assert watch(rules, pages.values()).alarms == []
+    both = pages[new].text.replace("<p>Bye</p>", SHOP.page(int(old.partition(".")[0])).text)
+    pages[old] = Page(pages[old].url, both, old)
+    assert watch(rules, pages.values()).alarms, "the old record is still where pages show their own"
+
+
+def test_pages_that_are_gone_raise_no_alarm_after_their_replacement() -> None:
+    """Their URLs still look like those of the cluster."""
+    gone = [Page(f"http://shop.example/p/{n}", "<p>No longer available.</p>") for n in (90, 91)]
+    assert watch(RULES, [*SHOP.read(), *gone]).alarms == []
+    only_gone = [Page(f"http://shop.example/p/{n}", "<p>No longer available.</p>") for n in range(90, 99)]
+    assert watch(RULES, only_gone).alarms, "if most pages are gone, the site may have changed"
+
+
+def test_new_values_of_attributes_that_may_change() -> None:
+    today = SHOP.changed(shift=5)
+    [figures] = watch(RULES, today.read()).clusters
+    first = WATCHED[0]
+    assert figures.new_values[first] == {"price": (today.value("price", int(first.partition(".")[0])),)}
+    assert "new_values" not in figures.to_dict()
+    [figures] = watch(RULES, SHOP.read()).clusters
+    assert figures.new_values == {}
+    [figures] = watch(RULES, today.changed(hidden=frozenset({"name"})).read()).clusters
+    assert figures.new_values == {}, "an alarm says that the rules may be wrong"

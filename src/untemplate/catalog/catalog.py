@@ -25,7 +25,7 @@ from untemplate.errors import CatalogError
 from untemplate.extraction import CrawlRules, Rules
 from untemplate.labeling import Label
 from untemplate.page import Page
-from untemplate.watching import Alarm, CrawlTally, judge_crawl
+from untemplate.watching import Alarm, CrawlTally, Report, judge_crawl
 
 __all__ = ["DEFAULT_CATALOG", "Catalog"]
 
@@ -324,6 +324,31 @@ class Catalog:
             counts = crawl.total().to_dict() | {"clusters": crawl.to_dict(), "skipped": skipped}
             runs.finish_run(connection, run, counts | {"alarms": len(alarms)})
         return alarms
+
+    def finish_watch(
+        self, site: str, report: Report, version: int, run: int | None = None, **figures: object
+    ) -> None:
+        """Record what watching found: figures, alarms, and today's values of attributes that may change.
+
+        Open alarms of clusters that the report says nothing about stay open.
+
+        Args:
+            site: The site.
+            report: What watching found.
+            version: The version of the rules that were watched.
+            run: The watch run; a new one by default.
+            figures: Further figures of the run.
+        """
+        watched = {cluster.cluster for cluster in report.clusters}
+        new_values = {cluster.cluster: cluster.new_values for cluster in report.clusters}
+        with self._database.write() as connection:
+            site_id = lock_site(connection, site)
+            run = runs.start_run(connection, site_id, "watch") if run is None else run
+            version_id = rule_versions.find_version(connection, site_id, site, version)
+            unchecked = rule_versions.read_cluster_names(connection, version_id) - watched
+            runs.record_alarms(connection, site_id, run, report.alarms, unchecked)
+            rule_versions.update_goldens(connection, version_id, new_values)
+            runs.finish_run(connection, run, report.to_dict() | figures)
 
     def start_round(self, kind: str) -> Round:
         """Start a round over all sites, or continue the one that was interrupted within the last day.

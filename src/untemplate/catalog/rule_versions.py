@@ -1,4 +1,7 @@
-"""The versions of a site's rules, numbered from 1. A version is a rules file, stored as rows that never change."""
+"""The versions of a site's rules, numbered from 1. A version is a rules file, stored as rows.
+
+Rows never change, but for remembered values of attributes such as prices: watching keeps those of today.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, FromClause, Row, RowMapping, Table, func, insert, select
+from sqlalchemy import Connection, FromClause, Row, RowMapping, Table, bindparam, func, insert, select, update
 
 from untemplate.catalog.site_contents import now
 from untemplate.catalog.sql_tables import bellwethers, clusters, goldens, rules, samples, sites, versions
@@ -24,10 +27,12 @@ __all__ = [
     "newest_number",
     "newest_versions",
     "read_bellwether_urls",
+    "read_cluster_names",
     "read_history",
     "read_pages_to_label",
     "read_rules_file",
     "read_samples",
+    "update_goldens",
 ]
 
 _JsonObject = dict[str, Any]
@@ -192,6 +197,34 @@ def _read_bellwethers(connection: Connection, version_id: int) -> dict[int, list
         golden = {value["attribute"]: value["texts"] for value in goldens_of_page[row["id"]]}
         pages_of_cluster[row["cluster_id"]].append(_from_row(row, _BELLWETHER_COLUMNS) | {"golden": golden})
     return pages_of_cluster
+
+
+NewValues = Mapping[str, Mapping[str, Mapping[str, Sequence[str]]]]
+"""Cluster → bellwether → attribute → the values of today."""
+
+
+def update_goldens(connection: Connection, version_id: int, new_values: NewValues) -> None:
+    """Replace remembered values of a version by those of today."""
+    if not any(new_values.values()):
+        return
+    query = (
+        select(goldens.c.id, goldens.c.attribute, bellwethers.c.page, clusters.c.name)
+        .select_from(goldens.join(bellwethers).join(clusters))
+        .where(clusters.c.version_id == version_id)
+    )
+    changes = []
+    for row in connection.execute(query):
+        texts = new_values.get(row.name, {}).get(row.page, {}).get(row.attribute)
+        if texts:
+            changes.append({"golden_id": row.id, "new_texts": list(texts)})
+    if changes:
+        change = update(goldens).where(goldens.c.id == bindparam("golden_id"))
+        connection.execute(change.values(texts=bindparam("new_texts")), changes)
+
+
+def read_cluster_names(connection: Connection, version_id: int) -> set[str]:
+    """Return the names of the clusters of a version."""
+    return set(connection.scalars(select(clusters.c.name).where(clusters.c.version_id == version_id)))
 
 
 def read_bellwether_urls(connection: Connection) -> dict[str, list[str]]:

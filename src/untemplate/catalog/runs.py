@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Select, Text, func, insert, select, type_coer
 
 from untemplate.catalog.site_claims import has_live_claims
 from untemplate.catalog.site_contents import now
-from untemplate.catalog.sql_tables import alarms, rounds, runs, sites
+from untemplate.catalog.sql_tables import alarms, rounds, runs, sites, versions
 from untemplate.errors import CatalogError
 from untemplate.watching import Alarm, CrawlTally
 
@@ -218,9 +218,21 @@ def load_crawls(connection: Connection, site_id: int) -> list[CrawlTally]:
     nothing to compare with.
     """
     is_crawl = (runs.c.site_id == site_id) & (runs.c.kind == CRAWL) & runs.c.finished.is_not(None)
-    query = select(runs.c.figures).where(is_crawl).order_by(runs.c.id.desc()).limit(RECENT_CRAWLS)
-    recent = [figures for figures in connection.scalars(query) if "clusters" in figures]
-    return [CrawlTally.from_dict(figures["clusters"]) for figures in recent if not figures.get("alarms")]
+    query = select(runs.c.started, runs.c.figures).where(is_crawl).order_by(runs.c.id.desc())
+    changed = _last_change(connection, site_id)
+    crawls = []
+    for started, figures in connection.execute(query.limit(RECENT_CRAWLS)):
+        if "clusters" in figures and not figures.get("alarms"):
+            tally = CrawlTally.from_dict(figures["clusters"])
+            crawls.append(tally.without_confidence() if changed and started < changed else tally)
+    return crawls
+
+
+def _last_change(connection: Connection, site_id: int) -> datetime | None:
+    """Return when rules of a site were changed last; replaced bellwethers are no change."""
+    is_change = (versions.c.site_id == site_id) & (versions.c.reason != "watched")
+    changed: datetime | None = connection.scalar(select(func.max(versions.c.saved)).where(is_change))
+    return changed
 
 
 def _stored_alarms(connection: Connection, query: Select[Any]) -> list[StoredAlarm]:

@@ -8,24 +8,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from contextlib import ExitStack, suppress
+from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import partial
-from multiprocessing import get_context
 from random import Random
 from typing import Any, Protocol
 
 from untemplate.catalog.catalog import Catalog
 from untemplate.catalog.site_claims import SiteClaims
+from untemplate.catalog.site_workers import SiteWorkers
 from untemplate.errors import SourceError, UntemplateError, VersionConflict
 from untemplate.extraction import Rules
 from untemplate.page import Page
 from untemplate.rules.in_words import compare_rules
 from untemplate.sources import Pages, Politeness, fetch_groups
 from untemplate.sources.fetch import DEFAULT_POLITENESS
-from untemplate.watching import Alarm, Report, heal_site, renew_missing, watch
+from untemplate.watching import SITE, Alarm, Report, heal_site, renew_missing, watch
 
 __all__ = ["SiteOutcome", "heal_sites", "sites_to_heal", "sites_to_watch", "split_by_site", "watch_sites"]
 
@@ -180,6 +180,9 @@ class _Work(Protocol):
     def record(self, site: str, pages: Pages, result: Any, version: int) -> SiteOutcome:
         """Store the result of the task, given the version of the rules that it used."""
 
+    def record_problem(self, site: str, problem: str) -> None:
+        """Store why the site could not be done."""
+
 
 @dataclass(frozen=True)
 class _WatchedSite:
@@ -203,19 +206,23 @@ class _WatchWork:
         return partial(_watch_task, self.catalog.rules_text(site), list(pages), history, self.is_request)
 
     def record(self, site: str, pages: Pages, result: _WatchedSite, version: int) -> SiteOutcome:
-        catalog, report = self.catalog, result.report
-        run = catalog.start_run(site, "watch")
-        clusters = set(catalog.rules(site, version).by_cluster)
-        watched = {figures.cluster for figures in report.clusters}
-        catalog.record_alarms(site, run, report.alarms, clusters - watched)
-        figures = report.to_dict() | {"replaced": result.replaced}
-        catalog.finish_run(run, figures)
+        report = result.report
         if result.replaced:
             note = f"{result.replaced} bellwethers replaced"
             with suppress(VersionConflict):  # somebody saved other rules, and the next round sees to theirs
                 rules = Rules.loads(result.text)
-                catalog.save_version(site, rules, pages, "watched", note, self.by, based_on=version)
-        return SiteOutcome(site, report.alarms, figures)
+                version = self.catalog.save_version(
+                    site, rules, pages, "watched", note, self.by, based_on=version
+                )
+        self.catalog.finish_watch(site, report, version, replaced=result.replaced)
+        return SiteOutcome(site, report.alarms, report.to_dict() | {"replaced": result.replaced})
+
+    def record_problem(self, site: str, problem: str) -> None:
+        """Raise an alarm that the next successful run clears. The run stays unfinished, so the site is still due."""
+        catalog = self.catalog
+        alarm = Alarm(SITE, "reachable", None, "its bellwethers", problem, ())
+        run = catalog.start_run(site, "watch")
+        catalog.record_alarms(site, run, [alarm], catalog.rules(site).by_cluster.keys())
 
 
 def _watch_task(
@@ -266,6 +273,9 @@ class _HealWork:
         catalog.finish_run(run, figures)
         return SiteOutcome(site, figures=figures, version=saved)
 
+    def record_problem(self, site: str, problem: str) -> None:
+        """Store nothing: the alarms that healing is for are still open."""
+
 
 def _heal_task(text: str, pages: Sequence[Page]) -> _HealedSite:
     healed = heal_site(Rules.loads(text), pages)
@@ -282,9 +292,9 @@ class _SiteRound:
         self.work = work
         self.claims = claims
         self.since = since
-        self.workers = workers or len(os.sched_getaffinity(0))
+        self.workers = SiteWorkers(workers or len(os.sched_getaffinity(0)))
         self.left_out: dict[str, str] = {}
-        self.running: dict[Future[Any], tuple[str, Pages, int]] = {}
+        self.running: dict[str, tuple[Pages, int]] = {}
 
     def run(
         self, sites: Collection[str], pages: SitePages | None, politeness: Politeness
@@ -292,22 +302,19 @@ class _SiteRound:
         """Yield the outcome of each site as soon as it is known. Arguments as of `watch_sites`."""
         fresh = self._fetch(sites, politeness) if pages is None else self._claimed(pages)
         without_pages = set(sites)
-        with ExitStack() as stack:
-            pool = None
-            if self.workers > 1:
-                pool = stack.enter_context(ProcessPoolExecutor(self.workers, get_context("spawn")))
+        with self.workers:
             for site, site_pages in fresh:
                 without_pages.discard(site)
-                yield from self._start(pool, site, site_pages)
-                if len(self.running) > self.workers:
-                    yield from self._collect_done()
-            while self.running:
-                yield from self._collect_done()
+                yield from self._start(site, site_pages)
+                if self.workers.is_busy:
+                    yield self._collect()
+            while not self.workers.is_idle:
+                yield self._collect()
         for site in sorted(without_pages):
             if reason := self.left_out.get(site):
                 yield SiteOutcome(site, left_out=reason)
             else:
-                yield SiteOutcome(site, problem="it has no bellwethers that could be fetched")
+                yield self._fail(site, "it has no bellwethers that could be fetched")
 
     def _fetch(self, sites: Collection[str], politeness: Politeness) -> SitePages:
         """Fetch the bellwethers of all sites that can be claimed, hosts in parallel."""
@@ -332,41 +339,37 @@ class _SiteRound:
             self.left_out[site] = reason
         return reason is None
 
-    def _start(self, pool: ProcessPoolExecutor | None, site: str, pages: Pages) -> Iterator[SiteOutcome]:
+    def _start(self, site: str, pages: Pages) -> Iterator[SiteOutcome]:
         """Start the work on a site; yield its outcome if it cannot be done."""
         try:
             version = self.catalog.newest_version(site)
             task = self.work.prepare(site, pages)
         except UntemplateError as error:
+            yield self._fail(site, _reason(error, pages))
             self.claims.release(site)
-            yield SiteOutcome(site, problem=_reason(error, pages))
         else:
-            self.running[_submit(pool, task)] = (site, pages, version)
+            self.running[site] = (pages, version)
+            self.workers.start(site, task)
 
-    def _collect_done(self) -> Iterator[SiteOutcome]:
-        """Wait for a task, and yield the outcomes of all that are done."""
-        for done in wait(self.running, return_when=FIRST_COMPLETED).done:
-            site, pages, version = self.running.pop(done)
-            try:
-                outcome = self.work.record(site, pages, done.result(), version)
-            except VersionConflict as error:
-                outcome = SiteOutcome(site, problem=str(error))
-            except Exception as error:  # one site must not end the round, and its outcome says what happened
-                outcome = SiteOutcome(site, problem=_reason(error, pages))
-            self.claims.release(site)
-            yield outcome
+    def _collect(self) -> SiteOutcome:
+        """Wait for a task, store its result, and return the outcome."""
+        site, done = self.workers.collect()
+        outcome = self._record(site, done)
+        self.claims.release(site)
+        return outcome
 
+    def _record(self, site: str, done: Future[Any]) -> SiteOutcome:
+        pages, version = self.running.pop(site)
+        try:
+            return self.work.record(site, pages, done.result(), version)
+        except VersionConflict as error:
+            return SiteOutcome(site, problem=str(error))
+        except Exception as error:  # one site must not end the round, and its outcome says what happened
+            return self._fail(site, _reason(error, pages))
 
-def _submit(pool: ProcessPoolExecutor | None, task: Callable[[], Any]) -> Future[Any]:
-    """Start a task in another process, or do it here."""
-    if pool is not None:
-        return pool.submit(task)
-    done: Future[Any] = Future()
-    try:
-        done.set_result(task())
-    except Exception as error:  # as a pool does: whoever asks for the result gets it
-        done.set_exception(error)
-    return done
+    def _fail(self, site: str, problem: str) -> SiteOutcome:
+        self.work.record_problem(site, problem)
+        return SiteOutcome(site, problem=problem)
 
 
 def _reason(error: Exception, pages: Pages) -> str:

@@ -20,6 +20,7 @@ from untemplate.catalog.rule_versions import newest_versions
 from untemplate.catalog.runs import PastRun, last_runs
 from untemplate.catalog.sql_tables import alarms, clusters, labels, rules, samples, sites
 from untemplate.record import Reason
+from untemplate.watching import SITE
 
 __all__ = ["DEFAULT_WATCH_HOURS", "Measure", "SiteStatus", "WaitingWork", "read_statuses"]
 
@@ -32,6 +33,8 @@ LAST_RUNS = 8
 RUN_KINDS = ("extract", "watch", "heal", "learn", "annotate")
 
 CHANGED, UNLABELED, UNSAVED = "the site changed", "no labels yet", "labels since the last version"
+# Kinds of clusters whose pages hardly anybody wants records of, if nobody labeled them.
+UNWANTED_KINDS = {"list": "lists", "other": "other pages"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,21 +294,42 @@ def _list_work(facts: _SiteFacts, sizes: Mapping[str, int]) -> Iterator[WaitingW
     of_cluster: dict[str, list[Row[Any]]] = defaultdict(list)
     for alarm in facts.alarms:
         of_cluster[alarm.cluster].append(alarm)
+    has_unlabeled = not all(cluster.attributes for cluster in facts.clusters.values())
+    kinds = _cluster_kinds(facts) if has_unlabeled else {}
     for cluster in facts.clusters.values():
         name, page = cluster.name, next(iter(cluster.samples), None)
         if cluster.lost:
             yield WaitingWork(site, name, CHANGED, sizes[name], page, cluster.lost)
         elif not cluster.attributes:
-            yield WaitingWork(site, name, UNLABELED, sizes[name], page)
+            yield _unlabeled_work(site, name, kinds.get(name, ""), sizes[name], page)
         elif name in of_cluster:
-            yield _alarmed_work(site, of_cluster[name], sizes[name])
+            yield _alarmed_work(site, of_cluster[name], sizes[name], name)
+    if SITE in of_cluster and not any(name in of_cluster for name in sizes):
+        yield _alarmed_work(site, of_cluster[SITE], sum(sizes.values()))
     if facts.labeled and facts.version is not None and facts.labeled > facts.version.saved:
         yield WaitingWork(site, "", UNSAVED, 0)
 
 
-def _alarmed_work(site: str, raised: Sequence[Row[Any]], pages: int) -> WaitingWork:
-    """Return the work that the open alarms of a cluster mean, if healing does not clear them."""
+def _cluster_kinds(facts: _SiteFacts) -> dict[str, str]:
+    """Return what the pages of clusters seem to be, as far as runs guessed that; the newest guess counts."""
+    kinds: dict[str, str] = {}
+    for run in reversed(facts.runs["annotate"]):
+        kinds |= {name: cluster.get("kind", "") for name, cluster in run.figures.get("clusters", {}).items()}
+    for run in [*reversed(facts.runs["learn"]), *reversed(facts.runs["heal"])]:
+        kinds |= run.figures.get("kinds", {})
+    return kinds
+
+
+def _unlabeled_work(site: str, cluster: str, kind: str, pages: int, page: str | None) -> WaitingWork:
+    """Return the work that a cluster without rules means. Nothing is lost if it seems to be a list, or help pages."""
+    if kind in UNWANTED_KINDS:
+        return WaitingWork(site, cluster, f"{UNLABELED}: {UNWANTED_KINDS[kind]}, it seems", 0, page)
+    return WaitingWork(site, cluster, UNLABELED, pages, page)
+
+
+def _alarmed_work(site: str, raised: Sequence[Row[Any]], pages: int, cluster: str = "") -> WaitingWork:
+    """Return the work that the open alarms of a cluster, or of the site, mean if healing does not clear them."""
     attributes = tuple(dict.fromkeys(alarm.attribute for alarm in raised if alarm.attribute))
     page = next(chain.from_iterable(alarm.pages for alarm in raised), None)
     tests = ", ".join(dict.fromkeys(alarm.test for alarm in raised))
-    return WaitingWork(site, raised[0].cluster, f"alarm: {tests}", pages, page, attributes)
+    return WaitingWork(site, cluster, f"alarm: {tests}", pages, page, attributes)

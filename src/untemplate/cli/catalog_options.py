@@ -93,7 +93,7 @@ class CatalogSite:
 
     catalog: Catalog
     site: str
-    version: int | None = None
+    version: int
 
     def store_version(
         self,

@@ -214,7 +214,7 @@ def _name_alarms(outcome: SiteOutcome) -> Iterable[str]:
     for alarm in outcome.alarms[:MAX_NAMED_ALARMS]:
         yield str(alarm)
     if len(outcome.alarms) > MAX_NAMED_ALARMS:
-        yield f"{len(outcome.alarms) - MAX_NAMED_ALARMS} more alarms"
+        yield counted(len(outcome.alarms) - MAX_NAMED_ALARMS, "more alarm")
 
 
 def _name_losses(losses: list[dict[str, Any]]) -> str:

@@ -123,6 +123,8 @@ def show_healed(healed: Healed) -> None:
         rows = [(loss.cluster, loss.attribute, loss.why) for loss in healed.lost]
         show("Lost", ("cluster", "attribute", "why"), rows)
     for cluster, pages in healed.to_label.items():
+        if healed.kinds.get(cluster, "detail") != "detail":
+            continue  # a new list, or help pages: hardly anybody wants records of them
         click.echo(printable(f"Cluster {cluster} needs a person: label {', '.join(pages)}."))
     counts = healed.counts
     say(

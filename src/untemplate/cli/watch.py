@@ -160,23 +160,22 @@ def _watch_in_catalog(
     with catalog.claim(site, "watch"):
         run = catalog.start_run(site, "watch")
         report = watch_pages([Report([*catalog.alarms(site)])])
-        watched = {figures.cluster for figures in report.clusters}
-        not_watched = rules.by_cluster.keys() - watched
-        catalog.record_alarms(site, run, report.alarms, not_watched)
-        catalog.finish_run(run, report.to_dict())
-        _replace_missing_pages(rules, pages, report, stored)
+        version = _replace_missing_pages(rules, pages, report, stored)
+        catalog.finish_watch(site, report, version, run)
     return report
 
 
-def _replace_missing_pages(rules: Rules, pages: Pages, report: Report, stored: CatalogSite) -> None:
-    """Save the rules with other bellwethers for those that are gone, where the rules hold; say how many."""
+def _replace_missing_pages(rules: Rules, pages: Pages, report: Report, stored: CatalogSite) -> int:
+    """Save the rules with other bellwethers for those that are gone, if any; return the newest version."""
     from untemplate.watching import renew_missing
 
     renewed, replaced = renew_missing(rules, pages, report)
-    if replaced:
-        note = f"{counted(replaced, 'bellwether')} replaced"
-        stored.store_version(renewed, pages, "watched", note)
-        say(f"{note}: not delivered, or without a record.")
+    if not replaced:
+        return stored.version
+    note = f"{counted(replaced, 'bellwether')} replaced"
+    version = stored.store_version(renewed, pages, "watched", note)
+    say(f"{note}: not delivered, or without a record.")
+    return version
 
 
 def show_report(report: Report) -> None:

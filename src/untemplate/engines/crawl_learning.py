@@ -93,8 +93,13 @@ def learn_in_catalog(
     run = catalog.start_run(site, "learn")
     learned = learn(pages, labels, schema)
     catalog.add_labels(site, labels, by)
-    version = catalog.save_version(site, learned.rules, pages, "learned", by=by, labels=labels)
-    catalog.finish_run(run, learned.to_dict() | {"version": version})
+    without_rules = [result for result in learned.unlabeled if result.needs_labels]
+    to_label = {result.wrapper.cluster: result.to_label for result in without_rules}
+    version = catalog.save_version(
+        site, learned.rules, pages, "learned", by=by, to_label=to_label, labels=labels
+    )
+    kinds = {result.wrapper.cluster: result.kind for result in without_rules}
+    catalog.finish_run(run, learned.to_dict() | {"version": version, "kinds": kinds})
     return learned, version
 
 

@@ -7,7 +7,7 @@ from untemplate.watching.bellwethers import (
     finish_wrapper,
     watchable_pages,
 )
-from untemplate.watching.crawl_tally import CrawlTally, judge_crawl
+from untemplate.watching.crawl_tally import SITE, CrawlTally, judge_crawl
 from untemplate.watching.healing import HealCounts, Healed, heal, heal_site
 from untemplate.watching.judging import Alarm
 from untemplate.watching.monitoring import ClusterReport, Report, renew_missing, watch
@@ -16,6 +16,7 @@ from untemplate.watching.reusing import BorrowedWrapper, Lender, borrow_wrapper
 
 __all__ = [
     "BELLWETHERS",
+    "SITE",
     "Alarm",
     "BorrowedWrapper",
     "ClusterReport",

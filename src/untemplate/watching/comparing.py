@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from untemplate.errors import PageError
 from untemplate.labeling.golden import Golden, ValueFinder
@@ -35,6 +36,8 @@ _AttributeValue = tuple[str, tuple[str, ...]]
 # A single value that only one record has may have been rewritten; if two are gone, the page shows another record.
 # The number is our judgment, without a sweep.
 MIN_VANISHED_VALUES = 2
+# A page shows another record if its rules work as on other pages: on this many, so that it is no coincidence.
+MIN_CONFIRMING_PAGES = 3
 # Two texts with this share of their words in common are versions of one text, if it is not short. Both numbers are
 # our judgment, without a sweep; `benchmarks.measure.repairs` shows their effect on real pages.
 MIN_SHARED_WORDS = 0.8
@@ -148,37 +151,136 @@ def compare_pages(wrapper: Wrapper, pairs: Iterable[PagePair], schema: Schema) -
         pairs: fresh pages with what is remembered of them; None for pages that are no bellwethers.
         schema: the attributes of the rules.
     """
-    comparisons: defaultdict[str, list[Comparison]] = defaultdict(list)
     gone: list[Page] = []
-    reused: list[Page] = []
-    compared: list[PagePair] = []
+    compared: list[_ComparedPage] = []
     common = _common_values(wrapper.bellwethers)
     for bellwether, page in pairs:
-        of_page = _compare_page(wrapper, bellwether, page, schema, common)
-        if of_page is None:
+        by_name = _compare_page(wrapper, bellwether, page, schema, common)
+        if by_name is None:
             gone.append(page)
-            continue
-        compared.append((bellwether, page))
-        if bellwether and _is_forgotten(of_page.values()):
-            reused.append(page)
-        for name, comparison in of_page.items():
-            comparisons[name].append(comparison)
-    pages = [page for _, page in compared]
-    watched = [page for bellwether, page in compared if bellwether] or pages
+        else:
+            compared.append(_ComparedPage(bellwether, page, by_name))
+    compared = _without_strays(wrapper, compared)
+    compared = _forget_other_records(wrapper, compared, common, schema)
+    pages = [one.page for one in compared]
+    watched = [one.page for one in compared if one.bellwether] or pages
     return Evidence(
         wrapper,
         _ids(pages),
         _ids(watched),
         _ids(_unlike_pages(wrapper, watched)),
         _ids(gone),
-        _ids(reused),
-        dict(comparisons),
+        _ids(one.page for one in compared if one.is_reused),
+        _group_by_attribute(compared),
     )
 
 
-def _is_forgotten(comparisons: Iterable[Comparison]) -> bool:
-    """Return True if nothing that is remembered of a page is compared."""
-    return all(comparison.golden is None for comparison in comparisons)
+@dataclass(frozen=True)
+class _ComparedPage:
+    """A fresh page, what is remembered of it, and the comparison of each attribute."""
+
+    bellwether: Bellwether | None
+    page: Page
+    comparisons: dict[str, Comparison]
+
+    @property
+    def is_reused(self) -> bool:
+        """True if it was remembered, but nothing of that is compared: it shows another record now."""
+        return self.bellwether is not None and all(one.golden is None for one in self.comparisons.values())
+
+
+def _group_by_attribute(compared: Iterable[_ComparedPage]) -> dict[str, list[Comparison]]:
+    by_attribute: defaultdict[str, list[Comparison]] = defaultdict(list)
+    for one in compared:
+        for name, comparison in one.comparisons.items():
+            by_attribute[name].append(comparison)
+    return dict(by_attribute)
+
+
+def _without_strays(wrapper: Wrapper, compared: list[_ComparedPage]) -> list[_ComparedPage]:
+    """Return the pages without those that are no bellwethers, have another structure, and show no record.
+
+    They are in the cluster by their URL alone, such as pages that are no longer available. If they are most pages,
+    the site may have changed, and they count.
+    """
+    strays = [one for one in compared if one.bellwether is None and _is_stray(wrapper, one)]
+    return compared if 2 * len(strays) >= len(compared) else [one for one in compared if one not in strays]
+
+
+def _is_stray(wrapper: Wrapper, compared: _ComparedPage) -> bool:
+    has_values = any(comparison.found for comparison in compared.comparisons.values())
+    return not has_values and not _has_structure(wrapper, compared.page)
+
+
+def _forget_other_records(
+    wrapper: Wrapper, compared: list[_ComparedPage], common: Collection[_AttributeValue], schema: Schema
+) -> list[_ComparedPage]:
+    """Return the pages, with those that show another record compared like pages never seen.
+
+    The remembered record may still be mentioned on such a page, as a related one. But another record is at the places
+    where other pages show their own.
+    """
+    places = _OwnPlaces(wrapper, compared, schema)
+    result = []
+    for one in compared:
+        names = _replaced_names(one, common, schema)
+        if names and places.show_other_record(one, names) and _has_structure(wrapper, one.page):
+            one = replace(one, comparisons=_forget_values(one.comparisons))
+        result.append(one)
+    return result
+
+
+def _replaced_names(
+    compared: _ComparedPage, common: Collection[_AttributeValue], schema: Schema
+) -> list[str]:
+    """Return the attributes that identify a record and have other values now; none if one has its old value.
+
+    There must be several. The other record may lack some that the old one has.
+    """
+    names = _identifying_names(compared.comparisons, common, schema)
+    replaced = [name for name in names if compared.comparisons[name].is_other]
+    is_confirmed = not _confirmed_names(compared.comparisons).isdisjoint(names)
+    return replaced if len(replaced) >= MIN_VANISHED_VALUES and not is_confirmed else []
+
+
+@dataclass
+class _OwnPlaces:
+    """Where the pages of a cluster show the values of their own record."""
+
+    wrapper: Wrapper
+    compared: Sequence[_ComparedPage]
+    schema: Schema
+
+    def show_other_record(self, compared: _ComparedPage, names: Collection[str]) -> bool:
+        """Return True if a page has other values at these places, and nowhere there what is remembered."""
+        found = apply_wrapper(self.wrapper, compared.page, self.schema.attributes)
+        return all(self._is_replaced(compared, name, found[name]) for name in names)
+
+    def _is_replaced(self, compared: _ComparedPage, name: str, found: Sequence[Match]) -> bool:
+        own_paths = self._paths_of[name]
+        if not all(match.node.path in own_paths for match in found):
+            return False
+        texts = {node.text for node in compared.page.nodes if node.path in own_paths}
+        return texts.isdisjoint(compared.comparisons[name].golden or ())
+
+    @cached_property
+    def _paths_of(self) -> dict[str, set[str]]:
+        """For each attribute, the paths of values that come out as remembered, on enough pages."""
+        counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        for one in self.compared:
+            names = _confirmed_names(one.comparisons)
+            if not names:
+                continue
+            for name, matches in apply_wrapper(self.wrapper, one.page, self.schema.attributes).items():
+                if name in names:
+                    counts[name].update({match.node.path for match in matches})
+        return defaultdict(
+            set,
+            {
+                name: {path for path, pages in paths.items() if pages >= MIN_CONFIRMING_PAGES}
+                for name, paths in counts.items()
+            },
+        )
 
 
 def _unlike_pages(wrapper: Wrapper, pages: Iterable[Page]) -> list[Page]:

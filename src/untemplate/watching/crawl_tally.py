@@ -5,13 +5,15 @@ which it drops by 10 % or more is a change. Nothing has to be fetched or remembe
 
 Departures. Coverage is the share of pages that rules match, because pages are matched by more than their signatures
 (`extraction/matching.py`). Three further figures are compared for each attribute: how often it has a value, how sure
-the committee is, and how often the committee or the embedded data disagree with the value.
+the committee is, and how often the committee or the embedded data disagree with the value. The last two are compared
+only with crawls by the same rules.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from statistics import median
 from typing import Any, NamedTuple
@@ -31,6 +33,8 @@ MIN_DROP = 0.1
 MIN_PAGES_SHARE = 0.5
 # Clusters with fewer records say nothing about confidence and the agreement of the committee.
 MIN_RECORDS = 10
+# Other advertisements can divide the committee on all pages at once. How much, only several crawls show.
+MIN_CRAWLS = 5
 # The median distance of figures from their median, times this, is their standard deviation if they are normal.
 SIGMA_PER_MEDIAN_DISTANCE = 1.4826
 
@@ -64,6 +68,15 @@ class CrawlTally:
         """Add the counts of another part of the same crawl."""
         for cluster, tally in other.clusters.items():
             self._of_cluster(cluster).update(tally)
+
+    def without_confidence(self) -> CrawlTally:
+        """Return the counts without what they say about the committee, because other rules have another one."""
+        return CrawlTally(
+            {
+                cluster: replace(tally, confidence={}, doubtful=Counter())
+                for cluster, tally in self.clusters.items()
+            }
+        )
 
     def total(self) -> Tally:
         """Return the counts of the whole crawl."""
@@ -152,12 +165,12 @@ def _judge_fill(cluster: str, name: str, counts: Tally, earlier: Sequence[Tally]
 def _judge_confidence(cluster: str, name: str, counts: Tally, earlier: Sequence[Tally]) -> Alarm | None:
     """Return an alarm if the committee is far less certain than usual."""
     means = [past.mean_confidence(name) for past in earlier if _shows_confidence(past, name)]
-    if not means or not _shows_confidence(counts, name):
+    if len(means) < MIN_CRAWLS or not _shows_confidence(counts, name):
         return None
-    usual, now = median(means), counts.mean_confidence(name)
-    if now >= MIN_AGREEMENT_SHARE * usual:
+    lowest, now = min(means), counts.mean_confidence(name)
+    if now >= MIN_AGREEMENT_SHARE * lowest:
         return None
-    return Alarm(cluster, "agreement", name, f"a confidence of {usual:.2f}", f"{now:.2f}", ())
+    return Alarm(cluster, "agreement", name, f"a confidence of at least {lowest:.2f}", f"{now:.2f}", ())
 
 
 def _shows_confidence(counts: Tally, name: str) -> bool:
@@ -165,15 +178,13 @@ def _shows_confidence(counts: Tally, name: str) -> bool:
 
 
 def _judge_disagreements(cluster: str, name: str, counts: Tally, earlier: Sequence[Tally]) -> Alarm | None:
-    """Return an alarm if values are contradicted more often than usual.
-
-    On few pages other advertisements alone can divide the committee.
-    """
-    if counts.filled[name] < MIN_RECORDS:
-        return None
+    """Return an alarm if values are contradicted more often than usual, and more often than ever."""
     agreeing = _agreeing(counts, name)
-    usual = _usual_share([_agreeing(past, name) for past in earlier], agreeing)
-    if usual is None:
+    before = [_agreeing(past, name) for past in earlier if _shows_confidence(past, name)]
+    if len(before) < MIN_CRAWLS or agreeing.whole < MIN_RECORDS:
+        return None
+    usual = _usual_share(before, agreeing)
+    if usual is None or agreeing.value >= min(share.value for share in before):
         return None
     return _share_alarm(cluster, "disagreement", name, "no contradiction", usual, agreeing)
 

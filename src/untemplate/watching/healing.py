@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
 from typing import Any
 
-from untemplate.clustering import Cluster, cluster
+from untemplate.clustering import Cluster, cluster, guess_kinds
 from untemplate.extraction import Rules
 from untemplate.extraction.matching import WrapperIndex
 from untemplate.labeling import Labeler
@@ -37,7 +37,7 @@ from untemplate.watching.repairing import (
     Repair,
     RepairedCluster,
 )
-from untemplate.watching.reusing import extract_list, find_holding_wrapper
+from untemplate.watching.reusing import extract_list, find_holding_wrapper, pages_to_label
 
 __all__ = ["HealCounts", "Healed", "heal", "heal_site"]
 
@@ -98,7 +98,8 @@ class Healed:
         healed: rules that were learned again.
         lost: rules that broke and could not be repaired.
         refused: changes that were not made, because they would have done harm.
-        to_label: clusters with lost rules, and the pages that a person should label.
+        to_label: clusters with lost rules or without any, and the pages that a person should label.
+        kinds: what the pages of new clusters without rules seem to be: detail, list or other.
         counts: what became of rules and clusters, to be summed over sites.
     """
 
@@ -108,6 +109,7 @@ class Healed:
     lost: list[Loss] = field(default_factory=list)
     refused: list[Refusal] = field(default_factory=list)
     to_label: dict[str, list[str]] = field(default_factory=dict)
+    kinds: dict[str, str] = field(default_factory=dict)
     counts: HealCounts = field(default_factory=HealCounts)
 
     def to_dict(self) -> dict[str, Any]:
@@ -118,6 +120,7 @@ class Healed:
             "lost": [asdict(loss) for loss in self.lost],
             "refused": [asdict(refusal) for refusal in self.refused],
             "to_label": self.to_label,
+            "kinds": self.kinds,
             "counts": self.counts.to_dict(),
         }
 
@@ -256,6 +259,9 @@ class _SiteHealing:
             outcome = self._propose_for_cluster(group.cluster, pages)
         if outcome:
             self._adopt(outcome, group, pages)
+        if outcome and group.cluster and not outcome.old:
+            [kind] = guess_kinds([replace(group.cluster, pages=pages)])
+            self.report.kinds[outcome.repaired.wrapper.cluster] = kind.name
         for page in pages:
             page.release()
 
@@ -302,7 +308,7 @@ class _SiteHealing:
         old = self._find_reusable(pages)
         if old is None:
             empty = replace(empty_wrapper(group), cluster=self._free_name())
-            return _Outcome(RepairedCluster(empty))
+            return _Outcome(RepairedCluster(empty, to_label=[*pages_to_label(pages)]))
         if self._extracts_already(old, pages):
             return _Outcome(RepairedCluster(old), old.cluster)
         return _Outcome(RepairedCluster(self._fit(old, group)), old.cluster)
@@ -466,6 +472,7 @@ class _SiteHealing:
             taker = after.match(page).wrapper
             if taker and taker.cluster in added and _has_rules(before.match(page).wrapper):
                 self.wrappers.pop(taker.cluster, None)
+                self.report.to_label.pop(taker.cluster, None)
 
 
 def _has_rules(wrapper: Wrapper | None) -> bool:

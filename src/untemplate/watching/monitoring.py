@@ -22,7 +22,7 @@ from untemplate.page import Page, index_pages
 from untemplate.record import Record
 from untemplate.rules import Bellwether, Profile, Wrapper
 from untemplate.schema import Schema
-from untemplate.watching.bellwethers import BELLWETHERS, choose_bellwethers
+from untemplate.watching.bellwethers import BELLWETHERS, MIN_GOLDEN_CONFIDENCE, choose_bellwethers
 from untemplate.watching.comparing import (
     Comparison,
     Evidence,
@@ -58,6 +58,8 @@ class ClusterReport:
         coverage: the share of watched pages that still look like the cluster's.
         fill: for each attribute the share of pages on which it came out.
         missing: ids of bellwethers that were not delivered, or that show no record any more.
+        new_values: values of today that differ from what is remembered, by bellwether and attribute. Only of clusters
+            without alarms, and of attributes that may change. A catalog remembers them from now on.
     """
 
     cluster: str
@@ -65,6 +67,13 @@ class ClusterReport:
     coverage: float
     fill: dict[str, float] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
+    new_values: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as JSON data, without values."""
+        figures = asdict(self)
+        del figures["new_values"]
+        return figures
 
 
 @dataclass(frozen=True)
@@ -87,7 +96,7 @@ class Report:
     def to_dict(self) -> dict[str, Any]:
         """Return the figures and alarms as JSON data: what `watch --json` prints and the catalog stores."""
         return {
-            "clusters": [asdict(figures) for figures in self.clusters],
+            "clusters": [figures.to_dict() for figures in self.clusters],
             "alarms": [alarm.to_dict() for alarm in self.alarms],
         }
 
@@ -227,7 +236,10 @@ class _SiteWatching:
         alarms = self._collect_alarms(evidence, unmatched)
         if delivery_alarm := judge_delivery(wrapper, missing):
             alarms = [delivery_alarm, *alarms]
-        return _summarize(evidence, missing), alarms
+        report = _summarize(evidence, missing)
+        if not alarms:
+            report = replace(report, new_values=_find_new_values(evidence, pairs, self.rules.schema))
+        return report, alarms
 
     def _is_unmatched(self, page: Page, evidence: Evidence) -> bool:
         """Return True if a watched page with a record gets none, because other rules match it, or none."""
@@ -266,6 +278,26 @@ def _summarize(evidence: Evidence, missing: Sequence[str]) -> ClusterReport:
     fill = {name: _share_filled(comparisons) for name, comparisons in evidence.comparisons.items()}
     pages = len(evidence.pages) + len(evidence.gone)
     return ClusterReport(evidence.wrapper.cluster, pages, round(evidence.coverage, 4), fill, tuple(missing))
+
+
+def _find_new_values(
+    evidence: Evidence, pairs: Sequence[PagePair], schema: Schema
+) -> dict[str, dict[str, tuple[str, ...]]]:
+    """Return the values of today that differ from what is remembered, by bellwether and attribute.
+
+    A price of last year is on no page any more. `heal` needs values that were on the page yesterday.
+    """
+    bellwether_of = {page.id: bellwether.page for bellwether, page in pairs if bellwether}
+    new_values: defaultdict[str, dict[str, tuple[str, ...]]] = defaultdict(dict)
+    for name, comparisons in evidence.comparisons.items():
+        profile = evidence.wrapper.profiles.get(name)
+        if profile is None or schema.attributes[name].constant:
+            continue
+        for comparison in comparisons:
+            is_sure = comparison.agreement >= MIN_GOLDEN_CONFIDENCE * profile.agreement
+            if comparison.golden and comparison.is_other and is_sure:
+                new_values[bellwether_of[comparison.page]][name] = comparison.found
+    return dict(new_values)
 
 
 def _share_filled(comparisons: Sequence[Comparison]) -> float:

@@ -22,6 +22,7 @@ from untemplate.learning import SampleTable, learn_sample
 from untemplate.page import Page, Signature, signature
 from untemplate.page.same_values import same_values
 from untemplate.rules import Bellwether, Rule, Wrapper
+from untemplate.rules.applying import Match, apply_wrapper
 from untemplate.sampling import sample
 from untemplate.schema import Schema
 from untemplate.watching.comparing import Comparison, Evidence, PagePair, compare_pages
@@ -33,6 +34,7 @@ from untemplate.watching.judging import (
     judge_attributes,
     make_delivery_alarm,
 )
+from untemplate.watching.reusing import PAGES_TO_LABEL
 from untemplate.watching.similar_places import find_alike
 
 __all__ = ["ClusterRepair", "Difference", "Loss", "Refusal", "Repair", "RepairedCluster"]
@@ -55,8 +57,6 @@ VALUES_NOT_FOUND = "its remembered values are not on the fresh pages"
 # What a rule is said to be learned from instead of remembered values.
 SIMILAR_PLACES = "places like those remembered"
 ASKED_LABELS = "the labeler's answers"
-# Pages that a person should label where nothing else helped; a labeler is asked about as many.
-PAGES_TO_LABEL = 5
 
 
 @dataclass(frozen=True)
@@ -414,7 +414,19 @@ class ClusterRepair:
         if name not in learned.rules:
             return None
         static = tuple(sorted({*wrapper.static, *learned.static}))
-        return replace(wrapper, rules={**wrapper.rules, name: learned.rules[name]}, static=static)
+        rule = {name: learned.rules[name]}
+        if self._finds_same(replace(wrapper, rules=rule), replace(wrapper, rules=rule, static=static)):
+            static = wrapper.static  # other static text may change what the other rules find
+        return replace(wrapper, rules={**wrapper.rules, **rule}, static=static)
+
+    def _finds_same(self, wrapper: Wrapper, other: Wrapper) -> bool:
+        """Return True if two wrappers find the same values on all pages."""
+        pages = [page for _, page in self.pairs if not page.why_unreadable()]
+        return all(
+            _texts(apply_wrapper(wrapper, page, self.schema.attributes))
+            == _texts(apply_wrapper(other, page, self.schema.attributes))
+            for page in [*pages, *self.others]
+        )
 
     def _table(self, pages: tuple[Page, ...]) -> SampleTable:
         """Return the table of some pages; attributes that are labeled on the same pages share it."""
@@ -456,6 +468,10 @@ class ClusterRepair:
         fill = sum(name in bellwether.golden for bellwether in bellwethers) / len(bellwethers)
         pages = [page for _, page in self.pairs]
         return find_alike(self.schema.attributes[name], profiles[0], golden, fill, pages)
+
+
+def _texts(values_of: Mapping[str, Sequence[Match]]) -> dict[str, list[str]]:
+    return {name: [value.text for value in values] for name, values in values_of.items()}
 
 
 def _as_differences(filled: Iterable[Comparison]) -> list[Difference]:

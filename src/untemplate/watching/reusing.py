@@ -22,7 +22,16 @@ from untemplate.rules import Wrapper
 from untemplate.schema import Attribute, Schema
 from untemplate.watching.bellwethers import finish_wrapper
 
-__all__ = ["BorrowedWrapper", "Lender", "borrow_wrapper", "extract_list", "fill_rate", "find_holding_wrapper"]
+__all__ = [
+    "PAGES_TO_LABEL",
+    "BorrowedWrapper",
+    "Lender",
+    "borrow_wrapper",
+    "extract_list",
+    "fill_rate",
+    "find_holding_wrapper",
+    "pages_to_label",
+]
 
 # These numbers are our judgment, without a sweep; `benchmarks.measure.unchanged` shows their effect.
 # A wrapper is lent if it fills at least this share of what it fills on its own pages.
@@ -36,6 +45,9 @@ MIN_COMPARED_PAGES = 3
 # Elements of an XPath that say which kind of place a text has: its own and those around it.
 PLACE_STEPS = 3
 
+PAGES_TO_LABEL = 5
+"""Pages that a person should label where nothing else helps; a labeler is asked about as many."""
+
 _POSITION = re.compile(r"\[\d+\]")
 
 _Place = tuple[str, str]
@@ -47,10 +59,19 @@ Lender = tuple[Wrapper, Sequence[Page]]
 
 @dataclass(frozen=True)
 class BorrowedWrapper:
-    """The wrapper of a cluster without labels, and the cluster that its rules are from; None if it has no rules."""
+    """The wrapper of a cluster without labels.
+
+    Attributes:
+        wrapper: the wrapper, with or without rules.
+        lender: the cluster that its rules are from; None if it has no rules.
+        kind: what its pages seem to be: detail, list or other.
+        to_label: ids of pages that a person should label, if it has no rules.
+    """
 
     wrapper: Wrapper
     lender: str | None = None
+    kind: str = ""
+    to_label: tuple[str, ...] = ()
 
     @property
     def needs_labels(self) -> bool:
@@ -66,21 +87,27 @@ def borrow_wrapper(cluster: Cluster, lenders: Sequence[Lender], schema: Schema) 
         lenders: the wrappers to choose from. One that works clearly worse than on its own pages is not borrowed.
         schema: the attributes of the rules.
     """
-    lender = _find_lender(cluster, lenders, schema)
+    [kind] = guess_kinds([cluster])
+    lender = _find_lender(cluster, kind.name, lenders, schema)
     if lender is None:
-        return BorrowedWrapper(empty_wrapper(cluster))
+        return BorrowedWrapper(empty_wrapper(cluster), None, kind.name, pages_to_label(cluster.pages))
     wrapper = replace(fit_wrapper(lender, cluster), lender=lender.cluster)
     if not wrapper.records:
         wrapper = finish_wrapper(wrapper, learning_sample(cluster, ()), schema, {})
-    return BorrowedWrapper(wrapper, lender.cluster)
+    return BorrowedWrapper(wrapper, lender.cluster, kind.name)
 
 
-def _find_lender(cluster: Cluster, lenders: Sequence[Lender], schema: Schema) -> Wrapper | None:
+def pages_to_label(pages: Sequence[Page]) -> tuple[str, ...]:
+    """Return the ids of some pages of a template that has no rules, evenly spread, for a person to label."""
+    step = max(1, len(pages) // PAGES_TO_LABEL)
+    return tuple(page.id for page in pages[::step][:PAGES_TO_LABEL])
+
+
+def _find_lender(cluster: Cluster, kind: str, lenders: Sequence[Lender], schema: Schema) -> Wrapper | None:
     best, best_fill = None, 0.0
-    [kind] = guess_kinds([cluster])
     for wrapper, own_pages in lenders:
         is_for_list = wrapper.records is not None
-        if len(wrapper.rules) < MIN_LENT_RULES or (kind.name == "list" and not is_for_list):
+        if len(wrapper.rules) < MIN_LENT_RULES or (kind == "list" and not is_for_list):
             continue
         fill = fill_rate(wrapper, cluster.pages, schema, _find_unselected(wrapper, own_pages, schema))
         if fill > best_fill and fill >= MIN_LENT_FILL * fill_rate(wrapper, own_pages, schema):

@@ -218,7 +218,7 @@ def _watch_claimed(site: OpenSite, source: str | None, job: Job) -> None:
     for alarm in report.alarms:
         wanted.update(alarm.pages)
     site.catalog.save_pages(site.name, [page for page in pages if page.id in wanted])
-    _record_report(site, run, site.rules, report)
+    site.catalog.finish_watch(site.name, report, site.version.number, run)
     site.forget_pages()
     job.result |= {"alarms": len(report.alarms), "clusters": len(report.clusters)}
 
@@ -251,8 +251,7 @@ def _heal_claimed(site: OpenSite, source: str | None, job: Job) -> None:
             "to_label": healed.to_label,
         }
         site.catalog.finish_run(run, {**result, "clusters": clusters})
-    watch_run = site.catalog.start_run(site.name, "watch")
-    _record_report(site, watch_run, healed.rules, watch(healed.rules, pages))
+    site.catalog.finish_watch(site.name, watch(healed.rules, pages), version)
     site.forget_pages()
     job.result |= result
 
@@ -271,17 +270,6 @@ def _fresh_pages(site: OpenSite, source: str | None) -> Iterator[Page]:
     if not urls:
         raise SourceError(f"{site.name}: the watched pages have no URLs to fetch; say where fresh pages are")
     yield from fetch_pages(urls, render=site.figures.get("options", {}).get("render", False))
-
-
-def _record_report(site: OpenSite, run: int, rules: Rules, report: Report) -> None:
-    """Record the alarms and figures of a watch run.
-
-    Open alarms of clusters that the run could not check stay open.
-    """
-    checked = {figures.cluster for figures in report.clusters}
-    unchecked = rules.by_cluster.keys() - checked
-    site.catalog.record_alarms(site.name, run, report.alarms, unchecked)
-    site.catalog.finish_run(run, report.to_dict())
 
 
 def _earlier_reports(site: OpenSite) -> Iterator[Report]:

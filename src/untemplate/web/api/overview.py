@@ -224,7 +224,7 @@ def _waiting_views(site: OpenSite, clusters: list[ClusterView]) -> list[WaitingV
 def _broken_clusters(site: OpenSite) -> Iterator[WaitingView]:
     """Yield the clusters whose rules were broken by a change of the site."""
     for request in site.catalog.pages_to_label(site.name):
-        if request.attributes:
+        if site.wrapper(request.cluster).lost:
             yield WaitingView(
                 cluster=request.cluster,
                 pages=len(request.pages),
