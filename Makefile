@@ -4,6 +4,8 @@ BIN := .venv/bin
 # The core alone is enough for the demo; everything else needs the development environment.
 CORE := .venv/.core
 DEV := .venv/.dev
+# What the environment is made of; a new native core is compiled when the package is installed.
+SOURCES := pyproject.toml constraints.txt scripts/environment scripts/build_core.py $(wildcard src/untemplate/native/*.p[yx]*)
 
 .PHONY: help demo check test lint docs screenshots bench profile clean
 
@@ -43,10 +45,10 @@ profile: $(DEV)  ## where the time of extraction goes; needs SWDE
 clean:  ## remove the environment and all caches
 	@rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis site
 
-$(CORE): pyproject.toml constraints.txt scripts/environment
+$(CORE): $(SOURCES)
 	@PYTHON=$(PYTHON) scripts/environment core
 	@touch $@
 
-$(DEV): pyproject.toml constraints.txt scripts/environment
+$(DEV): $(SOURCES)
 	@PYTHON=$(PYTHON) scripts/environment dev
 	@touch $(CORE) $@

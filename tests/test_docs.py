@@ -42,7 +42,7 @@ def test_files_and_names_exist(page: Path) -> None:
     text = page.read_text("utf-8").replace("`job.py`", "")  # the reader writes this one
     files = [
         path.as_posix()
-        for folder in ("src", "tests", "benchmarks")
+        for folder in ("src", "tests", "benchmarks", "scripts")
         for path in (docs.ROOT / folder).rglob("*.py")
     ]
     paths = re.findall(r"`([\w/]+\.py)`", text)

@@ -19,6 +19,7 @@ PACKAGE = Path(__file__).parents[1] / "src" / "untemplate"
 ORDER = (
     {"errors", "input_files", "value_types"},
     {"schema", "record", "atomic_file", "browser"},
+    {"native"},
     {"page"},
     {"rules"},
     {"sources"},

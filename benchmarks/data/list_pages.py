@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from benchmarks.data.courts import court_pages
-from benchmarks.data.swde import VERTICALS, Score, chosen_sites, unpacked
+from benchmarks.data.swde import Score, unpacked
 from untemplate import Page
 from untemplate.layout import EstimatedLayout
 from untemplate.lists import Row
@@ -23,15 +23,13 @@ from untemplate.page import visible_text
 from untemplate.page.arrays import Doubles
 from untemplate.page.locating import letters_and_digits
 
-__all__ = ["Sheet", "complete_words", "court_sheets", "detail_pages", "hits", "sheets", "shop_sheets"]
+__all__ = ["SAME_SCORE", "Sheet", "complete_words", "court_sheets", "hits", "sheets", "shop_sheets"]
 
 # Pages of shops with fewer products are not scored.
 MIN_PRODUCTS = 4
 # Scores that count as equal, and the share that a group loses which has hardly any of its records' text.
 SAME_SCORE = 0.02
 INNER_PENALTY = 0.5
-# Detail pages of each site of SWDE.
-DETAIL_PAGES = 3
 
 
 Matcher = Callable[[Sequence[str], Sequence[Sequence[str]]], dict[int, int]]
@@ -135,14 +133,6 @@ def shop_sheets() -> Iterator[Sheet]:
                 url = f"https://{site}.example/{facts['path']}"
                 page = Page(url=url, html=(path.parent / file).read_bytes(), id=f"{site}/{file}")
                 yield _make_sheet(site, page, titles, complete_words, has_cells=False)
-
-
-def detail_pages() -> Iterator[tuple[str, Page]]:
-    """Pages about one thing, with their sites: three of each site of SWDE."""
-    for site in chosen_sites(VERTICALS, ()):
-        files = site.files()
-        for path in files[:: len(files) // DETAIL_PAGES + 1]:
-            yield site.name, Page(html=path.read_bytes(), id=f"{site.name}/{path.name}")
 
 
 def complete_words(text: str) -> str:

@@ -9,6 +9,7 @@ python -m benchmarks.measure.lists --time            how long it takes, by the b
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from time import process_time
@@ -20,13 +21,13 @@ from rich.table import Table
 
 from benchmarks.data.list_pages import Sheet, court_sheets, hits, sheets, shop_sheets
 from benchmarks.data.swde import Score
-from benchmarks.train.list_choice import FOLDS, choose, choose_confidence, chosen_group, details, folds
+from benchmarks.train.list_choice import FOLDS, choose, folds
+from benchmarks.train.page_types import TypedPage, fit_trees, typed_pages, typed_sheet
 from untemplate import Page, find_records, list_model
 from untemplate.lists import Row
-from untemplate.lists.group_scores import shipped_group_weights
+from untemplate.lists.group_scores import mostly_aside, score_groups, shipped_group_weights
 from untemplate.lists.list_page import MIN_LIST_CONFIDENCE
 from untemplate.lists.vision_tree import build_vision_tree
-from untemplate.page.arrays import Doubles
 from untemplate.page.locating import letters_and_digits
 
 SETS: dict[str, Callable[[], Iterator[Sheet]]] = {
@@ -34,7 +35,6 @@ SETS: dict[str, Callable[[], Iterator[Sheet]]] = {
     "courts": court_sheets,
     "shops": shop_sheets,
 }
-MIN_LOG_ODDS = float(np.log(MIN_LIST_CONFIDENCE / (1 - MIN_LIST_CONFIDENCE)))
 
 
 def score_rows(rows: Sequence[Row], records: Sequence[Sequence[str]]) -> tuple[Score, Score, Score]:
@@ -95,29 +95,54 @@ class Tally:
         return [str(len(self.kept)), *(f"{figure:.3f}" for figure in figures), str(self.rejected)]
 
 
-def measure(console: Console, every: dict[str, list[Sheet]], is_verbose: bool) -> None:
-    """Mean F1 of each set with weights of other sites, and the detail pages that are taken for lists."""
+def measure(
+    console: Console, every: dict[str, list[Sheet]], others: Sequence[TypedPage], verbose: bool
+) -> None:
+    """Mean F1 of each set with weights and trees of other sites, and the other pages that yield rows."""
     set_of = {id(sheet): name for name, pages in every.items() for sheet in pages}
-    no_lists = list(details())
-    detail_sites = sorted({site for site, _ in no_lists})
+    other_sites = sorted({page.site for page in others})
     tallies = {name: Tally() for name in every}
-    taken = 0
+    yielding: Counter[str] = Counter()
     for fold, (training, test) in enumerate(folds([sheet for pages in every.values() for sheet in pages])):
-        held_out = set(detail_sites[fold::FOLDS])
-        weights = choose(training)
-        bias, plausible = choose_confidence(
-            training, [page for page in no_lists if page[0] not in held_out], weights
-        )
+        held_out = {*other_sites[fold::FOLDS], *(sheet.site for sheet in test)}
+        known = [sheet for sheet in training if sheet.site not in held_out]
+        judge = _ListJudge(known, [page for page in others if page.site not in held_out])
         for sheet in test:
-            number, is_list = _decide(sheet.found.features, weights, bias, plausible)
+            number, is_list = judge.decide(typed_sheet(sheet))
             f1 = float(sheet.f1[number]) if number >= 0 else 0.0
             tallies[set_of[id(sheet)]].add(sheet, number, is_list)
-            if is_verbose and (f1 < sheet.f1.max(initial=0) - 0.02 or not is_list):
+            if verbose and (f1 < sheet.f1.max(initial=0) - 0.02 or not is_list):
                 console.print(
                     f"{sheet.page.id}: {f1:.3f}, best {sheet.f1.max(initial=0):.3f}, list {is_list}"
                 )
-        for site, features in no_lists:
-            taken += site in held_out and _decide(features, weights, bias, plausible)[1]
+        tested = [page for page in others if page.site in set(other_sites[fold::FOLDS])]
+        yielding.update(page.kind for page in tested if judge.decide(page)[1])
+    _print_tallies(console, tallies)
+    table = Table("other pages", "pages", "with rows")
+    for kind, count in sorted(Counter(page.kind for page in others).items()):
+        table.add_row(kind, str(count), str(yielding[kind]))
+    console.print(table)
+
+
+class _ListJudge:
+    """Weights that choose the list of a page, and trees that decide whether it is one."""
+
+    def __init__(self, training: Sequence[Sheet], others: Sequence[TypedPage]) -> None:
+        self._weights = choose(training)
+        known = [typed_sheet(sheet) for sheet in training if len(sheet.found.groups)]
+        self._trees = fit_trees([*known, *others], self._weights)
+
+    def decide(self, page: TypedPage) -> tuple[int, bool]:
+        """Return the number of the chosen group, -1 for none, and whether it is likely enough."""
+        if not page.page.groups:
+            return -1, False
+        number = int(np.argmax(score_groups(page.page.features, self._weights)))
+        if mostly_aside(page.page.features)[number]:
+            return number, False
+        return number, self._trees.probability(page.describe(self._weights)) >= MIN_LIST_CONFIDENCE
+
+
+def _print_tallies(console: Console, tallies: dict[str, Tally]) -> None:
     columns = (
         "pages",
         "literal F1",
@@ -132,15 +157,6 @@ def measure(console: Console, every: dict[str, list[Sheet]], is_verbose: bool) -
     for name, tally in tallies.items():
         table.add_row(name, *tally.row())
     console.print(table)
-    console.print(f"{taken} of {len(no_lists)} detail pages of SWDE yield records")
-
-
-def _decide(features: Doubles, weights: Doubles, bias: float, plausible: Doubles) -> tuple[int, bool]:
-    """Return the number of the chosen group, -1 for none, and whether it is likely enough."""
-    if not len(features):
-        return -1, False
-    number = chosen_group(features, weights)
-    return number, bool(bias + features[number] @ plausible >= MIN_LOG_ODDS)
 
 
 def show_site(console: Console, every: Sequence[Sheet]) -> None:
@@ -200,7 +216,8 @@ def main() -> None:
     every = {
         name: list(track(read(), console=progress, description=name.title())) for name, read in SETS.items()
     }
-    measure(console, every, options.worst)
+    others = list(track(typed_pages(), console=progress, description="Other pages"))
+    measure(console, every, others, options.worst)
 
 
 if __name__ == "__main__":

@@ -32,9 +32,9 @@ LINES = 15
 INTERVAL = 0.001  # seconds of CPU time; the system may round it up
 # The parts by the functions that do them: a moment belongs to the innermost of these that is at work.
 PARTS = {
-    "Page.read": "parse the beginning of the page",
-    "Page.tree": "parse all of the page",
-    "_refuse_attribute_bombs": "refuse hostile pages",
+    "parse_natively": "parse",
+    "parse_html": "parse with lxml",
+    "Page._utf8": "decode",
     "WrapperIndex.match": "match",
     "apply_rules": "select",
     "_RuleRun._read_embedded": "read embedded data",

@@ -1,31 +1,39 @@
-"""The time of extraction in multiples of the plain lxml parse of the same SWDE pages, peers beside ours; one core.
+"""The time of extraction in multiples of the plain lxml parse of the same pages, peers beside ours; one core.
 
-python -m benchmarks.measure.speed                          all pages, peers included (the first run installs them)
+python -m benchmarks.measure.speed                          all SWDE pages, and peers (the first run installs them)
 python -m benchmarks.measure.speed --every 10               of ten pages one
 python -m benchmarks.measure.speed --by untemplate          ours and the parsers alone
+python -m benchmarks.measure.speed --recipes 4 --by untemplate      today's pages: of four recipe sites one
 python -m benchmarks.measure.speed --chart docs/images/speed.svg
+
+All ways take turns on each page, in one order and in the other: what ran before leaves its traces in the caches. The
+time of a way is the mean of both orders.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import mean, median
 from tempfile import TemporaryDirectory
 from time import process_time
 
 import lxml.html
+import parsel
 from lxml import etree
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 from selectolax.lexbor import LexborHTMLParser
 
+from benchmarks.data import recipes
 from benchmarks.data.shell import open_sites, site_parser
 from benchmarks.data.swde import Site, labeling_order, labels_of, schema_of
 from benchmarks.peers import PEERS, PeerFailed, Uninstallable, install, run_peer
-from untemplate import Page, Rules, learn
+from untemplate import LabelError, Page, Rules, learn
+from untemplate.native import describe_core
 from untemplate.output.record_files import open_records
 from untemplate.page import signature
 
@@ -33,7 +41,7 @@ OURS = "untemplate"
 PARSE = "lxml parse"
 LABELED = 4
 PASSES = 3
-"""Each way goes so often over the pages of a site; the least time of a page counts, as others use the machine."""
+"""Each way works so often on a page in each order; the least time counts, as others use the machine."""
 
 XPATHS = [
     etree.XPath(path)
@@ -46,6 +54,16 @@ XPATHS = [
     )
 ]
 CSS = ("h1", "title", "a[href]", ".price", "table td")
+ABSOLUTE_XPATHS = [
+    etree.XPath(path)
+    for path in (
+        "/html/head/title/text()",
+        "/html/body/div[1]/div[2]/h1/text()",
+        "/html/body/div[2]/div[1]/div[1]/span/text()",
+        "/html/body/div[1]/div[1]/a/@href",
+        "/html/body/table[1]/tr[1]/td[1]/text()",
+    )
+]
 
 Way = Callable[[Page], object]
 Times = dict[str, list[float]]
@@ -64,37 +82,77 @@ def _lexbor_and_css(page: Page) -> object:
     return [tree.css(selector) for selector in CSS]
 
 
+def _lxml_and_absolute_xpaths(page: Page) -> object:
+    tree = lxml.html.document_fromstring(page.html)
+    return [xpath(tree) for xpath in ABSOLUTE_XPATHS]
+
+
+def _parsel_and_css(page: Page) -> object:
+    selector = parsel.Selector(body=page.html)
+    return [selector.css(css).getall() for css in CSS]
+
+
 PARSERS: dict[str, Way] = {
     PARSE: lambda page: lxml.html.document_fromstring(page.html),
     "lxml parse, five // XPaths": _lxml_and_xpaths,
+    "lxml parse, five absolute XPaths": _lxml_and_absolute_xpaths,
+    "parsel, five CSS selections": _parsel_and_css,
     "lexbor parse": lambda page: LexborHTMLParser(page.html),
     "lexbor parse, five CSS selections": _lexbor_and_css,
     "signature": lambda page: signature(page.html),
 }
 
 
-def measure(site: Site) -> Times:
-    """Every page of the site, all ways: parsers, the signature, and from HTML to a record in a JSONL file."""
-    pages = site.pages()
-    schema = schema_of(site.vertical)
-    rules: Rules = learn(pages, labels_of(labeling_order(site)[:LABELED], site.truth()), schema)
-    with TemporaryDirectory() as folder, open_records(Path(folder) / "records.jsonl", schema) as write:
+def measure_site(site: Site) -> Times:
+    """Return the times of every page of a SWDE site."""
+    labels = labels_of(labeling_order(site)[:LABELED], site.truth())
+    return measure(learn(site.pages(), labels, schema_of(site.vertical)), site.pages())
+
+
+def measure_recipes(name: str) -> Times:
+    """Return the times of the pages of a recipe site, with scripts and without, by rules from one labeled page."""
+    times: Times = {way: [] for way in (*PARSERS, OURS)}
+    for scripts in (True, False):
+        site = recipes.read_site(name, scripts)
+        if site is None:
+            continue
+        try:
+            rules = learn(site.pages, site.labels(), site.schema)
+        except LabelError:
+            continue
+        for way, seconds in measure(rules, site.pages).items():
+            times[way] += seconds
+    return times
+
+
+def measure(rules: Rules, pages: Sequence[Page]) -> Times:
+    """Return the times of all ways: parsers, the signature, and from HTML to a record in a JSONL file."""
+    with TemporaryDirectory() as folder, open_records(Path(folder) / "records.jsonl", rules.schema) as write:
 
         def extract(page: Page) -> None:
             for record in rules.extract([page]):
                 write(record)
 
         ways = PARSERS | {OURS: extract}
-        times = {way: [float("inf")] * len(pages) for way in ways}
+        times: Times = {way: [] for way in ways}
         for page in pages:
             page.release()
-        for _ in range(PASSES):
-            for way, work in ways.items():
-                for number, page in enumerate(pages):
-                    started = process_time()
-                    work(page)
-                    times[way][number] = min(times[way][number], process_time() - started)
+            extract(page)  # what the first page of a process costs is measured by `measure.scale`
+            forward, backward = measure_turns(ways, page), measure_turns(dict(reversed(ways.items())), page)
+            for way in ways:
+                times[way].append((forward[way] + backward[way]) / 2)
     return times
+
+
+def measure_turns(ways: Mapping[str, Way], page: Page) -> dict[str, float]:
+    """Return the least time of each way on a page; all take turns in this order."""
+    least = dict.fromkeys(ways, float("inf"))
+    for _ in range(PASSES):
+        for way, work in ways.items():
+            started = process_time()
+            work(page)
+            least[way] = min(least[way], process_time() - started)
+    return least
 
 
 def measure_peer(peer: str, site: Site) -> list[float]:
@@ -112,6 +170,7 @@ def measure_peer(peer: str, site: Site) -> list[float]:
 def show(console: Console, ratios: Ratios, parse: float, failed: Sequence[str]) -> None:
     pages = len(ratios[PARSE])
     title = f"{pages:,} pages, CPU time as a multiple of lxml.html.document_fromstring, {1000 * parse:.2f} ms a page"
+    title += f"; {describe_core()}"
     table = Table("way", "mean", "median", "95 % below", "pages/s", title=title)
     for way, own in ratios.items():
         high = sorted(own)[int(0.95 * (len(own) - 1))]
@@ -133,7 +192,7 @@ def draw(path: Path, ratios: Ratios, parse: float) -> None:
     bars = axes.barh(ways, rates, color=["tab:orange" if way == OURS else "tab:blue" for way in ways])
     axes.bar_label(bars, [f"{rate:,.0f}" for rate in rates], padding=3)
     axes.invert_yaxis()
-    axes.set_xlabel("SWDE pages a second, one core")
+    axes.set_xlabel("pages a second, one core")
     axes.spines[["top", "right"]].set_visible(False)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
@@ -142,26 +201,31 @@ def draw(path: Path, ratios: Ratios, parse: float) -> None:
 def main(arguments: Sequence[str]) -> int:
     parser = site_parser("speed", __doc__)
     parser.add_argument("--by", nargs="+", choices=(OURS, *PEERS), default=(OURS, *PEERS), help="only these")
+    parser.add_argument("--recipes", type=int, metavar="N", help="instead of SWDE, of N recipe sites one")
     parser.add_argument("--chart", type=Path, metavar="FILE", help="draw the throughput too: .svg or .png")
     options = parser.parse_args(arguments)
     console, chosen = open_sites(options)
+    measured: list[Callable[[], Times]] = [partial(measure_site, site) for site in chosen]
+    if options.recipes:
+        measured = [partial(measure_recipes, name) for name in recipes.site_names()[:: options.recipes]]
     progress = Console(stderr=True)
     times: Times = {way: [] for way in (*PARSERS, OURS)}
     ratios: Ratios = {way: [] for way in times}
     failed: list[str] = []
-    peers = [peer for peer in PEERS if peer in options.by]
+    peers = [peer for peer in PEERS if peer in options.by and not options.recipes]
     for peer in list(peers):
         try:
             install(peer)
         except Uninstallable as error:
             failed.append(f"{peer}: does not install: {error}")
             peers.remove(peer)
-    for site in track(chosen, "sites", console=progress, transient=True):
-        own = measure(site)
+    for measure_one in track(measured, "sites", console=progress, transient=True):
+        own = measure_one()
         for way, seconds in own.items():
             times[way] += seconds
             ratios[way] += [one / parse for one, parse in zip(seconds, own[PARSE], strict=True)]
-        for peer in peers:
+    for peer in peers:
+        for site in chosen:
             found = measure_peer(peer, site)
             ratios.setdefault(peer, []).extend(found)
             if not found:

@@ -1,6 +1,6 @@
-"""Fits the weights with which the records of a page are chosen, on `lists`, `courts`, `shops` and pages of SWDE.
+"""Fits the weights with which the records of a page are chosen, on `lists`, `courts` and `shops`.
 
-python -m benchmarks.train.list_choice    prints GROUP_WEIGHTS and the weights of the confidence, fitted on all sites
+python -m benchmarks.train.list_choice    prints GROUP_WEIGHTS, fitted on all sites
 """
 
 from __future__ import annotations
@@ -15,14 +15,11 @@ from rich.console import Console
 from rich.progress import track
 from scipy.optimize import minimize
 
-from benchmarks.data.list_pages import Sheet, court_sheets, detail_pages, sheets, shop_sheets
-from untemplate.errors import PageError
-from untemplate.layout import EstimatedLayout
+from benchmarks.data.list_pages import Sheet, court_sheets, sheets, shop_sheets
 from untemplate.lists.group_scores import GROUP_FEATURES, GROUP_WEIGHTS, score_groups
-from untemplate.lists.list_page import ListPage
 from untemplate.page.arrays import Doubles
 
-__all__ = ["Detail", "all_sheets", "choose", "choose_confidence", "chosen_group", "details", "folds"]
+__all__ = ["FOLDS", "all_sheets", "choose", "chosen_group", "folds"]
 
 FOLDS = 5
 # Of the weights: the strength of the prior, and how sharply a better group is preferred to a good one. Of 2, 5, 10,
@@ -31,29 +28,13 @@ PRIOR = 5.0
 SHARPNESS = 10.0
 # Sites with more pages than this count as if they had this many.
 PAGES_PER_SITE = 3
-# The strength of the prior of the confidence.
-CONFIDENCE_PRIOR = 10.0
 # Too few pages of these sets declare their items to fit its weight.
 FIXED_WEIGHTS = ("declared",)
-# What all chosen groups are.
-NOT_IN_CONFIDENCE = ("shown", "declared")
-
-Detail = tuple[str, Doubles]
-"""A page without records: its site, and the features of its groups."""
 
 
 def all_sheets() -> Iterator[Sheet]:
     """The list pages of all sets."""
     return chain(sheets(), court_sheets(), shop_sheets())
-
-
-def details() -> Iterator[Detail]:
-    """Pages about one thing."""
-    for site, page in detail_pages():
-        try:
-            yield site, ListPage(page, EstimatedLayout()).features
-        except PageError:
-            continue
 
 
 def choose(training: Iterable[Sheet]) -> Doubles:
@@ -94,33 +75,6 @@ def chosen_group(features: Doubles, weights: Doubles) -> int:
     return int(np.argmax(score_groups(features, weights)))
 
 
-def choose_confidence(
-    training: Sequence[Sheet], no_lists: Sequence[Detail], weights: Doubles
-) -> tuple[float, Doubles]:
-    """Bias and weights of a logistic regression that separates chosen lists from the best groups of detail pages."""
-    lists: list[Doubles] = []
-    for sheet in training:
-        number = chosen_group(sheet.found.features, weights) if len(sheet.f1) else -1
-        if number >= 0 and sheet.f1[number] > 0.5:
-            lists.append(sheet.found.features[number])
-    others = [features[chosen_group(features, weights)] for _, features in no_lists if len(features)]
-    rows = np.array([*lists, *others])
-    sign = np.repeat([1.0, -1.0], [len(lists), len(others)])
-    # Both kinds of pages count the same, whatever their number.
-    importance = np.repeat([0.5 / len(lists), 0.5 / len(others)], [len(lists), len(others)]) * len(rows)
-    scale = rows.std(axis=0) + 1e-9
-    normal = rows / scale * np.array([name not in NOT_IN_CONFIDENCE for name in GROUP_FEATURES])
-
-    def loss(values: Doubles) -> tuple[float, Doubles]:
-        margins = sign * (values[0] + normal @ values[1:])
-        slope = -sign * importance / (1 + np.exp(margins))
-        total = importance @ np.logaddexp(0, -margins) + CONFIDENCE_PRIOR * values[1:] @ values[1:] / 2
-        return float(total), np.concatenate([[slope.sum()], normal.T @ slope + CONFIDENCE_PRIOR * values[1:]])
-
-    values: Doubles = minimize(loss, np.zeros(len(GROUP_FEATURES) + 1), jac=True, method="L-BFGS-B").x
-    return float(values[0]), values[1:] / scale
-
-
 def folds(every: Sequence[Sheet]) -> Iterator[tuple[list[Sheet], list[Sheet]]]:
     """Training and test pages; a site is in one of them."""
     for held_out in _site_folds({sheet.site for sheet in every}):
@@ -141,14 +95,11 @@ def main() -> None:
     console, progress = Console(width=160), Console(stderr=True)
     every = list(track(all_sheets(), console=progress, description="List pages"))
     weights = choose(every)
-    bias, plausible = choose_confidence(every, list(details()), weights)
-    _print_weights(console, "GROUP_WEIGHTS", weights)
-    console.print(f"CONFIDENCE_BIAS = {bias:.3f}")
-    _print_weights(console, "CONFIDENCE_WEIGHTS", plausible)
+    _print_weights(console, weights)
 
 
-def _print_weights(console: Console, name: str, weights: Doubles) -> None:
-    console.print(f"{name} = {{")
+def _print_weights(console: Console, weights: Doubles) -> None:
+    console.print("GROUP_WEIGHTS = {")
     for feature, weight in zip(GROUP_FEATURES, weights, strict=True):
         if weight:
             console.print(f'    "{feature}": {weight:.3f},')

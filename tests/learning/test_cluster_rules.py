@@ -19,10 +19,7 @@ from untemplate.learning import (
     learn_cluster,
     learn_parts,
     learn_sample,
-    learn_stops,
 )
-from untemplate.rules import Rule, Selector, Wrapper, parsed_page
-from untemplate.rules.feature import Feature
 
 LEARN_SITE = """
 import sys
@@ -114,13 +111,3 @@ def test_labels_separate_pages_of_different_kinds() -> None:
     assert {page.id for page in clustered.labeled[0].pages}.isdisjoint(
         page.id for page in clustered.labeled[1].pages
     )
-
-
-def test_reading_stops_before_a_tag_that_follows_all_values(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parsed_page, "MIN_PARTIAL_BYTES", 0)
-    footer = '<div class="footer">'
-    pages = [Page(html=f"<h1>Book {n}</h1>{footer}" + "<i>Imprint</i>" * 30) for n in range(6)]
-    heading = Selector("text()", (Feature("tag", 1, ("h1",)),))
-    wrapper = Wrapper("c1", (), 1, "*", {"name": Rule("name", (heading,))})
-    assert learn_stops(wrapper, pages, schema_of(name="text")) == (footer,)
-    assert learn_stops(wrapper, [], schema_of(name="text")) == ()

@@ -6,6 +6,8 @@ import pytest
 
 from untemplate import Page, find_records
 from untemplate.lists.group_scores import GROUP_FEATURES, GROUP_WEIGHTS
+from untemplate.lists.groups import find_groups
+from untemplate.lists.page_tree import Shapes, build_page_tree
 
 WORDS = ("amber", "birch", "cedar", "dune", "ember", "fjord", "grove", "heath", "islet", "jetty")
 
@@ -64,3 +66,18 @@ def test_items_that_the_page_declares_are_its_records(key: str) -> None:
 
 def test_every_feature_has_a_weight() -> None:
     assert list(GROUP_WEIGHTS) == list(GROUP_FEATURES)
+
+
+def test_records_of_several_table_rows_go_on_although_their_first_rows_differ() -> None:
+    def rows(number: int) -> str:
+        head = f"<b><a href='/{number}'>Case {number}</a></b>" if number < 5 else f"<i>Case {number}</i>"
+        facts = (
+            f"<tr><td>{word}</td><td>{word} of {number}</td></tr>" for word in ("court", "judge", "date")
+        )
+        return f"<tr><td colspan='2'>{head}</td></tr>{''.join(facts)}"
+
+    tree = build_page_tree(Page(html=f"<h1>Cases</h1><table>{''.join(map(rows, range(8)))}</table>"))
+    lengths = [
+        {len(run) for run in group.runs} for group in find_groups(tree, Shapes(tree)) if len(group) == 8
+    ]
+    assert {4} in lengths

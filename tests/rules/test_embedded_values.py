@@ -11,7 +11,7 @@ from lxml import etree
 from untemplate import Attribute, Label, Page, Reason, Rules, Schema, learn
 from untemplate.page import Signature
 from untemplate.page.embedded_data import DataPath
-from untemplate.rules import Rule, Selector, Wrapper, parsed_page
+from untemplate.rules import Rule, Selector, Wrapper
 from untemplate.rules.applying import UNDECIDED, Match, apply_wrapper
 from untemplate.rules.embedded_values import are_mostly_same, are_own_texts, embedded_texts, find_shown_list
 from untemplate.rules.feature import Feature
@@ -28,8 +28,8 @@ def page(body: str, **data: object) -> Page:
     return Page("http://a.example/1", f"<html><head>{script}</head><body>{body}</body></html>")
 
 
-def wrapper(rule: Rule, *stops: str) -> Wrapper:
-    return Wrapper("c1", (Signature((None,) * 8),), 1, "*", {rule.attribute: rule}, stops=stops)
+def wrapper(rule: Rule) -> Wrapper:
+    return Wrapper("c1", (Signature((None,) * 8),), 1, "*", {rule.attribute: rule})
 
 
 def apply(one: Page, *selectors: Selector, embedded: tuple[EmbeddedSelector, ...] = (NAME,)) -> list[Match]:
@@ -108,32 +108,6 @@ def test_records_know_the_path() -> None:
     values = rules.extract_one(one).values["steps"]
     paths = [value.xpath for value in values]
     assert paths == ["ld+json Recipe.steps..name|text[1]", "ld+json Recipe.steps..name|text[2]"]
-
-
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ('{"@type":"Recipe","name":"Leek soup"}', None),
-        (None, '{"@type":"Recipe","name":"Leek soup"}'),
-        ('{"@type":"Recipe","name":"Ragout"}', '{"@type":"Recipe","name":"Leek soup"}'),
-    ],
-)
-@pytest.mark.parametrize("shown", ["before", "after", "nowhere"])
-def test_reading_in_part_changes_nothing(
-    monkeypatch: pytest.MonkeyPatch, before: str | None, after: str | None, shown: str
-) -> None:
-    monkeypatch.setattr(parsed_page, "MIN_PARTIAL_BYTES", 0)
-    scripts = [
-        f'<script type="application/ld+json">{data}</script>' if data else "" for data in (before, after)
-    ]
-    texts = ["<p>Leek soup</p>" if shown == place else "" for place in ("before", "after")]
-    html = f'<body>{scripts[0]}<h1>Hello</h1>{texts[0]}<div class="x">{scripts[1]}{texts[1]}</div>'
-    rule = Rule("name", (HEADING,), embedded=(NAME,))
-    in_part, complete = (
-        apply_wrapper(wrapper(rule, *stops), Page(html=html), SCHEMA.attributes)["name"]
-        for stops in (['<div class="x">'], [])
-    )
-    assert [(m.text, m.confidence) for m in in_part] == [(m.text, m.confidence) for m in complete]
 
 
 def test_meta_tags_confirm_but_do_not_correct() -> None:

@@ -7,13 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
+from untemplate import Page
+from untemplate.native import core
+from untemplate.page.dom import element_xpath
 from untemplate.rules import Selector
 from untemplate.rules.feature import (
     CELL,
     Feature,
     cell_number,
     full_xpath,
-    quick_xpath,
+    native_structure,
     structure_xpath,
     xpath_literal,
 )
@@ -107,7 +110,7 @@ def test_other_feature_types_do_not_exist(type_: str) -> None:
         assert Feature(type_, 1, ("x",)).kind
 
 
-QUICK_FEATURES = [
+STRUCTURES = [
     [Feature("class", 1, ("a",))],
     [Feature("class", 2, ("a", "b c")), Feature("tag", 1, ("b",))],
     [Feature("class", 1, ('a"b', "it's"))],
@@ -120,20 +123,26 @@ QUICK_FEATURES = [
     [Feature("class", 1, ("",))],
     [Feature("tag", 1, ("p",))],
 ]
-QUICK_PAGE = etree.HTML(
-    """<div id=x class="a"><p class="b c">1<b>2</b></p><p class=" c\tb ">3</p><p class=bc>4</p><p>5</p></div>
+STRUCTURE_PAGE = """
+    <div id=x class="a"><p class="b c">1<b>2</b></p><p class=" c\tb ">3</p><p class=bc>4</p><p>5</p></div>
     <div class='a"b'>6</div><div class="it's" data-x.y=1>7<p class="a">8</p><i class=d>9</i></div>"""
-)
 
 
-@pytest.mark.parametrize("features", QUICK_FEATURES)
+@pytest.mark.parametrize("features", STRUCTURES)
 @pytest.mark.parametrize("node", ["text()", "element()"])
 @pytest.mark.parametrize("is_inside", [False, True])
-def test_quick_paths_select_the_same(features: list[Feature], node: str, is_inside: bool) -> None:
+@pytest.mark.skipif(core is None, reason="needs the native core")
+def test_the_native_core_selects_the_same(features: list[Feature], node: str, is_inside: bool) -> None:
     path = structure_xpath(node, features, is_inside)
     path = f".{path}" if is_inside else path
-    start = QUICK_PAGE[0][0] if is_inside else QUICK_PAGE
-    assert start.xpath(quick_xpath(path)) == start.xpath(path)
+    tree, root = Page(html=STRUCTURE_PAGE).tree, Page(html=STRUCTURE_PAGE).root
+    start, regions = (tree[0][0], [root[0][0]]) if is_inside else (tree, None)
+    selected = start.xpath(path)
+    found = native_structure(node, features).find(root, regions)
+    if node == "text()":
+        assert [text for _, _, text in found] == [text for text in selected if text.strip()]
+    else:
+        assert [element_xpath(element) for element, _, _ in found] == list(map(element_xpath, selected))
 
 
 def test_cells_are_counted_with_empty_ones() -> None:

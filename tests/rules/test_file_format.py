@@ -228,8 +228,6 @@ def use(content: dict[str, Any], feature: list[Any]) -> None:
         pytest.param(lambda c: c["wrappers"][0].update(signatures=["00.00"]), id="short signature"),
         pytest.param(lambda c: c["wrappers"][0].update(url_pattern=None), id="no URL pattern"),
         pytest.param(lambda c: c["schema"]["attributes"]["tags"].update(pattern="*"), id="pattern"),
-        pytest.param(lambda c: c["wrappers"][0].update(stops=["div"]), id="a stop that is no tag"),
-        pytest.param(lambda c: c["wrappers"][0].update(stops=["<a \ud800>"]), id="a stop that is no text"),
         pytest.param(lambda c: c["wrappers"][0]["rules"]["title"].update(selectors=[]), id="no selectors"),
         pytest.param(lambda c: c["wrappers"][0]["rules"]["title"].update(nodes=0), id="no nodes"),
         pytest.param(

@@ -6,10 +6,12 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
+from lxml import etree
 
 from tests.watching.shops import SCHEMA, SHOP, extracted, rules_of
-from untemplate import Page, Reason, Rules, learn
+from untemplate import Limits, Page, Reason, Rules, learn
 from untemplate.demo import Site, make_site
+from untemplate.page.parsing import parse_html
 from untemplate.watching import HealCounts, heal_site
 
 Values = dict[tuple[str, str], list[str]]
@@ -81,27 +83,25 @@ def test_counts_add_up_over_sites(site: Site, rules: Rules) -> None:
 
 
 @pytest.fixture
-def parsed(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """How often each page is parsed from its beginning to its end."""
-    counts: Counter[str] = Counter()
-    read_bytes = Page._utf8
+def parsed(monkeypatch: pytest.MonkeyPatch) -> Counter[bytes]:
+    """How often each page is parsed by lxml."""
+    counts: Counter[bytes] = Counter()
 
-    def count(page: Page, end: int | None = None) -> bytes:
-        counts[page.id] += end is None
-        return read_bytes(page, end)
+    def count(html: bytes, limits: Limits) -> etree._Element:
+        counts[html] += 1
+        return parse_html(html, limits)
 
-    monkeypatch.setattr(Page, "_utf8", count)
+    monkeypatch.setattr("untemplate.page.page.parse_html", count)
     return counts
 
 
-def test_no_page_is_parsed_twice(site: Site, rules: Rules, parsed: Counter[str]) -> None:
+def test_no_page_is_parsed_twice(site: Site, rules: Rules, parsed: Counter[bytes]) -> None:
     heal_site(rules, site.pages)
     assert parsed
     assert max(parsed.values()) == 1
 
 
-def test_no_page_is_parsed_twice_after_a_redesign(site: Site, rules: Rules, parsed: Counter[str]) -> None:
-    """Beginnings of pages are parsed too, to learn where reading may stop; whole pages only once."""
+def test_no_page_is_parsed_twice_after_a_redesign(site: Site, rules: Rules, parsed: Counter[bytes]) -> None:
     later = site.redesign(1.0, 3)
     healed = heal_site(rules, later.pages)
     assert healed.healed

@@ -68,9 +68,26 @@ class _Commands(click.Group):
     epilog="Results go to standard output, messages to standard error. "
     "Exit codes: 0 done, 1 done with findings, 2 wrong usage or unusable input.",
 )
-@click.version_option(package_name="untemplate")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=lambda context, _, is_asked: _show_version(context) if is_asked else None,
+    help="Show the version, and whether the native core is used.",
+)
 def cli() -> None:
     """Turn template-generated web sites back into the database they were made from."""
+
+
+def _show_version(context: click.Context) -> None:
+    """Print the version, and whether the core was compiled."""
+    from importlib.metadata import version
+
+    from untemplate.native import describe_core
+
+    click.echo(f"untemplate, version {version('untemplate')}, {describe_core()}")
+    context.exit()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -186,10 +186,8 @@ class WrapperIndex:
         best, most = None, (-1, 0.0)
         for index in self._select_similar(with_core, markup):
             core = self.ranked[index].core
-            if core is None or not core.matches(markup.runs):
-                continue
-            evidence = (core.own_count(markup.runs), core.share(markup.runs))
-            if evidence > most:
+            evidence = core.evidence(markup.runs) if core else None
+            if evidence and evidence > most:
                 best, most = index, evidence
         return best
 

@@ -20,6 +20,7 @@ from lxml import etree
 from untemplate.labeling.label import Label
 from untemplate.labeling.list_anchors import AnchoredRun, AnchorFinder, Span
 from untemplate.layout import EstimatedLayout
+from untemplate.lists.groups import Group, drop_hidden_members
 from untemplate.lists.list_page import ListPage
 from untemplate.lists.page_tree import TEXT, Run
 from untemplate.lists.rows import ADDRESS_COLUMNS, Row
@@ -219,7 +220,14 @@ class _RecordLocator:
         best = max(range(len(groups)), key=lambda number: (located[number], scores[number]))
         if not located[best]:
             return []
-        return list(zip(groups[best], self._labels_of(groups[best], wanted, by_record), strict=True))
+        labels = self._labels_of(groups[best], wanted, by_record)
+        return self._without_dropped(list(zip(groups[best], labels, strict=True)))
+
+    def _without_dropped(self, records: list[tuple[Run, list[Label]]]) -> list[tuple[Run, list[Label]]]:
+        """Leave out what `find_records` leaves out: hidden, related and repeated members, unless they are labeled."""
+        members = Group(tuple(run for run, _ in records))
+        kept = set(drop_hidden_members(self._list.profile, members).runs)
+        return [(run, labels) for run, labels in records if labels or run in kept]
 
     def _labels_of(
         self, runs: Sequence[Run], wanted: Sequence[_WantedRecord], by_record: dict[str, list[Label]]

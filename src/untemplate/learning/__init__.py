@@ -15,7 +15,6 @@ from untemplate.learning.cluster_rules import (
     labels_of_page,
     learn_cluster,
     learn_parts,
-    learn_stops,
     learning_sample,
 )
 from untemplate.learning.reports import AttributeReport
@@ -40,6 +39,5 @@ __all__ = [
     "learn_cluster",
     "learn_parts",
     "learn_sample",
-    "learn_stops",
     "learning_sample",
 ]

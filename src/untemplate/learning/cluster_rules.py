@@ -2,15 +2,12 @@
 
 This is the one place where a cluster is learned. `learn_cluster` chooses the pages to learn from, decides whether
 they show one record each or lists, and reports what a person should know. Its last step, `learn_sample`, learns from
-pages that are chosen already: `heal` and the web server call it with pages that they keep parsed. `learn_stops` finds
-tags before which reading a page may stop.
+pages that are chosen already: `heal` and the web server call it with pages that they keep parsed.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -19,7 +16,7 @@ from random import Random
 
 from untemplate.clustering import Cluster
 from untemplate.clustering import cluster as cluster_pages
-from untemplate.errors import LabelError, PageError
+from untemplate.errors import LabelError
 from untemplate.labeling import Label
 from untemplate.labeling.list_labels import labels_of_rows
 from untemplate.learning.list_rules import learn_list
@@ -30,7 +27,7 @@ from untemplate.lists import Row
 from untemplate.page import Page, names_of_pages
 from untemplate.rules import Wrapper
 from untemplate.rules.applying import apply_rules
-from untemplate.rules.parsed_page import NeedsCompletePage, ParsedPage, read_page_beginning
+from untemplate.rules.parsed_page import ParsedPage
 from untemplate.sampling import sample
 from untemplate.schema import Attribute, Schema
 
@@ -49,7 +46,6 @@ __all__ = [
     "labels_of_page",
     "learn_cluster",
     "learn_parts",
-    "learn_stops",
     "learning_sample",
 ]
 
@@ -64,15 +60,6 @@ MAX_TAGS = 50_000
 DETAIL_KIND, LIST_KIND, OTHER_KIND = "detail", "list", "other"
 # A cluster is split if at least this many of its sample pages, and half of them, lack every mandatory attribute.
 MIN_SPLIT_PAGES = 4
-
-# Pages on which tags are tried.
-MAX_STOP_PAGES = 12
-# Tags of a page that are tried at most, at equal distances: each trial parses a part of the page.
-MAX_TRIED_STOPS = 64
-# Tags that extraction searches for on each page.
-MAX_STOPS = 3
-# A tag that saves less than this share of all bytes is not worth the search.
-MIN_SAVED_SHARE = 0.1
 
 _TAG = re.compile(rb"<[a-zA-Z][a-zA-Z0-9]*\s[^<>\x80-\xff]{4,100}>")
 
@@ -347,73 +334,3 @@ def fit_wrapper(wrapper: Wrapper, cluster: Cluster) -> Wrapper:
         url_pattern=cluster.url_pattern,
         core=cluster.core,
     )
-
-
-def learn_stops(wrapper: Wrapper, pages: Sequence[Page], schema: Schema) -> tuple[str, ...]:
-    """Return the tags before which reading a page should stop, at most three.
-
-    Parsing is most of what a page costs, so reading only its beginning makes extraction faster. Extraction checks on
-    each page that the rules need nothing behind the tag; this function only decides which tags are worth trying.
-
-    The first is the tag that saves most bytes on these pages, the next the one that saves most on pages without the
-    first, and so on.
-
-    Args:
-        wrapper: the rules that must find their values before the tag.
-        pages: pages of the wrapper's cluster.
-        schema: the attributes of the rules.
-    """
-    step = max(1, len(pages) // MAX_STOP_PAGES)
-    remaining = [_saved_shares(page, wrapper, schema) for page in pages[::step][:MAX_STOP_PAGES]]
-    least = MIN_SAVED_SHARE * len(remaining)
-    stops: list[bytes] = []
-    while len(stops) < MAX_STOPS:
-        total: defaultdict[bytes, float] = defaultdict(float)
-        for shares in remaining:
-            for tag, share in shares.items():
-                total[tag] += share
-        best = max(total, key=total.__getitem__, default=b"")
-        if total[best] <= least:
-            break
-        stops.append(best)
-        remaining = [shares for shares in remaining if best not in shares]
-    return tuple(stop.decode() for stop in stops)
-
-
-def _saved_shares(page: Page, wrapper: Wrapper, schema: Schema) -> dict[bytes, float]:
-    """Return for each tag the share of the page behind it; negative for tags that come too early.
-
-    A tag that comes too early costs reading up to it in vain.
-    """
-    offsets: dict[bytes, int] = {}
-    for match in _TAG.finditer(page.html):
-        offsets.setdefault(match[0], match.start())
-    tried = list(_at_distance(offsets, len(page.html) / MAX_TRIED_STOPS))
-    first_sufficient = bisect_left(tried, True, key=lambda tag: _is_enough(page, tag, wrapper, schema))
-    sufficient_from = offsets[tried[first_sufficient]] if first_sufficient < len(tried) else len(page.html)
-    shares: dict[bytes, float] = {}
-    for tag, offset in offsets.items():
-        read = offset / len(page.html)
-        shares[tag] = 1 - read if offset >= sufficient_from else -read
-    return shares
-
-
-def _at_distance(offsets: Mapping[bytes, int], distance: float) -> Iterator[bytes]:
-    """Yield tags that are at least this far from each other."""
-    following = 0.0
-    for tag, offset in offsets.items():
-        if offset >= following:
-            yield tag
-            following = offset + distance
-
-
-def _is_enough(page: Page, stop: bytes, wrapper: Wrapper, schema: Schema) -> bool:
-    """Return True if the rules find all their values before a tag."""
-    try:
-        beginning = read_page_beginning(page, (stop,))
-        if beginning is None:
-            return False
-        apply_rules(wrapper, beginning, schema.attributes)
-    except (PageError, NeedsCompletePage):
-        return False
-    return True

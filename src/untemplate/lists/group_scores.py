@@ -22,8 +22,8 @@ __all__ = [
     "GROUP_WEIGHTS",
     "disjoint_lists",
     "largest_groups",
-    "list_confidence",
     "measure_groups",
+    "mostly_aside",
     "mostly_hidden",
     "score_groups",
     "shipped_group_weights",
@@ -63,7 +63,7 @@ GROUP_FEATURES = {
     "inner": "share of the parents' elements outside of the records, where each record has its own parent",
     "paged": "share of the characters of the part that ends with links to further pages",
 }
-# `python -m benchmarks.train.list_choice` prints these and the next two: the weights with which a softmax over the
+# `python -m benchmarks.train.list_choice` prints these: the weights with which a softmax over the
 # groups of a page selects its records, on 520 pages of `lists`, `courts` and `shops`. Too few of them declare their
 # items in JSON-LD to fit that weight: it is as large as that of the best other hint.
 GROUP_WEIGHTS = {
@@ -100,40 +100,6 @@ GROUP_WEIGHTS = {
     "inner": 0.560,
     "paged": 1.838,
 }
-# A logistic regression that separates these groups from the best groups of 120 detail pages of SWDE.
-CONFIDENCE_BIAS = -20.542
-CONFIDENCE_WEIGHTS = {
-    "number": 0.675,
-    "two": -2.214,
-    "coverage": 1.531,
-    "length": 0.657,
-    "links": 1.279,
-    "headed": 0.970,
-    "similarity": 2.228,
-    "paths": -0.214,
-    "distinct": -3.254,
-    "variety": 0.399,
-    "repeats": -1.105,
-    "parents": -0.235,
-    "uneven": -1.781,
-    "item": 1.252,
-    "compact": 10.021,
-    "gaps": -5.243,
-    "left_out": 2.361,
-    "left_any": -1.458,
-    "uniform": 3.104,
-    "aside": 0.378,
-    "near_aside": -4.938,
-    "main": 0.710,
-    "own_main": 2.348,
-    "area": 1.420,
-    "center": -2.426,
-    "top": -0.202,
-    "columns": 0.610,
-    "documents": 3.984,
-    "inner": -6.423,
-    "paged": 1.888,
-}
 # Records per group that are compared one by one, which is slow; and parents per group whose children are counted.
 MAX_SAMPLE = 20
 # Groups are measured together until they have this many rows, which limits the memory.
@@ -143,6 +109,7 @@ MAX_GROUPS = 2_000
 # More than any difference of scores.
 _HIDDEN_PENALTY = 1_000.0
 _SHOWN = list(GROUP_FEATURES).index("shown")
+_NEAR_ASIDE = list(GROUP_FEATURES).index("near_aside")
 
 
 def shipped_group_weights() -> Doubles:
@@ -175,10 +142,13 @@ def mostly_hidden(features: Doubles) -> Bools:
     return hidden
 
 
-def list_confidence(features: Doubles) -> float:
-    """Return the probability that the group with these features is the list of its page."""
-    weights = np.array([CONFIDENCE_WEIGHTS.get(name, 0.0) for name in GROUP_FEATURES])
-    return float(1 / (1 + np.exp(-CONFIDENCE_BIAS - features @ weights)))
+def mostly_aside(features: Doubles) -> Bools:
+    """Return which groups are for the most part in navigation, footers and the like.
+
+    The list of none of the 520 pages of `lists`, `courts` and `shops` is.
+    """
+    aside: Bools = features[:, _NEAR_ASIDE] > 0.5
+    return aside
 
 
 def disjoint_lists(profile: PageProfile, groups: Sequence[Group], scores: Doubles) -> list[Group]:

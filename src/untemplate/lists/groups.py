@@ -27,6 +27,8 @@ MAX_SHAPES = 8
 # Kinds of siblings that are tried as the first of a run, and the least mean similarity of neighboring runs.
 MAX_RUN_HEADS = 3
 MIN_RUN_SIMILARITY = 0.6
+# Runs of one length that show how the siblings around them go on.
+MIN_EQUAL_RUNS = 3
 # These tags are never records.
 _NEVER_RECORDS = frozenset(
     {"html", "body", "head", "option", "optgroup", "br", "thead", "tfoot", "tbody", "colgroup"}
@@ -226,7 +228,7 @@ def _find_runs(children: Sequence[int], kinds: Sequence[int]) -> Iterator[tuple[
         return
     heads = [kind for kind, count in counts.most_common() if count > 1]
     for head in heads[:MAX_RUN_HEADS]:
-        runs = _split_at(head, kinds)
+        runs = _continue_runs(_split_at(head, kinds), kinds)
         if _are_similar_runs([kinds[run.start : run.stop] for run in runs]):
             yield tuple(tuple(children[run.start : run.stop]) for run in runs)
 
@@ -242,6 +244,26 @@ def _split_at(head: int, kinds: Sequence[int]) -> list[range]:
     while end < limit and kinds[end] in usual:
         end += 1
     return [*runs, range(last, end)]
+
+
+def _continue_runs(runs: Sequence[range], kinds: Sequence[int]) -> list[range]:
+    """Add runs before and after equally long ones if only their first sibling is of another kind.
+
+    The first row of a record may lack a link, and so look different.
+    """
+    length, rest = len(runs[0]), kinds[runs[0].start + 1 : runs[0].stop]
+    if length == 1 or len(runs) < MIN_EQUAL_RUNS or any(len(run) != length for run in runs):
+        return list(runs)
+
+    def continues(start: int) -> bool:
+        return start >= 0 and kinds[start + 1 : start + length] == rest
+
+    before, after = runs[0].start, runs[-1].stop
+    while continues(before - length):
+        before -= length
+    while continues(after):
+        after += length
+    return [range(start, start + length) for start in range(before, after, length)]
 
 
 def _are_similar_runs(runs: Sequence[Sequence[int]]) -> bool:

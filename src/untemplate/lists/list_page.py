@@ -17,8 +17,8 @@ from untemplate.lists.column_names import SiteColumns
 from untemplate.lists.group_scores import (
     disjoint_lists,
     largest_groups,
-    list_confidence,
     measure_groups,
+    mostly_aside,
     mostly_hidden,
     score_groups,
     shipped_group_weights,
@@ -27,6 +27,7 @@ from untemplate.lists.groups import Group, find_groups
 from untemplate.lists.hcrf import Hcrf
 from untemplate.lists.list_table import RowMaker
 from untemplate.lists.page_profile import profile_page
+from untemplate.lists.page_types import describe_list, list_confidence
 from untemplate.lists.rows import Row, Rows, next_page
 from untemplate.page import Page, nodes_at
 from untemplate.page.arrays import Bools, Doubles
@@ -39,11 +40,10 @@ __all__ = [
 ]
 
 NOTHING_REPEATS = "nothing on the page repeats"
-TOO_UNLIKELY = "nothing that repeats looks like records (the most likely has confidence {:.2f})"
-# Groups with a lower confidence are no records. Callers expect a list page, so doubtful groups count as records: of
-# 0.01, 0.02, 0.05, 0.1 and 0.2, five folds over sites, the first three lose no page of `lists` and `shops`. Only 0.01
-# also keeps short made-up pages of our tests.
-MIN_LIST_CONFIDENCE = 0.01
+NO_LIST = "nothing that repeats looks like records of a list page (the likeliest list has confidence {:.2f})"
+# Lists with a lower confidence are no records. Of 0.05, 0.1, 0.15 and 0.2, five folds over sites: below, more detail
+# pages yield rows; above, more list pages yield none.
+MIN_LIST_CONFIDENCE = 0.15
 # The confidence of a record that is alone on its page, where nothing repeats.
 SINGLE_RECORD_CONFIDENCE = 0.5
 
@@ -125,7 +125,7 @@ class ListPage:
         self.groups = largest_groups(self.profile, find_groups(self.tree, self.shapes))
         self.features: Doubles = measure_groups(self.profile, self.groups)
         self.scores = score_groups(self.features, shipped_group_weights())
-        self._model = model
+        self._page, self._model = page, model
         self._row_maker = RowMaker(page, self.profile, columns)
 
     def main_list(self) -> Rows:
@@ -136,19 +136,23 @@ class ListPage:
         single = self.profile.find_single_record()
         if single is not None:
             return Rows(self.rows(Group(((single,),)), SINGLE_RECORD_CONFIDENCE))
-        return Rows(reason=TOO_UNLIKELY.format(confidence) if self.groups else NOTHING_REPEATS)
+        return Rows(reason=NO_LIST.format(confidence) if self.groups else NOTHING_REPEATS)
 
     def all_lists(self) -> Rows:
         """Return the rows of all groups that do not overlap, the main one first, then by their scores."""
         if not self.groups:
             return Rows(reason=NOTHING_REPEATS)
+        main, confidence = self._main_group()
         scores = self.scores.copy()
-        scores[self._main_group()[0]] = np.inf
+        scores[main] = np.inf
         rows = Rows()
         lists = disjoint_lists(self.profile, self.groups, scores)
-        confidences = map(list_confidence, measure_groups(self.profile, lists))
-        for list_id, (group, confidence) in enumerate(zip(lists, confidences, strict=True)):
-            rows += self.rows(group, confidence, list_id)
+        list_scores = score_groups(measure_groups(self.profile, lists), shipped_group_weights())
+        # A softmax over the scores chooses the main list, so this is how much likelier it is than another one.
+        ratios = np.exp(np.minimum(list_scores - self.scores[main], 0.0))
+        ratios[0] = 1.0
+        for list_id, (group, ratio) in enumerate(zip(lists, ratios.tolist(), strict=True)):
+            rows += self.rows(group, confidence * ratio, list_id)
         return rows
 
     def _main_group(self) -> tuple[int, float]:
@@ -165,7 +169,13 @@ class ListPage:
         if not len(numbers):
             return -1, 0.0
         best = int(numbers[np.argmax(self.scores[numbers])])
-        return best, list_confidence(self.features[best])
+        if mostly_aside(self.features)[best]:
+            return best, 0.0
+        return best, list_confidence(self.describe(best, self.scores))
+
+    def describe(self, number: int, scores: Doubles) -> Doubles:
+        """Return the features by which `page_types` judges a group with these scores of all groups."""
+        return describe_list(self._page, self.profile, self.groups, self.features, scores, number)
 
     def rows(self, group: Group, confidence: float, list_id: int = 0) -> list[Row]:
         """Return the records of a group as rows with the same columns."""

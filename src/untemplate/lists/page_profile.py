@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
+from functools import lru_cache
 from itertools import chain
 from urllib.parse import urlsplit
 
@@ -25,7 +26,7 @@ from untemplate.page.arrays import Bools, Doubles, Longs
 from untemplate.page.dom import split_name
 from untemplate.page.embedded_data import JSON_LD, DataObject
 
-__all__ = ["HEADINGS", "ITEM_TAGS", "MAX_ROWS", "PageHints", "PageProfile", "profile_page"]
+__all__ = ["HEADINGS", "ITEM_TAGS", "MAX_ROWS", "RESULT_WORDS", "PageHints", "PageProfile", "profile_page"]
 
 # Words in tags, classes and ids of parts that are not the page's main content.
 ASIDE_WORDS = frozenset(
@@ -47,6 +48,8 @@ MAIN_WORDS = frozenset(
         *("grid", "hits"),
     }
 )
+# Those of them that pages about one thing rarely use.
+RESULT_WORDS = frozenset({"result", "results", "searchresults", "listing", "listings", "hits"})
 # Words of parts that scripts and style sheets, which we do not read, show only at times or never.
 CONCEALED_WORDS = frozenset(
     {
@@ -127,9 +130,13 @@ class PageProfile:
 
     def _profile_names(self) -> None:
         tree = self.tree
-        #: the words in the tag, class, id and role of each row
+        #: the words in the tag, class, id and role of each row; many rows have the same ones
+        numbers: dict[frozenset[str], int] = {}
         rows = zip(tree.elements, tree.tags, strict=True)
-        self.words = [frozenset(_name_words(element) if tag != TEXT else ()) for element, tag in rows]
+        named = [_name_words(element) if tag != TEXT else frozenset[str]() for element, tag in rows]
+        self._word_sets = np.array([numbers.setdefault(words, len(numbers)) for words in named], np.int64)
+        self._different_words = list(numbers)
+        self.words = named
         #: a number per class of each row, row after row, equal for `post-1` and `post-2`; "" for rows without one
         class_names = [names.translate(_NO_DIGITS).split() or [""] for names in tree.classes]
         self.class_ids = _number_values(chain.from_iterable(class_names))
@@ -170,7 +177,8 @@ class PageProfile:
         several texts inside a part whose name says that it contains results.
         """
         is_item = self.tree.has_tag(ITEM_TAGS) & (self.texts > 1)
-        rows = np.flatnonzero(is_item & (self.main > 0) & (self.aside == 0) & self.shown)
+        in_results = self._is_inside(self._has_words(RESULT_WORDS)) > 0
+        rows = np.flatnonzero(is_item & in_results & (self.aside == 0) & self.shown)
         return max(rows.tolist(), key=lambda row: self.chars[row], default=None)
 
     def _is_inside(self, marked: Bools) -> Doubles:
@@ -203,7 +211,8 @@ class PageProfile:
         return [rows for rows in by_shape.values() if len(rows) > 1]
 
     def _has_words(self, vocabulary: frozenset[str]) -> Bools:
-        return np.array([not words.isdisjoint(vocabulary) for words in self.words], np.bool_)
+        has_words = [not words.isdisjoint(vocabulary) for words in self._different_words]
+        return np.array(has_words, np.bool_)[self._word_sets]
 
     def _has_showing_class(self) -> Bools:
         """Return which rows have a class that shows them where there is room."""
@@ -268,11 +277,16 @@ def _number_values(values: Iterable[str]) -> Longs:
     return np.array([ids.setdefault(value, len(ids)) for value in values], np.int64)
 
 
-def _name_words(element: etree._Element) -> Iterator[str]:
-    """Yield the words in an element's tag, class, id and role, in lower case."""
-    for name in (element.tag, element.get("class"), element.get("id"), element.get("role")):
-        words = split_name(_CLIPPING_CLASS.sub("", name or ""))
-        yield from (word for word in words if not word.isdigit())
+def _name_words(element: etree._Element) -> frozenset[str]:
+    """Return the words in an element's tag, class, id and role, in lower case."""
+    names = (element.tag, element.get("class"), element.get("id"), element.get("role"))
+    return frozenset[str]().union(*(_words_of_name(name) for name in names if name))
+
+
+@lru_cache(maxsize=10_000)
+def _words_of_name(name: str) -> frozenset[str]:
+    words = split_name(_CLIPPING_CLASS.sub("", name))
+    return frozenset(word for word in words if not word.isdigit())
 
 
 class PageHints:

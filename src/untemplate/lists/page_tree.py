@@ -66,8 +66,11 @@ class PageTree:
     @cached_property
     def tag_ids(self) -> Longs:
         """A number per row, equal for equal tags."""
-        ids: dict[str, int] = {}
-        return np.array([ids.setdefault(tag, len(ids)) for tag in self.tags], np.int64)
+        return np.array([self._id_of_tag[tag] for tag in self.tags], np.int64)
+
+    @cached_property
+    def _id_of_tag(self) -> dict[str, int]:
+        return {tag: number for number, tag in enumerate(dict.fromkeys(self.tags))}
 
     @cached_property
     def classes(self) -> list[str]:
@@ -95,8 +98,8 @@ class PageTree:
 
     def has_tag(self, tags: Iterable[str]) -> Bools:
         """Return which rows have one of these tags."""
-        wanted = frozenset(tags)
-        return np.array([tag in wanted for tag in self.tags], np.bool_)
+        wanted = [self._id_of_tag[tag] for tag in tags if tag in self._id_of_tag]
+        return np.isin(self.tag_ids, wanted)
 
     def total(self, column: Doubles) -> Doubles:
         """Sum a column over each row and its descendants."""

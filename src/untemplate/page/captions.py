@@ -15,6 +15,7 @@ they look for.
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from typing import Generic, TypeVar
 from lxml import etree
 
 from untemplate.errors import PageError
+from untemplate.native import core, is_native
 from untemplate.page.dom import HIDDEN_TAGS, squeeze
 from untemplate.page.page import Node, Page
 
@@ -64,6 +66,8 @@ _Place = TypeVar("_Place", bound=Hashable)
 
 # Where a text may be: the start of an element ("text"), or right after it ("tail").
 _Slot = tuple[etree._Element, str]
+# … with the text that is there.
+_SlotText = tuple[etree._Element, str, str]
 
 
 def count_pages_with_texts(pages: Iterable[Iterable[Node]]) -> Counter[tuple[str, str]]:
@@ -196,7 +200,8 @@ def may_be_caption(text: str, max_length: int = MAX_CAPTION_LENGTH) -> bool:
 
 def static_key(element: etree._Element, text: str) -> str:
     """Return the key of a static text inside this element: depth, tag and text."""
-    return f"{len(list(element.iterancestors()))} {element.tag} {text}"
+    depth = element.depth() if is_native(element) else sum(1 for _ in element.iterancestors())
+    return f"{depth} {element.tag} {text}"
 
 
 def static_key_at(path: str, text: str) -> str:
@@ -218,18 +223,19 @@ class CaptionFinder:
         self.static = static
         self._texts = _texts_of_keys(static)
         self._captions: dict[_Slot, str] = {}  # by the slot where a search started
+        self._native_search = core.CaptionSearch(static, self._texts) if core else None
 
     def caption(self, node: Node) -> str:
         """Return the nearest static text before the node; empty if there is none."""
+        if self._native_search and is_native(node.element):
+            found: str = self._native_search.find(node.element, node.kind)
+            return found
         first_slot: _Slot | None = None
-        for slot in _slots_before(node):
-            caption = self._captions.get(slot)
+        for element, kind, text in _texts_before(node):
+            caption = self._captions.get((element, kind))
             if caption is None:
-                first_slot = first_slot or slot
-                element, kind = slot
-                text = element.text if kind == "text" else element.tail
-                if text and not text.isspace():  # checked here, not in a function: most slots are empty
-                    caption = self._as_static(element, kind, squeeze(text))
+                first_slot = first_slot or (element, kind)
+                caption = self._as_static(element, kind, squeeze(text))
             if caption is not None:
                 break
         else:
@@ -264,7 +270,7 @@ def text_after(node: Node) -> str:
 
 def nodes_before(node: Node) -> Iterator[Node]:
     """Yield the visible text nodes before the node, the nearest first."""
-    return _nodes_in_slots(_slots_before(node))
+    return (Node(element, kind, squeeze(text)) for element, kind, text in _texts_before(node, MAX_STEPS))
 
 
 def nodes_after(node: Node) -> Iterator[Node]:
@@ -272,7 +278,7 @@ def nodes_after(node: Node) -> Iterator[Node]:
 
     For an attribute, these include the texts inside its element.
     """
-    return _nodes_in_slots(_slots_after(node))
+    return (Node(element, kind, squeeze(text)) for element, kind, text in _texts_after(node, MAX_STEPS))
 
 
 def join_texts(node: Node, count: int) -> str:
@@ -281,12 +287,28 @@ def join_texts(node: Node, count: int) -> str:
     return " ".join([node.text, *(after.text for after in following)])
 
 
-def _nodes_in_slots(slots: Iterator[_Slot]) -> Iterator[Node]:
-    """Yield the texts in these slots as nodes, without blank ones. Gives up after MAX_STEPS slots."""
-    for element, kind in islice(slots, MAX_STEPS):
+def _texts_before(node: Node, max_slots: int = sys.maxsize) -> Iterator[_SlotText]:
+    """Yield the visible texts before a node, the nearest first, without blank ones; visits at most so many slots."""
+    if is_native(node.element):
+        texts: Iterator[_SlotText] = node.element.texts_before(node.kind, max_slots)
+        return texts
+    return _texts_in(islice(_slots_before(node), max_slots))
+
+
+def _texts_after(node: Node, max_slots: int) -> Iterator[_SlotText]:
+    """Yield the visible texts after a node, the nearest first, without blank ones; visits at most so many slots."""
+    if is_native(node.element):
+        texts: Iterator[_SlotText] = node.element.texts_after(node.kind, max_slots)
+        return texts
+    return _texts_in(islice(_slots_after(node), max_slots))
+
+
+def _texts_in(slots: Iterable[_Slot]) -> Iterator[_SlotText]:
+    """Yield the texts in these slots that are not blank."""
+    for element, kind in slots:
         text = element.text if kind == "text" else element.tail
         if text and not text.isspace():
-            yield Node(element, kind, squeeze(text))
+            yield element, kind, text
 
 
 def _slots_before(node: Node) -> Iterator[_Slot]:

@@ -12,14 +12,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from lxml import etree
+
+from untemplate.native import is_native
+from untemplate.native.shown_text import HIDDEN_TAGS, INLINE_TAGS, SAFE_NAME, hides_element
 
 __all__ = [
     "CROSSED_OUT_TAGS",
     "HIDDEN_TAGS",
-    "HIDING_STYLES",
     "INLINE_TAGS",
     "NAMING_ATTRIBUTES",
     "SAFE_NAME",
@@ -35,32 +37,16 @@ __all__ = [
     "squeeze",
     "visible_lines",
     "visible_text",
+    "walk",
     "words_around",
 ]
-
-# Browsers show nothing of what these elements contain.
-HIDDEN_TAGS = frozenset({"script", "style", "template", "iframe", "noframes", "noembed"})
 
 CROSSED_OUT_TAGS = frozenset({"del", "s", "strike"})
 """Readers see what these elements contain crossed out: a former price, not the price."""
 
-# Elements that do not separate the words around them.
-INLINE_TAGS = frozenset(
-    {
-        *("a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em"),
-        *("font", "i", "ins", "kbd", "mark", "nobr", "q", "s", "samp", "small", "span", "strike", "strong"),
-        *("sub", "sup", "time", "tt", "u", "var", "wbr"),
-    }
-)
-# They, comments and instructions.
+# Inline elements, comments and instructions do not separate the words around them.
 _NOT_SEPARATING = INLINE_TAGS | {etree.Comment, etree.PI}
 
-HIDING_STYLES = ("display:none", "visibility:hidden", "visibility:collapse")
-"""How the style of an element says that nothing of it is shown; blanks may be around the colon."""
-
-_HIDING_STYLE = re.compile(
-    r"(?i)(?:^|;)\s*(?:" + "|".join(style.replace(":", r"\s*:\s*") for style in HIDING_STYLES) + ")"
-)
 # Separates lines of a text; no page contains it.
 _LINE_END = "\0"
 # The start of an element that is not shown.
@@ -73,8 +59,6 @@ _WORDS = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
 # Words that say something: no numbers, no single letters, no codes such as `Ci`.
 _TELLING_WORD = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}")
 
-# Names that XPath can contain as they are. The HTML parser also accepts names such as `a"b`.
-SAFE_NAME = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
 _UNSAFE = re.compile(r"[^\w.\-/\[\]]", re.ASCII)
 
 
@@ -95,7 +79,7 @@ def is_hidden(element: etree._Element) -> bool:
     if element.tag in HIDDEN_TAGS or element.get("hidden") is not None:
         return True
     style = element.get("style")
-    return style is not None and _HIDING_STYLE.search(style) is not None
+    return style is not None and hides_element(style)
 
 
 def visible_text(element: etree._Element) -> str:
@@ -112,7 +96,7 @@ def visible_text(element: etree._Element) -> str:
         return ""
     if not len(element):  # most elements that are values contain no others, and this is ten times as fast
         return squeeze(element.text or "")
-    return squeeze("".join(_visible_parts(element, " ")))
+    return squeeze(_visible_string(element, " "))
 
 
 def complete_text(element: etree._Element) -> str:
@@ -122,7 +106,7 @@ def complete_text(element: etree._Element) -> str:
     >>> complete_text(etree.HTML("<p>1<b>2</b><script>3</script><i hidden>4</i></p>"))
     '124'
     """
-    return squeeze("".join(_visible_parts(element, " ", _has_no_text)))
+    return squeeze(_visible_string(element, " ", with_hidden=True))
 
 
 def visible_lines(element: etree._Element) -> str:
@@ -132,24 +116,27 @@ def visible_lines(element: etree._Element) -> str:
     >>> visible_lines(etree.HTML("<p>1 <b>egg</b><br>2 cups <a>milk</a></p>"))
     '1 egg\\n2 cups milk'
     """
-    lines = "".join(_visible_parts(element, _LINE_END)).split(_LINE_END)
+    lines = _visible_string(element, _LINE_END).split(_LINE_END)
     return "\n".join(filter(None, map(squeeze, lines)))
 
 
-def _has_no_text(element: etree._Element) -> bool:
-    """Return True if an element never has a text for readers, as a script."""
-    return element.tag in HIDDEN_TAGS
+def walk(element: etree._Element) -> etree.iterwalk:
+    """Return an iterator over the events "start", "end", "comment" and "pi" of an element and all inside it."""
+    if is_native(element):
+        return element.walk()
+    return etree.iterwalk(element, events=("start", "end", "comment", "pi"))
 
 
-def _visible_parts(
-    element: etree._Element, line_end: str, is_skipped: Callable[[etree._Element], bool] = is_hidden
-) -> list[str]:
+def _visible_string(element: etree._Element, line_end: str, with_hidden: bool = False) -> str:
     """Return the visible texts of an element in order, with `line_end` where a line begins or ends."""
+    if is_native(element):
+        text: str = element.visible_string(line_end, with_hidden)
+        return text
     parts: list[str] = []
     skipped = None
-    walker = etree.iterwalk(element, events=("start", "end", "comment", "pi"))
+    walker = walk(element)
     for event, inside in walker:
-        if event == "start" and inside is not element and is_skipped(inside):
+        if event == "start" and inside is not element and _is_unseen(inside, with_hidden):
             skipped = inside
             walker.skip_subtree()
             continue
@@ -158,7 +145,12 @@ def _visible_parts(
         text = inside.text if event == "start" else inside.tail
         if text:
             parts.append(text)
-    return parts[:-1] if element.tail else parts
+    return "".join(parts[:-1] if element.tail else parts)
+
+
+def _is_unseen(element: etree._Element, with_hidden: bool) -> bool:
+    """Return True if an element has no text for readers; `with_hidden` if only scripts and the like have none."""
+    return element.tag in HIDDEN_TAGS if with_hidden else is_hidden(element)
 
 
 def element_texts(root: etree._Element, max_length: int) -> dict[etree._Element, str]:
@@ -190,7 +182,7 @@ def _element_spans(
     open_starts: list[int] = []
     spans: dict[etree._Element, tuple[int, int]] = {}
     hidden: list[etree._Element] = []
-    walker = etree.iterwalk(root, events=("start", "end", "comment", "pi"))
+    walker = walk(root)
     for event, element in walker:
         if event == "start":
             if element is not root and is_hidden(element):
@@ -268,6 +260,9 @@ def element_xpath(element: etree._Element) -> str:
     >>> element_xpath(etree.HTML("<p>1<p>2")[0][1])
     '/html/body/p[2]'
     """
+    if is_native(element):
+        native_path: str = element.xpath()
+        return native_path
     path: str = element.getroottree().getpath(element)
     if not _UNSAFE.search(path):
         return path

@@ -19,7 +19,8 @@ import orjson
 import re2
 from lxml import etree
 
-from untemplate.page.dom import squeeze
+from untemplate.native import is_native
+from untemplate.page.dom import HIDDEN_TAGS, squeeze, walk
 
 __all__ = [
     "MAX_SCRIPT_LENGTH",
@@ -284,8 +285,7 @@ def _read_items(tree: etree._Element, syntax: _Syntax) -> list[dict[str, Any]]:
     """Return the items that are not inside another one, in document order."""
     items: dict[etree._Element, dict[str, Any]] = {}
     tops: list[dict[str, Any]] = []
-    marked = tree.xpath(f".//*[@{syntax.scope} or @{syntax.property_}]")
-    for element in marked[:MAX_MARKED]:
+    for element in _marked_elements(tree, syntax)[:MAX_MARKED]:
         owner = next((items[above] for above in element.iterancestors() if above in items), None)
         if element.get(syntax.scope) is not None:
             item: dict[str, Any] = {"@type": (element.get(syntax.type) or "").split()}
@@ -297,6 +297,15 @@ def _read_items(tree: etree._Element, syntax: _Syntax) -> list[dict[str, Any]]:
             for name in _names_of(element, syntax):
                 owner.setdefault(name, []).append(value)
     return tops
+
+
+def _marked_elements(tree: etree._Element, syntax: _Syntax) -> list[etree._Element]:
+    """Return the elements that begin an item or are a property, in document order."""
+    if is_native(tree):
+        found: list[etree._Element] = tree.elements_with(syntax.scope, syntax.property_)
+    else:
+        found = tree.xpath(f".//*[@{syntax.scope} or @{syntax.property_}]")
+    return found
 
 
 def _names_of(element: etree._Element, syntax: _Syntax) -> Iterator[str]:
@@ -317,7 +326,21 @@ def _value_of(element: etree._Element) -> str:
         return squeeze(value)
     if not len(element):
         return squeeze(element.text or "")
-    return str(etree.tostring(element, encoding="unicode", method="html", with_tail=False))[:MAX_TEXT]
+    return "".join(_html_parts(element))[:MAX_TEXT]
+
+
+def _html_parts(top: etree._Element) -> Iterator[str]:
+    """Yield the HTML of an element without attributes, comments and scripts."""
+    walker = walk(top)
+    for event, element in walker:
+        if event == "start" and element.tag in HIDDEN_TAGS:
+            walker.skip_subtree()
+        elif event == "start":
+            yield f"<{element.tag}>{html.escape(element.text or '')}"
+        if event == "end" and element.tag not in HIDDEN_TAGS:
+            yield f"</{element.tag}>"
+        if event != "start" and element is not top:
+            yield html.escape(element.tail or "")
 
 
 def html_to_text(text: str) -> str:

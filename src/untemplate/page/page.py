@@ -1,6 +1,7 @@
 """Page and Node: a page is parsed once, into the nodes that contain its values.
 
-Parsing is most of what a page costs. Code that needs only the beginning of a page parses only that: `Page.read`.
+A page has two trees. `Page.tree` is lxml's, with XPath and everything else that lxml can do. `Page.root` is for
+extraction: the native core parses it several times as fast. Both have the same elements and texts.
 """
 
 from __future__ import annotations
@@ -15,15 +16,16 @@ from typing import TypeVar
 from lxml import etree
 
 from untemplate.errors import PageError
-from untemplate.page.dom import HIDDEN_TAGS, attribute_step, element_xpath, squeeze, visible_lines
+from untemplate.native import core, is_native
+from untemplate.page.dom import HIDDEN_TAGS, attribute_step, element_xpath, squeeze, visible_lines, walk
 from untemplate.page.embedded_data import EmbeddedData
 from untemplate.page.parsing import (
     DEFAULT_LIMITS,
-    ESCAPING_ENCODINGS,
     Limits,
     decode,
     find_encoding,
     parse_html,
+    parse_natively,
     to_utf8,
 )
 
@@ -35,10 +37,6 @@ T = TypeVar("T")
 VALUE_ATTRIBUTES = frozenset(
     {"alt", "content", "data-original", "data-src", "datetime", "href", "poster", "src", "title", "value"}
 )
-
-# Marks in the tree where reading stopped.
-_END = "untemplate: the end of what was read"
-_END_COMMENT = f"<!--{_END}-->".encode()
 
 
 class Node:
@@ -136,7 +134,10 @@ class Node:
         """The same XPath with a number in every step, so that it does not depend on what follows the node."""
         if self.kind == "data":
             return self._path
-        steps = element_xpath(self.parent)[1:].split("/")
+        parent = self.parent
+        if is_native(parent):
+            return self._xpath_inside(parent.xpath(numbered=True))
+        steps = element_xpath(parent)[1:].split("/")
         numbered = [step if step[-1] == "]" else f"{step}[1]" for step in steps]
         return self._xpath_inside("/" + "/".join(numbered))
 
@@ -151,6 +152,9 @@ class Node:
         """Return the position of this text node among those of its parent, from 1."""
         if self.kind == "text":
             return 1
+        if is_native(self.element):
+            native_number: int = self.element.text_number()
+            return native_number
         number = bool(self.parent.text) + bool(self.element.tail)
         return number + sum(1 for sibling in self.element.itersiblings(preceding=True) if sibling.tail)
 
@@ -220,6 +224,22 @@ class Page:
         """The root element. Raises PageError if the page cannot be parsed or is over its limits."""
         return parse_html(self._utf8(), self.limits)
 
+    @property
+    def root(self) -> etree._Element:
+        """The root element for extraction: of the native core, unless there is none or lxml has parsed the page.
+
+        Raises:
+            PageError: the page cannot be parsed or is over its limits.
+        """
+        if core is None or self.is_parsed:
+            return self.tree
+        return self._native_root if self._native_root is not None else self.tree
+
+    @cached_property
+    def _native_root(self) -> etree._Element | None:
+        """The root element in the native core; None for a page without elements, of which lxml says what is wrong."""
+        return parse_natively(self._utf8(), self.limits)
+
     def why_unreadable(self) -> str | None:
         """Parse the page, and return why it cannot be read; None if it can."""
         try:
@@ -232,45 +252,15 @@ class Page:
         """True if the tree is in memory."""
         return "tree" in vars(self)
 
-    @property
-    def has_plain_letters(self) -> bool:
-        """True if each ASCII byte of the HTML is that ASCII letter, whatever the encoding."""
-        return b"\0" not in self.html and self._encoding not in ESCAPING_ENCODINGS
-
-    def read(self, end: int) -> etree._Element | None:
-        """Parse only the first `end` bytes, and return the comment that marks where reading stopped.
-
-        The ancestors of the comment are the elements still open there, and everything before it is as in the tree
-        of the complete page. The page must have plain letters.
-
-        Returns:
-            None if the bytes end inside a tag, a comment or a script, or cannot be parsed.
-        """
-        try:
-            root = parse_html(self._utf8(end) + _END_COMMENT, self.limits)
-        except PageError:
-            return None
-        last = root
-        while len(last):
-            last = last[-1]
-        is_end = last.tag is etree.Comment and last.text == _END
-        is_page = root.tag == "html" and root[-1].tag in ("body", "head")
-        return last if is_end and is_page else None
-
-    @cached_property
-    def _encoding(self) -> str:
-        return find_encoding(self.html, self.charset)
-
-    def _utf8(self, end: int | None = None) -> bytes:
-        """Return the HTML up to its end or to that byte, in UTF-8; most pages are UTF-8 already."""
+    def _utf8(self) -> bytes:
+        """Return the HTML in UTF-8; most pages are UTF-8 already."""
         if len(self.html) > self.limits.bytes:
             raise PageError(f"page is larger than {self.limits.bytes:,} bytes")
-        html = self.html[:end]
         # ASCII bytes are the same in every encoding of the web but one, which has escape sequences.
-        body = html.removeprefix(BOM_UTF8)
+        body = self.html.removeprefix(BOM_UTF8)
         if body.isascii() and b"\x1b" not in body and b"\0" not in body:
             return body
-        return to_utf8(html, self._encoding)
+        return to_utf8(self.html, find_encoding(self.html, self.charset))
 
     @cached_property
     def nodes(self) -> list[Node]:
@@ -285,7 +275,7 @@ class Page:
     @cached_property
     def embedded(self) -> EmbeddedData:
         """What the page tells programs: JSON-LD, microdata, meta tags …; each is read when it is first asked for."""
-        return EmbeddedData(self.tree)
+        return EmbeddedData(self.root)
 
     @contextmanager
     def temporarily_parsed(self) -> Iterator[None]:
@@ -299,7 +289,7 @@ class Page:
 
     def release(self) -> None:
         """Free the memory of what was parsed. The page is parsed again when needed."""
-        for name in ("text", "tree", "nodes", "title", "embedded", "_encoding"):
+        for name in ("text", "tree", "nodes", "title", "embedded", "_native_root"):
             self.__dict__.pop(name, None)
 
 
@@ -326,9 +316,14 @@ def _walk_nodes(root: etree._Element) -> Iterator[Node]:
     This runs for every element of every page. It stays one function, since a call for each element would take more
     time than everything else in the loop.
     """
+<<<<<<< HEAD
     path = _TagPath("")
     open_paths: list[_TagPath] = []
     walker = etree.iterwalk(root, events=("start", "end", "comment", "pi"))
+=======
+    paths: list[str] = [""]  # tag paths of the open elements, each with a slash at its end
+    walker = walk(root)
+>>>>>>> main
     for event, element in walker:
         if event == "start":
             open_paths.append(path)

@@ -16,15 +16,16 @@ from lxml import etree
 from w3lib.encoding import html_body_declared_encoding, read_bom, resolve_encoding
 
 from untemplate.errors import PageError
+from untemplate.native import core
 from untemplate.page.dom import squeeze
 
 __all__ = [
     "DEFAULT_LIMITS",
-    "ESCAPING_ENCODINGS",
     "Limits",
     "decode",
     "find_encoding",
     "parse_html",
+    "parse_natively",
     "to_utf8",
 ]
 
@@ -39,9 +40,6 @@ WEB_ENCODINGS = frozenset(
     | {f"cp{number}" for number in range(1250, 1259)}
     | {f"iso8859-{number}" for number in (2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16)}
 )
-ESCAPING_ENCODINGS = frozenset({"iso2022_jp", "utf-16-be", "utf-16-le", "utf-32-be", "utf-32-le"})
-"""Encodings in which an ASCII byte may be part of another letter, or other bytes may encode an ASCII letter."""
-
 # libxml2 drops everything after </html>; browsers ignore the tag, and so do we.
 _CLOSING_TAG = re.compile(rb"</(?:[bB][oO][dD][yY]|[hH][tT][mM][lL])\s*>")
 # Elements that the parser may nest around those of the page: `html`, `head` or `body`, and `p`.
@@ -49,6 +47,7 @@ _IMPLIED_ELEMENTS = 8
 # libxml2 stops at this depth, even with `huge_tree`.
 _PARSER_DEPTH = 2048
 
+<<<<<<< HEAD
 # Characters of all different tag paths of a page together, of which nodes and learning keep copies. The pages of our
 # data have a thousandth of it.
 _MAX_PATH_CHARACTERS = 20_000_000
@@ -61,16 +60,14 @@ _MAX_USUAL_PATH = _USUAL_DEPTH * 25
 _MAX_COMMENT_RUN = 200
 
 # libxml2 compares each attribute of a tag with all before it, about 20 ns each. We allow two seconds of that.
+=======
+# libxml2 compares each attribute of a tag with all before it, about 20 ns each before version 2.14. We allow two
+# seconds of that. The native core counts in the same way.
+>>>>>>> main
 _MAX_COMPARISONS = 100_000_000
 _MAX_ATTRIBUTES = 10_000  # in one tag: the square root of the above
 _MIN_BOMB_BYTES = 100_000  # a smaller page has no room for that many attributes with different names
 _FEW_ATTRIBUTES = 64  # tags with no more are parsed in negligible time
-# Since version 2.14 a comparison takes 1.2 ns. Pages whose tags are too short for two seconds of that need no exact
-# check; see `_has_long_tag`.
-_QUICK_COMPARISONS = 1_600_000_000 if etree.LIBXML_VERSION >= (2, 14) else _MAX_COMPARISONS
-_ATTRIBUTE_BYTES = 3  # of an attribute at least: only few names have one letter
-_MAX_TRIED_ENDS = 50
-_TAG_START = re.compile(rb"<[a-zA-Z]")
 _ATTRIBUTE = rb"[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:\"[^\"]*+\"?+|'[^']*+'?+|[^\s>]*+))?+"
 _ATTRIBUTES = re.compile(_ATTRIBUTE)
 _TAG = re.compile(rb"<[a-zA-Z][^\s/>]*+((?:%b){0,%d})" % (_ATTRIBUTE, _MAX_ATTRIBUTES + 1))
@@ -86,8 +83,6 @@ _SMALL_TAGS = re.compile(
 @dataclass(frozen=True, slots=True)
 class Limits:
     """How big a page may be. A page over a limit raises `PageError`, which becomes a record with that reason.
-
-    Only what is read of a page counts: rules often need no more than its beginning.
 
     Args:
         bytes: the size of the HTML
@@ -149,6 +144,9 @@ def _decode_as(html: bytes, encoding: str) -> str:
 
 def _is_utf8(html: bytes) -> bool:
     """Return True if the bytes are valid UTF-8."""
+    if core:
+        is_valid: bool = core.is_utf8(html)
+        return is_valid
     try:
         html.decode("utf-8")
     except UnicodeDecodeError:
@@ -168,7 +166,10 @@ def parse_html(html: bytes, limits: Limits) -> etree._Element:
     Raises:
         PageError: the page is empty, cannot be parsed, or is over its limits. The message is the reason.
     """
-    _refuse_attribute_bombs(html)
+    if core:
+        parse_natively(html, limits)  # only to refuse what is over the limits, in a fraction of the time
+    else:
+        _refuse_attribute_bombs(html)
     tags = _Tags(html)
     html = tags.without_closing_tags()
     parser = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=True, collect_ids=False)
@@ -180,6 +181,7 @@ def parse_html(html: bytes, limits: Limits) -> etree._Element:
         raise PageError(f"page cannot be parsed: {squeeze(str(error))}") from error
     if root is None:
         raise PageError("page is empty")
+<<<<<<< HEAD
     _refuse_big_trees(root, tags, limits)
     if html.count(b"<!") + html.count(b"<?") > _MAX_COMMENT_RUN:
         _shorten_comment_runs(root)
@@ -207,6 +209,22 @@ def _shorten_comment_runs(root: etree._Element) -> None:
         for comment in surplus:
             comment.getparent().remove(comment)
         last.tail = text
+=======
+    if not core:
+        _refuse_big_trees(root, tags, limits)
+    return root
+
+
+def parse_natively(html: bytes, limits: Limits) -> etree._Element | None:
+    """Return the root element of a page in UTF-8, parsed by the native core; None if it has no elements.
+
+    Raises:
+        PageError: the page is over its limits. The message is the same as that of `parse_html`.
+    """
+    if core is None:
+        raise ValueError("there is no native core")
+    return core.parse(html, limits.elements, limits.depth)
+>>>>>>> main
 
 
 class _Tags:
@@ -283,7 +301,7 @@ def _deeper_than(depth: int) -> etree.XPath:
 
 def _refuse_attribute_bombs(html: bytes) -> None:
     """Raise PageError if the tags have so many attributes that libxml2 would take seconds to parse them."""
-    if len(html) < _MIN_BOMB_BYTES or not _has_long_tag(html):
+    if len(html) < _MIN_BOMB_BYTES:
         return
     comparisons = position = 0
     while small_tags := _SMALL_TAGS.match(html, position):
@@ -294,41 +312,3 @@ def _refuse_attribute_bombs(html: bytes) -> None:
         if comparisons > _MAX_COMPARISONS:
             raise PageError(f"page has tags with more than {_MAX_ATTRIBUTES:,} attributes")
         position = tag.end()
-
-
-def _has_long_tag(html: bytes) -> bool:
-    """Return False if all tags are too short to take long; this reads only a small part of most pages.
-
-    The comparisons in all tags are no more than the attributes of the longest tag times those of the page. So only a
-    page with a long tag can be a bomb. To prove that there is none, we jump from one place that is certainly outside
-    any tag to the farthest such place that a tag of allowed length reaches.
-    """
-    longest = _QUICK_COMPARISONS * _ATTRIBUTE_BYTES**2 // len(html)
-    end = 0
-    while start := _TAG_START.search(html, end):
-        end = _last_certain_end(html, start.start(), start.start() + longest)
-        if end < 0:
-            return True
-    return False
-
-
-def _last_certain_end(html: bytes, start: int, limit: int) -> int:
-    """Return the last `>` before the limit that ends every tag that began after `start`; −1 if none is found.
-
-    That is certain if it is not inside quotes: the last quotation mark of each kind is not one that opens a value.
-    """
-    end = limit
-    for _ in range(_MAX_TRIED_ENDS):
-        end = html.rfind(b">", start, end)
-        if end < 0:
-            return -1
-        if not _may_be_quoted(html, start, end, b'"') and not _may_be_quoted(html, start, end, b"'"):
-            return end
-    return -1
-
-
-def _may_be_quoted(html: bytes, start: int, end: int, mark: bytes) -> bool:
-    """Return True if the last of these quotation marks opens a value, as it follows `=` or white space."""
-    quote = html.rfind(mark, start, end)
-    before = html[quote - 1 : quote]
-    return quote > 0 and (before == b"=" or before.isspace())

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from untemplate.native import core
 from untemplate.page.arrays import Bools, Hashes
 
 __all__ = [
@@ -80,6 +81,9 @@ class TagSequence:
 
     def runs(self, length: int) -> Hashes:
         """Return a hash of each run of this many tags in a row. A shorter page is padded to one run."""
+        if core and len(self.names) >= length:
+            hashes = core.hash_runs(self.names.tobytes(), self.closing.tobytes(), length)
+            return np.frombuffer(hashes, np.uint64)
         return hash_runs(mix_bits(self.words), length)
 
 
@@ -110,6 +114,22 @@ def read_tags(html: bytes) -> TagSequence:
     html = html[:MAX_TAG_BYTES]
     if b"\0" in html:  # UTF-16, or junk that parsers drop too
         html = html.replace(b"\0", b"")
+    return _read_natively(html) if core else _read_by_arrays(html)
+
+
+def _read_natively(html: bytes) -> TagSequence:
+    """Return the tags that the native core reads."""
+    starts, names, closing = core.read_tags(html)  # type: ignore[union-attr]
+    return TagSequence(
+        html,
+        np.frombuffer(starts, np.int64),
+        np.frombuffer(names, np.uint64),
+        np.frombuffer(closing, np.bool_),
+    )
+
+
+def _read_by_arrays(html: bytes) -> TagSequence:
+    """Return the tags, found with operations on arrays."""
     data = np.frombuffer(html + bytes(16), np.uint8)
     starts = np.flatnonzero(data == ord("<"))
     starts = starts[_TAG_STARTS[data[starts + 1]]]

@@ -139,7 +139,7 @@ class Core:
 
     def own_count(self, page: RunTable) -> int:
         """Return how many of the template's own runs a page has."""
-        return int(page[self._own_runs].sum())
+        return int(np.count_nonzero(page[self._own_runs]))
 
     def own_share(self, page: RunTable) -> float:
         """Return the share of the template's own runs that a page has; 1 if the template has none."""
@@ -147,12 +147,21 @@ class Core:
 
     def share(self, page: RunTable) -> float:
         """Return the share of the whole core that a page has; 1 if the core is empty."""
-        count = self.own_count(page) + int(page[self._frame_runs].sum())
+        count = self.own_count(page) + int(np.count_nonzero(page[self._frame_runs]))
         return count / (len(self.own) + len(self.frame)) if self.own or self.frame else 1.0
+
+    def evidence(self, page: RunTable) -> tuple[int, float] | None:
+        """Return how many own runs a page has and its share of the whole core; None if it does not belong."""
+        own = self.own_count(page)
+        count = own + int(np.count_nonzero(page[self._frame_runs]))
+        own_share = own / len(self.own) if self.own else 1.0
+        share = count / (len(self.own) + len(self.frame)) if self.own or self.frame else 1.0
+        is_enough = own_share >= self.min_own_share and share >= self.min_share
+        return (own, share) if is_enough else None
 
     def matches(self, page: RunTable) -> bool:
         """Return True if a page has enough of the core to belong to the template."""
-        return self.own_share(page) >= self.min_own_share and self.share(page) >= self.min_share
+        return self.evidence(page) is not None
 
 
 class CoreIndex:

@@ -7,7 +7,6 @@ and the value is cut out of the node's text.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import filterfalse
@@ -31,17 +30,11 @@ from untemplate.rules.list_look import are_sentences, is_title, looks_alike
 from untemplate.rules.node_selection import (
     CandidateNodes,
     feature_matches_at_or_above,
-    is_context_read,
     is_crossed_out,
     select_candidates,
     selector_matches,
 )
-from untemplate.rules.parsed_page import (
-    NeedsCompletePage,
-    ParsedPage,
-    read_complete_page,
-    read_page_beginning,
-)
+from untemplate.rules.parsed_page import ParsedPage, read_page
 from untemplate.rules.rule import CandidateClassifier, EmbeddedSelector, Rule, Selector, Wrapper
 from untemplate.schema import Attribute
 from untemplate.value_types import is_one_typed, looks_typed
@@ -90,27 +83,16 @@ def apply_wrapper(
 ) -> dict[str, list[Match]]:
     """Return what each rule of a wrapper finds on a page, by attribute.
 
-    The page is parsed to its end only if that may matter.
-
     Raises:
         PageError: the page cannot be read.
     """
-    if wrapper.stops and not page.is_parsed:
-        beginning = read_page_beginning(page, wrapper.stop_bytes)
-        if beginning is not None:
-            with suppress(NeedsCompletePage):
-                return apply_rules(wrapper, beginning, attributes)
-    return apply_rules(wrapper, read_complete_page(page), attributes)
+    return apply_rules(wrapper, read_page(page), attributes)
 
 
 def apply_rules(
     wrapper: Wrapper, page: ParsedPage, attributes: Mapping[str, Attribute]
 ) -> dict[str, list[Match]]:
-    """Return what each rule of a wrapper finds on a parsed page, by attribute.
-
-    Raises:
-        NeedsCompletePage: the page was parsed in part, and its rest may change the result.
-    """
+    """Return what each rule of a wrapper finds on a parsed page, by attribute."""
     static = wrapper.static_texts
     candidates, captions = CandidateNodes(page.tree, static), CaptionFinder(static)
     return {
@@ -227,27 +209,21 @@ class _RuleRun:
         if not self._are_shown(matches):
             return False
         texts = [match.text for match in matches]
-        if len(texts) == 1 or are_sentences(texts) or are_own_texts(self.page.tree, texts):
-            return True
-        if not self.page.is_complete:
-            raise NeedsCompletePage
-        return False
+        return len(texts) == 1 or are_sentences(texts) or are_own_texts(self.page.tree, texts)
 
     def _read_embedded(self, selector: EmbeddedSelector) -> list[Match]:
         """Return the values that a selector finds in the embedded data, whichever syntax the page uses for them."""
-        embedded = self.page.embedded_with(selector.path.source)
         number = self.rule.embedded.index(selector) + 1
         name = f"{self.attribute.name}#embedded-{number}"
-        for same in (selector, *with_other_syntax(selector, embedded)):
+        for same in (selector, *with_other_syntax(selector, self.page.embedded)):
             if matches := self._embedded_matches(same, name):
                 return matches
         return []
 
     def _embedded_matches(self, selector: EmbeddedSelector, name: str) -> list[Match]:
         """Return the values of one syntax, as far as they are allowed."""
-        embedded = self.page.embedded_with(selector.path.source)
         matches = []
-        for node in embedded_nodes(selector, embedded, self.page.tree):
+        for node in embedded_nodes(selector, self.page.embedded, self.page.tree):
             if self._is_allowed(node.text):
                 matches.append(Match(node, node.text, name, 0.0))
                 if not self.attribute.many:
@@ -256,11 +232,7 @@ class _RuleRun:
 
     def _select_visible(self) -> list[Match]:
         """Return the matches of the first selector that has any."""
-        if not self.page.is_complete and (self.rule.nodes > 1 or self.rule.classifier is not None):
-            raise NeedsCompletePage
         for number, selector in enumerate(self.rule.selectors, 1):
-            if number > 1 and self.page.rules_out(selector):
-                continue
             if matches := self._read_values(selector, f"{self.attribute.name}#{number}"):
                 return matches
         return []
@@ -269,8 +241,6 @@ class _RuleRun:
         """Return the values at the nodes that a selector selects."""
         nodes = self._select_nodes(selector)
         matches = self._matches_at_one(nodes, name) if self._uses_one_node else self._matches_at(nodes, name)
-        if not self.page.is_complete and not self._is_final(selector, matches):
-            raise NeedsCompletePage
         return matches if self.attribute.many else matches[:1]
 
     def _select_nodes(self, selector: Selector) -> Iterable[Node]:
@@ -354,45 +324,7 @@ class _RuleRun:
                 continue
             voting += 1
             agreeing += selector_matches(member, node, self.candidates, self.captions)
-            if not self.page.is_complete:
-                self._require_context(member, node)
         return agreeing / voting
-
-    def _require_context(self, member: Selector, node: Node) -> None:
-        """Raise NeedsCompletePage if a selector looks at something around a node that was not read."""
-        if member.lookahead_level < 0:
-            return
-        if not all(is_context_read(feature, node, self.page) for feature in member.features):
-            raise NeedsCompletePage
-
-    def _is_final(self, selector: Selector, matches: Sequence[Match]) -> bool:
-        """Return True if the selector would find the same on the complete page.
-
-        A single value is final if it is the first one and does not depend on what follows. All values are final if
-        the rest of the page cannot contain further ones. A value that ends where parsing stopped never is.
-        """
-        if any(self.page.may_truncate(match.node) for match in matches):
-            return False
-        keeps_first = self._uses_one_node and self._keeps_first(selector, matches)
-        if keeps_first and selector.lookahead_level < 0:
-            return True
-        if self.page.contains_all_matches(selector, self.captions):
-            return True
-        return keeps_first and self._are_following_texts_read(selector, matches[0].node)
-
-    def _keeps_first(self, selector: Selector, matches: Sequence[Match]) -> bool:
-        """Return True if the first node is chosen whatever follows; one that is not crossed out may follow."""
-        return bool(matches) and selector.position >= 0 and not is_crossed_out(matches[0].node)
-
-    def _are_following_texts_read(self, selector: Selector, node: Node) -> bool:
-        """Return True if a text node depends only on following texts, and these were read.
-
-        Then this is also true for all texts before it, whose following texts come earlier. Elements may follow later.
-        """
-        if selector.node != "text()":
-            return False
-        ahead = [feature for feature in selector.features if feature.looks_ahead]
-        return all(f.side == "right" and is_context_read(f, node, self.page) for f in ahead)
 
     def _find_by_committee(self) -> list[Match]:
         """Return what the committee finds where no selector finds anything.
@@ -430,8 +362,6 @@ class _RuleRun:
 
     def _member_matches(self, member: Selector, name: str) -> list[Match]:
         """Return what one committee member finds, without static texts such as the caption of the next value."""
-        if self.page.rules_out(member):
-            return []
         return [match for match in self._read_values(member, name) if not self._is_static(match.node)]
 
     def _is_static(self, node: Node) -> bool:

@@ -147,10 +147,13 @@ def are_own_texts(tree: etree._Element, texts: Sequence[str]) -> bool:
 def _elements_with(tree: etree._Element, keys: set[str]) -> Iterator[etree._Element]:
     """Yield the elements whose text is one of these in letters and digits."""
     longest = max(map(len, keys), default=0)
+    all_keys = "\n".join(keys)
     seen: set[etree._Element] = set()
     for body in tree.iterchildren("body"):
         for leaf in body.iter(etree.Element):
-            if leaf.tag in HIDDEN_TAGS or not (leaf.text and leaf.text.strip()):
+            if leaf.tag in HIDDEN_TAGS or not (text := (leaf.text or "").strip()):
+                continue
+            if letters_and_digits(text) not in all_keys:  # the text of an element contains those inside it
                 continue
             for element in islice(_with_ancestors(leaf), MAX_LEVELS):
                 if element in seen:

@@ -24,9 +24,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
+from typing import Any
 
 from lxml import etree
 
+from untemplate.native import core
 from untemplate.page.dom import HIDDEN_TAGS, SAFE_NAME
 
 __all__ = [
@@ -36,11 +38,12 @@ __all__ = [
     "CELL_TAGS",
     "SEPARATOR",
     "Feature",
+    "anchor_words",
     "anchor_xpath",
     "cell_number",
     "element_values",
     "full_xpath",
-    "quick_xpath",
+    "native_structure",
     "region_xpath",
     "squeezed_xpath",
     "static_predicate",
@@ -89,7 +92,6 @@ STABLE_ATTRIBUTES = frozenset(
     }
 )
 
-_WORD = re.compile(r"[\w-]+", re.ASCII)
 _ELEMENT = r"(?P<kind>tag|id|class|token|cell|@.+)"
 _TYPES = (
     re.compile(r"out-(?P<side>left|right)-(?P<kind>text|word)"),
@@ -102,17 +104,6 @@ _BLANKS = "\u0085\u00a0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2
 BLANKS_TO_SPACES = f'"{_BLANKS}", "{" " * len(_BLANKS)}"'
 """The arguments of `translate` that replace white space which XPath does not know."""
 
-# The first step of a path that searches a page or a region.
-_FIRST_STEP = r"(?P<start>\(?//|\./descendant(?:-or-self)?::)(?P<name>\*|[A-Za-z_][\w.-]*)"
-_LITERAL = r"(?:\"[^\"]*\"|'[^']*')"
-# … whose first test compares an attribute, or looks for a word in a class.
-_EQUALITY_FIRST = re.compile(
-    rf"{_FIRST_STEP}\[@(?P<attribute>[A-Za-z_][\w-]*)=(?P<values>{_LITERAL}(?: or @(?P=attribute)={_LITERAL})*)\]"
-)
-_TOKEN_FIRST = re.compile(
-    rf"{_FIRST_STEP}(?P<test>\[contains\(concat\(\" \", normalize-space\(@class\), \" \"\), "
-    rf"(?P<value>{_LITERAL})\)\])"
-)
 _NOT_HIDDEN = "not(" + " or ".join(f"ancestor::{tag}" for tag in sorted(HIDDEN_TAGS)) + ")"
 
 
@@ -176,17 +167,6 @@ class Feature:
     def counts_siblings(self) -> bool:
         """True if the feature says that there is no sibling: that an element is the first or last, or nearly so."""
         return self.axis is not None and "" in self.values
-
-    @cached_property
-    def words(self) -> tuple[bytes, ...]:
-        """The longest word of each value, as bytes; one of them occurs in every page that has a match.
-
-        Empty if the feature requires no such word: tags and features of siblings, or a value without words.
-        """
-        if self.is_structural and (self.kind in ("tag", CELL) or self.axis):
-            return ()
-        words = [max(_WORD.findall(value), key=len, default="") for value in self.values]
-        return tuple(map(str.encode, words)) if all(words) else ()
 
     @property
     def distance(self) -> int:
@@ -262,32 +242,26 @@ def region_xpath(features: Iterable[Feature], position: int = 0) -> str:
 
 def anchor_xpath(feature: Feature) -> str:
     """Return the XPath of all texts that contain the longest word of one of the feature's values."""
-    words = (max(value.split(" "), key=len) for value in feature.values)
-    return "//text()[" + " or ".join(f"contains(., {xpath_literal(word)})" for word in words) + "]"
+    tests = (f"contains(., {xpath_literal(word)})" for word in anchor_words(feature))
+    return f"//text()[{' or '.join(tests)}]"
 
 
-def quick_xpath(path: str) -> str:
-    """Return a path that selects the same nodes in half of the time, or the path itself.
+def anchor_words(feature: Feature) -> list[str]:
+    """Return the longest word of each of the feature's values; a text that matches contains one of them."""
+    return [max(value.split(" "), key=len) for value in feature.values]
 
-    libxml2 compares attributes faster than it evaluates predicates on elements. So the path goes from all attributes
-    of this name to their elements.
 
-    Example:
-        >>> quick_xpath('//p[@class="price"]/text()')
-        '/descendant::p/@class[.="price"]/parent::*/text()'
+def native_structure(node: str, features: Iterable[Feature]) -> Any:
+    """Return the structural features for the native core, which selects what `structure_xpath` selects.
+
+    Args:
+        node: what to select: `text()`, `element()` or an attribute such as `@src`.
+        features: the conditions; others are ignored.
     """
-    if match := _EQUALITY_FIRST.match(path):
-        literals = re.findall(_LITERAL, match["values"])
-        name, test = match["attribute"], " or ".join(f".={literal}" for literal in literals)
-        rest = path[match.end() :]
-    elif match := _TOKEN_FIRST.match(path):
-        quote, word = match["value"][0], match["value"][1:-1].strip(" ")
-        name, test = "class", f"contains(., {quote}{word}{quote})"
-        rest = match["test"] + path[match.end() :]
-    else:
-        return re.sub(r"^(\(?)//", r"\1/descendant::", path)
-    start = match["start"].replace("//", "/descendant::")
-    return f"{start}{match['name']}/@{name}[{test}]/parent::*{rest}"
+    if core is None:
+        raise ValueError("there is no native core")
+    structural = [feature for feature in features if feature.is_structural]
+    return core.Structure(node, [(f.kind, f.level, f.axis, f.sibling, f.values) for f in structural])
 
 
 def full_xpath(node: str, features: Sequence[Feature], position: int = 0, region: str = "") -> str:

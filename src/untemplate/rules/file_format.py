@@ -108,7 +108,6 @@ def _format_wrapper(wrapper: Wrapper) -> dict[str, Any]:
         "url_pattern": wrapper.url_pattern,
         "rules": {name: _format_rule(rule) for name, rule in wrapper.rules.items()},
         "static": wrapper.static,
-        "stops": wrapper.stops,
         "bellwethers": list(map(_format_bellwether, wrapper.bellwethers)),
         "profiles": {name: _format_profile(profile) for name, profile in wrapper.profiles.items()},
         "lost": wrapper.lost,

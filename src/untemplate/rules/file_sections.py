@@ -277,7 +277,10 @@ class _CoreSection(Section):
 
 
 class _WrapperSection(Section):
-    """All rules of one cluster. Stops are ASCII tags, static texts are keys as `static_key` makes them."""
+    """All rules of one cluster. Static texts are keys as `static_key` makes them.
+
+    Files of before had `stops`, the tags up to which a page was read. They are ignored.
+    """
 
     cluster: str
     signatures: list[str]
@@ -285,7 +288,7 @@ class _WrapperSection(Section):
     url_pattern: str
     rules: dict[str, RuleSection]
     static: list[Annotated[str, Field(pattern=r"^\d+ \S+ .")]]
-    stops: list[Annotated[str, Field(pattern=r"^<[A-Za-z][\x00-\x7f]*$")]] = []
+    stops: list[str] = []
     bellwethers: list[_BellwetherSection] = []
     profiles: dict[str, _ProfileSection] = {}
     lost: list[str] = []
@@ -304,7 +307,6 @@ class _WrapperSection(Section):
             self.url_pattern,
             {name: rule.parse(name) for name, rule in self.rules.items()},
             tuple(self.static),
-            tuple(self.stops),
             tuple(bellwether.parse() for bellwether in self.bellwethers),
             {name: profile.parse() for name, profile in self.profiles.items()},
             tuple(self.lost),

@@ -13,6 +13,7 @@ from statistics import median
 from lxml import etree
 
 from untemplate.page import HIDDEN_TAGS, Node, visible_text
+from untemplate.page.dom import walk
 from untemplate.page.locating import letters_and_digits
 from untemplate.rules.rule import ListLook
 
@@ -146,7 +147,7 @@ def _walk(
     root: etree._Element, places: set[_Place], around: set[etree._Element]
 ) -> Iterator[tuple[_Place, str]]:
     """Yield the members, the outermost elements without members, and loose texts, each with its tag."""
-    walker = etree.iterwalk(root, events=("start", "end", "comment", "pi"))
+    walker = walk(root)
     for event, element in walker:
         if event == "start" and element in around and (element, "element") not in places:
             yield (element, "text"), _LOOSE_TEXT

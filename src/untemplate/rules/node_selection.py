@@ -1,20 +1,22 @@
 """Select nodes on a page: the evaluation of selectors and their features.
 
-The structural features of a selector are one compiled XPath. Features of texts are tested on the few nodes that it
-leaves, so the cost of a page is linear in its size whatever the rule says. A selector without structural features
-would have to test every text of the page. Instead the page is searched for one of the texts that the selector
-names, and the nodes beside or behind it are the candidates.
+The native core tests the structural features of a selector on all elements of a page. Without it, they are one
+compiled XPath. Features of texts are tested on the few nodes that are left, so the cost of a page is linear in its
+size whatever the rule says. A selector without structural features would have to test every text of the page. Instead
+the page is searched for one of the texts that the selector names, and the nodes beside or behind it are the
+candidates.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from itertools import chain, islice
 from typing import Any
 
 from lxml import etree
 
+from untemplate.native import core, is_native
 from untemplate.page import HIDDEN_TAGS, Node, squeeze, visible_text
 from untemplate.page.captions import (
     CaptionFinder,
@@ -25,8 +27,7 @@ from untemplate.page.captions import (
     text_before,
 )
 from untemplate.page.dom import CROSSED_OUT_TAGS
-from untemplate.rules.feature import CAPTION, Feature
-from untemplate.rules.parsed_page import ParsedPage
+from untemplate.rules.feature import CAPTION, Feature, anchor_words
 from untemplate.rules.rule import Region, Selector
 
 __all__ = [
@@ -34,7 +35,6 @@ __all__ = [
     "all_features_match",
     "feature_matches",
     "feature_matches_at_or_above",
-    "is_context_read",
     "is_crossed_out",
     "select",
     "select_candidates",
@@ -44,6 +44,9 @@ __all__ = [
 # A selector with more candidates than this describes the text of the page rather than a value. The rest is ignored.
 MAX_CANDIDATES = 10_000
 
+_Found = tuple[etree._Element, str, str | None]
+"""Where a candidate is, as element and kind of a node, and its raw text; None for the text of an element."""
+
 
 class CandidateNodes:
     """The nodes of one page that selectors may select. A search that several selectors share runs once."""
@@ -52,59 +55,91 @@ class CandidateNodes:
         self._tree = tree
         self._static = static
         # By XPath: texts are compared faster than regions.
-        self._results: dict[tuple[str, str], list[Any]] = {}
+        self._found: dict[tuple[str, str], Iterable[_Found]] = {}
         self._regions: dict[str, dict[etree._Element, None]] = {}
         # The visible texts of elements, because several selectors select the same ones.
         self._texts: dict[etree._Element, str] = {}
 
     def find(self, selector: Selector) -> Iterator[Node]:
         """Yield nodes in document order, among them all that the selector selects."""
-        key = (selector.find_candidates.path, selector.region.xpath if selector.region else "")
-        results = self._results.get(key)
-        if results is None:
-            results = self._results[key] = self._evaluate(selector)[:MAX_CANDIDATES]
-        nodes = self._as_nodes(results)
+        key = (selector.candidates_xpath, selector.region.xpath if selector.region else "")
+        found = self._found.get(key)
+        if found is None:
+            find = self._find_natively if is_native(self._tree) else self._evaluate
+            found = self._found[key] = find(selector)
+        nodes = self._as_nodes(found)
         anchor = selector.anchor
         if anchor is None or anchor.kind.startswith("inside"):
             return nodes
         return chain.from_iterable(_nodes_beside_anchor(anchor, node, self._static) for node in nodes)
 
-    def _as_nodes(self, results: list[Any]) -> Iterator[Node]:
-        """Yield what an XPath returned as nodes, without blank ones."""
-        for result in results:
-            if isinstance(result, etree._Element):
-                text = self._texts.get(result)
-                if text is None:
-                    text = self._texts[result] = visible_text(result)
-                if text:
-                    yield Node(result, "element", text)
-            elif result and not result.isspace():
-                kind = f"@{result.attrname}" if result.is_attribute else "tail" if result.is_tail else "text"
-                yield Node(result.getparent(), kind, squeeze(result))
+    def _as_nodes(self, found: Iterable[_Found]) -> Iterator[Node]:
+        """Yield what was found as nodes, without elements that show no text."""
+        for element, kind, raw_text in found:
+            if raw_text is not None:
+                yield Node(element, kind, squeeze(raw_text))
+                continue
+            text = self._texts.get(element)
+            if text is None:
+                text = self._texts[element] = visible_text(element)
+            if text:
+                yield Node(element, kind, text)
 
-    def _evaluate(self, selector: Selector) -> list[Any]:
+    def _find_natively(self, selector: Selector) -> Iterable[_Found]:
+        """Return the candidates that the native core finds."""
+        if selector.anchor:
+            found = core.find_texts(self._tree, anchor_words(selector.anchor))  # type: ignore[union-attr]
+        else:
+            regions = self.elements_of(selector.region) if selector.region else None
+            found = selector.structure.find(self._tree, regions)
+        found.cut(MAX_CANDIDATES)
+        found_nodes: Iterable[_Found] = found
+        return found_nodes
+
+    def _evaluate(self, selector: Selector) -> Iterable[_Found]:
         """Return what the XPath of a selector finds on the page, or inside the elements of its region."""
-        if selector.region is None:
-            found: list[Any] = selector.find_candidates(self._tree)
-            return found
+        tops = self.elements_of(selector.region) if selector.region else [self._tree]
         results: list[Any] = []
-        for element in self.elements_of(selector.region):
+        for element in tops:
             results += selector.find_candidates(element)
-        return results
+        return list(_locate_results(results[:MAX_CANDIDATES]))
 
     def elements_of(self, region: Region) -> dict[etree._Element, None]:
         """Return the elements of a region in document order, without those inside another of them."""
         if region.xpath not in self._regions:
             outermost: dict[etree._Element, None] = {}
-            for element in region.find_elements(self._tree):
+            for element in self._find_elements(region):
                 if not any(ancestor in outermost for ancestor in element.iterancestors()):
                     outermost[element] = None
             self._regions[region.xpath] = outermost
         return self._regions[region.xpath]
 
+    def _find_elements(self, region: Region) -> list[etree._Element]:
+        """Return all elements of a region."""
+        if not is_native(self._tree):
+            elements: list[etree._Element] = region.find_elements(self._tree)
+            return elements
+        elements = [element for element, _, _ in region.structure.find(self._tree)]
+        if not region.position:
+            return elements
+        start = region.position - 1 if region.position > 0 else len(elements) - 1
+        return elements[start : start + 1] if elements else []
+
+
+def _locate_results(results: Iterable[Any]) -> Iterator[_Found]:
+    """Yield what an XPath returned as element, kind and raw text, without blank texts."""
+    for result in results:
+        if isinstance(result, etree._Element):
+            yield result, "element", None
+        elif result and not result.isspace():
+            kind = f"@{result.attrname}" if result.is_attribute else "tail" if result.is_tail else "text"
+            yield result.getparent(), kind, result
+
 
 def _nodes_beside_anchor(anchor: Feature, node: Node, static: frozenset[str]) -> Iterator[Node]:
-    """Return the nodes that may match the anchor because of this node's text."""
+    """Return the nodes that may match the anchor because of this node's text, if readers see it."""
+    if _is_inside(node, HIDDEN_TAGS):
+        return iter(())
     if anchor.kind != CAPTION:
         return islice(nodes_after(node) if anchor.side == "left" else nodes_before(node), 1)
     if node.text not in anchor.values or static_key(node.parent, node.text) not in static:
@@ -157,6 +192,9 @@ def is_crossed_out(node: Node) -> bool:
 def _is_inside(node: Node, tags: Container[str]) -> bool:
     """Return True if an element with one of these tags contains a node."""
     element = node.parent
+    if is_native(element):
+        inside: bool = element.is_inside(tags)
+        return inside
     while element is not None:
         if element.tag in tags:
             return True
@@ -168,7 +206,13 @@ def selector_matches(
     selector: Selector, node: Node, candidates: CandidateNodes, captions: CaptionFinder
 ) -> bool:
     """Return True if a node matches all features of a selector, and is inside its region."""
-    if not all_features_match(selector.features, node, captions):
+    if is_native(node.element):
+        tested = selector.text_features
+        if not selector.structure.matches(node.element, node.kind):
+            return False
+    else:
+        tested = selector.features
+    if not all_features_match(tested, node, captions):
         return False
     if selector.region is None:
         return True
@@ -276,22 +320,3 @@ def _sibling(feature: Feature, element: etree._Element, distance: int) -> etree.
         sibling = sibling.getprevious() if is_before else sibling.getnext()
         distance -= sibling is not None and isinstance(sibling.tag, str)
     return sibling
-
-
-def is_context_read(feature: Feature, node: Node, page: ParsedPage) -> bool:
-    """Return True if the unread rest of a page cannot change whether a feature matches a node.
-
-    Only features that look ahead can change: if the text or the sibling after the node was not read yet, and the rest
-    may still add it.
-    """
-    if feature.side == "right":
-        following = next(nodes_after(node), None)
-        return following is not None and not page.may_truncate(following)
-    if feature.axis != "following":
-        return True
-    if feature.level == 0:
-        return _sibling_of_text(feature, node) is not None or node.parent not in page.open_elements
-    element = _ancestor(node, feature.level)
-    if element is None or _compared_element(feature, element) is not None:
-        return True
-    return element.getparent() not in page.open_elements

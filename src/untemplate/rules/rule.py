@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 from lxml import etree
 
@@ -23,7 +23,7 @@ from untemplate.rules.feature import (
     Feature,
     anchor_xpath,
     full_xpath,
-    quick_xpath,
+    native_structure,
     region_xpath,
     structure_xpath,
 )
@@ -70,14 +70,12 @@ class Region:
         Raises:
             lxml.etree.XPathError: a value contains a character that XPath does not allow.
         """
-        return etree.XPath(quick_xpath(self.xpath), regexp=False)
+        return etree.XPath(self.xpath, regexp=False)
 
     @cached_property
-    def lookahead_level(self) -> float:
-        """The highest level whose following siblings are inspected; infinite if the last element is meant."""
-        if self.position < 0:
-            return math.inf
-        return max((feature.level for feature in self.features if feature.looks_ahead), default=-1)
+    def structure(self) -> Any:
+        """The features for the native core."""
+        return native_structure("element()", self.features)
 
 
 @dataclass(frozen=True)
@@ -116,50 +114,33 @@ class Selector:
         return min(searchable, key=_is_caption, default=None)
 
     @cached_property
-    def find_candidates(self) -> etree.XPath:
-        """The compiled XPath of the structural features; without any, of the texts that may be the anchor.
+    def candidates_xpath(self) -> str:
+        """The structural features as XPath; without any, the texts that may be the anchor.
 
         With a region, the path starts at one of the region's elements.
+        """
+        if self.region:
+            return "." + structure_xpath(self.node, self.features, in_region=True)
+        return anchor_xpath(self.anchor) if self.anchor else structure_xpath(self.node, self.features)
+
+    @cached_property
+    def find_candidates(self) -> etree.XPath:
+        """The compiled XPath of the candidates.
 
         Raises:
             lxml.etree.XPathError: a value contains a character that XPath does not allow.
         """
-        if self.region:
-            path = "." + structure_xpath(self.node, self.features, in_region=True)
-        else:
-            path = anchor_xpath(self.anchor) if self.anchor else structure_xpath(self.node, self.features)
-        return etree.XPath(quick_xpath(path), regexp=False)
+        return etree.XPath(self.candidates_xpath, regexp=False)
+
+    @cached_property
+    def structure(self) -> Any:
+        """The structural features for the native core."""
+        return native_structure(self.node, self.features)
 
     @cached_property
     def text_features(self) -> tuple[Feature, ...]:
         """The features to test on each candidate; captions last, because they are the slowest to test."""
         return tuple(sorted((f for f in self.features if not f.is_structural), key=_is_caption))
-
-    @cached_property
-    def required_features(self) -> tuple[Feature, ...]:
-        """The features whose words occur in the bytes of every page on which the selector selects something.
-
-        The text inside an element does not count: tags may split its words.
-        """
-        with_words = [feature for feature in self.features if feature.words]
-        if self.node == "element()":
-            with_words = [feature for feature in with_words if not feature.kind.startswith("inside")]
-        if self.region:
-            with_words += [feature for feature in self.region.features if feature.words]
-        return tuple(with_words)
-
-    @cached_property
-    def lookahead_level(self) -> float:
-        """The highest ancestor level whose following siblings are inspected; infinite for texts, −1 for none.
-
-        The text of an element lies inside level 0, so `element()` always looks ahead. With a region, whose levels are
-        others, any look at siblings counts as infinite.
-        """
-        ahead = [feature for feature in self.features if feature.looks_ahead]
-        if self.region and (ahead or self.region.lookahead_level >= 0):
-            return math.inf
-        levels = [math.inf if feature.side else feature.level for feature in ahead]
-        return max(levels, default=0 if self.node == "element()" else -1)
 
     @cached_property
     def vote_weight(self) -> float:
@@ -450,7 +431,6 @@ class Wrapper:
         url_pattern: a pattern with `*` that the URLs of the cluster's pages match.
         rules: attribute → rule. Without rules, the pages still need labels.
         static: keys of the static texts, which can be captions. See `page.captions.static_key`.
-        stops: tags before which the rules found everything, so that most pages need not be parsed further.
         bellwethers: the pages to watch.
         profiles: attribute → what surrounded its values.
         lost: attributes whose rules the site's last change broke and nobody has repaired yet.
@@ -466,18 +446,12 @@ class Wrapper:
     url_pattern: str
     rules: Mapping[str, Rule]
     static: tuple[str, ...] = ()
-    stops: tuple[str, ...] = ()
     bellwethers: tuple[Bellwether, ...] = ()
     profiles: Mapping[str, Profile] = field(default_factory=dict)
     lost: tuple[str, ...] = ()
     records: RecordRule | None = None
     core: Core | None = None
     lender: str = ""
-
-    @cached_property
-    def stop_bytes(self) -> tuple[bytes, ...]:
-        """`stops` as they occur in the HTML."""
-        return tuple(map(str.encode, self.stops))
 
     @cached_property
     def static_texts(self) -> frozenset[str]:

@@ -19,7 +19,8 @@ from string import ascii_lowercase, ascii_uppercase
 from lxml import etree
 from lxml.builder import ElementMaker
 
-from untemplate.page.dom import CROSSED_OUT_TAGS, HIDDEN_TAGS, HIDING_STYLES, INLINE_TAGS, SAFE_NAME
+from untemplate.native.shown_text import HIDDEN_TAGS, HIDING_STYLES, INLINE_TAGS, SAFE_NAME
+from untemplate.page.dom import CROSSED_OUT_TAGS
 from untemplate.rules.feature import SEPARATOR, xpath_literal
 from untemplate.rules.rule import Range, Rule, Selector, Wrapper
 from untemplate.schema import Attribute, Schema

@@ -18,7 +18,7 @@ from statistics import median
 from untemplate.clustering import Cluster
 from untemplate.errors import PageError
 from untemplate.labeling import Label
-from untemplate.learning import LabelsByPage, LearnedCluster, is_moderate, labels_of_page, learn_stops
+from untemplate.learning import LabelsByPage, LearnedCluster, is_moderate, labels_of_page
 from untemplate.page import Page, signature, squeeze
 from untemplate.page.captions import CaptionFinder, text_before
 from untemplate.page.dom import words_around
@@ -101,7 +101,7 @@ def add_bellwethers(
 
 
 def finish_wrapper(wrapper: Wrapper, pages: Iterable[Page], schema: Schema, labels: LabelsByPage) -> Wrapper:
-    """Return a wrapper ready for use: with bellwethers, profiles, and tags where reading may stop.
+    """Return a wrapper ready for use: with bellwethers and profiles.
 
     Args:
         wrapper: new rules.
@@ -112,7 +112,6 @@ def finish_wrapper(wrapper: Wrapper, pages: Iterable[Page], schema: Schema, labe
     chosen = choose_bellwethers(wrapper, pages, schema, labels)
     return replace(
         wrapper,
-        stops=learn_stops(wrapper, chosen.pages, schema),
         bellwethers=chosen.remembered,
         profiles=chosen.profiles,
     )

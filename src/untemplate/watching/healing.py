@@ -23,7 +23,7 @@ from untemplate.clustering import Cluster, cluster, guess_kinds
 from untemplate.extraction import Rules
 from untemplate.extraction.matching import WrapperIndex
 from untemplate.labeling import Labeler
-from untemplate.learning import empty_wrapper, fit_wrapper, is_moderate, learn_stops
+from untemplate.learning import empty_wrapper, fit_wrapper, is_moderate
 from untemplate.page import Page, index_pages
 from untemplate.rules import Wrapper
 from untemplate.schema import Schema
@@ -416,18 +416,14 @@ class _SiteHealing:
             self.standing.add(outcome.old)
 
     def _renew(self, outcome: _Outcome, pages: Sequence[Page]) -> Renewed:
-        """Return the adopted wrapper with fresh bellwethers and, if its rules changed, with other stops."""
+        """Return the adopted wrapper with fresh bellwethers."""
         wrapper, schema = outcome.repaired.wrapper, self.rules.schema
         if wrapper.records or not wrapper.rules:
             return Renewed(wrapper, [], 0)
         pairs = pair_bellwethers(wrapper, index_pages(pages))
         gone = compare_pages(wrapper, pairs, schema).gone
         doubted = [refusal.attribute for refusal in outcome.repaired.refusals if refusal.attribute]
-        renewed = renew_bellwethers(wrapper, pages, schema, gone=gone, doubted=doubted)
-        if outcome.repaired.is_unchanged:
-            return renewed
-        stops = learn_stops(wrapper, renewed.pages, schema)
-        return replace(renewed, wrapper=replace(renewed.wrapper, stops=stops))
+        return renew_bellwethers(wrapper, pages, schema, gone=gone, doubted=doubted)
 
     # The report
 

@@ -1,0 +1,68 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+"""The native core: a page as flat arrays, its elements, and the selection of nodes on the arrays.
+
+Python sees `parse`, `Element`, `Structure` and `find_texts`, and for the bytes of a page `is_utf8`, `read_tags` and
+`hash_runs`. Everything else works on C arrays without Python objects.
+"""
+
+import sys
+from html.entities import html5 as html5_entities
+from operator import itemgetter
+
+from lxml import etree
+
+from untemplate.errors import PageError
+from untemplate.native import shown_text, tree_rules
+
+from cpython.object cimport PyObject
+from cpython.bytearray cimport PyByteArray_AsString, PyByteArray_Size, PyByteArray_Resize
+from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_DecodeUTF8
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.string cimport memchr, memcmp, memcpy, memset
+
+cdef extern from "string.h" nogil:
+    void* memmem(const void* text, size_t length, const void* word, size_t word_length)
+
+cdef enum:
+    MAX_KNOWN = 256
+    FIRST_SLOTS = 1024
+    MAX_ENTITIES = 2400
+    MAX_NAME_LENGTH = 100
+    RANK_COUNT = 9
+    COMMENT = -2
+    ALL_NODES = -4
+    ALL_ELEMENTS = -5
+    NO_NAME = -6
+    NO_TAG = 2147483647
+
+cdef enum:
+    VOID = 1
+    RAW = 2
+    ESCAPABLE = 4
+    HEAD_CONTENT = 8
+    FRAME_CONTENT = 16
+    BOOLEAN = 32
+    INLINE = 64
+    NEVER_SHOWN = 128
+    UNSHOWN = 256
+
+cdef enum:
+    MAX_BYTES = 500_000_000
+    PARSER_DEPTH = 2046  # libxml2 stops two levels below
+    FEW_ATTRIBUTES = 64
+    MAX_COMPARISONS = 100_000_000
+
+cdef enum:
+    OUT_OF_MEMORY = 1
+    TOO_DEEP = 2
+    TOO_MANY_ELEMENTS = 3
+    TOO_MANY_ATTRIBUTES = 4
+
+cdef class Element
+
+include "names.pxi"
+include "parser.pxi"
+include "elements.pxi"
+include "selection.pxi"
+include "markup.pxi"

@@ -1,0 +1,457 @@
+# Selection: the structural features of a selector, tested on the arrays of a page.
+#
+# A feature is about the element some levels above a node, or about a sibling of that element. A structure tests the
+# elements of a page in document order: first the element that contains the node, then those around it.
+
+cdef enum:
+    TAG_TEST = 0
+    ATTRIBUTE_TEST = 1
+    TOKEN_TEST = 2
+    CELL_TEST = 3
+
+cdef enum:
+    MAX_CELLS = 50
+
+cdef enum:
+    SELECT_TEXT = 0
+    SELECT_ELEMENT = 1
+    SELECT_ATTRIBUTE = 2
+
+cdef struct Text:
+    const uint8_t* start
+    int32_t length
+
+cdef struct Test:
+    int32_t kind
+    int32_t level
+    int32_t axis         # −1 for siblings before, 1 for siblings after, 0 for the element itself
+    int32_t distance     # how many siblings away
+    int32_t first        # index of the first value
+    int32_t count        # of the values
+    int32_t name         # number of the attribute on the page that is tested
+    bint is_empty_default    # a missing attribute counts as an empty one
+
+
+cdef class Structure:
+    """The structural features of a selector.
+
+    Args:
+        node: `text()`, `element()` or an attribute such as `@src`.
+        features: for each one its kind, level, axis, sibling and values, as `Feature` has them.
+    """
+
+    cdef list _texts         # keeps the values alive
+    cdef Test* tests
+    cdef Text* values
+    cdef int32_t* tags       # per value of a tag test, the number of the tag on the page that is tested
+    cdef int32_t test_count, value_count
+    cdef int32_t selected    # SELECT_TEXT …
+    cdef int32_t top         # the highest level that is tested
+    cdef str attribute
+    cdef list _names         # per test, the attribute
+
+    def __cinit__(self, str node not None, features):
+        cdef int32_t number = 0
+        self._texts = []
+        self._names = []
+        self.selected = SELECT_TEXT
+        if node == "element()":
+            self.selected = SELECT_ELEMENT
+        elif node != "text()":
+            self.selected = SELECT_ATTRIBUTE
+            self.attribute = node[1:]
+        self.top = 0 if self.selected == SELECT_TEXT else 1
+        features = sorted(features, key=itemgetter(1))
+        self.test_count = len(features)
+        self.value_count = sum(len(values) for *_, values in features)
+        self.tests = <Test*>calloc(self.test_count + 1, sizeof(Test))
+        self.values = <Text*>calloc(self.value_count + 1, sizeof(Text))
+        self.tags = <int32_t*>calloc(self.value_count + 1, sizeof(int32_t))
+        if self.tests == NULL or self.values == NULL or self.tags == NULL:
+            raise MemoryError
+        for index, (kind, level, axis, sibling, values) in enumerate(features):
+            self._add_test(&self.tests[<int32_t>index], kind, level, axis, sibling)
+            self.tests[<int32_t>index].first = number
+            self.tests[<int32_t>index].count = len(values)
+            for value in values:
+                text = value.encode("utf-8", "surrogatepass")
+                self._texts.append(text)
+                self.values[number].start = <const uint8_t*><const char*>text
+                self.values[number].length = len(text)
+                number += 1
+
+    def __dealloc__(self):
+        free(self.tests)
+        free(self.values)
+        free(self.tags)
+
+    cdef int _add_test(self, Test* test, str kind, int32_t level, axis, int32_t sibling) except -1:
+        test.level = level
+        test.axis = 0 if axis is None else -1 if axis == "preceding" else 1
+        test.distance = sibling
+        test.is_empty_default = kind in ("id", "class")
+        self.top = max(self.top, level)
+        if kind == "tag":
+            test.kind = TAG_TEST
+        elif kind == "token":
+            test.kind = TOKEN_TEST
+        elif kind == "cell":
+            test.kind = CELL_TEST
+        else:
+            test.kind = ATTRIBUTE_TEST
+        self._names.append("class" if kind == "token" else kind.removeprefix("@"))
+        return 0
+
+    def find(self, Element root not None, regions=None):
+        """Return the nodes that match, in document order, as `FoundNodes`.
+
+        Args:
+            root: the root element of a page.
+            regions: elements of the page, none inside another; only nodes inside them count. None for all nodes.
+        """
+        cdef FoundNodes found = FoundNodes.__new__(FoundNodes)
+        cdef Document document = root.document
+        cdef Element region
+        found.document = document
+        found.attribute = self.attribute
+        self._look_up(document)
+        if self.attribute is not None:
+            found.attribute_name = document.number_of(self.attribute)
+            if found.attribute_name == NO_NAME:
+                return found
+        if regions is None:
+            self._collect(document, root.number, -1, found)
+        else:
+            for region in regions:
+                self._collect(document, region.number, region.number, found)
+        return found
+
+    def matches(self, Element element not None, str kind not None):
+        """Return True if a node of this element matches; kinds are those of `Node`."""
+        cdef Document document = element.document
+        cdef Slot slot = Slot(element.number, kind == "tail")
+        cdef bint is_text = kind == "text" or kind == "tail"
+        cdef int32_t parent = document.nodes[element.number].parent if slot.is_tail else element.number
+        self._look_up(document)
+        if self.tests[0].level == 0 and self.test_count and not self._context_matches(document, &slot, is_text):
+            return False
+        return self._element_matches(document, parent)
+
+    cdef int _look_up(self, Document document) except -1:
+        """Find the numbers of the names on a page."""
+        cdef int32_t i, j, number
+        cdef Test* test
+        for i in range(self.test_count):
+            test = &self.tests[i]
+            if test.kind == TAG_TEST:
+                for j in range(test.first, test.first + test.count):
+                    number = document.find_name(self.values[j].start, self.values[j].length)
+                    self.tags[j] = number if number >= 0 else NO_NAME
+            else:
+                test.name = document.number_of(<str>self._names[i])
+        return 0
+
+    cdef int _collect(self, Document document, int32_t start, int32_t region, FoundNodes found) except -1:
+        """Add the nodes inside an element that match, in document order."""
+        cdef int32_t end = document.last_inside(start)
+        cdef int32_t number, candidate
+        cdef int32_t last_end = -1
+        cdef bint is_nested = False
+        cdef int32_t first = found.count
+        cdef int32_t minimum = start + (region >= 0 and self.selected == SELECT_ELEMENT and self.top == 1)
+        cdef int32_t chain = self._only_tag(document)
+        number = minimum if chain == ALL_ELEMENTS else chain
+        while 0 <= number <= end:
+            candidate = number
+            number = candidate + 1 if chain == ALL_ELEMENTS else document.nodes[candidate].same_tag
+            if candidate < minimum or document.nodes[candidate].tag == COMMENT:
+                continue
+            if not self._element_matches(document, candidate):
+                continue
+            if region >= 0 and not self._is_in_region(document, candidate, region):
+                continue
+            if self.selected == SELECT_TEXT:
+                is_nested = is_nested or candidate <= last_end
+                last_end = max(last_end, document.last_inside(candidate))
+                self._collect_texts(document, candidate, found)
+            elif self.selected == SELECT_ELEMENT or document.find_attribute(candidate, found.attribute_name) != NULL:
+                found.add(candidate, SELECTED_ITSELF)
+        if is_nested:
+            found.sort_from(first)
+        return 0
+
+    cdef int32_t _only_tag(self, Document document) noexcept nogil:
+        """Return the first element of the tag that the element of level 1 must have; ALL_ELEMENTS if it may have any."""
+        cdef int32_t i
+        cdef Test* test
+        for i in range(self.test_count):
+            test = &self.tests[i]
+            if test.kind == TAG_TEST and test.level == 1 and not test.axis and test.count == 1:
+                return document.names[self.tags[test.first]].first_node if self.tags[test.first] >= 0 else -1
+        return ALL_ELEMENTS
+
+    cdef bint _is_in_region(self, Document document, int32_t number, int32_t region) noexcept nogil:
+        """Return True if the highest element that is tested is the region or inside it."""
+        cdef int32_t level = self.top
+        while level > 1 and number >= 0:
+            number = document.nodes[number].parent
+            level -= 1
+        return number >= region
+
+    cdef int _collect_texts(self, Document document, int32_t number, FoundNodes found) except -1:
+        """Add the texts of an element, without those of the elements inside it."""
+        cdef Node* nodes = document.nodes
+        cdef int32_t child = nodes[number].first_child
+        if nodes[number].text_length and self._text_matches(document, number, False):
+            found.add(number, SELECTED_TEXT)
+        while child >= 0:
+            if nodes[child].tail_length and self._text_matches(document, child, True):
+                found.add(child, SELECTED_TAIL)
+            child = nodes[child].next
+        return 0
+
+    cdef bint _text_matches(self, Document document, int32_t number, bint is_tail) noexcept nogil:
+        cdef Slot slot
+        slot.node = number
+        slot.is_tail = is_tail
+        return not self.test_count or self.tests[0].level or self._context_matches(document, &slot, True)
+
+    cdef bint _context_matches(self, Document document, Slot* slot, bint is_text) noexcept nogil:
+        """Return True if a text matches the features of level 0, which are about the elements beside it."""
+        cdef int32_t i = 0
+        while i < self.test_count and self.tests[i].level == 0:
+            if not self._test_element(document, &self.tests[i], self._beside(document, &self.tests[i], slot, is_text)):
+                return False
+            i += 1
+        return True
+
+    cdef int32_t _beside(self, Document document, Test* test, Slot* slot, bint is_text) noexcept nogil:
+        """Return the element before or after a text that a test is about; −1 if it is missing."""
+        cdef Node* nodes = document.nodes
+        cdef int32_t nearest
+        if not is_text:
+            return -1
+        if test.axis < 0:
+            nearest = slot.node if slot.is_tail else -1
+        else:
+            nearest = nodes[slot.node].next if slot.is_tail else nodes[slot.node].first_child
+        while nearest >= 0 and nodes[nearest].tag == COMMENT:
+            nearest = nodes[nearest].previous if test.axis < 0 else nodes[nearest].next
+        return document.sibling(nearest, test.axis, test.distance - 1)
+
+    cdef bint _element_matches(self, Document document, int32_t number) noexcept nogil:
+        """Return True if the element of level 1 and those around it match."""
+        cdef int32_t level = 1
+        cdef int32_t i
+        cdef Test* test
+        for i in range(self.test_count):
+            test = &self.tests[i]
+            if test.level == 0:
+                continue
+            while level < test.level:
+                number = document.nodes[number].parent
+                if number < 0:
+                    return False
+                level += 1
+            if not self._test_element(
+                document, test, document.sibling(number, test.axis, test.distance) if test.axis else number
+            ):
+                return False
+        return True
+
+    cdef bint _test_element(self, Document document, Test* test, int32_t number) noexcept nogil:
+        """Return True if an element matches one of the values of a test; −1 means that there is no such element."""
+        cdef int32_t j
+        if number < 0:
+            if test.kind != TAG_TEST:
+                return False
+            for j in range(test.first, test.first + test.count):
+                if self.values[j].length == 0:
+                    return True
+            return False
+        if test.kind == TAG_TEST:
+            for j in range(test.first, test.first + test.count):
+                if self.tags[j] == document.nodes[number].tag:
+                    return True
+            return False
+        if test.kind == CELL_TEST:
+            return self._test_cell(document, test, number)
+        return self._test_attribute(document, test, number)
+
+    cdef bint _test_attribute(self, Document document, Test* test, int32_t number) noexcept nogil:
+        cdef Attribute* attribute = document.find_attribute(number, test.name)
+        cdef const uint8_t* value = document.text
+        cdef int32_t length = 0
+        cdef int32_t j
+        if attribute != NULL:
+            value = document.text + attribute.value
+            length = attribute.length
+        elif not test.is_empty_default:
+            return False
+        for j in range(test.first, test.first + test.count):
+            if test.kind == TOKEN_TEST:
+                if _has_token(value, length, self.values[j]):
+                    return True
+            elif length == self.values[j].length and memcmp(value, self.values[j].start, length) == 0:
+                return True
+        return False
+
+    cdef bint _test_cell(self, Document document, Test* test, int32_t number) noexcept nogil:
+        """Return True if an element is a table cell with one of these numbers in its row."""
+        cdef int32_t tag = document.nodes[number].tag
+        cdef int32_t place = 1
+        cdef int32_t sibling = document.nodes[number].previous
+        cdef int32_t j
+        if tag != TD and tag != TH:
+            return False
+        while sibling >= 0 and place <= MAX_CELLS:
+            place += document.nodes[sibling].tag != COMMENT
+            sibling = document.nodes[sibling].previous
+        if place > MAX_CELLS:
+            return False
+        for j in range(test.first, test.first + test.count):
+            if _as_number(self.values[j]) == place:
+                return True
+        return False
+
+
+cdef int32_t _as_number(Text text) noexcept nogil:
+    """Return a number of at most four digits; −1 for anything else."""
+    cdef int32_t number = 0
+    cdef int32_t i
+    if not 0 < text.length <= 4:
+        return -1
+    for i in range(text.length):
+        if not b"0" <= text.start[i] <= b"9":
+            return -1
+        number = 10 * number + text.start[i] - 48
+    return number
+
+
+cdef bint _has_token(const uint8_t* value, int32_t length, Text token) noexcept nogil:
+    """Return True if one of the words of a class is this one."""
+    cdef int32_t at = 0
+    cdef int32_t start
+    while at < length:
+        while at < length and _is_blank(value[at]):
+            at += 1
+        start = at
+        while at < length and not _is_blank(value[at]):
+            at += 1
+        if at - start == token.length and at > start and memcmp(value + start, token.start, token.length) == 0:
+            return True
+    return False
+
+
+cdef inline bint _is_blank(uint8_t byte) noexcept nogil:
+    return byte == 32 or 9 <= byte <= 13 or 28 <= byte <= 31
+
+
+cdef enum:
+    SELECTED_TEXT = 0
+    SELECTED_TAIL = 1
+    SELECTED_ITSELF = 2
+
+
+cdef class FoundNodes:
+    """Nodes that were found on a page, in document order. Each becomes an object when it is iterated over."""
+
+    cdef Document document
+    cdef str attribute
+    cdef int32_t attribute_name
+    cdef int32_t* numbers
+    cdef uint8_t* kinds
+    cdef int32_t count, room
+
+    def __dealloc__(self):
+        free(self.numbers)
+        free(self.kinds)
+
+    def __len__(self):
+        return self.count
+
+    def cut(self, int32_t count):
+        """Forget all but the first so many nodes."""
+        self.count = min(self.count, count)
+
+    def __iter__(self):
+        """Yield the element, the kind as in `Node`, and the raw text; None as the text of an element."""
+        cdef int32_t i
+        cdef Slot slot
+        cdef Attribute* attribute
+        for i in range(self.count):
+            slot.node = self.numbers[i]
+            slot.is_tail = self.kinds[i] == SELECTED_TAIL
+            if self.kinds[i] != SELECTED_ITSELF:
+                if self.document.has_words(&slot):
+                    yield self.document.slot_item(&slot)
+            elif self.attribute is None:
+                yield self.document.element(slot.node), "element", None
+            else:
+                attribute = self.document.find_attribute(slot.node, self.attribute_name)
+                text = self.document.string(attribute.value, attribute.length)
+                if text and not text.isspace():
+                    yield self.document.element(slot.node), f"@{self.attribute}", text
+
+    cdef int add(self, int32_t number, uint8_t kind) except -1:
+        cdef int32_t* numbers
+        cdef uint8_t* kinds
+        cdef int32_t room
+        if self.count >= self.room:
+            room = max(16, 2 * self.room)
+            numbers = <int32_t*>realloc(self.numbers, room * sizeof(int32_t))
+            if numbers != NULL:
+                self.numbers = numbers
+            kinds = <uint8_t*>realloc(self.kinds, room)
+            if kinds != NULL:
+                self.kinds = kinds
+            if numbers == NULL or kinds == NULL:
+                raise MemoryError
+            self.room = room
+        self.numbers[self.count] = number
+        self.kinds[self.count] = kind
+        self.count += 1
+        return 0
+
+    cdef int sort_from(self, int32_t first) except -1:
+        """Put texts into document order. A text after an element comes after all that is inside the element."""
+        cdef int32_t i, number
+        cdef list keys = []
+        for i in range(first, self.count):
+            number = self.numbers[i]
+            if self.kinds[i] == SELECTED_TAIL:
+                keys.append((self.document.last_inside(number), -number, number, SELECTED_TAIL))
+            else:
+                keys.append((number, -self.document.node_count, number, SELECTED_TEXT))
+        keys.sort()
+        for i in range(first, self.count):
+            self.numbers[i] = keys[i - first][2]
+            self.kinds[i] = keys[i - first][3]
+        return 0
+
+
+def find_texts(Element root not None, words):
+    """Return all texts of a page that contain one of these words, in document order, as `FoundNodes`."""
+    cdef FoundNodes found = FoundNodes.__new__(FoundNodes)
+    cdef Document document = root.document
+    cdef list encoded = [word.encode("utf-8", "surrogatepass") for word in words]
+    cdef Node* nodes = document.nodes
+    cdef int32_t number = root.number
+    cdef bint is_leaving = False
+    found.document = document
+    while number >= 0:
+        if is_leaving or nodes[number].tag == COMMENT:
+            if nodes[number].tail_length and document.contains(nodes[number].tail, nodes[number].tail_length, encoded):
+                found.add(number, SELECTED_TAIL)
+            if nodes[number].next >= 0:
+                number, is_leaving = nodes[number].next, False
+            else:
+                number, is_leaving = nodes[number].parent, True
+            continue
+        if nodes[number].text_length and document.contains(nodes[number].text, nodes[number].text_length, encoded):
+            found.add(number, SELECTED_TEXT)
+        if nodes[number].first_child >= 0:
+            number = nodes[number].first_child
+        else:
+            is_leaving = True
+    return found

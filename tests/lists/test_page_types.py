@@ -1,0 +1,81 @@
+"""Pages about one thing have no rows, although much of them repeats."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from untemplate import Page, find_records
+from untemplate.demo import make_site
+from untemplate.layout import EstimatedLayout
+from untemplate.lists.list_page import ListPage
+from untemplate.lists.page_types import LIST_FEATURES, BoostedTrees
+
+TEAS = ("Assam", "Sencha", "Keemun", "Oolong", "Darjeeling", "Matcha")
+
+
+def product_page() -> Page:
+    """A page about one tea, with facts, reviews and related teas."""
+    description = "<p>" + "Leaves of the second harvest, dried in the shade and rolled by hand. " * 6 + "</p>"
+    facts = "".join(f"<tr><td>{name}:</td><td>{name} tea</td></tr>" for name in ("Kind", "Origin", "Weight"))
+    reviews = "".join(f"<li><b>{name}</b><p>I like it {name}, really.</p></li>" for name in TEAS[:3])
+    related = "".join(f"<li><a href='/{name}'><h3>{name}</h3>$ 3</a></li>" for name in TEAS)
+    data = '<script type="application/ld+json">{"@type": "Product", "name": "Assam"}</script>'
+    return Page(
+        "http://tea.example/assam",
+        f"<title>Assam - Teas</title><meta property='og:type' content='product'>{data}<h1>Assam</h1>{description}"
+        f"<h2>Facts</h2><table class='specs'>{facts}</table><h2>Reviews</h2><ul class='reviews'>{reviews}</ul>"
+        f"<h2>You may also like</h2><ul class='related'>{related}</ul><textarea></textarea>",
+    )
+
+
+def list_features(page: Page) -> dict[str, float]:
+    found = ListPage(page, EstimatedLayout())
+    values = found.describe(int(np.argmax(found.scores)), found.scores)
+    return dict(zip(LIST_FEATURES, values.tolist(), strict=True))
+
+
+def test_a_page_about_one_thing_has_no_rows_and_says_why() -> None:
+    rows = find_records(product_page())
+    assert rows == []
+    assert rows.reason is not None
+    assert "nothing that repeats looks like records of a list page" in rows.reason
+    assert find_records(product_page(), all_lists=True)
+
+
+@pytest.mark.parametrize("vertical", ["book", "restaurant"])
+def test_detail_pages_of_made_up_sites_have_no_rows(vertical: str) -> None:
+    site = make_site(vertical, seed=31, pages=40)
+    details = [page for page in site.pages if page.id in site.truth][:10]
+    assert len(details) == 10
+    assert sum(bool(find_records(page)) for page in details) <= 1
+
+
+def test_evidence() -> None:
+    values = list_features(product_page())
+    assert values["one_declared"] == values["one_shared"] == values["comment_field"] == 1
+    assert values["h1"] == values["h1_in_title"] == 1
+    assert values["captions_outside"] == pytest.approx(np.log1p(3))
+    cards = "".join(f"<li><a href='/{name}'><h3>{name}</h3></a><p>from {name}</p></li>" for name in TEAS)
+    values = list_features(
+        Page(html=f"<h1>Teas</h1><ul class='results'>{cards}</ul><nav class='pager'>1 2</nav>")
+    )
+    assert values["records_linked"] == values["distinct_links"] == values["first_linked"] == 1
+    assert values["in_results"] == values["paging_named"] == 1
+    assert values["one_declared"] == values["in_reviews"] == values["h1_in_title"] == 0
+
+
+def test_trees(tmp_path: Path) -> None:
+    # The first tree asks for feature 0, the second one is a leaf.
+    trees = BoostedTrees(
+        feature=np.array([0, -1, -1, -1]),
+        threshold=np.array([0.5, 0.0, 0.0, 0.0]),
+        left=np.array([1, 0, 0, 0]),
+        right=np.array([2, 0, 0, 0]),
+        value=np.array([0.0, -2.0, 3.0, 1.0]),
+        roots=np.array([0, 3]),
+    )
+    trees.save(tmp_path / "trees.npz")
+    loaded = BoostedTrees.load(tmp_path / "trees.npz")
+    assert loaded.probability(np.array([0.5])) == pytest.approx(1 / (1 + np.exp(1)))
+    assert loaded.probability(np.array([0.6])) == pytest.approx(1 / (1 + np.exp(-4)))
