@@ -8,14 +8,10 @@ import pytest
 
 from tests.linear_time import assert_linear
 from untemplate import Limits, Page, PageError
-<<<<<<< HEAD
-from untemplate.page import decode
+from untemplate.page import decode, parsing
 from untemplate.rules import Selector
 from untemplate.rules.feature import Feature
 from untemplate.rules.node_selection import select
-=======
-from untemplate.page import decode, parsing
->>>>>>> main
 
 
 def texts(html: bytes | str) -> list[str]:

@@ -316,14 +316,9 @@ def _walk_nodes(root: etree._Element) -> Iterator[Node]:
     This runs for every element of every page. It stays one function, since a call for each element would take more
     time than everything else in the loop.
     """
-<<<<<<< HEAD
     path = _TagPath("")
     open_paths: list[_TagPath] = []
-    walker = etree.iterwalk(root, events=("start", "end", "comment", "pi"))
-=======
-    paths: list[str] = [""]  # tag paths of the open elements, each with a slash at its end
     walker = walk(root)
->>>>>>> main
     for event, element in walker:
         if event == "start":
             open_paths.append(path)

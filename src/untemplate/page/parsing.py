@@ -47,7 +47,6 @@ _IMPLIED_ELEMENTS = 8
 # libxml2 stops at this depth, even with `huge_tree`.
 _PARSER_DEPTH = 2048
 
-<<<<<<< HEAD
 # Characters of all different tag paths of a page together, of which nodes and learning keep copies. The pages of our
 # data have a thousandth of it.
 _MAX_PATH_CHARACTERS = 20_000_000
@@ -59,11 +58,8 @@ _MAX_USUAL_PATH = _USUAL_DEPTH * 25
 # Comments that follow each other without an element between them; templates write a few.
 _MAX_COMMENT_RUN = 200
 
-# libxml2 compares each attribute of a tag with all before it, about 20 ns each. We allow two seconds of that.
-=======
 # libxml2 compares each attribute of a tag with all before it, about 20 ns each before version 2.14. We allow two
 # seconds of that. The native core counts in the same way.
->>>>>>> main
 _MAX_COMPARISONS = 100_000_000
 _MAX_ATTRIBUTES = 10_000  # in one tag: the square root of the above
 _MIN_BOMB_BYTES = 100_000  # a smaller page has no room for that many attributes with different names
@@ -181,11 +177,22 @@ def parse_html(html: bytes, limits: Limits) -> etree._Element:
         raise PageError(f"page cannot be parsed: {squeeze(str(error))}") from error
     if root is None:
         raise PageError("page is empty")
-<<<<<<< HEAD
-    _refuse_big_trees(root, tags, limits)
-    if html.count(b"<!") + html.count(b"<?") > _MAX_COMMENT_RUN:
-        _shorten_comment_runs(root)
+    if not core:
+        _refuse_big_trees(root, tags, limits)
+        if html.count(b"<!") + html.count(b"<?") > _MAX_COMMENT_RUN:
+            _shorten_comment_runs(root)
     return root
+
+
+def parse_natively(html: bytes, limits: Limits) -> etree._Element | None:
+    """Return the root element of a page in UTF-8, parsed by the native core; None if it has no elements.
+
+    Raises:
+        PageError: the page is over its limits. The message is the same as that of `parse_html`.
+    """
+    if core is None:
+        raise ValueError("there is no native core")
+    return core.parse(html, limits.elements, limits.depth)
 
 
 def _shorten_comment_runs(root: etree._Element) -> None:
@@ -209,22 +216,6 @@ def _shorten_comment_runs(root: etree._Element) -> None:
         for comment in surplus:
             comment.getparent().remove(comment)
         last.tail = text
-=======
-    if not core:
-        _refuse_big_trees(root, tags, limits)
-    return root
-
-
-def parse_natively(html: bytes, limits: Limits) -> etree._Element | None:
-    """Return the root element of a page in UTF-8, parsed by the native core; None if it has no elements.
-
-    Raises:
-        PageError: the page is over its limits. The message is the same as that of `parse_html`.
-    """
-    if core is None:
-        raise ValueError("there is no native core")
-    return core.parse(html, limits.elements, limits.depth)
->>>>>>> main
 
 
 class _Tags:
