@@ -60,8 +60,6 @@ INGREDIENTS = [
     ("large", "potatoes"),
 ]
 
-NO_TOASTS = "document.querySelectorAll('.toast').forEach(toast => toast.remove())"
-
 # Where on the page a value stands: the shortest text that has it as words of its own, in the biggest letters.
 FIND = """value => {
     const words = new RegExp(`(?<!\\\\w)${value.replace(/[.*+?^${}()|[\\]\\\\]/g, "\\\\$&")}(?!\\\\w)`);
@@ -180,6 +178,8 @@ class _Photographer:
         self.site = site
         self.folder = folder
         self.output = output
+        self.rounds = 0
+        window.set_default_timeout(180_000)
 
     def shoot(self) -> None:
         window = self.window
@@ -190,6 +190,9 @@ class _Photographer:
         self._show("review")
         self._show("annotate", take=False)
         while not window.locator(".done").count():
+            self._label(
+                *window.locator(".chip.missing .name .grow, .chip.open .name .grow").all_inner_texts()
+            )
             window.keyboard.press("Enter")
             self._settle(1)
         self._take("annotate-done")
@@ -202,6 +205,12 @@ class _Photographer:
         window.keyboard.press("s")
         self._settle()
         self._show("overview")
+        lists = [one["cluster"] for one in self._clusters() if one["kind"] == "list"]
+        if lists:
+            self._show(f"lists?cluster={lists[0]}", "lists")
+        window.set_viewport_size({"width": 390, "height": 844})
+        self._show("overview", "overview-phone")
+        window.set_viewport_size({"width": 1280, "height": 800})
         self._show("rules")
         self._show("export")
         self._show("monitor", take=False)
@@ -212,13 +221,19 @@ class _Photographer:
         self._settle(1.5)
         self._take("monitor")
         self._round("Heal", self.folder / "later")
+        window.locator(".proposalbox").evaluate("box => box.scrollIntoView()")
+        self._take("monitor-heal")
+        window.get_by_role("button", name="Approve").click()
+        window.get_by_role("heading", name="Healed").wait_for()
         window.locator("main").evaluate("main => main.scrollTo(0, 0)")
         self._take("monitor-healed")
+        self._show("start")
 
     @property
     def _frame(self) -> Frame:
-        self.window.locator(".frame[aria-busy=false] iframe").wait_for()
-        [frame] = [frame for frame in self.window.frames if frame.parent_frame]
+        self.window.locator(".annotate .frame[aria-busy=false] iframe").wait_for()
+        frame = self.window.locator(".annotate .frame iframe").element_handle().content_frame()
+        assert frame
         frame.locator("untemplate-marks").wait_for(state="attached")
         return frame
 
@@ -226,13 +241,14 @@ class _Photographer:
         frame = self._frame
         page = self.window.evaluate("new URLSearchParams(location.hash.split('?')[1]).get('page')")
         for attribute in attributes:
+            attribute = attribute.removesuffix(" *")
             values = self.site.truth[page][attribute]
             self.window.locator(".chip .name").filter(has_text=attribute).click()
             if not values:
                 self.window.keyboard.press("x")
             for value in values:
                 box = frame.evaluate(FIND, value)
-                held = self.window.locator(".frame iframe").bounding_box()
+                held = self.window.locator(".annotate .frame iframe").bounding_box()
                 assert held
                 before = int(self.window.locator(".annotate").get_attribute("data-completed") or 0)
                 mouse, y = self.window.mouse, held["y"] + box["middle"]
@@ -248,23 +264,36 @@ class _Photographer:
     def _round(self, what: str, source: Path) -> None:
         field = self.window.get_by_role("textbox", name="Where fresh pages are")
         field.fill(str(source))
-        self.window.evaluate(NO_TOASTS)
         self.window.get_by_role("button", name=what, exact=True).click()
-        self.window.locator(".toast").last.wait_for()
+        self.rounds += 1
+        self.window.get_by_role("button", name=f"Jobs: {self.rounds}", exact=True).wait_for()
         self._settle(1)
 
-    def _show(self, view: str, take: bool = True) -> None:
+    def _clusters(self) -> list[dict[str, str]]:
+        path = "/api/site?site=bestinsider3.example"
+        site = self.window.evaluate("path => fetch(path).then(answer => answer.json())", path)
+        clusters: list[dict[str, str]] = site["clusters"]
+        return clusters
+
+    def _show(self, view: str, name: str | None = None, take: bool = True) -> None:
+        """Show a view, and take its picture under its own or another name."""
         self.window.evaluate("view => { location.hash = `#/${view}` }", view)
         self._settle(2)
         if take:
-            self._take(view)
+            self._take(name or view)
 
     def _settle(self, seconds: float = 0.6) -> None:
         self.window.wait_for_timeout(seconds * 1000)
 
     def _take(self, name: str) -> None:
+        for picture in self.window.locator(".picture").all():
+            picture.scroll_into_view_if_needed()
+            picture.locator("iframe").content_frame.locator("untemplate-marks").wait_for(state="attached")
+        self.window.locator("main").evaluate(
+            "main => main.querySelector('.templates') && main.scrollTo(0, 0)"
+        )
+        self.window.locator(".trouble").wait_for(state="detached")
         self._settle()
-        self.window.evaluate(NO_TOASTS)
         self.window.screenshot(path=self.output / f"{name}.png")
         print(self.output / f"{name}.png")
 

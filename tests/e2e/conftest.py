@@ -20,6 +20,7 @@ from untemplate.web import RunningServer, add_site, running_server
 FLAGS = [
     *("--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
     *("--disable-component-update", "--disable-sync"),
+    "--host-resolver-rules=MAP *.example 127.0.0.1",  # public names that lead to servers of tests
 ]
 PATIENCE = 60_000  # milliseconds: only what never happens fails, however busy the machine is
 

@@ -35,8 +35,10 @@ class Person:
     @property
     def page(self) -> Frame:
         """The page shown, once it stands there."""
-        self.window.locator(".frame[aria-busy=false] iframe").wait_for()
-        [frame] = [frame for frame in self.window.frames if frame.parent_frame]
+        shown = self.window.locator(".frame[aria-busy=false] iframe").locator("visible=true")
+        shown.wait_for()
+        frame = shown.element_handle().content_frame()
+        assert frame
         return frame
 
     @property
@@ -86,7 +88,7 @@ class Person:
             }""",
             [within, part],
         )
-        frame = self.window.locator(".frame iframe").bounding_box()
+        frame = self.window.locator(".annotate .frame iframe").bounding_box()
         assert box
         assert frame
         mouse = self.window.mouse
@@ -119,7 +121,7 @@ class Person:
     def value(self, attribute: str) -> str:
         """What the chip of an attribute says about this page."""
         chip = self.window.locator(".chip").filter(has=self.window.locator(".name", has_text=attribute))
-        return " | ".join(chip.locator(".value").all_inner_texts())
+        return " | ".join(chip.locator(".value .grow").all_inner_texts())
 
     def state(self, attribute: str) -> str:
         chip = self.window.locator(".chip").filter(has=self.window.locator(".name", has_text=attribute))

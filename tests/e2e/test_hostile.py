@@ -35,6 +35,8 @@ untemplate-marks {{ display: none !important; }} * {{ pointer-events: auto !impo
 <a id="js" href="javascript:{hack}">script link</a> <a id="out" href="{trap}/link" target="_top">away</a>
 <a href="java&#10;script:{hack}">obscure link</a> <a href="data:text/html,<script>{hack}</script>">data link</a>
 <img src="{trap}/img.png" onerror="{hack}" srcset="{trap}/set.png 2x"><img src=x onerror="{hack}">
+<img src="{private}/private.png"><img src="http://router/private.png">
+<div style="background: url({private}/private.css.png)"></div>
 <picture><source srcset="{trap}/source.png"><img src="{trap}/picture.png"></picture>
 <svg onload="{hack}"><script>{hack}</script><use href="{trap}/use.svg#a"></use><image href="{trap}/svg.png"></image>
 <animate onbegin="{hack}" attributeName="x" dur="1s"></animate>
@@ -76,7 +78,8 @@ class Trap:
                 pass
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        self.private_url = f"http://127.0.0.1:{self.server.server_port}"
+        self.url = f"http://trap.example:{self.server.server_port}"
         self._thread = Thread(target=self.server.serve_forever)
         self._thread.start()
 
@@ -102,7 +105,8 @@ def hostile(trap: Trap, browser: Browser, tmp_path: Path) -> Iterator[Person]:
         hack = f"top.hacked=1;hacked=1;fetch('{trap.url}/hack')"
         for number in range(4):
             name = NAME.replace("<", "&lt;")
-            html = HOSTILE.format(hack=hack, trap=trap.url, own=server.origin, name=name, number=number)
+            addresses = {"trap": trap.url, "private": trap.private_url, "own": server.origin}
+            html = HOSTILE.format(hack=hack, name=name, number=number, **addresses)
             (folder / f"{number}.html").write_text(html, "utf-8")
         pages = read_pages(folder)
         add_site(catalog, "s", cluster(pages), Schema.load("restaurant"), pages, {})
@@ -186,9 +190,11 @@ def test_remote_files_only_when_switched_on(hostile: Person, trap: Trap) -> None
     assert hostile.page
     assert trap.hits == []
     with hostile.completing():
-        hostile.window.get_by_label("Remote images").check()
+        hostile.window.get_by_role("checkbox", name="Remote images and styles").check()
     assert hostile.page.locator("img").first.evaluate("image => image.src") == f"{trap.url}/img.png"
     while not {"/img.png", "/sheet.css"} <= set(trap.hits):
         hostile.window.wait_for_timeout(50)
+    hostile.window.wait_for_timeout(300)
+    assert not [path for path in trap.hits if path.startswith("/private")]  # not to addresses of this network
     assert not {"/script.js", "/module.js", "/hack", "/frame", "/form", "/refresh", "/link"} & set(trap.hits)
     assert hostile.page.evaluate("window.hacked") is None

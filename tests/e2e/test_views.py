@@ -41,7 +41,7 @@ def test_every_view_on_a_desk_and_on_a_phone(labeled: Person) -> None:
         "annotate": "Records",
         "review": "doubtful value",
         "rules": "Versions",
-        "monitor": "has not been watched",
+        "monitor": "not watched yet",
         "export": "Parquet",
         "api": "/api/labels",
     }
@@ -111,13 +111,17 @@ def test_a_change_is_seen_side_by_side_and_healed(
     for source in (folder, tmp_path / "later"):
         field.fill(str(source))
         window.get_by_role("button", name="Watch", exact=True).click()
-        expect(window.get_by_text("look", exact=False).last).to_be_visible()
+        expect(window.locator(".toast").last).to_contain_text("Watch guide")
         expect(window.locator("progress")).to_have_count(0)
     expect(window.get_by_role("heading", name="Alarms")).to_be_visible()
     window.get_by_role("button", name="Before and after").last.click()
     expect(window.locator(".sides iframe")).to_have_count(2)
     field.fill(str(tmp_path / "later"))
     window.get_by_role("button", name="Heal").click()
+    proposal = window.get_by_role("region", name="Proposed repair")
+    expect(proposal.locator("tbody tr").first).to_be_visible()
+    assert [version.reason for version in labeled.server.workspace.catalog.history("guide")][-1] == "learned"
+    proposal.get_by_role("button", name="Approve").click()
     expect(window.get_by_role("heading", name="Healed")).to_be_visible()
     expect(window.get_by_role("img", name="Pages that look like the template")).to_be_visible()
 
@@ -130,7 +134,7 @@ def test_many_sites_are_searched_sorted_and_labeled_from_one_queue(person: Perso
     tests = Alarm("c1", "moved", "name", "Zen", "nothing", ())
     catalog.record_alarms("shop7.example", catalog.start_run("shop7.example", "watch"), [tests])
     person.open("overview")
-    sites = window.get_by_role("region", name="Sites")
+    sites = window.get_by_role("region", name="Sites", exact=True)
     expect(sites).to_contain_text("31 sites")
     window.get_by_label("Search sites").fill("shop1 restaurant")
     expect(sites).to_contain_text("11 of 31 sites")

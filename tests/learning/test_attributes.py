@@ -242,6 +242,19 @@ def test_many_values_in_order() -> None:
     assert len(set(xpaths)) == len(xpaths)
 
 
+def test_labels_that_always_have_one_member_of_a_list_mean_that_member() -> None:
+    def facts(i: int) -> list[str]:
+        return [f"{PLACES[i]} East", f"cuisine {i}", f"{i}-{i + 7} dollars"]
+
+    bodies = [f"<div>{''.join(f'<p>{v}</p>' for v in facts(i))}</div>" for i in range(COUNT)]
+    bodies[0] = "<div><p>cuisine 0</p></div>"
+    given = {i: {"cuisine": [f"cuisine {i}"]} for i in range(COUNT - 2)}
+    records = extract(bodies, given, cuisine="text*")
+    assert [[value.text for value in record.values["cuisine"]] for record in records[1:]] == [
+        [f"cuisine {i}"] for i in range(1, COUNT)
+    ]
+
+
 def test_a_single_attribute_has_one_value() -> None:
     bodies = [f"<ul>{''.join(f'<li>{place}{j}</li>' for j in range(3))}</ul>" for place in PLACES]
     for record in extract(bodies, {0: {"first": "Akron0"}, 1: {"first": "Boston0"}}, first="text"):

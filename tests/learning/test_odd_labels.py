@@ -29,3 +29,13 @@ def test_a_value_at_another_place_is_no_mistake_where_the_usual_one_is_empty() -
     labels = [Label(str(number), "phone", f"555-{number}") for number in range(8)]
     rules = learn(pages, labels, SCHEMA)
     assert [record["phone"] for record in rules.extract(pages[8:])] == [f"555-{n}" for n in range(8, 16)]
+
+
+def test_labels_of_another_type_have_no_say() -> None:
+    schema = Schema("shop", {"phone": Attribute("phone", "phone")})
+    html = HTML.replace("555-{0}", "212-555-01{0:02}")
+    pages = [Page(id=str(number), html=html.format(number)) for number in range(12)]
+    values = ["212-555-0100", "Shop 1", "212-555-0102", "Open 3 days", "Shop 4"]
+    labels = [Label(str(number), "phone", value) for number, value in enumerate(values)]
+    records = learn(pages, labels, schema).extract(pages[5:])
+    assert [record["phone"] for record in records] == [f"212-555-01{number:02}" for number in range(5, 12)]

@@ -167,8 +167,17 @@ def test_what_is_lost_is_named() -> None:
     }
     positioned = RuleSelector("text()", (Feature("tag", 1, ("b",)),), position=2)
     second = wrapper_of(Rule("p", (positioned, selector)))
-    assert export_wrapper(second, schema, "crawl4ai").lost["p"][-1] == "1 of 2 selectors"
     assert export_wrapper(second, schema, "parsel").lost["p"] == ()
+
+
+@pytest.mark.parametrize(("position", "value"), [(1, "a"), (2, "b"), (-1, "c")])
+def test_positions(position: int, value: str) -> None:
+    selector = RuleSelector("text()", (Feature("tag", 1, ("b",)),), position=position)
+    wrapper, schema = wrapper_of(Rule("p", (selector,))), Schema("s", {"p": Attribute("p")})
+    html = "<p><b>a</b><i>x</i><b>b</b></p><b>c</b>"
+    export = export_wrapper(wrapper, schema, "crawl4ai")
+    assert evaluate_schema(json.loads(export.text), html) == [{"p": value}]
+    assert run_python(export_wrapper(wrapper, schema, "parsel"))["extract"](html) == {"p": [value]}
 
 
 def test_hostile_words_of_a_site_stay_texts() -> None:

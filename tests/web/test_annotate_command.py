@@ -42,6 +42,7 @@ def test_annotate_then_serve(folder: Path, tmp_path: Path) -> None:
         started("annotate", folder, "--schema", "restaurant", cwd=tmp_path) as url,
         httpx2.Client() as client,
     ):
+        assert url.endswith("#/annotate?site=www.zenguide2.example")
         assert client.get(url, follow_redirects=True).status_code == 200
         origin = url.partition("/?")[0]
         [site] = client.get(f"{origin}/api/sites").json()
@@ -55,8 +56,6 @@ def test_annotate_then_serve(folder: Path, tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_served_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["serve", "--catalog", str(tmp_path / "none.db"), "--no-browser"]) == 2
-    assert "none.db" in capsys.readouterr().err
     assert (
         main(["annotate", str(tmp_path / "none"), "--schema", "book", "--catalog", str(tmp_path / "c.db")])
         == 2
@@ -72,3 +71,13 @@ def test_a_taken_port_is_named(folder: Path, tmp_path: Path, capsys: pytest.Capt
         arguments = ["serve", "--catalog", str(tmp_path / "untemplate.db"), "--port", port, "--no-browser"]
         assert main(arguments) == 2
         assert f"port {port}" in capsys.readouterr().err
+        pages = tmp_path / "no-such-pages"  # the port is tried before the pages are read
+        taken = ["annotate", str(pages), "--schema", "restaurant", "--port", port, "--no-browser"]
+        assert main(taken) == 2
+        assert f"port {port}" in capsys.readouterr().err
+
+
+def test_serve_alone_is_enough(tmp_path: Path) -> None:
+    with started("serve", cwd=tmp_path) as url, httpx2.Client() as client:
+        client.get(url, follow_redirects=True)
+        assert client.get(f"{url.partition('/?')[0]}/api/sites").json() == []

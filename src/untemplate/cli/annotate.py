@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import chain
+from urllib.parse import urlencode
 
 import click
 
@@ -49,8 +50,9 @@ def command(
     on this machine until Ctrl+C.
     """
     from untemplate.schema import Schema
-    from untemplate.web import add_site
+    from untemplate.web import add_site, check_port
 
+    check_port(port)
     schema = Schema.load(schema_name)
     with open_catalog(catalog_name, create=True) as catalog:
         with open_pages(source, url_column, html_column, render) as pages:
@@ -62,4 +64,4 @@ def command(
             add_site(catalog, name, chosen, schema, pages, options)
         sizes = f"{counted(len(site_pages), 'page')} in {counted(len(clustering), 'template')}"
         say(f"{name}: {sizes}, schema {schema.name}.")
-        serve(catalog, port, not no_browser)
+        serve(catalog, port, not no_browser, f"#/annotate?{urlencode({'site': name})}")

@@ -43,17 +43,17 @@ def server_options(command: Command) -> Command:
 )
 @server_options
 def command(catalog_name: str, port: int, no_browser: bool) -> None:
-    """Look after the sites of a catalog in the browser.
+    """Label pages and look after sites in the browser.
 
-    Label and review pages, look at rules and their history, watch for changes, heal, and export records. Pages to
-    start with come into the catalog by untemplate annotate.
+    Add sites, label and review pages, look at rules and their history, watch for changes, heal, and export records.
+    A catalog that does not exist yet is created: the browser then asks for pages, and offers a sample site.
     """
-    with open_catalog(catalog_name) as catalog:
+    with open_catalog(catalog_name, create=True) as catalog:
         serve(catalog, port, not no_browser)
 
 
-def serve(catalog: Catalog, port: int, browser: bool) -> None:
-    """Serve until interrupted."""
+def serve(catalog: Catalog, port: int, browser: bool, view: str = "") -> None:
+    """Serve until interrupted; `view` is what the browser opens."""
     import webbrowser
 
     from untemplate.web import run_server
@@ -64,4 +64,4 @@ def serve(catalog: Catalog, port: int, browser: bool) -> None:
         if browser and not webbrowser.open(url):
             say("No browser could be opened; open the address above in one.")
 
-    run_server(catalog, port, show_address)
+    run_server(catalog, port, show_address, view)

@@ -29,7 +29,13 @@ from untemplate.learning.refining import (
 from untemplate.learning.reports import AttributeReport
 from untemplate.learning.sample_table import SampleTable
 from untemplate.learning.search import ScoredFeatures, Search, shared_features
-from untemplate.learning.selectors import learn_committee, learn_elsewhere, learn_selectors, pick_rows
+from untemplate.learning.selectors import (
+    count_exact_pages,
+    learn_committee,
+    learn_elsewhere,
+    learn_selectors,
+    pick_rows,
+)
 from untemplate.learning.value_lists import ListPlace, learn_value_list
 from untemplate.learning.variants import LearningTarget, Variant, choose_variants, find_variants
 from untemplate.page.dom import INLINE_TAGS
@@ -139,21 +145,20 @@ def _learn_attribute(
 def _learn_from_all(
     table: SampleTable, labels: PageLabels, attribute: Attribute, weights: Mapping[int, float]
 ) -> AttributeReport:
-    present = {
-        page: [label for label in page_labels if not label.is_gap] for page, page_labels in labels.items()
-    }
+    present = {page: [label for label in found if not label.is_gap] for page, found in labels.items()}
     if not attribute.many:
         return _learn_values(table, present, attribute, weights)
     places = find_weighted_lists(table.with_elements, present, weights)
-    if not all(map(are_all_found, places.values())):
-        shared_report = _learn_shared_text(table, present, attribute, weights)
-        if shared_report is not None:
-            return shared_report
+    is_complete = all(map(are_all_found, places.values()))
+    shared_report = None if is_complete else _learn_shared_text(table, present, attribute, weights)
+    if shared_report is not None:
+        return shared_report
     list_report = _learn_list(table.with_elements, present, places, attribute)
     report = _learn_values(table, present, attribute, weights)
     if list_report is None or list_report.coverage < report.coverage - MAX_LOST_COVERAGE:
         return report
-    return list_report
+    # Some description of a list fits any labeled page, even if it contradicts the labels of most others.
+    return report if is_complete and list_report.exact_pages < report.exact_pages else list_report
 
 
 def _learn_shared_text(
@@ -204,7 +209,8 @@ def _learn_list(
 ) -> AttributeReport | None:
     """Learn a list of values by what its members share; None if nothing structural distinguishes them."""
     located = {page: found for page, found in places.items() if found}
-    learned = learn_value_list(table, located, _find_gaps(labels))
+    gaps = [page for page, page_labels in labels.items() if not page_labels]
+    learned = learn_value_list(table, located, gaps)
     if learned is None:
         return None
     rule = Rule(attribute.name, learned.selectors, learned.committee, look=learned.look)
@@ -214,15 +220,11 @@ def _learn_list(
         for page, found in located.items()
         if found[0].lost
     ]
-    report = replace(_report_rule(rule, target, problems), coverage=learned.coverage)
+    report = _report_rule(rule, target, problems)
+    report = replace(report, coverage=learned.coverage, exact_pages=learned.exact_pages)
     if learned.other_look is not None:
         report = _ask_about_look(report, table.pages[learned.other_look].id)
     return report if learned.disputed is None else _add_dispute(report, table.pages[learned.disputed].id)
-
-
-def _find_gaps(labels: PageLabels) -> list[int]:
-    """Return the pages that are labeled as having no value."""
-    return [page for page, page_labels in labels.items() if not page_labels]
 
 
 def _ask_about_look(report: AttributeReport, page: str) -> AttributeReport:
@@ -484,7 +486,7 @@ def _most_precise(target: LearningTarget, positives: Sequence[int]) -> ScoredFea
     if best := search.best_by_distance(broad):
         return best
     tags = [feature for feature in broad if feature.kind == "tag" and feature.level <= MAX_TAG_LEVEL]
-    tags.sort(key=lambda feature: feature.level)
+    tags = sorted(tags, key=lambda feature: feature.level)
     return search.judge(tuple(tags), target.bits(tags))
 
 
@@ -493,4 +495,5 @@ def _report_rule(rule: Rule, target: LearningTarget, problems: list[str]) -> Att
     missed = [page for page in pages if not pick_rows(target, rule.selectors, page)]
     coverage = 1 - len(missed) / len(pages) if pages else 1.0
     label_next = target.table.pages[missed[0]].id if missed else None
-    return AttributeReport(rule.attribute, rule, coverage, problems, label_next)
+    exact = count_exact_pages(target, rule.selectors)
+    return AttributeReport(rule.attribute, rule, coverage, problems, label_next, exact_pages=exact)

@@ -64,6 +64,7 @@ class LearnedList:
         disputed: the unlabeled page on which the descriptions disagree most; None if most agree on every page.
         look: what the labeled lists look like.
         other_look: an unlabeled page whose list looks different, as it has titles; None if there is none.
+        exact_pages: labeled pages on which the first selector selects the labeled members and nothing else.
     """
 
     selectors: tuple[Selector, ...]
@@ -72,6 +73,7 @@ class LearnedList:
     disputed: int | None
     look: ListLook
     other_look: int | None
+    exact_pages: int
 
 
 def keys_on(table: SampleTable, candidate: ListCandidate, page: int) -> tuple[str, ...]:
@@ -182,6 +184,7 @@ def elect_list(
         election.disputed_page(winners),
         look,
         _page_of_another_look(table, best, pages, look),
+        sum(keys_on(table, best, page) in lists for page, lists in labeled.items()),
     )
 
 

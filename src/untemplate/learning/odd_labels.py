@@ -3,7 +3,8 @@
 Labels of one attribute agree if their values are at the same place of their pages. A place is described in several
 ways (by its XPath, its caption, the texts beside it, its order among similar nodes), because templates shift values.
 A label is odd if the place that most labels share exists on its page with another value, while the label's own place
-is that of few or no other labels. A value that is nowhere on its page is odd, too, where others are found.
+is that of few or no other labels. A value that is nowhere on its page is odd, too, where others are found. So is a
+value that is no phone if the attribute is one, where other labels are phones.
 
 Odd labels do not teach. They stay labels: the rule does not return them, which `learn` reports with their page.
 """
@@ -19,6 +20,7 @@ from untemplate.learning.occurrences import PageLabels, find_element_occurrences
 from untemplate.learning.sample_table import SampleTable
 from untemplate.page.dom import element_names
 from untemplate.schema import Attribute, Schema
+from untemplate.value_types import find_typed
 
 __all__ = ["drop_odd_labels"]
 
@@ -26,6 +28,8 @@ __all__ = ["drop_odd_labels"]
 MIN_LABELED_PAGES = 5
 # The shared place is that of more than this share of the labeled pages.
 MIN_PLACE_SHARE = 0.5
+# Labels whose values have the attribute's type decide alone if there are at least this many.
+MIN_TYPED_PAGES = 2
 # A place is shared by at least this many times as many labels as the place of an odd one.
 MIN_SUPPORT_RATIO = 2.0
 # Occurrences of a value on its page that are compared; the first ones.
@@ -71,19 +75,29 @@ def _group_by_name(
 
 
 def _find_odd_pages(table: SampleTable, labels: PageLabels, attribute: Attribute) -> Iterator[int]:
-    """Yield the pages on which the label of an attribute contradicts the others."""
+    """Yield the pages on which the label of an attribute contradicts the others.
+
+    Labels without a value of the attribute's type, such as a phone, have no say if enough others have one.
+    """
     keys_by_page = _keys_of_pages(table, labels, attribute)
-    page_counts = Counter(chain.from_iterable(keys_by_page.values()))
+    typed = {page: keys for page, keys in keys_by_page.items() if _has_type(labels[page], attribute)}
+    voting = typed if len(typed) >= MIN_TYPED_PAGES else keys_by_page
+    page_counts = Counter(chain.from_iterable(voting.values()))
     most = max(page_counts.values(), default=0)
-    if most <= MIN_PLACE_SHARE * len(labels):
+    if most <= MIN_PLACE_SHARE * len(voting):
         return
     shared = [key for key, count in page_counts.items() if count == most]
     for page, keys in keys_by_page.items():
         support = max((page_counts[key] for key in keys), default=0)
-        if support * MIN_SUPPORT_RATIO > most:
+        if page in voting and support * MIN_SUPPORT_RATIO > most:
             continue
-        if not support or _has_place(table, page, shared):
+        if not keys or _has_place(table, page, shared):
             yield page
+
+
+def _has_type(labels: Sequence[Label], attribute: Attribute) -> bool:
+    """Return True if all values contain one of the attribute's type; False for types without a pattern."""
+    return all(find_typed(label.value or "", attribute.type) for label in labels)
 
 
 def _keys_of_pages(table: SampleTable, labels: PageLabels, attribute: Attribute) -> dict[int, set[_Key]]:

@@ -56,6 +56,7 @@ class AttributeReport:
         label_next: a page on which the rule finds nothing, so that a label there helps most.
         unfit: a labeled page on which the rule does not return the labeled values; None if it returns them all.
         examples: what the rule finds on unlabeled pages.
+        exact_pages: labeled pages on which its selectors select the labeled values and nothing else.
     """
 
     attribute: str
@@ -65,6 +66,7 @@ class AttributeReport:
     label_next: str | None = None
     unfit: str | None = None
     examples: Sequence[ExampleValue] = ()
+    exact_pages: int = 0
 
     @property
     def needs_check(self) -> bool:

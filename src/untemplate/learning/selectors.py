@@ -30,6 +30,7 @@ from untemplate.value_types import is_one_typed
 
 __all__ = [
     "MAX_COMMITTEE",
+    "count_exact_pages",
     "learn_committee",
     "learn_elsewhere",
     "learn_selectors",
@@ -194,6 +195,16 @@ def pick_rows(target: LearningTarget, selectors: Sequence[Selector], page: int) 
         if rows:
             return rows if target.many else target.valid_rows(rows)[:1]
     return []
+
+
+def count_exact_pages(target: LearningTarget, selectors: Sequence[Selector]) -> int:
+    """Return on how many labeled pages selectors select every labeled value, and nothing else."""
+    return sum(_is_exact(pick_rows(target, selectors, page), values) for page, values in target.rows.items())
+
+
+def _is_exact(rows: Sequence[int], values: Sequence[Sequence[int]]) -> bool:
+    """Return True if rows are one of the rows of each value, in any order."""
+    return len(rows) == len(values) and all(any(row in rows for row in value) for value in values)
 
 
 def _agrees(target: LearningTarget, selector: Selector, specific: Sequence[Selector]) -> bool:

@@ -133,7 +133,9 @@ class ListPage:
         best, confidence = self._main_group()
         if confidence >= MIN_LIST_CONFIDENCE:
             return Rows(self.rows(self.groups[best], confidence))
-        single = self.profile.find_single_record()
+        # If more than navigation repeats, a page about one thing is likelier than a list of one record.
+        only_navigation = best < 0 or bool(mostly_aside(self.features)[best])
+        single = self.profile.find_single_record() if only_navigation else None
         if single is not None:
             return Rows(self.rows(Group(((single,),)), SINGLE_RECORD_CONFIDENCE))
         return Rows(reason=NO_LIST.format(confidence) if self.groups else NOTHING_REPEATS)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pprint import pformat
 from typing import Any, Literal
 
@@ -113,11 +113,9 @@ def _make_field(rule: Rule, attribute: Attribute, wrapper: Wrapper, target: Targ
         return f"the rule looks for a {range_.type} in the text"
     if range_.separators and target == "crawl4ai":
         return "the rule splits a text into several values"
-    selectors = [
-        selector
-        for selector in portable_selectors(rule, wrapper)
-        if target != "crawl4ai" or _is_plain(selector)
-    ]
+    selectors = portable_selectors(rule, wrapper)
+    if target == "crawl4ai":
+        selectors = [one for one in map(_without_parenthesis, selectors) if one.expression[0] != "("]
     if attribute.many and target == "crawl4ai":
         selectors = selectors[:1]  # an empty list would replace the values of another selector
     if not selectors:
@@ -126,9 +124,19 @@ def _make_field(rule: Rule, attribute: Attribute, wrapper: Wrapper, target: Targ
     return _Field(attribute, explain_rule(rule), tuple(selectors), pattern, range_.separators, tuple(lost))
 
 
-def _is_plain(selector: PortableSelector) -> bool:
-    """Return True unless an expression begins with a parenthesis: crawl4ai writes a dot in front of it."""
-    return not selector.expression.startswith("(")
+def _without_parenthesis(selector: PortableSelector) -> PortableSelector:
+    """Return a selector of the page that chooses one node by its position, for crawl4ai.
+
+    crawl4ai writes a dot in front of an XPath, which may not begin with a parenthesis then. So every node of the kind
+    is compared with the chosen one.
+
+    >>> _without_parenthesis(PortableSelector("(//b/text())[2]", "xpath", "text()")).expression
+    './/text()[count(. | (//b/text())[2]) = 1]'
+    """
+    if not selector.expression.startswith("(/"):
+        return selector
+    node = "*" if selector.node == "element()" else selector.node
+    return replace(selector, expression=f".//{node}[count(. | {selector.expression}) = 1]")
 
 
 def _find_lost(

@@ -1,6 +1,6 @@
 """Annotate, review and monitor in the browser."""
 
-from untemplate.web.server import RunningServer, run_server, running_server
+from untemplate.web.server import RunningServer, check_port, run_server, running_server
 from untemplate.web.site_updates import add_site
 
-__all__ = ["RunningServer", "add_site", "run_server", "running_server"]
+__all__ = ["RunningServer", "add_site", "check_port", "run_server", "running_server"]

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Lock, Thread
+from threading import Event, Lock, Thread
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from untemplate.errors import CatalogError, UntemplateError
+from untemplate.errors import CatalogError, InputError, UntemplateError
 
 __all__ = ["ChangeFeed", "Job", "Jobs", "SiteChange"]
 
@@ -22,48 +22,94 @@ MAX_FINISHED_JOBS = 50
 """Finished jobs that the server keeps, the newest ones."""
 
 
+class _JobCanceledError(Exception):
+    """Somebody canceled the job."""
+
+
 @dataclass
 class Job:
-    """Work that takes longer than a request may take: an export, a watch or a heal run."""
+    """Work that takes longer than a request may take: adding a site, an export, a watch or a heal run.
+
+    Attributes:
+        id: Its number.
+        kind: What it does: import, export, watch or heal.
+        site: The site that it works on.
+        title: What it does, for people.
+        state: How far it is.
+        pages: The pages processed so far.
+        total: The number of all pages, if it is known.
+        step: What it does at present, for people, if that is not counting pages.
+        problem: Why it failed.
+        summary: What came out, for people.
+        result: What came out, for programs.
+        file: The file that it wrote.
+    """
 
     id: int
     kind: str
     site: str
-    state: Literal["running", "done", "failed"] = "running"
-    pages: int = 0  # processed so far
+    title: str
+    state: Literal["running", "done", "failed", "canceled"] = "running"
+    pages: int = 0
     total: int | None = None
+    step: str | None = None
     problem: str | None = None
+    summary: str | None = None
     result: dict[str, Any] = field(default_factory=dict)
     file: Path | None = None
+    _is_canceled: Event = field(default_factory=Event, repr=False)
 
     def counted(self, items: Iterable[T], total: int | None = None) -> Iterator[T]:
-        """Iterate over items, and count them as the pages of this job."""
+        """Iterate over items, and count them as the pages of this job, until somebody cancels it."""
         self.total = total
         for item in items:
+            self.enter(None)
             yield item
             self.pages += 1
 
+    def enter(self, step: str | None) -> None:
+        """Begin a step of the work; the work ends here if somebody has canceled the job."""
+        if self._is_canceled.is_set():
+            raise _JobCanceledError
+        self.step = step
+
+    def cancel(self) -> None:
+        """Ask the job to end. It ends before its next page or step."""
+        self._is_canceled.set()
+
 
 class Jobs:
-    """All jobs of a server, each in its own thread, and a temporary folder for the files that they write."""
+    """All jobs of a server, each in its own thread, and a temporary folder for the files that they write.
 
-    def __init__(self) -> None:
+    Args:
+        on_change: Called with the name of a site when a job of it begins or ends.
+    """
+
+    def __init__(self, on_change: Callable[[str], None]) -> None:
         self._folder = TemporaryDirectory(prefix="untemplate-")
         self._jobs: dict[int, Job] = {}
         self._numbers = count(1)
         self._lock = Lock()
+        self._on_change = on_change
 
-    def start(self, kind: str, site: str, work: Callable[[Job], None]) -> Job:
+    def start(self, kind: str, site: str, title: str, work: Callable[[Job], None]) -> Job:
         """Start a job and return it.
 
         Args:
-            kind: What the job does, for people.
-            site: The site that it works on.
+            kind: What the job does: import, export, watch or heal.
+            site: The site that it works on. It has only one job of a kind at a time.
+            title: What the job does, for people.
             work: Called with the job in a new thread. If it raises an UntemplateError or an OSError, the job fails,
                 and people read the message.
+
+        Raises:
+            InputError: Such a job is running already.
         """
         with self._lock:
-            job = Job(next(self._numbers), kind, site)
+            for other in self._jobs.values():
+                if (other.kind, other.site, other.state) == (kind, site, "running"):
+                    raise InputError(f"this is running already: {other.title}; wait for it, or cancel it")
+            job = Job(next(self._numbers), kind, site, title)
             self._jobs[job.id] = job
             self._forget_old_jobs()
         Thread(target=self._run, args=(job, work), daemon=True).start()
@@ -76,12 +122,19 @@ class Jobs:
             raise CatalogError(f"no job {id}: it is too old, or the server was restarted; start it again")
         return job
 
+    def all(self) -> list[Job]:
+        """Return all jobs, the newest first."""
+        with self._lock:
+            return sorted(self._jobs.values(), key=lambda job: -job.id)
+
     def path(self, job: Job, ending: str) -> Path:
         """Return the path of a file that a job may write."""
         return Path(self._folder.name) / f"{job.id}.{ending}"
 
     def close(self) -> None:
-        """Delete the files of all jobs."""
+        """Cancel all jobs, and delete their files."""
+        for job in self.all():
+            job.cancel()
         self._folder.cleanup()
 
     def _forget_old_jobs(self) -> None:
@@ -96,9 +149,12 @@ class Jobs:
                 job.file.unlink(missing_ok=True)
 
     def _run(self, job: Job, work: Callable[[Job], None]) -> None:
+        self._on_change(job.site)
         try:
             work(job)
             job.state = "done"
+        except _JobCanceledError:
+            job.state = "canceled"
         except (UntemplateError, OSError) as error:
             job.problem = str(error)
             job.state = "failed"
@@ -106,6 +162,8 @@ class Jobs:
             job.problem = "something went wrong; the terminal shows the error"
             job.state = "failed"
             raise
+        finally:
+            self._on_change(job.site)
 
 
 class SiteChange(NamedTuple):

@@ -402,9 +402,9 @@ def _judge_values(
     if not matches:
         reason = "missing, though mandatory"
     elif others:
-        reason = "the committee disagrees"
+        reason = "other checks find another value"
     elif confidence <= MAX_DOUBTFUL_CONFIDENCE:
-        reason = "few of the committee agree"
+        reason = "few checks agree with it"
     elif not all(looks_typed(text, attribute.type) for text in texts):
         reason = f"does not look like a {attribute.type}"
     else:

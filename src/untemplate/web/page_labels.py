@@ -36,6 +36,7 @@ __all__ = [
     "label_from_click",
     "mark_label",
     "mark_match",
+    "set_absent",
     "set_labels",
 ]
 
@@ -51,6 +52,7 @@ class Click:
         part: A part of the item's text.
         embedded: Instead of an item, the number of a value of the embedded data.
         label: Instead of an item, the id of a label that stays as it is.
+        found: Instead of an item, the position of a value among those that the rule finds on the page.
     """
 
     item: int | None = None
@@ -59,6 +61,7 @@ class Click:
     part: str | None = None
     embedded: int | None = None
     label: int | None = None
+    found: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,30 +105,66 @@ def set_labels(site: OpenSite, page: str, attribute: str, clicks: Sequence[Click
     if len(clicks) > 1 and not definition.many:
         raise LabelError(f"{attribute} has one value on a page, not {len(clicks)}")
     stored = {old.id: old.label for old in site.labels(page) if old.label.attribute == attribute}
+    found: list[Label] = []
+    if any(click.found is not None for click in clicks):
+        found = _found_labels(site, parsed, attribute)
     labels: list[Label] = []
     for click in clicks:
-        labels += _labels_of_click(click, parsed, rendering, definition, stored)
+        if click.found is None:
+            labels += _labels_of_click(click, parsed, rendering, definition, stored)
+        else:
+            labels += found[click.found : click.found + 1]
     return _replace_labels(site, page, [attribute], labels)
+
+
+def _found_labels(site: OpenSite, page: Page, attribute: str) -> list[Label]:
+    """Return the values that the rule of an attribute finds on a page, as labels; none without a rule."""
+    session = site.session(site.cluster_of(page.id))
+    matches = session.find(page).get(attribute)
+    return _matches_as_labels(page.id, attribute, matches, session) if matches else []
 
 
 def confirm_values(site: OpenSite, page: str, attributes: Collection[str] | None = None) -> LabelChange:
     """Label a page with the values that the rules find: for some attributes, or for all that have no label there.
 
-    An attribute whose rule finds nothing is labeled as not on the page.
+    Somebody who confirms all values sees what was found, and not what is missing. So an attribute whose rule finds
+    nothing is labeled as not on the page only if it is named.
 
     Args:
         site: The site of the page.
         page: The id of the page.
-        attributes: The names of the attributes whose values are right; None for all without a label.
+        attributes: The names of the attributes whose values are right; None for all that have a value and no label.
     """
     session = site.session(site.cluster_of(page))
     parsed, _ = site.rendered_page(page)
     found = session.find_unlabeled(parsed) if attributes is None else session.find(parsed)
-    confirmed = [name for name in found if attributes is None or name in attributes]
+    confirmed = [name for name in found if (found[name] if attributes is None else name in attributes)]
     labels: list[Label] = []
     for name in confirmed:
         labels += _matches_as_labels(page, name, found[name], session)
     return _replace_labels(site, page, confirmed, labels)
+
+
+def set_absent(site: OpenSite, cluster: str, attribute: str) -> LabelChange:
+    """Label all sample pages of a cluster as not containing an attribute, except those that have a label for it.
+
+    Args:
+        site: The site of the cluster.
+        cluster: The id of the cluster.
+        attribute: The name of the attribute.
+
+    Raises:
+        LabelError: The schema has no such attribute.
+    """
+    if attribute not in site.schema.attributes:
+        raise LabelError(f"schema {site.schema.name!r} has no attribute {attribute!r}")
+    labeled = {stored.label.page for stored in site.labels() if stored.label.attribute == attribute}
+    pages = [id for id in site.session(cluster).pages if id not in labeled]
+    with site.writing:
+        labels = [Label(page, attribute, None) for page in pages]
+        ids = site.catalog.add_labels(site.name, labels, site.workspace.user)
+    site.workspace.changes.publish(site.name)
+    return LabelChange(tuple(ids))
 
 
 def change_labels(site: OpenSite, restore: Iterable[int], remove: Iterable[int]) -> LabelChange:

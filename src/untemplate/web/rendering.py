@@ -43,6 +43,9 @@ ATTRIBUTES = frozenset(
     hidden id label lang max min nowrap open placeholder reversed rows rowspan selected size span start title type
     valign value width""".split()  # noqa: SIM905
 )
+MIN_INLINE_CSS = 4_000
+"""Letters of CSS inside a page that make it look as it should, even if the style sheets beside it are missing."""
+
 _INPUTS = frozenset({"button", "checkbox", "radio", "reset", "search", "submit", "text"})
 # Attributes with the address of an image; scripts load those of the later ones.
 _SOURCES = ("src", "data-src", "data-original")
@@ -69,6 +72,12 @@ class Rendering:
     items: list[Item] = field(default_factory=list)
     nodes: list[tuple[etree._Element, str]] = field(default_factory=list)
     numbers: dict[tuple[etree._Element, str], int] = field(default_factory=dict)
+    #: the addresses from which the page loads images, style sheets and fonts
+    addresses: set[str] = field(default_factory=set)
+    #: images and style sheets that the page names and that cannot be loaded
+    missing: int = 0
+    #: whether the page has style sheets of which none can be loaded, so that it would look like one without any
+    is_plain: bool = False
 
     @cached_property
     def embedded(self) -> list[PanelObject]:
@@ -138,7 +147,24 @@ def render(page: Page, link: LinkResolver) -> Rendering:
         if event == "end":
             writer.close_element(element)
         writer.add_tail(element)
+    _count_missing(writer.rendering)
     return writer.rendering
+
+
+def _count_missing(rendering: Rendering) -> None:
+    """Count the images and style sheets that are not shown, and decide whether the page looks plain without them."""
+    sheets = images = inline = 0
+    missing_sheets = 0
+    for (element, kind), item in zip(rendering.nodes, rendering.items, strict=True):
+        if kind == "text" and element.tag == "style":
+            inline += len(item[1])
+        elif kind == "element" and _is_stylesheet(element):
+            sheets += 1
+            missing_sheets += item[1] != "link"
+        elif kind == "element" and element.tag == "img":
+            images += "src" not in item[2]
+    rendering.missing = missing_sheets + images
+    rendering.is_plain = 0 < sheets == missing_sheets and inline < MIN_INLINE_CSS
 
 
 class _ItemWriter:
@@ -148,7 +174,7 @@ class _ItemWriter:
         head = page.text[:2000].lstrip()
         self.rendering = Rendering(page, quirks=_STANDARD.match(_after_comments(head)) is None)
         self._root = page.tree
-        self._link = _relative_to_base(page.tree, link)
+        self._link = _relative_to_base(page.tree, self._remembering(link))
         self._parents: list[int] = [-1]
         self._dropped: etree._Element | None = None  # the element that is being left out
 
@@ -177,6 +203,17 @@ class _ItemWriter:
         """Add the text that follows an element, a comment or a processing instruction."""
         if self._dropped is None and element.tail and element is not self._root:
             self._add(element, "tail", [self._parents[-1], element.tail])
+
+    def _remembering(self, link: LinkResolver) -> LinkResolver:
+        """Return a resolver that also writes down the addresses that it gives."""
+
+        def resolve(reference: str) -> str | None:
+            address = link(reference)
+            if address:
+                self.rendering.addresses.add(address)
+            return address
+
+        return resolve
 
     def _add(self, element: etree._Element, kind: str, item: Item) -> int:
         """Add an item and return its number."""

@@ -48,6 +48,7 @@ except ImportError as error:
 
 __all__ = [
     "RunningServer",
+    "check_port",
     "make_app",
     "make_frame_app",
     "run_server",
@@ -66,7 +67,6 @@ _POLICY = (
     "img-src data: {own} {remote}; font-src data: {own} {remote}; form-action 'none'; base-uri 'none'; "
     "frame-ancestors {parent}; sandbox allow-scripts"
 )
-_REMOTE = "http: https:"
 _SHELL = (
     '{doctype}<html><head><meta charset="utf-8"><title>Page</title>'
     '<script type="module" nonce="{nonce}" src="{script}" data-parent="{parent}"></script></head><body></body></html>'
@@ -154,7 +154,8 @@ def make_frame_app(workspace: Workspace, secret: str, parent: str) -> Starlette:
     def shell(request: Request) -> Response:
         site = workspace.site(request.query_params.get("site", ""))
         nonce = secrets.token_urlsafe(16)
-        policy = _POLICY.format(nonce=nonce, own=own, parent=parent, remote=_REMOTE if site.remote else "")
+        hosts = " ".join(site.remote_hosts(request.query_params["page"])) if site.remote else ""
+        policy = _POLICY.format(nonce=nonce, own=own, parent=parent, remote=hosts)
         doctype = "" if request.query_params.get("quirks") else "<!doctype html>"
         html = _SHELL.format(doctype=doctype, nonce=nonce, script=f"/{secret}/frame.js", parent=parent)
         return HTMLResponse(html, headers={**_HEADERS, "content-security-policy": policy})
@@ -248,13 +249,19 @@ class _ServerPair:
             server.should_exit = True
 
 
-def run_server(catalog: Catalog, port: int, on_start: Callable[[str], None]) -> None:
+def check_port(port: int) -> None:
+    """Raise InputError if a port is in use, before somebody waits for work that needs it."""
+    _reserve_port(port).close()
+
+
+def run_server(catalog: Catalog, port: int, on_start: Callable[[str], None], view: str = "") -> None:
     """Serve until a signal interrupts.
 
     Args:
         catalog: The catalog to work on.
         port: The port of our pages; 0 for any free one.
         on_start: Called with the address as soon as a browser can open it.
+        view: What the address opens, such as `#/annotate?site=guide`; by default the overview.
 
     Raises:
         InputError: The port is in use.
@@ -268,7 +275,7 @@ def run_server(catalog: Catalog, port: int, on_start: Callable[[str], None]) -> 
         task = asyncio.create_task(servers.serve())
         while not servers.is_started and not task.done():
             await asyncio.sleep(0.01)
-        on_start(servers.running.url)
+        on_start(servers.running.url + view)
         await task
 
     asyncio.run(serve())

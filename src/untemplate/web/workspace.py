@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from threading import RLock, Thread
 from typing import Any
 from urllib.parse import urlencode
 
 from untemplate.catalog import Catalog, StoredLabel, Version
+from untemplate.clustering import Cluster
 from untemplate.errors import CatalogError
 from untemplate.extraction import Rules
+from untemplate.labeling import Label
 from untemplate.page import Page
 from untemplate.rules import Wrapper
 from untemplate.schema import Schema
 from untemplate.sources.assets import Assets, find_assets
 from untemplate.value_types import absolute_url
+from untemplate.watching import Healed
 from untemplate.web.background import ChangeFeed, Jobs
 from untemplate.web.cluster_session import ClusterSession
+from untemplate.web.public_hosts import is_public_url, url_origin
 from untemplate.web.rendering import Rendering, render
 
-__all__ = ["SAMPLE_PAGES", "OpenSite", "Workspace"]
+__all__ = ["SAMPLE_PAGES", "OpenSite", "ProposedRepair", "Workspace"]
 
 SAMPLE_PAGES = 20
 """Pages of a cluster that rules are learned from: the sample size of Vertex."""
@@ -28,7 +34,18 @@ SAMPLE_PAGES = 20
 MAX_RENDERINGS = 12
 """Renderings that a site keeps: the page shown, its neighbors, and those in other windows."""
 
-_FIGURES = ("source", "options", "clusters")
+_FIGURES = ("source", "options", "clusters", "names")
+
+
+@dataclass(frozen=True)
+class ProposedRepair:
+    """Repaired rules that wait until a person approves them, with the fresh pages from which they were learned."""
+
+    job: int  # the job that made them
+    based_on: int  # the version of the rules that they repair
+    healed: Healed
+    pages: list[Page]
+    source: str | None
 
 
 class Workspace:
@@ -45,7 +62,9 @@ class Workspace:
         self.user = user
         self.frame_address = frame_address
         self.changes = ChangeFeed()
-        self.jobs = Jobs()
+        self.jobs = Jobs(self.changes.publish)
+        #: repaired rules that wait for a person, by site
+        self.repairs: dict[str, ProposedRepair] = {}
         self._sites: dict[str, OpenSite] = {}
         self._lock = RLock()
 
@@ -89,6 +108,7 @@ class OpenSite:
         self.remote = False
         self._renderings: OrderedDict[str, tuple[bool, Page, Rendering]] = OrderedDict()
         self._sessions: dict[str, ClusterSession] = {}
+        self._list_wrappers: dict[str, tuple[tuple[Label, ...], Wrapper]] = {}
         #: locked while labels or rules are written, so that no label gets lost between two versions
         self.writing = RLock()
         self._lock = RLock()
@@ -120,15 +140,57 @@ class OpenSite:
 
     @cached_property
     def figures(self) -> dict[str, Any]:
-        """The source of the pages, and the number and ids of each cluster's pages, as far as runs recorded them.
+        """The source of the pages, the number and ids of each cluster's pages, and the names of clusters.
 
-        Adding a site records them, and healing it does so again for fresh pages. The newest run counts.
+        Adding a site records them, healing it does so again for fresh pages, and naming a cluster records the names.
+        The newest run counts.
         """
         figures: dict[str, Any] = {}
         for run in self.catalog.runs(self.name):
-            if run.finished and run.kind in ("annotate", "heal"):
+            if run.finished and run.kind in ("annotate", "heal", "name"):
                 figures |= {name: run.figures[name] for name in _FIGURES if name in run.figures}
         return figures
+
+    def name_cluster(self, cluster: str, name: str) -> None:
+        """Give a cluster a name for people; an empty one takes it away.
+
+        Raises:
+            CatalogError: The site has no such cluster.
+        """
+        self.wrapper(cluster)
+        names = {**self.figures.get("names", {}), cluster: name}
+        run = self.catalog.start_run(self.name, "name")
+        self.catalog.finish_run(run, {"names": {key: value for key, value in names.items() if value}})
+        self.__dict__.pop("figures", None)
+        self.workspace.changes.publish(self.name)
+
+    def filled_shares(self, cluster: str) -> dict[str, float]:
+        """Return, for each attribute of a cluster with a rule, the share of pages on which it finds a value.
+
+        These are the pages of the latest watch run, if it tested the newest rules; otherwise the bellwethers, with
+        the values that are remembered of them. All views show these shares.
+        """
+        wrapper = self.wrapper(cluster)
+        watched = self._watched_shares(cluster)
+        shares = {}
+        for name in wrapper.rules:
+            if name in watched:
+                shares[name] = watched[name]
+            elif wrapper.bellwethers:
+                filled = sum(name in bellwether.golden for bellwether in wrapper.bellwethers)
+                shares[name] = round(filled / len(wrapper.bellwethers), 3)
+        return shares
+
+    def _watched_shares(self, cluster: str) -> dict[str, float]:
+        """Return the fill rates of a cluster in the latest watch run since the newest rules were saved."""
+        runs = [run for run in self.catalog.runs(self.name, "watch") if run.finished]
+        if not runs or runs[-1].started < self.version.saved:
+            return {}
+        figures = runs[-1].figures.get("clusters")
+        for tested in figures if isinstance(figures, list) else []:
+            if tested["cluster"] == cluster:
+                return dict(tested["fill"])
+        return {}
 
     @cached_property
     def assets(self) -> Assets:
@@ -156,6 +218,23 @@ class OpenSite:
             return labels
         return [stored for stored in labels if stored.label.page == page]
 
+    def cached_list_wrapper(
+        self, cluster: str, labels: tuple[Label, ...], learn: Callable[[], Wrapper]
+    ) -> Wrapper:
+        """Return the list rules of a cluster that were learned from these labels, and learn them if needed."""
+        with self._lock:
+            cached = self._list_wrappers.get(cluster)
+            if cached is None or cached[0] != labels:
+                cached = self._list_wrappers[cluster] = (labels, learn())
+            return cached[1]
+
+    def stored_cluster(self, wrapper: Wrapper) -> Cluster:
+        """Return a cluster with the pages that the catalog has of it."""
+        pages = [self.catalog.page(self.name, id) for id in self.pages[wrapper.cluster]]
+        return Cluster(
+            wrapper.cluster, pages, wrapper.signatures, wrapper.importance, wrapper.url_pattern, wrapper.core
+        )
+
     def labeled_pages(self, cluster: str) -> set[str]:
         """Return the ids of the pages of a cluster that have labels."""
         return {stored.label.page for stored in self.labels()} & set(self.pages[cluster])
@@ -163,17 +242,26 @@ class OpenSite:
     def changed_attributes(self) -> dict[str, set[str]]:
         """Return, for each cluster, the attributes whose labels have changed since the rules were saved.
 
-        Removed labels count, too. The rules of these attributes have to be learned again.
+        Removed labels count, too. The rules of these attributes have to be learned again. Labels of list rows belong
+        to list rules, which are learned together.
         """
-        changed = [
-            stored.label
-            for stored in self.catalog.labels(self.name, removed=True)
-            if stored.changed > self.version.saved
-        ]
+        changed = [label for label in self._changed_labels() if label.record is None]
         return {
             cluster: {label.attribute for label in changed if label.page in ids}
             for cluster, ids in self.pages.items()
         }
+
+    def changed_lists(self) -> set[str]:
+        """Return the clusters whose labels of list rows have changed since the rules were saved."""
+        pages = {label.page for label in self._changed_labels() if label.record is not None}
+        return {cluster for cluster, ids in self.pages.items() if not pages.isdisjoint(ids)}
+
+    def _changed_labels(self) -> list[Label]:
+        return [
+            stored.label
+            for stored in self.catalog.labels(self.name, removed=True)
+            if stored.changed > self.version.saved
+        ]
 
     def session(self, cluster: str) -> ClusterSession:
         """Return the session of a cluster, after it has learned the current labels of the catalog.
@@ -227,7 +315,15 @@ class OpenSite:
             query = urlencode({"site": self.name, "page": page.id, "key": key})
             return f"{self.workspace.frame_address}/asset?{query}"
         url = absolute_url(reference, page.url) or ""
-        return url if self.remote and url.startswith(("http://", "https://")) else None
+        return url if self.remote and is_public_url(url) else None
+
+    def remote_hosts(self, page: str) -> list[str]:
+        """Return the hosts from which a page may load assets: those that it names, if they are public."""
+        if not self.remote:
+            return []
+        _, rendering = self.rendered_page(page)
+        origins = {url_origin(url) for url in rendering.addresses if is_public_url(url)}
+        return sorted(filter(None, origins))
 
     def _pages_by_cluster(self) -> dict[str, list[str]]:
         """Return the ids of each cluster's stored pages, the best ones to label first.

@@ -114,6 +114,16 @@ def test_a_label_between_values_parts_them() -> None:
     assert values_around(f"<table>{rows}</table>", "Thai") == ["Thai"]
 
 
+def test_what_the_template_prints_in_each_list_is_no_value() -> None:
+    table = NodeTable(
+        Page(id=str(n), html=f"<ul><li><a>Home</a></li><li><a>Kind {n}</a></li><li><a>Part {n}</a></li></ul>")
+        for n in range(6)
+    )
+    rows = [number for number, node in enumerate(table.nodes) if node.text.startswith("Kind")]
+    found = [table.nodes[row].text for row in all_values(table, np.array(rows, np.int32))]
+    assert found == [text for n in range(6) for text in (f"Kind {n}", f"Part {n}")]
+
+
 def test_a_long_list_is_of_something_else() -> None:
     html = "".join(f"<li>Dish {number}</li>" for number in range(MAX_VALUES + 1))
     assert values_around(f"<ul>{html}</ul>", "Dish 3") == ["Dish 3"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from untemplate import Attribute, Page, Schema
+from untemplate.labeling.seed.attribute_model import EVIDENCE, NAME_ONLY, gather_evidence
 from untemplate.labeling.seed.site_fields import PROFILE, SiteFields
 
 
@@ -60,3 +61,57 @@ def test_words_around_another_text_and_items_of_lists_are_evidence() -> None:
     assert by_text["Shop 7 Photos"] == (1, 0)
     assert by_text["1 m"] == (0, 0)
     assert np.isclose(by_text["Item 1a"], (0, np.log(4))).all()
+
+
+def test_the_fifth_item_is_mixed_where_an_optional_item_shifts_it() -> None:
+    bodies = []
+    for number in range(8):
+        pages = f"<li><b>Pages:</b> <i>{number}00 pages</i></li>" if number % 4 else ""
+        facts = f"<li><b>ISBN:</b> <i>978{number}</i></li><li><b>Year:</b> <i>200{number}</i></li>"
+        bodies.append(f"<ul>{pages}{facts}</ul>")
+    site = make_fields(*bodies)
+    mixed = site.forms["mixed"]
+    by_size: dict[tuple[int, int, str], float] = {}
+    for field in range(len(site.fields)):
+        text = site.table.texts[site.table.text[site.fields.rows_of(field)[1]]]
+        by_size[int(site.fields.grouping[field]), int(site.fields.size[field]), text] = float(mixed[field])
+    assert by_size[0, 8, "9781"] == 1  # the second item: mostly the ISBN, on two pages the year
+    assert by_size[1, 8, "9781"] == 0  # the item after `ISBN:`
+
+
+def test_units_are_no_suffixes() -> None:
+    site = make_fields(*(f"<p>{number}40 lbs</p><b>Team {'abcd'[number]} Tickets</b>" for number in range(4)))
+    suffixed = site.profile[:, PROFILE.index("suffixed")]
+    by_text = {}
+    for field in range(len(site.fields)):
+        by_text[site.table.texts[site.table.text[site.fields.rows_of(field)[0]]]] = float(suffixed[field])
+    assert by_text["040 lbs"] == 0
+    assert by_text["Team a Tickets"] == 1
+
+
+def test_words_besides_another_name_count_against_it() -> None:
+    site = make_fields(*(f"<b>ISBN-10:</b><i>030726{n}</i><b>ISBN:</b><i>978030726{n}</i>" for n in range(4)))
+    attribute = Attribute("isbn_13", captions=("isbn",))
+    fields = site.candidates(attribute)
+    evidence = gather_evidence(site, fields, attribute, NAME_ONLY)
+    named = {}
+    for field, share in zip(fields.tolist(), evidence[:, EVIDENCE.index("named")].tolist(), strict=True):
+        named[site.table.texts[site.table.text[site.fields.rows_of(field)[0]]]] = share
+    assert named == {"0307260": 0.5, "9780307260": 1.0}
+
+
+def test_a_currency_sign_in_its_own_element_is_part_of_the_price() -> None:
+    """Shops print `<span>$</span>19.00`: the sign is on all pages, and still no caption."""
+    bodies = [
+        f"<p><b>Tel:</b> 555-010{n}</p><div><span>$</span>{n}9.00</div><i><u>AUD $</u>{n}5.00</i>"
+        for n in range(5)
+    ]
+    site = SiteFields(
+        [Page(id=str(n), html=f"<html><body>{body}</body></html>") for n, body in enumerate(bodies)],
+        Schema("any", {"price": Attribute("price", type="price")}),
+    )
+    found = set()
+    for field in site.candidates(Attribute("price", type="price"), spans_nodes=True).tolist():
+        found |= {site.table.nodes[row].text for row in site.fields.rows_of(field).tolist()}
+    assert {"$19.00", "AUD $15.00"} <= found
+    assert not any("Tel" in text for text in texts_of_candidates(site, Attribute("name")))

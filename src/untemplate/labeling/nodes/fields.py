@@ -283,12 +283,16 @@ def _shared_words_of(texts: Sequence[list[str]]) -> str:
 
 
 def all_values(table: NodeTable, rows: Ints) -> Ints:
-    """Extend rows of an attribute with many values to all values of the list that each row is part of."""
+    """Extend rows of an attribute with many values to all values of the list that each row is part of.
+
+    Members that belong to the template, such as the first link of a breadcrumb, are no values.
+    """
     extended: set[int] = set()
     for row in rows.tolist():
         page = table.page[row]
         first, last = table.starts[page], table.starts[page + 1]
         alike = np.flatnonzero(table.slot[first:last] == table.slot[row]) + first
+        alike = alike[~table.is_template[alike] | (alike == row)]
         block = _list_around(table.nodes[row])
         alike = alike[[_list_around(table.nodes[other]) is block for other in alike.tolist()]]
         breaks = [not _are_listed(table, *pair) for pair in pairwise(alike.tolist())]

@@ -21,6 +21,7 @@ from untemplate.page import Node, Page
 from untemplate.page.arrays import Bools, Floats, Ints, Numbered, count_distinct, group_rows, nearest_before
 from untemplate.page.captions import may_be_caption, min_static_pages
 from untemplate.page.dom import split_name
+from untemplate.value_types import is_one_typed
 
 __all__ = ["ELEMENT", "NodeTable", "Screen"]
 
@@ -211,7 +212,7 @@ class NodeTable:
     def is_static(self) -> Bools:
         """Whether each row belongs to the template: its text is at its path on most pages, or is a recurring `Tel:`.
 
-        Elements with several texts are static if their first text is.
+        Elements with several texts are static if their opening text is.
         """
         if not len(self):
             return np.zeros(0, np.bool_)
@@ -221,7 +222,20 @@ class NodeTable:
         is_frequent = page_counts >= min_static_pages(len(self.pages), STATIC_SHARE)
         is_frequent &= has_colon | ~self._varies_after_caption(is_frequent)
         static: Bools = self.is_text & (is_frequent | ((page_counts > 1) & has_colon))
-        return static[self.first]
+        return static[self._opening]
+
+    @cached_property
+    def _opening(self) -> Ints:
+        """The first text row inside of an element that is more than a sign; for other rows the row itself.
+
+        A currency sign before an amount is part of the value, unlike `Tel:` before a number.
+        """
+        is_sign = np.array([_is_sign(text) for text in self.texts], np.bool_)
+        is_word = self.is_text & ~is_sign[self.text]
+        rows = np.arange(len(self), dtype=np.int32)
+        next_word = np.minimum.accumulate(np.where(is_word, rows, len(self))[::-1])[::-1]
+        first_word = next_word[self.first]
+        return np.where(self.spans_nodes & (first_word <= self.last), first_word, self.first).astype(np.int32)
 
     def _varies_after_caption(self, recurring: Bools) -> Bools:
         """Whether each row follows a recurring text that is followed by different texts at the same path.
@@ -242,7 +256,7 @@ class NodeTable:
         `Yes` and `No`, `New` and `Used` are values although each of them is on many pages. They can be captions as
         well, so `is_static` includes them.
         """
-        return self.is_static & ~self._takes_turns[self.first]
+        return self.is_static & ~self._takes_turns[self._opening]
 
     @cached_property
     def _takes_turns(self) -> Bools:
@@ -385,6 +399,11 @@ def _surroundings_of(
 
 # Of a page that cannot be laid out: as if all its text were shown alike.
 UNKNOWN_LAYOUT = (0, 0, 0, 0, 1, 0, 400)
+
+
+def _is_sign(text: str) -> bool:
+    """Return True if a text is a currency, or has neither letters nor digits."""
+    return not any(map(str.isalnum, text)) or is_one_typed(f"{text} 1", "price")
 
 
 class Screen:

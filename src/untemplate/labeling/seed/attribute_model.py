@@ -7,7 +7,7 @@ may depend on what the attribute is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from warnings import catch_warnings, simplefilter
@@ -286,6 +286,7 @@ SIGNS: dict[str, int] = {
     "suffixed": -1,
     "extended": -1,  # another text of the page with the same words around it
     "repeated": -1,  # one of many items in the same place
+    "mixed": -1,  # rows of several captions, one of which has a field of its own
     "pure": +1,
     "by slot": 0,
     "by slot and caption": 0,
@@ -402,24 +403,37 @@ def _name_evidence(site: SiteFields, attribute: Attribute) -> dict[str, Floats]:
     Its other names count only as a whole: parts of them, such as `vehicle` or `by`, are part of other names too.
     """
     table, fields = site.table, site.fields
-    names = [frozenset(map(without_plural, split_name(name))) for name in attribute.names]
-    in_captions = np.array([_named_share(names, _words_of(captions)) for captions in fields.captions])
-    in_names = np.array([_named_share(names, around.names[:MAX_NAMES]) for around in table.surroundings])
+    names = [_stems_of(split_name(name)) for name in attribute.names]
+    in_captions = np.array([_share_in_captions(names, captions) for captions in fields.captions])
+    in_names = np.array(
+        [_named_share(names, _stems_of(around.names[:MAX_NAMES])) for around in table.surroundings]
+    )
     return {
         "named": fields.mean(in_captions[fields.caption]),
         "named mark": fields.mean(in_names[table.around]),
     }
 
 
-def _named_share(names: Iterable[frozenset[str]], words: Iterable[str]) -> float:
+def _share_in_captions(names: Sequence[frozenset[str]], captions: Sequence[str]) -> float:
+    """Return how far captions name an attribute.
+
+    Words besides another name of it count against that name: `ISBN-10` is no `isbn` if the attribute is `isbn_13`.
+    """
+    name, *other_names = names
+    stems = [_stems_of(split_name(caption)) for caption in captions]
+    shares = [_named_share([name], frozenset().union(*stems))]
+    for caption in filter(None, stems):
+        shares += [len(other) / len(caption) for other in other_names if other and other <= caption]
+    return max(shares)
+
+
+def _named_share(names: Sequence[frozenset[str]], stems: frozenset[str]) -> float:
     """Return the share of the words of the first name that are among these words; 1 if all of another name are."""
-    stems = frozenset(map(without_plural, words))
     name, *other_names = names
     if any(other and other <= stems for other in other_names):
         return 1.0
     return len(name & stems) / max(1, len(name))
 
 
-def _words_of(captions: Iterable[str]) -> Iterator[str]:
-    for caption in captions:
-        yield from split_name(caption)
+def _stems_of(words: Iterable[str]) -> frozenset[str]:
+    return frozenset(map(without_plural, words))

@@ -14,7 +14,7 @@ from importlib import resources
 
 import numpy as np
 
-from untemplate.labeling.seed.attribute_model import EVIDENCE, NAME_ONLY, AttributeModel, mean_evidence
+from untemplate.labeling.seed.attribute_model import EVIDENCE, NAME_ONLY, SIGNS, AttributeModel, mean_evidence
 from untemplate.labeling.seed.site_fields import SiteFields
 from untemplate.page.arrays import Bools, Doubles, Floats, Ints
 from untemplate.schema import Attribute, Schema
@@ -107,19 +107,12 @@ MAX_NEIGHBORS, MIN_NEIGHBOR_PROBABILITY = 5, 0.02
 # If a typed value, such as a date, is this share of its text, then it is among other words.
 AMONG_WORDS = (0.1, 0.8)
 
-# Evidence that the judge of the best field uses besides its probability and that from other attributes: numbers that
-# need no comparison.
-_ABSOLUTE = (
-    *("words", "caption", "names", "topic", "best clue", "parts", "values", "named", "named mark"),
-    *("typed", "untyped", "coverage", "unlike coverage", "unlike distinct", "unlike title", "unlike length"),
-)
 JUDGE_SIGNS: dict[str, int] = {
-    "chance": +1,
+    "chance": +1,  # the probability of the best field with its duplicates
     **{name: JOINT_SIGNS[name] for name in ("score", "taken", "nearest")},
-    **{name: -1 if name.startswith("un") else +1 for name in _ABSOLUTE},
+    **SIGNS,
 }
 JUDGED = tuple(JUDGE_SIGNS)
-_ABSOLUTE_COLUMNS = [EVIDENCE.index(name) for name in _ABSOLUTE]
 _NAME_COLUMNS = [EVIDENCE.index("named"), EVIDENCE.index("named mark")]
 
 
@@ -251,8 +244,8 @@ def judge_evidence(site: SiteFields, candidates: CandidateFields, best: int) -> 
     inside = np.zeros(len(site.table), np.bool_)
     inside[fields.rows_of(int(candidates.fields[best]))] = True
     same = fields.mean(inside)[candidates.fields] > 0.5
-    joint, evidence = candidates.joint[best, :3], candidates.evidence[best, _ABSOLUTE_COLUMNS]
-    return np.concatenate([[chance[same].sum()], joint, evidence]).astype(np.float32)
+    columns = [[chance[same].sum()], candidates.joint[best, :3], candidates.evidence[best]]
+    return np.concatenate(columns).astype(np.float32)
 
 
 # Attributes together
@@ -305,31 +298,34 @@ def gather_joint_evidence(
     """
     fields, table = site.fields, site.table
     position = fields.mean(table.first - table.starts[table.page])
-    taken, distances = {}, {}
+    is_alone, taken, distances = {}, {}, {}
     for name, values in current.items():
         chance = softmax(values)
-        taken[name] = _taken_share(site, candidates[name], chance)
+        is_alone[name] = ~_among_words(site, attributes[name])
+        taken[name] = _taken_share(site, candidates[name], chance) * is_alone[name]
         distances[name] = _mean_log_distance(position, candidates[name], chance)
     evidence = {}
     for name, score in scores.items():
         columns = np.zeros((3, len(score)))
         other_names = [other for other in scores if other != name]
         if other_names:
-            alone = ~_among_words(site, attributes[name])
             away = np.array([distances[other] for other in other_names])
-            taken_by_others = np.max([taken[other] for other in other_names], axis=0) * alone
+            taken_by_others = np.max([taken[other] for other in other_names], axis=0) * is_alone[name]
             columns = np.array([taken_by_others, away.min(axis=0), away.mean(axis=0)])[:, candidates[name]]
         evidence[name] = np.column_stack([score, *columns]).astype(np.float32)
     return evidence
 
 
 def _taken_share(site: SiteFields, candidates: Ints, chance: Doubles) -> Floats:
-    """Return for each field of a site the mean probability that its rows contain an attribute."""
+    """Return for each field of a site the mean probability that its rows contain an attribute, or are part of it."""
     fields = site.fields
     of_fields = np.zeros(len(fields))
     of_fields[candidates] = chance
     of_rows = np.zeros(len(site.table))
     np.maximum.at(of_rows, fields.row, of_fields[fields.field])
+    for row in np.flatnonzero(site.table.spans_nodes & (of_rows > 0)).tolist():
+        inside = site.table.rows_inside(row)
+        of_rows[inside] = np.maximum(of_rows[inside], of_rows[row])
     return fields.mean(of_rows)
 
 

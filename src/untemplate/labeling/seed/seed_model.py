@@ -36,11 +36,11 @@ from untemplate.schema import Schema
 
 __all__ = ["SeedModel", "Vote", "Votes"]
 
-# Attributes with a lower confidence count as not found. On fields of SWDE with one seed site, and rankers that saw
-# other verticals only, this loses 2.2 % of what is right and reports 43 % of the attributes that were taken off a
-# site; when sites teach each other, 1.8 % and 44 %. At 0.2 it is 3.8 % and 26 %, and 1.9 % and 25 % together. Titles,
-# names, models and ISBNs, which other texts contain too, were left out of the latter. Counted once, by no command.
-MIN_CONFIDENCE = 0.1
+# Attributes with a lower confidence count as not found: the first limit if one or two sites taught the attribute, the
+# second if at least MANY_SITES did, since their knowledge is surer. `python -m benchmarks.train.rankers` prints what
+# several limits lose and report on fields of SWDE, with rankers that saw other verticals only.
+MIN_CONFIDENCE, MIN_CONFIDENCE_OF_MANY = 0.15, 0.4
+MANY_SITES = 3
 # Findings above this confidence on unlabeled sites teach others. F1 on fields of auto and nbaplayer: 0.878, 0.949;
 # with 0.85 it was 0.869 and 0.952. This many sites teach an attribute at most, the surest ones: each costs time on
 # every new site. That number was set by hand.
@@ -196,7 +196,13 @@ class SeedModel:
         if self.strips_captions(name):
             texts = [site.fields.strip_caption(row, attribute.type) for row in rows.tolist()]
             places = [(page, node.with_text(text)) for (page, node), text in zip(places, texts, strict=True)]
-        return Finding(name, confidence, places, table.page_share(rows), confidence >= MIN_CONFIDENCE)
+        is_found = confidence >= self._min_confidence(name)
+        return Finding(name, confidence, places, table.page_share(rows), is_found)
+
+    def _min_confidence(self, name: str) -> float:
+        """Return the confidence below which an attribute counts as not found."""
+        labeled_sites = len(self.attributes.get(name, NAME_ONLY).profiles)
+        return MIN_CONFIDENCE_OF_MANY if labeled_sites >= MANY_SITES else MIN_CONFIDENCE
 
     def strips_captions(self, name: str) -> bool:
         """Return True if the labels of seed sites leave out captions.

@@ -70,6 +70,9 @@ MAX_AFFIX_WORDS, MAX_EXTENDED_LENGTH = 3, 120
 # A field has a suffix if at least this share of its distinct values end with it.
 MIN_SUFFIX_SHARE = 0.9
 
+# A field by slot and caption is as complete as one by slot if it has at least this share of its rows.
+MIN_COMPLETE_SHARE = 0.9
+
 # Logarithm of the rows from the heading. Larger distances count the same, since pages differ in length.
 MAX_HEADING_DISTANCE = 2.0
 # A candidate field of a typed attribute has values of that type in at least this share of its texts. On the sites of
@@ -218,7 +221,31 @@ class SiteFields:
             "by slot and caption": (fields.grouping == 1).astype(np.float32),
             "by caption": (fields.grouping == 2).astype(np.float32),
             "extended": self._extended,
+            "mixed": self._mixed,
         }
+
+    @property
+    def _mixed(self) -> Floats:
+        """Whether each field by slot has rows of several captions, while a field by slot and caption is as complete.
+
+        An optional fact shifts those after it, so that the fifth item of a list is the ISBN on most pages only.
+        """
+        fields = self.fields
+        by_caption = np.full(len(self.table), -1, np.int32)
+        has_caption = fields.grouping[fields.field] == 1
+        by_caption[fields.row[has_caption]] = fields.field[has_caption]
+        members = np.flatnonzero((fields.grouping[fields.field] == 0) & (by_caption[fields.row] >= 0))
+        mixed = np.zeros(len(fields), np.float32)
+        if not len(members):
+            return mixed
+        slot_field, caption_field = fields.field[members], by_caption[fields.row[members]]
+        pair = group_rows(slot_field, caption_field)
+        shared = np.bincount(pair)[pair]
+        size = fields.size[slot_field]
+        is_part = (2 * shared >= size) & (shared < size)
+        is_complete = fields.size[caption_field] >= MIN_COMPLETE_SHARE * size
+        mixed[slot_field[is_part & is_complete]] = 1
+        return mixed
 
     @property
     def _repeated(self) -> Floats:
@@ -344,10 +371,17 @@ def _split_affixes(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _have_suffix(values: Sequence[str]) -> bool:
-    """Return True if there are several values and nearly all end with the same word, without digits."""
+    """Return True if there are several values and nearly all end with the same word, without digits.
+
+    A word after a number, such as `lbs`, is a unit and no suffix.
+    """
     if len(values) < 3:
         return False
-    last_words = Counter(value.rpartition(" ")[2] for value in values if " " in value)
+    last_words: Counter[str] = Counter()
+    for value in values:
+        before, _, word = value.rpartition(" ")
+        if before and not any(map(str.isdigit, before.rpartition(" ")[2])):
+            last_words[word] += 1
     if not last_words:
         return False
     word, count = last_words.most_common(1)[0]

@@ -1,7 +1,7 @@
 """The JSON API behind the pages; `/api/openapi.json` describes it."""
 
-from untemplate.web.api import annotate, monitor, overview, rules
+from untemplate.web.api import annotate, export, jobs, lists, monitor, overview, rules, start
 
 __all__ = ["ROUTERS"]
 
-ROUTERS = tuple(view.router for view in (overview, annotate, rules, monitor))
+ROUTERS = tuple(view.router for view in (overview, start, annotate, lists, rules, monitor, export, jobs))

@@ -81,10 +81,13 @@ class JobView(BaseModel):
     id: int
     kind: str
     site: str
-    state: Literal["running", "done", "failed"]
+    title: str
+    state: Literal["running", "done", "failed", "canceled"]
     pages: int
     total: int | None
+    step: str | None
     problem: str | None
+    summary: str | None
     result: dict[str, Any]
     file: bool = Field(description="Whether there is a file to download")
 
@@ -92,7 +95,7 @@ class JobView(BaseModel):
 def job_view(job: Job) -> JobView:
     """Return a job as the API sends it."""
     has_file = job.file is not None and job.state == "done"
-    return JobView(**vars(job) | {"file": has_file})
+    return JobView.model_validate(vars(job) | {"file": has_file})
 
 
 def answer_errors(app: FastAPI) -> None:

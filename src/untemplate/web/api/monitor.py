@@ -1,27 +1,20 @@
-"""Monitor and export: figures and alarms over time, a page before and after; and jobs: watch, heal, write files."""
+"""Monitor: figures and alarms of a site over time, a page before and after, watching, and healing with approval."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
+from dataclasses import asdict
 from datetime import datetime
-from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
-from fastapi.responses import FileResponse
-from pydantic import AfterValidator, BaseModel, Field
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
 
 from untemplate.catalog import Run, StoredAlarm
 from untemplate.errors import CatalogError
-from untemplate.labeling import write_labels
-from untemplate.output import write_records
-from untemplate.output.record_files import FORMATS
 from untemplate.page import Page
 from untemplate.rules import Wrapper
 from untemplate.rules.applying import apply_rule
-from untemplate.sources import Pages, read_pages
-from untemplate.web.api.annotate import MarkView, PageView, mark_view
 from untemplate.web.api.common import (
     ERROR_RESPONSES,
     JobView,
@@ -30,33 +23,23 @@ from untemplate.web.api.common import (
     SiteParam,
     Text,
     WorkspaceParam,
-    file_response,
     job_view,
 )
-from untemplate.web.background import Job
+from untemplate.web.api.label_views import MarkView, PageView, mark_view
 from untemplate.web.rendering import Rendering, render
-from untemplate.web.site_updates import is_draft_saved, run_heal, run_watch
+from untemplate.web.site_watching import (
+    ValueChange,
+    approve_repair,
+    compare_values,
+    run_heal,
+    run_watch,
+    take_repair,
+)
 from untemplate.web.workspace import OpenSite
 
 __all__ = ["router"]
 
 router = APIRouter(prefix="/api", responses=ERROR_RESPONSES)
-
-JobId = Annotated[int, Query(ge=1, le=2**31 - 1)]
-
-EXPORT_FORMATS = (*(ending.removeprefix(".") for ending in FORMATS), "labels")
-"""What an export can write: the formats of records, or the labels."""
-
-
-def _check_export_format(name: str) -> str:
-    if name not in EXPORT_FORMATS:
-        raise ValueError(f"unknown format; give {', '.join(EXPORT_FORMATS)}")
-    return name
-
-
-ExportFormat = Annotated[
-    str, AfterValidator(_check_export_format), Field(json_schema_extra={"enum": list(EXPORT_FORMATS)})
-]
 
 
 class ClusterFiguresView(BaseModel):
@@ -88,6 +71,24 @@ class HealRunView(BaseModel):
     reused: dict[str, str]
 
 
+class RepairView(BaseModel):
+    """A rule that was learned again, with values before and after."""
+
+    cluster: str
+    attribute: str
+    how: str
+    values: list[ValueChange]
+
+
+class RepairProposalView(BaseModel):
+    """Repaired rules that wait for a person."""
+
+    job: int
+    summary: str
+    repairs: list[RepairView]
+    lost: list[dict[str, Any]]
+
+
 class MonitorView(BaseModel):
     """A site over time, the oldest runs and alarms first."""
 
@@ -95,6 +96,7 @@ class MonitorView(BaseModel):
     runs: list[WatchRunView]
     alarms: list[StoredAlarm]
     heals: list[HealRunView]
+    proposal: RepairProposalView | None
 
 
 class SideView(BaseModel):
@@ -118,19 +120,16 @@ class FreshPagesBody(RequestBody):
     source: Text | None = None
 
 
-class ExportBody(RequestBody):
-    """What to write: the records of all pages, or the labels."""
+class RepairBody(RequestBody):
+    """The heal job whose proposal a person decides about."""
 
-    site: Text
-    format: ExportFormat
+    id: Annotated[int, Field(ge=1, le=2**31 - 1)]
 
 
-class SourceView(BaseModel):
-    """The pages that an export reads, and the version of the rules."""
+class DecisionView(BaseModel):
+    """The version that was saved; null if nothing was."""
 
-    source: str | None = Field(description="Where the pages come from; null if only the catalog has them")
-    version: int
-    saved: bool = Field(description="Whether the newest version has the rules that the labels teach")
+    version: int | None
 
 
 @router.get("/monitor", tags=["monitor"])
@@ -142,6 +141,7 @@ def get_monitor(site: SiteParam) -> MonitorView:
         runs=list(_watch_runs(runs)),
         alarms=site.catalog.alarms(site.name, open_only=False),
         heals=list(_heal_runs(runs)),
+        proposal=_repair_proposal(site),
     )
 
 
@@ -160,61 +160,56 @@ def get_comparison(site: SiteParam, page: NameParam) -> ComparisonView:
 def post_watch(workspace: WorkspaceParam, body: FreshPagesBody) -> JobView:
     """Start to test the rules on fresh pages."""
     site = workspace.site(body.site)
-    return job_view(workspace.jobs.start("watch", site.name, lambda job: run_watch(site, body.source, job)))
+    title = f"Watch {site.name}"
+    return job_view(
+        workspace.jobs.start("watch", site.name, title, lambda job: run_watch(site, body.source, job))
+    )
 
 
 @router.post("/heal", tags=["monitor"])
 def post_heal(workspace: WorkspaceParam, body: FreshPagesBody) -> JobView:
-    """Start to repair rules with fresh pages; the result is a new version."""
+    """Start to repair rules with fresh pages; the result waits for a person who approves it."""
     site = workspace.site(body.site)
-    return job_view(workspace.jobs.start("heal", site.name, lambda job: run_heal(site, body.source, job)))
+    title = f"Heal {site.name}"
+    return job_view(
+        workspace.jobs.start("heal", site.name, title, lambda job: run_heal(site, body.source, job))
+    )
 
 
-@router.get("/export/source", tags=["export"])
-def get_source(site: SiteParam) -> SourceView:
-    """Return what an export would read."""
-    return SourceView(source=_existing_source(site), version=site.version.number, saved=is_draft_saved(site))
+@router.post("/heal/approve", tags=["monitor"])
+def post_approve(workspace: WorkspaceParam, body: RepairBody) -> DecisionView:
+    """Save the repaired rules that a heal job proposed as a new version."""
+    site = workspace.site(workspace.jobs.get(body.id).site)
+    return DecisionView(version=approve_repair(site, body.id))
 
 
-@router.post("/export", tags=["export"])
-def post_export(workspace: WorkspaceParam, body: ExportBody) -> JobView:
-    """Start to write a file of all records, or of the labels; get the job until it is done."""
-    site = workspace.site(body.site)
-    ending = "jsonl" if body.format == "labels" else body.format
-
-    def write(job: Job) -> None:
-        path = workspace.jobs.path(job, ending)
-        if body.format == "labels":
-            write_labels([stored.label for stored in site.labels()], path)
-        else:
-            pages = _all_pages(site)
-            records = site.rules.extract(job.counted(pages, pages.total))
-            job.result["records"] = write_records(records, path, site.schema)
-        job.file = path
-
-    return job_view(workspace.jobs.start(f"export {body.format}", site.name, write))
+@router.post("/heal/dismiss", tags=["monitor"])
+def post_dismiss(workspace: WorkspaceParam, body: RepairBody) -> DecisionView:
+    """Forget the repaired rules that a heal job proposed."""
+    take_repair(workspace.site(workspace.jobs.get(body.id).site), body.id)
+    return DecisionView(version=None)
 
 
-@router.get("/job", tags=["export"])
-def get_job(workspace: WorkspaceParam, id: JobId) -> JobView:
-    """Return how far a job is."""
-    return job_view(workspace.jobs.get(id))
-
-
-@router.get(
-    "/job/file",
-    tags=["export"],
-    response_class=FileResponse,
-    responses=file_response("application/octet-stream"),
-)
-def get_file(workspace: WorkspaceParam, id: JobId) -> FileResponse:
-    """Return the file that a job has written."""
-    job = workspace.jobs.get(id)
-    if job.file is None or job.state != "done":
-        raise CatalogError(f"job {id} has no file")
-    name = re.sub(r"[^\w.-]+", "-", f"{job.site}-{'labels' if 'labels' in job.kind else 'records'}")
-    ending = job.file.suffix
-    return FileResponse(job.file, media_type=FORMATS[ending].media_type, filename=f"{name}{ending}")
+def _repair_proposal(site: OpenSite) -> RepairProposalView | None:
+    """Return the repaired rules of a site that wait for a person, if there are any."""
+    repair = site.workspace.repairs.get(site.name)
+    if repair is None:
+        return None
+    healed = repair.healed
+    return RepairProposalView(
+        job=repair.job,
+        summary=f"{len(healed.healed)} rules learned again, {len(healed.lost)} lost",
+        repairs=[
+            RepairView(
+                cluster=one.cluster,
+                attribute=one.attribute,
+                how=one.how,
+                values=compare_values(site, repair, one.cluster, one.attribute),
+            )
+            for one in healed.healed
+        ],
+        lost=[asdict(loss) for loss in healed.lost],
+    )
 
 
 def _watch_runs(runs: list[Run]) -> Iterator[WatchRunView]:
@@ -256,7 +251,13 @@ def _side_view(site: OpenSite, wrapper: Wrapper, page: Page) -> SideView:
     """
     rendering = render(page, lambda reference: site.asset_address(page, None, reference))
     view = PageView(
-        page=page.id, url=page.url, quirks=rendering.quirks, remote=site.remote, items=rendering.items
+        page=page.id,
+        url=page.url,
+        quirks=rendering.quirks,
+        remote=site.remote,
+        missing=rendering.missing,
+        plain=rendering.is_plain,
+        items=rendering.items,
     )
     return SideView(page=view, marks=list(_found_marks(site, wrapper, page, rendering)))
 
@@ -266,17 +267,3 @@ def _found_marks(site: OpenSite, wrapper: Wrapper, page: Page, rendering: Render
     for name, rule in wrapper.rules.items():
         for match in apply_rule(rule, page.tree, wrapper, site.schema.attributes[name]):
             yield mark_view(match, rule, rendering)
-
-
-def _existing_source(site: OpenSite) -> str | None:
-    """Return where the pages of a site come from, if that still exists."""
-    source = site.figures.get("source")
-    return source if source and Path(source).exists() else None
-
-
-def _all_pages(site: OpenSite) -> Pages:
-    """Return the pages of the source, or those of the catalog if the source is gone."""
-    source = _existing_source(site)
-    if source is None:
-        return read_pages(list(site.catalog.pages(site.name)))
-    return read_pages(source, **site.figures.get("options", {}))

@@ -5,15 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import datetime
+from typing import Annotated
 
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from untemplate.catalog import SiteStatus
 from untemplate.rules import Wrapper
-from untemplate.web.api.common import ERROR_RESPONSES, NameParam, RequestBody, SiteParam, WorkspaceParam
+from untemplate.web.api.common import (
+    ERROR_RESPONSES,
+    NameParam,
+    RequestBody,
+    SiteParam,
+    Text,
+    WorkspaceParam,
+)
 from untemplate.web.cluster_session import measure_progress
-from untemplate.web.workspace import OpenSite, Workspace
+from untemplate.web.workspace import SAMPLE_PAGES, OpenSite, Workspace
 
 __all__ = ["router"]
 
@@ -32,12 +40,16 @@ class ClusterView(BaseModel):
     """The pages of one template."""
 
     cluster: str
+    name: str = Field(description="What people call it; empty if nobody named it")
     kind: str = Field(description="What its pages seem to be: detail, list or other; empty if unknown")
     kind_reason: str = Field(description="Why, in words")
     url_pattern: str
     pages: int = Field(description="Pages in the source")
     labeled: int = Field(description="Pages with labels")
     first: str | None = Field(description="The first page worth labeling")
+    pages_stored: list[str] = Field(
+        description="The first pages that the catalog has, the best to label first"
+    )
     attributes: list[FillView]
     alarms: int
 
@@ -98,6 +110,13 @@ class SettingsBody(RequestBody):
     remote: bool
 
 
+class ClusterNameBody(RequestBody):
+    """A name for a cluster; an empty one takes it away."""
+
+    cluster: Text
+    name: Annotated[str, Field(max_length=80)]
+
+
 class FrameView(BaseModel):
     """The address of the server that shows pages."""
 
@@ -120,6 +139,13 @@ def get_site(workspace: WorkspaceParam, site: NameParam) -> SiteView:
 def get_frame(workspace: WorkspaceParam) -> FrameView:
     """Return the address of the server that shows pages."""
     return FrameView(address=workspace.frame_address)
+
+
+@router.put("/cluster")
+def put_cluster(site: SiteParam, body: ClusterNameBody) -> SiteView:
+    """Name a cluster, so that people know which pages it has."""
+    site.name_cluster(body.cluster, body.name)
+    return _site_view(site.workspace, site.name)
 
 
 @router.put("/settings")
@@ -179,29 +205,24 @@ def _site_view(workspace: Workspace, name: str) -> SiteView:
 def _cluster_view(site: OpenSite, wrapper: Wrapper, labeled: set[str], alarms: int) -> ClusterView:
     """Return a cluster with the number of its pages, and the fill rates of its attributes."""
     ids = site.pages[wrapper.cluster]
+    shares = site.filled_shares(wrapper.cluster)
     figures = site.figures.get("clusters", {}).get(wrapper.cluster, {})
     return ClusterView(
         cluster=wrapper.cluster,
+        name=site.figures.get("names", {}).get(wrapper.cluster, ""),
         kind=figures.get("kind", ""),
         kind_reason=figures.get("kind_reason", ""),
         url_pattern=wrapper.url_pattern,
         pages=figures.get("size", len(ids)),
         labeled=len(labeled & set(ids)),
         first=ids[0] if ids else None,
+        pages_stored=ids[:SAMPLE_PAGES],
         attributes=[
-            FillView(attribute=name, share=_share_with_value(wrapper, name), lost=name in wrapper.lost)
+            FillView(attribute=name, share=shares.get(name), lost=name in wrapper.lost)
             for name in site.schema.attributes
         ],
         alarms=alarms,
     )
-
-
-def _share_with_value(wrapper: Wrapper, attribute: str) -> float | None:
-    """Return the share of watched pages with a value; None without a rule or watched pages."""
-    if attribute not in wrapper.rules or not wrapper.bellwethers:
-        return None
-    filled = sum(attribute in bellwether.golden for bellwether in wrapper.bellwethers)
-    return round(filled / len(wrapper.bellwethers), 3)
 
 
 def _waiting_views(site: OpenSite, clusters: list[ClusterView]) -> list[WaitingView]:

@@ -32,6 +32,7 @@ from untemplate.web.api.common import (
     file_response,
 )
 from untemplate.web.site_updates import draft_rules, is_draft_saved, save_draft
+from untemplate.web.workspace import OpenSite
 
 __all__ = ["router"]
 
@@ -133,7 +134,7 @@ def get_rules(site: SiteParam, version: VersionParam | None = None) -> RulesView
         version=version or site.version.number,
         newest=site.version.number,
         saved=is_draft_saved(site),
-        wrappers=[_wrapper_view(wrapper, rules) for wrapper in rules.wrappers],
+        wrappers=[_wrapper_view(site, wrapper, rules) for wrapper in rules.wrappers],
         history=[VersionView(**asdict(saved)) for saved in site.catalog.history(site.name)],
     )
 
@@ -187,18 +188,26 @@ def _download(text: str, media: str, name: str) -> Response:
     return Response(text, media_type=media, headers={"content-disposition": f'attachment; filename="{safe}"'})
 
 
-def _wrapper_view(wrapper: Wrapper, rules: Rules) -> WrapperView:
-    """Return the rules of a cluster; attributes without a rule are included."""
+def _wrapper_view(site: OpenSite, wrapper: Wrapper, rules: Rules) -> WrapperView:
+    """Return the rules of a cluster; attributes without a rule are included.
+
+    The shares of pages with a value are those of the newest rules, if the wrapper is one of them.
+    """
+    is_newest = site.rules.by_cluster.get(wrapper.cluster) == wrapper
+    shares = site.filled_shares(wrapper.cluster) if is_newest else {}
     return WrapperView(
         cluster=wrapper.cluster,
         url_pattern=wrapper.url_pattern,
         signatures=[str(signature) for signature in wrapper.signatures],
         records=explain_records(wrapper.records) if wrapper.records else None,
-        rules=[_rule_view(wrapper, attribute) for attribute in rules.schema.attributes.values()],
+        rules=[
+            _rule_view(wrapper, attribute, shares.get(attribute.name))
+            for attribute in rules.schema.attributes.values()
+        ],
     )
 
 
-def _rule_view(wrapper: Wrapper, attribute: Attribute) -> RuleView:
+def _rule_view(wrapper: Wrapper, attribute: Attribute, share: float | None) -> RuleView:
     """Return the rule of an attribute, if there is one, and examples of its values.
 
     Without a rule, remembered values of watched pages are shown nevertheless, if there are any.
@@ -211,11 +220,10 @@ def _rule_view(wrapper: Wrapper, attribute: Attribute) -> RuleView:
     rule = wrapper.rules.get(name)
     if rule is None:
         return view
-    coverage = round(len(examples) / len(wrapper.bellwethers), 3) if wrapper.bellwethers else None
     return view.model_copy(
         update={
             "words": explain_rule(rule),
-            "coverage": coverage,
+            "coverage": share,
             "selectors": [_selector_view(selector) for selector in rule.selectors],
             "committee": [_selector_view(selector) for selector in rule.committee],
             "no_xslt": OF_LISTS if wrapper.records else not_exportable(rule),

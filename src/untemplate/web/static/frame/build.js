@@ -8,6 +8,22 @@ const STYLE = `
     outline-offset: -1px; background: repeating-linear-gradient(45deg, #8881 0 6px, #8882 6px 12px); }
 `;
 
+// A page without its style sheets stays readable: a column of text, and navigation folded into small boxes that scroll.
+const PLAIN_STYLE = `
+  html { background: #fff; color: #1c1f26; font: 16px/1.55 system-ui, sans-serif; }
+  body { max-width: 880px; margin: 20px auto; padding: 0 20px; }
+  img { max-width: min(100%, 320px); height: auto; }
+  table { border-collapse: collapse; max-width: 100%; }
+  td, th { padding: 3px 8px; vertical-align: top; text-align: left; }
+  a { color: #3d4fc4; }
+  [data-untemplate-menu] { max-height: 64px; overflow: auto; margin: 6px 0; padding: 4px 10px; border: 1px solid #dfdfd9; border-radius: 8px;
+    background: #f6f6f3; font-size: 13px; line-height: 1.4; }
+  [data-untemplate-menu] li { display: inline-block; margin-right: 12px; }
+`;
+const MENU_LINKS = 6; // a list with at least so many links, and hardly anything else, is navigation
+const MENU_SHARE = 0.85;
+const MENU_WORDS = 30; // letters of a link, on average; longer ones are headlines
+
 export class Scene {
   constructor(nodes, numbers) {
     this.nodes = nodes;
@@ -19,7 +35,8 @@ export class Scene {
   }
 }
 
-export function build(items) {
+// `plain`: whether the page comes without its style sheets.
+export function build(items, plain) {
   const nodes = new Array(items.length);
   const numbers = new Map();
   items.forEach(([parent, content, attributes], number) => {
@@ -34,6 +51,7 @@ export function build(items) {
   style.textContent = STYLE;
   root.append(style);
   document.replaceChild(root, document.documentElement);
+  if (plain) makeReadable(root);
   return new Scene(nodes, numbers);
 }
 
@@ -41,4 +59,21 @@ function element(tag, attributes) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
   return made;
+}
+
+function makeReadable(root) {
+  const style = document.createElement("style");
+  style.textContent = PLAIN_STYLE;
+  root.prepend(style);
+  for (const list of root.querySelectorAll("nav, [role=navigation], ul, ol")) {
+    if (isMenu(list) && !list.parentElement.closest("[data-untemplate-menu]")) list.setAttribute("data-untemplate-menu", "");
+  }
+}
+
+function isMenu(list) {
+  if (list.nodeName === "NAV" || list.getAttribute("role") === "navigation") return true;
+  const links = [...list.querySelectorAll("a")];
+  const letters = links.reduce((sum, link) => sum + link.textContent.trim().length, 0);
+  const all = list.textContent.replace(/\s+/g, " ").trim().length;
+  return links.length >= MENU_LINKS && letters >= MENU_SHARE * all && letters <= MENU_WORDS * links.length;
 }

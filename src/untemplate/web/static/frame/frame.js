@@ -5,19 +5,20 @@ import { Picker } from "./picker.js";
 
 const parentOrigin = document.querySelector("script").dataset.parent;
 
-function start(items, port) {
-  const scene = build(items);
+function start(items, plain, port) {
+  const scene = build(items, plain);
   const marks = new Marks(scene);
   const tell = (message) => port.postMessage(message);
   const picker = new Picker(scene, marks, tell);
   const orders = {
     marks: ({ marks: wanted }) => marks.show(wanted),
-    mode: ({ mode, hue, many }) => picker.use(mode, hue, many),
+    mode: ({ mode, hue, many, name }) => picker.use(mode, hue, many, name),
     reveal: ({ items: wanted }) => marks.reveal(wanted),
     move: ({ by }) => picker.move(by),
     find: ({ text }) => picker.find(text),
     pick: ({ extend }) => picker.pick(extend),
     leave: () => picker.leave(),
+    main: () => marks.revealMain(),
   };
   port.onmessage = ({ data }) => orders[data.kind]?.(data);
   for (const type of ["submit", "dragstart", "auxclick", "contextmenu"]) {
@@ -34,7 +35,7 @@ function start(items, port) {
 
 addEventListener("message", (event) => {
   if (event.source !== parent || event.origin !== parentOrigin || event.data?.kind !== "start") return;
-  start(event.data.items, event.ports[0]);
+  start(event.data.items, event.data.plain, event.ports[0]);
 }, { once: true });
 
 parent.postMessage({ kind: "hello" }, parentOrigin);

@@ -10,13 +10,20 @@ const STYLE = `
   .cursor { border: 3px solid oklch(50% 0.22 var(--hue)); background: oklch(70% 0.15 var(--hue) / 0.2); }
   span { position: absolute; left: -2px; bottom: 100%; padding: 1px 6px; border-radius: 4px 4px 0 0; white-space: nowrap;
     font: 600 11px/1.4 system-ui, sans-serif; color: #fff; background: oklch(48% 0.17 var(--hue)); }
+  .beside { display: flex; gap: 4px; }
+  .beside span { position: static; border-radius: 4px; box-shadow: 0 1px 4px #0004; }
+  .beside .active { opacity: 0.92; }
 `;
+const TAG = { height: 17, letter: 6.6, padding: 14 }; // pixels of a tag with the name of an attribute
+const BESIDE = 16; // pixels between the pointer and what is written beside it
 
 export class Marks {
   constructor(scene) {
     this.scene = scene;
     this.marks = [];
     this.pointers = {};
+    this.name = ""; // the active attribute
+    this.pointer = null; // where the pointer is
     this.host = document.createElement("untemplate-marks");
     const wanted = "all: initial !important; position: absolute !important; top: 0 !important; left: 0 !important; " +
       "width: 0 !important; height: 0 !important; display: block !important; z-index: 2147483647 !important;";
@@ -40,6 +47,18 @@ export class Marks {
     this.schedule();
   }
 
+  // The name of the active attribute is shown beside the pointer, with the names of the marks under it.
+  follow(event) {
+    this.pointer = event && { x: event.clientX, y: event.clientY };
+    this.schedule();
+  }
+
+  // Scrolls to the main content: the first heading, or else what the page calls its main part.
+  revealMain() {
+    const main = document.querySelector("h1") ?? document.querySelector("main, [role=main], article, h2");
+    if (main) scrollTo({ top: scrollY + main.getBoundingClientRect().top - BESIDE, behavior: "instant" });
+  }
+
   reveal(items) {
     const range = this.range({ items });
     const box = range?.getBoundingClientRect();
@@ -58,7 +77,8 @@ export class Marks {
     const style = document.createElement("style");
     style.textContent = STYLE;
     const origin = this.host.getBoundingClientRect();
-    const named = new Set(); // of the values of a list only the first has its name, which would cover the others
+    const named = new Set(); // of the values of a list only the first has its name
+    this.shown = []; // the names and boxes that are drawn
     const boxes = this.marks.flatMap((mark) => {
       const kind = mark.kind === "found" && mark.confidence <= 0.5 ? "found doubtful" : mark.kind;
       const made = this.boxes(mark, kind, mark.hue, origin, named.has(mark.name) ? null : mark.name);
@@ -68,6 +88,7 @@ export class Marks {
     for (const [name, target] of Object.entries(this.pointers)) {
       if (target) boxes.push(...this.boxes(target, name, target.hue, origin));
     }
+    if (this.pointer && this.name) boxes.push(this.besidePointer(origin));
     this.layer.replaceChildren(style, ...boxes);
   }
 
@@ -83,14 +104,26 @@ export class Marks {
       box.style.top = `${rect.top - origin.top - 2}px`;
       box.style.width = `${rect.right - rect.left + 4}px`;
       box.style.height = `${rect.bottom - rect.top + 4}px`;
-      if (name && index === 0) {
-        const tag = document.createElement("span");
-        tag.textContent = name;
-        if (rect.top - origin.top < 20) tag.setAttribute("style", "bottom: auto; top: 100%;");
-        box.append(tag);
-      }
+      if (mark.name) this.shown.push({ name: mark.name, hue, rect });
+      if (name && index === 0 && hasRoom(rect, name)) box.append(tag(name));
       return box;
     });
+  }
+
+  besidePointer(origin) {
+    const { x, y } = this.pointer;
+    const row = document.createElement("div");
+    row.className = "beside";
+    row.style.left = `${Math.min(x + BESIDE, innerWidth - this.name.length * TAG.letter - 2 * TAG.padding) - origin.left}px`;
+    row.style.top = `${Math.min(y + BESIDE, innerHeight - TAG.height - 4) - origin.top}px`;
+    const under = this.shown.filter(({ rect, name }) => name !== this.name && x >= rect.left && x <= rect.right && y >= rect.top && y <= rect.bottom);
+    const names = new Map([[this.name, this.pointers.hover?.hue ?? getComputedStyle(document.documentElement).getPropertyValue("--untemplate-hue")], ...under.map(({ name, hue }) => [name, hue])]);
+    row.append(...[...names].map(([name, hue]) => {
+      const made = tag(name === this.name ? name : `${name} is here`);
+      made.style.setProperty("--hue", hue);
+      return made;
+    }));
+    return row;
   }
 
   range({ items, part }) {
@@ -112,11 +145,36 @@ export class Marks {
   }
 }
 
+function tag(name) {
+  const made = document.createElement("span");
+  made.textContent = name;
+  return made;
+}
+
+// Whether a tag above a box covers no text. Outside of the window nobody sees it.
+function hasRoom({ left, top }, name) {
+  const width = name.length * TAG.letter + TAG.padding;
+  if (top < TAG.height + 2 || top > innerHeight) return false;
+  const isFree = (y) => [0, 0.25, 0.5, 0.75, 1].every((share) => !isTextAt(left + 2 + share * (width - 4), y));
+  return isFree(top - 4) && isFree(top - TAG.height);
+}
+
+function isTextAt(x, y) {
+  const caret = document.caretPositionFromPoint?.(x, y);
+  const node = caret ? caret.offsetNode : document.caretRangeFromPoint?.(x, y)?.startContainer;
+  if (node?.nodeType !== Node.TEXT_NODE || !node.data.trim()) return false;
+  const range = document.createRange();
+  range.selectNodeContents(node);
+  return [...range.getClientRects()].some((rect) => x >= rect.left && x <= rect.right && y >= rect.top - 4 && y <= rect.bottom + 4);
+}
+
 // Start and end of the value in the raw text, which may have more white space.
 function bounds(text, part) {
-  const words = (part ?? text.trim()).split(/\s+/).filter(Boolean).map((word) => word.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&"));
+  const words = (part ?? text.trim()).split(/\s+/).filter(Boolean).map((word) => word.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"));
   if (words.length > 200) return [0, text.length];
-  const match = words.length ? new RegExp(words.join("\\s+")).exec(text) : null;
+  const phrase = words.join("\\s+");
+  const asWords = new RegExp(`(?<![\\p{L}\\p{N}])${phrase}(?![\\p{L}\\p{N}])`, "u"); // the R of "Rated R"
+  const match = words.length ? asWords.exec(text) ?? new RegExp(phrase, "u").exec(text) : null;
   return match ? [match.index, match.index + match[0].length] : [0, text.length];
 }
 

@@ -10,7 +10,10 @@ export class Picker {
     this.tell = tell;
     this.use("text", 265);
     document.addEventListener("pointermove", (event) => this.hover(event), true);
-    document.addEventListener("pointerleave", () => this.marks.point("hover", null), true);
+    document.documentElement.addEventListener("pointerleave", () => {
+      this.marks.point("hover", null);
+      this.marks.follow(null);
+    });
     document.addEventListener("click", (event) => this.click(event), true);
     document.addEventListener("mousedown", (event) => {
       if (event.shiftKey) event.preventDefault(); // extends the label, not the browser's selection
@@ -19,7 +22,8 @@ export class Picker {
   }
 
   // `mode` is text, image or url: the kind of values of the active attribute. `many`: whether it has several.
-  use(mode, hue, many = false) {
+  use(mode, hue, many = false, name = "") {
+    this.marks.name = name;
     if (mode === this.mode && hue === this.hue && many === this.many) return;
     this.mode = mode;
     this.hue = hue;
@@ -30,6 +34,7 @@ export class Picker {
   }
 
   hover(event) {
+    this.marks.follow(event.pointerType === "touch" ? null : event);
     if (event.buttons) return this.marks.point("hover", null);
     this.marks.point("hover", this.at(event.clientX, event.clientY), this.hue);
   }
@@ -38,7 +43,7 @@ export class Picker {
     event.preventDefault();
     event.stopPropagation();
     if (event.detail > 1) return; // the second half of a double click
-    const selected = this.mode === "text" && this.selected();
+    const selected = this.mode === "text" && this.selected(event.altKey);
     getSelection().removeAllRanges();
     const target = selected || this.at(event.clientX, event.clientY);
     if (target) this.send(target, event.shiftKey);
@@ -57,6 +62,8 @@ export class Picker {
         if (target) return this.target(target);
       }
       if (this.mode === "image") return null;
+      const image = document.elementsFromPoint(x, y).find((element) => element.tagName === "IMG");
+      if (image) return this.target(image);
     }
     const text = this.textAt(x, y);
     if (text) return this.listItem(text) ?? this.target(text);
@@ -90,16 +97,16 @@ export class Picker {
     return { items: [number], attribute };
   }
 
-  // A dragged selection: a part of one text, or several complete texts.
-  selected() {
+  // A dragged selection: a part of one text, or several complete texts. A part consists of whole words, unless `exactly`.
+  selected(exactly) {
     const selection = getSelection();
     if (selection.isCollapsed || !selection.rangeCount) return null;
     const range = selection.getRangeAt(0);
-    const texts = this.all().filter((node) => range.intersectsNode(node) && within(range, node).trim());
+    const texts = this.all().filter((node) => range.intersectsNode(node) && within(range, node, true).trim());
     if (!texts.length) return null;
     const items = texts.map((node) => this.scene.number(node));
-    const part = within(range, texts[0]);
-    return { items, part: texts.length === 1 && part.trim() !== texts[0].data.trim() ? part : undefined };
+    const part = texts.length === 1 ? within(range, texts[0], exactly) : null;
+    return { items, part: part !== null && part.trim() !== texts[0].data.trim() ? part : undefined };
   }
 
   // By keyboard
@@ -121,11 +128,15 @@ export class Picker {
 
   find(text) {
     const wanted = text.toLowerCase().split(/\s+/).filter(Boolean).join(" ");
-    if (!wanted) return this.leave();
+    if (!wanted) {
+      this.tell({ kind: "found", found: true });
+      return this.leave();
+    }
     const all = this.all();
     const contains = (node) => words(node).toLowerCase().includes(wanted);
     const start = this.cursor ? all.indexOf(this.cursor) : 0;
     const found = [...all.slice(start), ...all.slice(0, start)].find((node) => contains(node) && isVisible(node)) ?? all.find(contains);
+    this.tell({ kind: "found", found: Boolean(found) });
     if (found) this.place(found);
     else this.leave();
   }
@@ -171,10 +182,17 @@ function words(node) {
   return (node.data ?? (node.alt || node.textContent) ?? "").split(/\s+/).filter(Boolean).join(" ");
 }
 
-function within(range, node) {
+// The text of a node inside a range, from the start of its first word to the end of its last, unless `exactly`.
+function within(range, node, exactly) {
   const start = node === range.startContainer ? range.startOffset : 0;
   const stop = node === range.endContainer ? range.endOffset : node.data.length;
-  return node.data.slice(start, stop);
+  const part = node.data.slice(start, stop);
+  if (exactly || !part.trim()) return part;
+  const [first, last] = [start + part.length - part.trimStart().length, stop - part.length + part.trimEnd().length];
+  const words = [...new Intl.Segmenter(undefined, { granularity: "word" }).segment(node.data)].filter((word) => word.isWordLike);
+  const cut = (place) => words.find(({ index, segment }) => index < place && place < index + segment.length);
+  const [before, after] = [cut(first), cut(last)];
+  return node.data.slice(before ? before.index : first, after ? after.index + after.segment.length : last);
 }
 
 function covers(node, x, y) {

@@ -1,13 +1,12 @@
 // The connection to a page in a sandboxed frame of another origin. We send data and orders, it sends numbers and texts.
 import { get } from "./api.js";
-import { h } from "./dom.js";
 
 let address; // of the frame server
 
 export class FrameLink {
-  constructor(holder, { pick, key, cursor, label = "The page" }) {
+  constructor(holder, { pick, key, cursor, found }, label = "The page") {
     this.holder = holder;
-    this.handlers = { pick, key, cursor };
+    this.handlers = { pick, key, cursor, found };
     this.label = label;
     this.port = null;
     this.early = [];
@@ -16,17 +15,18 @@ export class FrameLink {
   // Shows a page; resolves when it is visible.
   async load(site, page) {
     address ??= (await get("frame")).address;
-    const query = new URLSearchParams({ site, ...(page.quirks ? { quirks: "1" } : {}) });
-    const frame = h("iframe", { title: this.label, sandbox: "allow-scripts", referrerpolicy: "no-referrer", src: `${address}/show?${query}` });
+    const query = new URLSearchParams({ site, page: page.page, ...(page.quirks ? { quirks: "1" } : {}) });
+    const frame = document.createElement("iframe");
+    const wanted = { title: this.label, sandbox: "allow-scripts", referrerpolicy: "no-referrer", src: `${address}/show?${query}` };
+    for (const [name, value] of Object.entries(wanted)) frame.setAttribute(name, value);
     this.close();
-    this.frame = frame;
     return new Promise((ready) => {
       this.listener = (event) => {
         if (event.source !== frame.contentWindow || event.origin !== "null" || event.data?.kind !== "hello") return;
         removeEventListener("message", this.listener);
         const { port1, port2 } = new MessageChannel();
         port1.onmessage = ({ data }) => (data.kind === "ready" ? this.ready(port1, ready) : this.handlers[data.kind]?.(data));
-        frame.contentWindow.postMessage({ kind: "start", items: page.items }, "*", [port2]);
+        frame.contentWindow.postMessage({ kind: "start", items: page.items, plain: page.plain }, "*", [port2]);
       };
       addEventListener("message", this.listener);
       this.holder.replaceChildren(frame);
@@ -51,4 +51,9 @@ export class FrameLink {
     this.port = null;
     this.early = [];
   }
+}
+
+// What a click on the page means for an attribute: a text, an image or a link.
+export function pickMode(attribute) {
+  return attribute.type === "image" || attribute.type === "url" ? attribute.type : "text";
 }

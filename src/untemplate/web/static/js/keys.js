@@ -1,18 +1,21 @@
-// Keys of the annotate view. They work whether our document or the page has the focus.
-import { dialog, h } from "./dom.js";
+// Keys of Annotate and Review. They work whether our document or the page has the focus.
+import { html } from "./lib.js";
+import { ask } from "./store.js";
 
 const KEYS = [
   [["1", "…", "9"], "choose an attribute"],
-  [["click"], "label the text under the pointer; of an attribute with many values, the list item: click again for only the text"],
+  [["→", "←"], "next and previous attribute: after the last value of a list"],
+  [["click"], "label the text under the pointer; of an attribute with several values, the list item: click again for only the text"],
   [["a"], "label all that are like the two items that you clicked; Esc if you do not mean them"],
   [["d"], "show or hide the embedded data; click a value there to label it"],
   [["drag"], "label a part of a text"],
-  [["Shift", "click"], "extend the last label to here, or click again after choosing its attribute"],
+  [["Shift", "click"], "extend the last label to here"],
   [["↓", "↑"], "go to the next or previous text on the page"],
   [["/"], "find a text on the page; Enter labels it, Ctrl Enter labels only the part you typed, Esc goes back to the page"],
-  [["Enter"], "label the current text; without one, accept what the rules found and go on"],
+  [["Enter"], "label the current text; without one, confirm what the rules found and go on"],
   [["Shift", "Enter"], "extend the last label to the current text"],
   [["p"], "label a part of the current text"],
+  [["m"], "go to the main content of the page"],
   [["x"], "not on this page"],
   [["Backspace"], "remove the label"],
   [["u"], "undo (also Ctrl Z)"],
@@ -24,11 +27,11 @@ const KEYS = [
 ];
 
 export function help() {
-  dialog("Keys", h("dl", { class: "keys" }, KEYS.flatMap(([keys, what]) => [
-    h("dt", {}, keys.map((key) => [h("kbd", {}, key), " "])), h("dd", {}, what)])));
+  ask("Keys", html`<dl class="keys">${KEYS.map(([keys, what]) => html`
+    <dt>${keys.map((key) => html`<kbd>${key}</kbd>${" "}`)}</dt><dd>${what}</dd>`)}</dl>`);
 }
 
-// The action of a key, or null.
+// The action of a key and its number, or null.
 export function action({ key, ctrlKey, metaKey, altKey, shiftKey }) {
   if (ctrlKey || metaKey) {
     if (key.toLowerCase() === "z") return shiftKey ? ["redo"] : ["undo"];
@@ -38,9 +41,21 @@ export function action({ key, ctrlKey, metaKey, altKey, shiftKey }) {
   if (/^[1-9]$/.test(key)) return ["choose", Number(key) - 1];
   const plain = {
     x: ["absent"], u: ["undo"], r: ["redo"], j: ["step", 1], k: ["step", -1], n: ["next"], p: ["part"], s: ["save"],
-    a: ["all"], d: ["data"],
+    a: ["all"], d: ["data"], m: ["main"],
     "/": ["find"], "?": ["help"], Backspace: ["clear"], Delete: ["clear"], Escape: ["leave"],
-    ArrowDown: ["move", 1], ArrowUp: ["move", -1], Enter: [shiftKey ? "extend" : "enter"],
+    ArrowDown: ["move", 1], ArrowUp: ["move", -1], ArrowRight: ["turn", 1], ArrowLeft: ["turn", -1], Enter: [shiftKey ? "extend" : "enter"],
   };
   return plain[key] ?? null;
+}
+
+// Whether a key belongs to the control that has the focus: a field, a dialog, or a button that Enter presses.
+export function belongsToControl(event) {
+  const { tagName } = event.target;
+  if (/^(INPUT|TEXTAREA|SELECT)$/.test(tagName) || document.querySelector("dialog[open]")) return true;
+  return event.key === "Enter" && /^(BUTTON|A|SUMMARY)$/.test(tagName);
+}
+
+// A button that was clicked with the pointer gives the focus back, so that the next key means the page.
+export function releaseFocus(event) {
+  if (event.detail) event.target.closest?.("button")?.blur();
 }

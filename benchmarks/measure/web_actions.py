@@ -1,0 +1,248 @@
+"""How many actions and seconds a person needs in the browser until the records are right, on real pages.
+
+python -m benchmarks.measure.web_actions [--sites N]          N sites of SWDE, and N of recipes
+
+A script does what a person would on one page: it chooses each attribute, clicks its value (the first and the last of
+several texts), and takes a list by two of its items and the key `a`. Values that are only a part of a text are named
+and left out. An action is a click or a key. Then what the rules find on the other sample pages is compared
+with the truth, in letters and digits. Seconds are those of the browser and the server, without thinking.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import Any
+
+from playwright.sync_api import Browser, Frame, sync_playwright
+from playwright.sync_api import Page as Window
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.data import recipes, swde
+from benchmarks.data.labeled_site import key
+from untemplate.browser import find_chromium
+from untemplate.catalog import Catalog
+from untemplate.clustering import cluster
+from untemplate.page import Page
+from untemplate.schema import Schema
+from untemplate.sources import read_pages
+from untemplate.web import RunningServer, add_site, running_server
+
+FLAGS = ("--disable-gpu", "--no-first-run", "--disable-background-networking")
+SAMPLE_SITES = 3
+PATIENCE = 120_000  # milliseconds
+# The middle of the first and the last text of the smallest visible element with just a value, or null.
+LOCATE = """wanted => {
+    const key = (text) => text.toLowerCase().replace(/[^\\p{L}\\p{N}]+/gu, "");
+    const texts = (element) => {
+        const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT), found = [];
+        while (walker.nextNode()) if (walker.currentNode.data.trim()) found.push(walker.currentNode);
+        return found;
+    };
+    const box = (node) => {
+        const range = document.createRange();
+        range.selectNodeContents(node);
+        return [...range.getClientRects()].find((one) => one.width > 1 && one.height > 1);
+    };
+    const fitting = [...document.body.querySelectorAll("*")].filter((one) => key(one.textContent) === wanted);
+    for (const element of fitting.reverse()) {
+        const inside = texts(element).filter(box);
+        if (!inside.length) continue;
+        inside[0].parentElement.scrollIntoView({ block: "center" });
+        const middle = (rect) => [rect.left + Math.min(rect.width / 2, 40), (rect.top + rect.bottom) / 2];
+        return [middle(box(inside[0])), middle(box(inside.at(-1)))].slice(0, inside.length > 1 ? 2 : 1);
+    }
+    return null;
+}"""
+
+
+@dataclass
+class Effort:
+    """What a site cost, and what came of it."""
+
+    site: str
+    actions: int = 0
+    seconds: float = 0.0
+    right: int = 0
+    judged: int = 0
+    skipped: list[str] = field(default_factory=list)  # attributes whose value the script could not click
+
+
+@dataclass(frozen=True)
+class _Case:
+    name: str
+    schema: Schema
+    pages: list[Page]
+    truth: Mapping[str, Mapping[str, Sequence[str]]]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--sites", type=int, default=SAMPLE_SITES, help="sites of each kind")
+    options = parser.parse_args(arguments)
+    table = Table("site", "actions", "seconds", "right", "not clicked")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=find_chromium(), args=list(FLAGS), chromium_sandbox=os.geteuid() != 0
+        )
+        for case in _cases(options.sites):
+            effort = _label_site(case, browser)
+            share = f"{effort.right} of {effort.judged}"
+            row = (
+                effort.site,
+                str(effort.actions),
+                f"{effort.seconds:.1f}",
+                share,
+                ", ".join(effort.skipped),
+            )
+            table.add_row(*row)
+            print(*row, sep="\t", flush=True)
+        browser.close()
+    Console().print(table)
+    return 0
+
+
+def _cases(count: int) -> Iterator[_Case]:
+    """Yield some sites of each kind: the first of each vertical of SWDE, and recipe sites with most pages."""
+    for vertical in ("book", "nbaplayer", "restaurant", "auto")[:count]:
+        site = swde.sites(vertical)[0]
+        pages = site.pages()[::5]
+        yield _Case(f"swde {site.name}", swde.schema_of(vertical), pages, site.truth())
+    loaded = filter(None, map(recipes.read_site, recipes.site_names()[::10]))
+    for labeled in sorted(loaded, key=lambda site: -len(site.pages))[:count]:
+        yield _Case(f"recipes {labeled.name}", labeled.schema, labeled.pages, labeled.truth)
+
+
+def _label_site(case: _Case, browser: Browser) -> Effort:
+    """Label one page of a site in the browser, and compare the other sample pages with the truth."""
+    with TemporaryDirectory() as folder, Catalog.open(Path(folder) / "catalog.db") as catalog:
+        pages = read_pages(case.pages)
+        add_site(catalog, "site", cluster(pages), case.schema, pages, {})
+        with running_server(catalog) as server:
+            window = browser.new_page(viewport={"width": 1280, "height": 900})
+            window.set_default_timeout(PATIENCE)
+            try:
+                return _Labeler(case, window, server).run()
+            finally:
+                window.close()
+
+
+class _Labeler:
+    """A person who labels one page of a site."""
+
+    def __init__(self, case: _Case, window: Window, server: RunningServer) -> None:
+        self._case = case
+        self._window = window
+        self._server = server
+        self._effort = Effort(case.name)
+
+    def run(self) -> Effort:
+        session = self._open()
+        rows = [row["page"] for row in session["rows"] if row["page"] in self._case.truth]
+        first = max(rows, key=lambda page: sum(map(bool, self._case.truth[page].values())))
+        self._window.goto(f"{self._server.url}#/annotate?site=site&cluster={session['cluster']}&page={first}")
+        frame = self._frame(first)
+        started = perf_counter()
+        for index, (name, attribute) in enumerate(self._case.schema.attributes.items()):
+            values = [value for value in self._case.truth[first].get(name, ()) if key(value)]
+            if values and not self._label(frame, index, values, attribute.many):
+                self._effort.skipped.append(name)
+        self._effort.seconds = perf_counter() - started
+        self._judge(session["cluster"], first)
+        return self._effort
+
+    def _open(self) -> dict[str, Any]:
+        self._window.goto(f"{self._server.url}#/annotate?site=site")
+        self._window.locator(".records tbody tr").first.wait_for()
+        cluster_id = self._window.get_by_label("Template").input_value()
+        return self._session(cluster_id)
+
+    def _session(self, cluster_id: str) -> dict[str, Any]:
+        path = f"/api/session?site=site&cluster={cluster_id}"
+        session: dict[str, Any] = self._window.evaluate(
+            "path => fetch(path).then((answer) => answer.json())", path
+        )
+        return session
+
+    def _frame(self, page: str) -> Frame:
+        self._window.wait_for_function("page => location.hash.includes(page)", arg=page)
+        shown = self._window.locator(".annotate .frame[aria-busy=false] iframe")
+        shown.wait_for()
+        frame = shown.element_handle().content_frame()
+        assert frame
+        frame.locator("untemplate-marks").wait_for(state="attached")
+        return frame
+
+    def _label(self, frame: Frame, index: int, values: Sequence[str], many: bool) -> bool:
+        """Label the values of an attribute; False if none of them can be clicked."""
+        self._act(lambda: self._window.keyboard.press(str(index + 1)), requests=0)
+        clicked = 0
+        for value in values if many else values[:1]:
+            if many and clicked == 2 and self._window.locator(".proposal").count():
+                self._act(lambda: self._window.keyboard.press("a"))
+                return True
+            places = frame.evaluate(LOCATE, key(value))
+            if not places:
+                continue
+            self._click(places[0])
+            if len(places) > 1 and not many:
+                self._click(places[1], ["Shift"])
+            clicked += 1
+        if many and clicked == 2 and self._window.locator(".proposal").count():
+            self._act(lambda: self._window.keyboard.press("a"))
+        return clicked > 0
+
+    def _click(self, place: Sequence[float], modifiers: Sequence[str] = ()) -> None:
+        frame = self._window.locator(".annotate .frame iframe").bounding_box()
+        assert frame
+        for modifier in modifiers:
+            self._window.keyboard.down(modifier)
+        self._act(lambda: self._window.mouse.click(frame["x"] + place[0], frame["y"] + place[1]))
+        for modifier in modifiers:
+            self._window.keyboard.up(modifier)
+
+    def _act(self, act: Callable[[], None], requests: int = 1) -> None:
+        """Do something, count it, and wait for its effect."""
+        root = self._window.locator(".annotate")
+        before = int(root.get_attribute("data-completed") or 0)
+        act()
+        self._effort.actions += 1
+        if requests:
+            script = "before => Number(document.querySelector('.annotate').dataset.completed) > before"
+            self._window.wait_for_function(script, arg=before)
+
+    def _judge(self, cluster_id: str, labeled: str) -> None:
+        """Count the right values on the other sample pages, of attributes that were labeled."""
+        rows = self._session(cluster_id)["rows"]
+        names = self._case.truth[labeled].keys() - set(self._effort.skipped)
+        for row in rows:
+            truth = self._case.truth.get(row["page"], {})
+            for name in names if row["page"] != labeled else ():
+                if truth.get(name) and self._case.truth[labeled][name]:
+                    self._effort.judged += 1
+                    self._effort.right += _is_right(
+                        row["cells"][name]["texts"], truth[name], self._is_many(name)
+                    )
+
+    def _is_many(self, name: str) -> bool:
+        return self._case.schema.attributes[name].many
+
+
+def _is_right(texts: Sequence[str], truth: Sequence[str], many: bool) -> bool:
+    """Return True if a list has just the true values in order, or if a single value is one of them."""
+    if many:
+        return list(map(key, texts)) == list(map(key, truth))
+    return len(texts) == 1 and key(texts[0]) in set(map(key, truth))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
