@@ -17,7 +17,7 @@ PACKAGE = Path(__file__).parents[1] / "src" / "untemplate"
 
 # Each part may import the parts of earlier rows, and itself.
 ORDER = (
-    {"errors", "value_types"},
+    {"errors", "input_files", "value_types"},
     {"schema", "record", "atomic_file", "browser"},
     {"native"},
     {"page"},

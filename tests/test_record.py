@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from untemplate import Reason, Record, Value
 
 
@@ -13,7 +15,8 @@ def test_a_record_gives_the_text_of_its_first_value() -> None:
     record = Record("http://a/", "1.htm", "c1", {"name": values, "phone": []}, {"phone": Reason.NOT_ON_PAGE})
     assert record["name"] == "a"
     assert record["phone"] is None
-    assert record["never heard of"] is None
+    with pytest.raises(KeyError, match="no attribute 'never heard of'; there are name, phone"):
+        record["never heard of"]
     assert [value.data for value in record.values["name"]] == ["A", "B"]
     assert record.missing["phone"] == "not on this page"
 

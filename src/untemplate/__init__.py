@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         follow_rows,
         list_model,
     )
-    from untemplate.output import write_records
+    from untemplate.output import to_frame, write_records
     from untemplate.page import Limits, Node, Page, static_text
     from untemplate.pipeline import learn
     from untemplate.record import Reason, Record, Value
@@ -88,6 +88,7 @@ __all__ = [
     "read_pages",
     "sample",
     "static_text",
+    "to_frame",
     "train",
     "watch",
     "write_labels",
@@ -123,7 +124,7 @@ _HOMES = {
         "follow_rows",
         "list_model",
     ),
-    "output": ("write_records",),
+    "output": ("to_frame", "write_records"),
     "page": ("Limits", "Node", "Page", "static_text"),
     "value_types": ("Price",),
     "pipeline": ("learn",),

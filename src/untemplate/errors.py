@@ -102,6 +102,28 @@ class MissingExtra(UntemplateError, ImportError):
         self.extra = extra
 
 
+_EXTRAS = {
+    "models": ("extruct", "pycrfsuite", "scipy", "sklearn"),
+    "web": ("fastapi", "starlette", "uvicorn"),
+    "render": ("playwright",),
+    "spark": ("pandas", "py4j", "pyspark"),
+    "plot": ("matplotlib",),
+    "postgres": ("psycopg",),
+    "scrapy": ("itemadapter", "scrapy"),
+}
+
+
+def extra_of_module(module: str) -> str | None:
+    """Return the extra that installs a module; None if none does.
+
+    Example:
+        >>> extra_of_module("scipy.sparse")
+        'models'
+    """
+    top = module.partition(".")[0]
+    return next((extra for extra, modules in _EXTRAS.items() if top in modules), None)
+
+
 def why(error: Exception) -> str:
     """Return what went wrong in words, without the number and path that Python adds to a system's error."""
     return str(getattr(error, "strerror", None) or error)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 from untemplate.clustering import sample_pages
 from untemplate.extraction import Rules
-from untemplate.labeling import label_by_embedded
+from untemplate.labeling import Label, label_by_embedded, read_labels
 from untemplate.learning import (
     AttributeReport,
     Labels,
@@ -22,6 +23,7 @@ from untemplate.learning import (
 )
 from untemplate.page import Page
 from untemplate.schema import Schema
+from untemplate.sources import as_pages
 from untemplate.watching import BorrowedWrapper, Lender, add_bellwethers, borrow_wrapper
 
 __all__ = ["Learned", "learn", "learn_site"]
@@ -70,16 +72,23 @@ class Learned:
         return {"clusters": clusters, **summary}
 
 
-def learn(pages: Iterable[Page], labels: Labels | None = None, schema: Schema | None = None) -> Rules:
+def learn(
+    pages: Iterable[Page] | Page | str | Path,
+    labels: Labels | Mapping[str, str] | str | Path | None = None,
+    schema: Schema | str | Path | None = None,
+) -> Rules:
     """Cluster the pages of a site, and learn one wrapper for each cluster that has labels.
 
     Without labels the embedded data of the pages teach, as far as the schema names them. A cluster that has none
     borrows the wrapper of a labeled cluster, if its rules work there.
 
     Args:
-        pages: pages of one site, labeled or not. They may be a stream; see `cluster` for how many are kept.
-        labels: values of some pages, or rows that `find_records` returned; None to learn from embedded data.
-        schema: the attributes to learn. Without one, every labeled attribute is a text.
+        pages: pages of one site, labeled or not, or the path of a source. They may be a stream; see `cluster` for how
+            many are kept.
+        labels: values of some pages, or rows that `find_records` returned, or a file of labels, or the values of the
+            first page by attribute; None to learn from embedded data.
+        schema: the attributes to learn, a schema file, or the name of a ready-made schema. Without one, every labeled
+            attribute is a text.
 
     Raises:
         LabelError: no label is about an attribute of the schema or about one of the pages, or there is no label.
@@ -92,8 +101,17 @@ def learn(pages: Iterable[Page], labels: Labels | None = None, schema: Schema | 
         >>> rules = ut.learn(pages, [ut.Label("Grill", "phone", "555-0100")])
         >>> [record["phone"] for record in rules.extract(pages)]
         ['555-0100', '555-0111', '555-0122']
+        >>> ut.learn("<h1>Grill</h1><p>Tel: <b>555-0100</b>", {"phone": "555-0100"}).extract_one(pages[1])["phone"]
+        '555-0111'
     """
-    return learn_site(pages, labels, schema).rules
+    if isinstance(labels, Mapping):
+        pages = list(as_pages(pages))
+        labels = [Label(pages[0].id, name, value) for name, value in labels.items()] if pages else []
+    if isinstance(labels, str | Path):
+        labels = read_labels(labels)
+    if isinstance(schema, str | Path):
+        schema = Schema.load(schema)
+    return learn_site(as_pages(pages), labels, schema).rules
 
 
 def learn_site(pages: Iterable[Page], labels: Labels | None = None, schema: Schema | None = None) -> Learned:

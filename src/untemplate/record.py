@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from enum import StrEnum
+from html import escape
 from typing import Any
 
-__all__ = ["MAX_DOUBTFUL_CONFIDENCE", "Reason", "Record", "Value"]
+__all__ = ["MAX_DOUBTFUL_CONFIDENCE", "Reason", "Record", "Value", "html_table"]
 
 MAX_DOUBTFUL_CONFIDENCE = 0.5
 """A value is doubtful if its confidence is at most this: at most half of what the rule compares agrees with it."""
@@ -57,7 +59,7 @@ class Value:
     confidence: float = 1.0
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Record:
     """What came out of one page: for each attribute its values, or the reason why there are none.
 
@@ -77,6 +79,14 @@ class Record:
         'Chimichurri Grill'
         >>> print(record["phone"], "-", record.missing["phone"])
         None - not on this page
+        >>> record["names"]
+        Traceback (most recent call last):
+            ...
+        KeyError: "no attribute 'names'; did you mean 'name'?"
+        >>> record
+        Record('7.html', name='Chimichurri Grill', phone=None)
+        >>> record.to_dict()["name"]
+        'Chimichurri Grill'
     """
 
     url: str
@@ -87,9 +97,42 @@ class Record:
     position: int | None = None
 
     def __getitem__(self, attribute: str) -> str | None:
-        """Return the text of the first value of an attribute, or None."""
+        """Return the text of the first value of an attribute, or None.
+
+        Raises:
+            KeyError: the rules have no such attribute. The message names the closest one.
+        """
         values = self.values.get(attribute)
+        if values is None and attribute not in self.missing:
+            raise KeyError(_no_attribute(attribute, self._attributes()))
         return values[0].text if values else None
+
+    def __repr__(self) -> str:
+        texts = (f", {name}={_shorten(self[name])}" for name in self._attributes())
+        return f"Record({self.page_id!r}{''.join(texts)})"
+
+    def _attributes(self) -> list[str]:
+        """Return all attributes of the rules, with values or without."""
+        return list(self.values | self.missing)
+
+    def _repr_html_(self) -> str:
+        """Return the record as a table, for notebooks."""
+        rows = [(name, " | ".join(value.text for value in values)) for name, values in self.values.items()]
+        rows += [(name, f"({reason})") for name, reason in self.missing.items() if not self.values.get(name)]
+        return html_table(("attribute", self.url or self.page_id), rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the record as plain data: `url`, `page`, `cluster`, and each attribute.
+
+        An attribute is its text, a list of texts if there are several, or None. Reasons are in `missing`.
+        """
+        texts: dict[str, Any] = dict.fromkeys(self.missing)
+        for name, values in self.values.items():
+            found = [value.text for value in values]
+            texts[name] = found if len(found) > 1 else found[0] if found else None
+        position = {} if self.position is None else {"position": self.position}
+        place = {"url": self.url, "page": self.page_id, "cluster": self.cluster}
+        return {**place, **position, **texts}
 
     def confidence(self, attribute: str) -> float | None:
         """Return the lowest confidence of an attribute's values; None if it has none."""
@@ -110,6 +153,26 @@ class Record:
         dropped = {name: Reason.TOO_DOUBTFUL for name, values in kept.items() if not values}
         values = {name: values for name, values in kept.items() if values}
         return replace(self, values=values, missing={**self.missing, **dropped})
+
+
+def html_table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a table in HTML, as notebooks show it; everything in it is escaped."""
+    lines = ["<table><thead><tr>", *(f"<th>{escape(heading)}</th>" for heading in headings), "</tr></thead>"]
+    for row in rows:
+        cells = "".join(f"<td>{escape('' if cell is None else str(cell))}</td>" for cell in row)
+        lines.append(f"<tr>{cells}</tr>")
+    return "".join([*lines, "</table>"])
+
+
+def _no_attribute(attribute: str, known: Sequence[str]) -> str:
+    """Say that an attribute does not exist, and which one may be meant."""
+    close = get_close_matches(attribute, known, 1, cutoff=0.4)
+    hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(known) or 'none'}"
+    return f"no attribute {attribute!r}; {hint}"
+
+
+def _shorten(text: str | None, length: int = 40) -> str:
+    return repr(text if text is None or len(text) <= length else f"{text[:length]}…")
 
 
 def _sure_values(values: Sequence[Value], min_confidence: float) -> list[Value]:

@@ -13,6 +13,7 @@ import re2
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from untemplate.errors import SchemaError, why
+from untemplate.input_files import FileLimits, read_limited, shorten
 from untemplate.value_types import PatternType, Type
 
 __all__ = ["Attribute", "Hints", "HintsFile", "Like", "Pattern", "Schema", "Type", "check_hints"]
@@ -80,6 +81,9 @@ class Hints:
     before: tuple[str, ...] = ()
 
 
+_FILE_LIMITS = FileLimits(bytes=1 << 20)
+
+
 @dataclass(frozen=True, slots=True)
 class Schema:
     """A vertical: its name and what to extract.
@@ -113,8 +117,8 @@ class Schema:
         if path.suffix != ".toml" and not path.is_file():
             return cls._load_ready_made(str(source))
         try:
-            text = path.read_text("utf-8")
-        except (OSError, UnicodeDecodeError) as error:
+            text = read_limited(path, _FILE_LIMITS).decode("utf-8")
+        except (OSError, ValueError) as error:
             raise SchemaError(f"{path}: cannot read the schema: {why(error)}") from error
         return _parse_schema(text, str(path))
 
@@ -201,12 +205,12 @@ class _SchemaTable(BaseModel):
 def _parse_schema(text: str, source: str) -> Schema:
     try:
         file = _SchemaTable.model_validate(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        raise SchemaError(f"{source}: not TOML: {error}") from error
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise SchemaError(f"{source}: not TOML: {shorten(str(error))}") from error
     except ValidationError as error:
-        first = error.errors()[0]
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "the top"
-        raise SchemaError(f"{source}: at {place}: {first['msg']}") from error
+        raise SchemaError(f"{source}: at {shorten(place)}: {shorten(first['msg'])}") from error
     return Schema(
         file.name,
         {name: Attribute(name, **vars(fields)) for name, fields in file.attributes.items()},

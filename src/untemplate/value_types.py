@@ -28,6 +28,7 @@ __all__ = [
     "Price",
     "Type",
     "ValueType",
+    "absolute_url",
     "find_all_typed",
     "find_typed",
     "is_one_typed",
@@ -217,7 +218,7 @@ def parse_typed(text: str, type: Type, base: str = "") -> Any:
     if type == "text":
         return text
     if TYPES[type].is_link:
-        return _absolute(text, base)
+        return absolute_url(text, base)
     return _parse_part(text, type) if len(text) <= MAX_VALUE_LENGTH else None
 
 
@@ -227,7 +228,8 @@ def _parse_part(text: str, type: Type) -> Any:
     return None if part is None else TYPES[type].parse(part)
 
 
-def _absolute(text: str, base: str) -> str | None:
+def absolute_url(text: str, base: str) -> str | None:
+    """Return an address, which may be relative to another; None if it is none, such as `http://[`."""
     try:
         return urljoin(base, text.strip())
     except ValueError:

@@ -72,7 +72,7 @@ def test_sample_prints_the_pages_to_label(run: Run, folder: Path) -> None:
 def test_demo_makes_and_keeps_a_site(run: Run, tmp_path: Path) -> None:
     done = run("demo", "--pages", "40", "--seed", "3", "-o", tmp_path / "site")
     assert done.returncode == 0
-    assert "F1 of page pairs" in done.stderr
+    assert "F1 of page pairs" in done.stdout
     assert "Against the truth" in done.stdout
     assert len(list((tmp_path / "site").glob("*.html"))) == 40
     assert run("cluster", tmp_path / "site").returncode == 0

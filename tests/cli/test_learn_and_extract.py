@@ -211,7 +211,7 @@ def test_rules_are_explained(run: Run, rules: Path, site: Site) -> None:
         assert re.search(rf"\n  {name}: (the|all) ", done.stdout)
     assert "%  the text in a" in done.stdout
     assert "             //" in done.stdout
-    assert "committee" in done.stdout
+    assert "confirmed by" in done.stdout
     assert re.search(
         r"\n  name: the embedded value `meta og:title`, if the page shows it; else the text in", done.stdout
     )

@@ -214,14 +214,23 @@ def test_workers_killed_again_and_again(folder: Path, rules: Rules, start: Start
     assert output.read_bytes() == expected(folder, rules, tmp_path / "expected.jsonl")
 
 
-def test_interrupted_from_the_keyboard(folder: Path, rules: Rules, start: Start, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("number", "code", "last"),
+    [
+        (signal.SIGINT, 130, "untemplate: interrupted"),
+        (signal.SIGTERM, 143, "untemplate: ended by SIGTERM"),
+    ],
+)
+def test_interrupted(
+    folder: Path, rules: Rules, start: Start, tmp_path: Path, number: int, code: int, last: str
+) -> None:
     output = tmp_path / "records.jsonl"
     process = start(folder, "-o", output, "--workers", "1")
     assert wait_for_progress(process, output, 3)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, error = process.communicate()
     kept = "What is done is kept: the same command continues."
-    assert (process.returncode, error.splitlines()) == (130, [kept, "untemplate: interrupted"])
+    assert (process.returncode, error.splitlines()) == (code, [kept, last])
     _, error = start(folder, "-o", output, "--workers", "1").communicate()
     assert error.startswith("Continuing the run that was interrupted: ")
     assert output.read_bytes() == expected(folder, rules, tmp_path / "expected.jsonl")

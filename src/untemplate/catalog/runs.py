@@ -136,8 +136,11 @@ class PastRun:
     @cached_property
     def figures(self) -> dict[str, Any]:
         """What the run counted."""
-        figures: dict[str, Any] = json.loads(self.text)
-        return figures
+        try:
+            figures = json.loads(self.text)
+        except (ValueError, RecursionError) as error:
+            raise CatalogError(f"the catalog is damaged: figures of a run: {error}") from error
+        return figures if isinstance(figures, dict) else {}
 
 
 def last_runs(connection: Connection, kinds: Collection[str], count: int) -> list[PastRun]:

@@ -36,6 +36,8 @@ __all__ = [
     "write_page",
 ]
 
+# Bytes of a page: more than the limits of any page allow.
+MAX_SNAPSHOT_BYTES = 256 << 20
 # Site names that an error message lists.
 MAX_LISTED_SITES = 5
 
@@ -150,7 +152,15 @@ def read_page(connection: Connection, row_id: int) -> Page:
     """Return the page state of a row."""
     query = select(pages, snapshots.c.html).join(snapshots).where(pages.c.id == row_id)
     row = connection.execute(query).one()
-    return Page(row.url, zstandard.decompress(row.html), row.page, row.fetched, row.charset)
+    try:
+        if zstandard.frame_content_size(row.html) > MAX_SNAPSHOT_BYTES:
+            raise zstandard.ZstdError(f"larger than {MAX_SNAPSHOT_BYTES >> 20} MB")
+        html = zstandard.decompress(row.html)
+    except (zstandard.ZstdError, TypeError) as error:
+        raise CatalogError(
+            f"the catalog is damaged: the snapshot of {row.page}: {error}; restore a copy of it"
+        ) from error
+    return Page(row.url, html, row.page, row.fetched, row.charset)
 
 
 def _page_key(page: str) -> str:

@@ -29,6 +29,9 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
+from untemplate.errors import CatalogError
+from untemplate.input_files import FileLimits, check_json_size
+
 __all__ = [
     "MAX_NAME",
     "alarms",
@@ -74,6 +77,10 @@ class _AnyText(TypeDecorator[str]):
         return value and _ESCAPE.sub(lambda code: chr(int(code[1], 16)), value)
 
 
+# Rules, golden records and figures, each in a row of its own.
+_JSON_LIMITS = FileLimits(values=10_000_000)
+
+
 class _Json(TypeDecorator[Any]):
     """JSON in plain ASCII. The JSON types of the databases reject some texts, such as NUL."""
 
@@ -84,7 +91,13 @@ class _Json(TypeDecorator[Any]):
         return None if value is None else json.dumps(value, separators=(",", ":"))
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> Any:
-        return None if value is None else json.loads(value)
+        if value is None:
+            return None
+        try:
+            check_json_size(value.encode("utf-8", "surrogatepass"), _JSON_LIMITS)
+            return json.loads(value)  # orjson refuses halves of characters, which names of files may contain
+        except (ValueError, RecursionError) as error:
+            raise CatalogError(f"the catalog is damaged: {error}; restore a copy of it") from error
 
 
 class _UtcTime(TypeDecorator[datetime]):

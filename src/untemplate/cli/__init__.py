@@ -7,17 +7,22 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import sys
+import threading
 from collections.abc import Sequence
+from types import FrameType
 
 import click
 
-from untemplate.errors import UntemplateError
+from untemplate.errors import MissingExtra, UntemplateError, extra_of_module
 
 __all__ = ["COMMANDS", "cli", "main"]
 
 COMMANDS = (
     "demo",
+    "try",
+    "schema",
     "cluster",
     "sample",
     "show",
@@ -34,9 +39,13 @@ COMMANDS = (
     "serve",
     "mcp",
 )
-"""In the order of the flow. Each is the function `command` in the module of its name."""
+"""In the order of the flow. Each is the function `command` in the module of its name; `try` is in `try_page`."""
 
-DONE, UNUSABLE, INTERRUPTED, BROKEN_PIPE = 0, 2, 130, 141
+DONE, UNUSABLE, INTERRUPTED, BROKEN_PIPE, TERMINATED = 0, 2, 130, 141, 143
+
+
+class _Terminated(KeyboardInterrupt):
+    """The process was asked to end by SIGTERM. Commands treat it as an interrupt: files are closed, workers end."""
 
 
 class _Commands(click.Group):
@@ -48,7 +57,8 @@ class _Commands(click.Group):
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"untemplate.cli.{name}").command
+        module = "try_page" if name == "try" else name  # `try` is a word of Python
+        command: click.Command = importlib.import_module(f"untemplate.cli.{module}").command
         return command
 
 
@@ -89,6 +99,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: the command line without the program's name; that of this process if not given.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _terminate)
     try:
         with cli.make_context("untemplate", words or ["--help"]) as context:
             cli.invoke(context)
@@ -99,11 +111,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # The reader of our output has closed it; what is still buffered must not complain either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
+    except _Terminated:
+        return _fail("untemplate: ended by SIGTERM", TERMINATED)
     except (KeyboardInterrupt, click.Abort):
         return _fail("untemplate: interrupted", INTERRUPTED)
+    except ModuleNotFoundError as error:
+        extra = extra_of_module(error.name or "")
+        if extra is None:
+            raise
+        return _fail(f"untemplate: {MissingExtra(extra, 'A part that this command needs')}", UNUSABLE)
     except (click.ClickException, UntemplateError, OSError) as error:
         return _fail(_explain_error(error), UNUSABLE)
     return DONE
+
+
+def _terminate(number: int, frame: FrameType | None) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a second signal ends the process at once
+    raise _Terminated
 
 
 def _explain_error(error: Exception) -> str:

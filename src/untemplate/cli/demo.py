@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from itertools import islice
@@ -19,7 +18,7 @@ from untemplate.cli.learn import show_learned
 from untemplate.cli.records import show_rows
 from untemplate.cli.rules import show_scores
 from untemplate.cli.sample import show_samples
-from untemplate.cli.shell import examples, progress, say, show
+from untemplate.cli.shell import examples, pipe_width, progress, say, show
 from untemplate.cli.watch import show_report
 
 if TYPE_CHECKING:
@@ -39,6 +38,8 @@ __all__ = ["command"]
 MAX_SHOWN = 3
 # Pages of each template that the demo labels.
 LABELED_PAGES = 2
+# Characters of the tables where the output is no terminal.
+DEMO_WIDTH = 100
 # Share of the site's look that the redesign changes.
 REDESIGN_SHARE = 0.6
 # The file of the labels that the demo used; `labels.jsonl` has those of all pages.
@@ -70,13 +71,19 @@ FEW_LABELS = "few.jsonl"
 )
 def command(vertical: str, seed: int, count: int, output: Path | None, later_output: Path | None) -> None:
     """Show on a made-up site what untemplate does, step by step."""
+    with pipe_width(DEMO_WIDTH):
+        _run_demo(vertical, seed, count, output, later_output)
+
+
+def _run_demo(vertical: str, seed: int, count: int, output: Path | None, later_output: Path | None) -> None:
+    """Go through all steps, with a heading for each."""
     site = _make_site(vertical, seed, count)
-    say(f"A made-up {site.vertical} site of {len(site.pages):,} pages: {_count_templates(site)}.")
+    click.echo(f"A made-up {site.vertical} site of {len(site.pages):,} pages: {_count_templates(site)}.")
 
     _print_heading("1. Which pages were made from the same template? (untemplate cluster)")
     clustering = _cluster_pages(site)
     show_clusters(clustering)
-    say(f"Against the truth: F1 of page pairs {_pair_f1(clustering, site):.3f}.")
+    click.echo(f"Against the truth: F1 of page pairs {_pair_f1(clustering, site):.3f}.")
 
     _print_heading(
         f"2. Which pages are worth labeling? The first {MAX_SHOWN} of each template. (untemplate sample)"
@@ -114,10 +121,9 @@ def command(vertical: str, seed: int, count: int, output: Path | None, later_out
 
 
 def _print_heading(text: str) -> None:
-    """Print the heading of a step, after everything that earlier steps printed."""
-    sys.stdout.flush()
-    say()
-    say(text)
+    """Print the heading of a step, on standard output as everything of the demo that is not an error."""
+    click.echo()
+    click.echo(text)
 
 
 def _make_site(vertical: str, seed: int, count: int) -> Site:
@@ -218,12 +224,12 @@ def _show_list(site: Site) -> None:
     first = pages[0]
     show_rows(f"The first {MAX_SHOWN} of {len(rows[first.id])} rows of {first.id}", rows[first.id], MAX_SHOWN)
     cells = {page.id: [set(row.cells) for row in rows[page.id]] for page in pages}
-    say(f"Against the truth: {_count_right_rows(cells, site)}.")
+    click.echo(f"Against the truth: {_count_right_rows(cells, site)}.")
     if not rows[first.id]:
         return
     rules = learn([first], rows[first.id])
     texts = {page.id: [_first_texts(record) for record in rules.extract_page(page)] for page in pages}
-    say(f"With rules learned from the rows of {first.id} alone: {_count_right_rows(texts, site)}.")
+    click.echo(f"With rules learned from the rows of {first.id} alone: {_count_right_rows(texts, site)}.")
 
 
 def _count_right_rows(cells: Mapping[str, Sequence[Container[str | None]]], site: Site) -> str:

@@ -241,11 +241,19 @@ def _choose_schema(
 
 
 def _report(learned: Learned, output: Path | None, as_json: bool, by_data: bool) -> None:
-    """Save the rules and show how learning went."""
-    if output:
-        learned.rules.save(output)
+    """Save the rules and show how learning went.
+
+    Raises:
+        LabelError: nothing was learned, so there is nothing to save.
+    """
     for problem in _list_problems(learned):
         say(problem)
+    if not any(wrapper.rules for wrapper in learned.rules.wrappers):
+        raise LabelError(
+            "nothing was learned from the labels, so no rules were written; see untemplate annotate"
+        )
+    if output:
+        learned.rules.save(output)
     if as_json:
         show_json(learned.to_dict())
     else:

@@ -51,7 +51,7 @@ def _explain_wrapper(wrapper: Wrapper) -> Iterator[str]:
         yield from _list_embedded(rule.embedded)
         yield from _list_selectors(rule.selectors)
         if rule.committee:
-            yield "    committee"
+            yield "    confirmed by"
             yield from _list_selectors(rule.committee)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
@@ -47,6 +48,9 @@ if TYPE_CHECKING:
 
 __all__ = ["command", "show_scores"]
 
+# A figure that cannot be computed, such as the precision of nothing.
+NOTHING = "–"
+
 
 @click.group(
     "rules",
@@ -84,8 +88,8 @@ def show_command(rules_file: Path, language: Language | None, as_json: bool) -> 
     does more than one expression can say. CSS selects the element that contains the value.
 
     The share before an XPath is its support: on how many of the unlabeled sample pages it selected something.
-    Selectors are tried in order; the committee are independent ones that confirm a value, and that vote where no
-    selector finds any. In an XPath, $static holds the template's own words.
+    Selectors are tried in order. The ones under "confirmed by" are independent of them: they confirm a value, and
+    vote where no selector finds any. In an XPath, $static holds the template's own words.
     """
     from untemplate.extraction import Rules
 
@@ -201,14 +205,23 @@ def show_scores(title: str, scores: dict[str, Score]) -> None:
     """Print precision, recall and F1 of each attribute, and their means."""
     rows = []
     for name, score in scores.items():
-        rows.append((name, score.precision, score.recall, score.f1, score.hits, score.extracted, score.true))
-    means = [sum(column) / len(rows) for column in list(zip(*rows, strict=True))[1:4]]
+        precision = score.precision if score.extracted else NOTHING
+        recall = score.recall if score.true else NOTHING
+        f1 = score.f1 if score.extracted or score.true else NOTHING
+        rows.append((name, precision, recall, f1, score.hits, score.extracted, score.true))
+    means = [_mean_of_numbers(column) for column in list(zip(*rows, strict=True))[1:4]]
     totals = [sum(column) for column in list(zip(*rows, strict=True))[4:]]
     show(
         title,
         ("attribute", "precision", "recall", "F1", "hits", "extracted", "true"),
         [*rows, ("mean, sum", *means, *totals)],
     )
+
+
+def _mean_of_numbers(cells: Iterable[object]) -> object:
+    """Return the mean of the figures in a column; attributes without a figure do not count."""
+    figures = [cell for cell in cells if isinstance(cell, float)]
+    return sum(figures) / len(figures) if figures else NOTHING
 
 
 def _show_test(scores: dict[str, Score], verbose: bool) -> None:

@@ -10,6 +10,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -30,6 +31,7 @@ __all__ = [
     "labels_option",
     "open_pages",
     "pages_argument",
+    "pipe_width",
     "printable",
     "progress",
     "read_label_files",
@@ -46,7 +48,7 @@ T = TypeVar("T")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 # Width of tables that are written to a file or pipe: room for long URLs.
-PIPE_WIDTH = 240
+_pipe_width: ContextVar[int] = ContextVar("pipe_width", default=240)
 
 # Columns whose cells are no longer than this, such as signatures, are never wrapped; longer ones, such as URLs, are.
 MAX_UNWRAPPED_CELL = 24
@@ -217,6 +219,16 @@ def count_pages(text: str, pages: Pages) -> Iterator[Callable[[int], object]]:
         yield count
 
 
+@contextmanager
+def pipe_width(width: int) -> Iterator[None]:
+    """Print tables with this width inside a `with` block, if they are written to a file or pipe."""
+    token = _pipe_width.set(width)
+    try:
+        yield
+    finally:
+        _pipe_width.reset(token)
+
+
 def say(message: str = "") -> None:
     """Print a message, which is not a result, in one line on standard error."""
     click.echo(printable(message), err=True)
@@ -244,7 +256,7 @@ def show(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], e
         table.add_row(*(Text(_cell_text(cell)) for cell in row))
     on_screen = (sys.stderr if err else sys.stdout).isatty()
     out = StringIO()
-    console = Console(file=out, force_terminal=on_screen, width=None if on_screen else PIPE_WIDTH)
+    console = Console(file=out, force_terminal=on_screen, width=None if on_screen else _pipe_width.get())
     console.print(table)
     click.echo("\n".join(line.rstrip() for line in out.getvalue().splitlines()), err=err)
 

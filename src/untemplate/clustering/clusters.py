@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from pathlib import Path
 from random import Random
 from typing import overload
 
@@ -25,6 +26,7 @@ from untemplate.page import Page
 from untemplate.page.signatures import LENGTH, Signature, read_tags
 from untemplate.page.traits import Core, CoreIndex, class_pairs, table_of_runs
 from untemplate.page.url_patterns import learn_url_pattern
+from untemplate.sources import as_pages
 
 __all__ = [
     "Cluster",
@@ -88,6 +90,9 @@ class Cluster:
     def __post_init__(self) -> None:
         self.size = self.size or len(self.pages)
 
+    def __repr__(self) -> str:
+        return f"Cluster({self.id}: {self.size} pages, {self.url_pattern})"
+
     @property
     def signature(self) -> Signature:
         """The most important masked signature."""
@@ -136,13 +141,16 @@ class Clustering(Sequence[Cluster]):
 
 
 def cluster(
-    pages: Iterable[Page], known_kinds: Mapping[str, str] | None = None, *, always_kept: Container[str] = ()
+    pages: Iterable[Page] | str | Path,
+    known_kinds: Mapping[str, str] | None = None,
+    *,
+    always_kept: Container[str] = (),
 ) -> Clustering:
     """Group a site's pages by the template that made them.
 
     Args:
-        pages: the pages of one site, which may be a stream. Up to 20,000 pages or 600 MB of HTML are kept in memory;
-            of more pages, a random sample.
+        pages: the pages of one site, which may be a stream, or the path of a source such as a folder. Up to 20,000
+            pages or 600 MB of HTML are kept in memory; of more pages, a random sample.
         known_kinds: what some pages are, by id or URL, in any words, such as "list". Pages of different kinds are
             never in one cluster, pages of the same kind more easily.
         always_kept: ids or URLs of pages that are never left out of the sample.
@@ -158,7 +166,7 @@ def cluster(
         [6, 3]
     """
     known_kinds = known_kinds or {}
-    sample = read_sample(pages, always_kept)
+    sample = read_sample(as_pages(pages), always_kept)
     threshold = min(THRESHOLD, max(1, len(sample.pages) // PAGES_PER_THRESHOLD))
     groups = _Grouping(sample.pages, known_kinds).find_groups(threshold)
     big = [group for group in groups if len(group) >= threshold]

@@ -21,6 +21,7 @@ from typing import Any, BinaryIO
 
 from untemplate.engines.worker import Result, merge_crawls
 from untemplate.errors import InputError, UntemplateError
+from untemplate.input_files import load_json, read_limited
 from untemplate.output.quality import Tally
 from untemplate.output.record_files import FORMATS, record_format
 from untemplate.schema import Schema
@@ -244,7 +245,7 @@ class Checkpoint:
     def _read_note(self) -> RunProgress | None:
         """Return the progress of an interrupted run if it did the same work and its records are complete."""
         try:
-            note = json.loads(self._note.read_bytes())
+            note = load_json(read_limited(self._note))
             identity, progress = note["of"], RunProgress.from_dict(note["progress"])
             are_whole = progress.complete or all(map(partial(self._has_records, progress), self._tables))
         except (OSError, ValueError, LookupError, TypeError):

@@ -246,12 +246,20 @@ def _spool_crawl(pages: Iterable[Page], labels: Sequence[Label], file: IO[bytes]
             continue
         for name in {page.id, page.url} & labeled:
             crawl.hosts_of_name[name].add(host)
-        crawl.names.setdefault(host, urlsplit(page.url).hostname or host)
+        crawl.names.setdefault(host, _host_name(page.url) or host)
         data = zstandard.compress(page.html)
         place = _Place(page.url, page.id, page.charset, file.tell(), file.write(data))
         crawl.readers.setdefault(host, _SpooledPages(file)).places.append(place)
         page.release()
     return crawl
+
+
+def _host_name(url: str) -> str | None:
+    """Return the host of a URL as it is written there; None for addresses such as `http://[`."""
+    try:
+        return urlsplit(url).hostname
+    except ValueError:
+        return None
 
 
 def _split_labels(labels: Iterable[Label], hosts_of_name: Mapping[str, set[str]]) -> dict[str, list[Label]]:

@@ -11,14 +11,17 @@ from pathlib import Path
 from untemplate.atomic_file import complete_file
 from untemplate.errors import PageError, RulesError, why
 from untemplate.extraction.matching import Success, WrapperIndex
+from untemplate.input_files import read_limited
 from untemplate.page import Page
-from untemplate.record import Reason, Record, Value
+from untemplate.record import Reason, Record, Value, html_table
 from untemplate.rules.applying import UNDECIDED, Match, apply_rules, apply_wrapper
 from untemplate.rules.file_format import format_rules, parse_rules
+from untemplate.rules.in_words import explain_rule
 from untemplate.rules.parsed_page import ParsedPage
 from untemplate.rules.record_pages import RecordPage, split_records
 from untemplate.rules.rule import Bellwether, Wrapper
 from untemplate.schema import Attribute, Schema
+from untemplate.sources import as_pages
 from untemplate.value_types import parse_typed
 
 __all__ = ["Rules"]
@@ -56,6 +59,19 @@ class Rules:
     schema: Schema
     wrappers: tuple[Wrapper, ...]
 
+    def __repr__(self) -> str:
+        names = ", ".join(self.schema.attributes)
+        return f"Rules({self.schema.name}: {names}; {len(self.wrappers)} clusters)"
+
+    def _repr_html_(self) -> str:
+        """Return each rule in words as a table, for notebooks."""
+        rows: list[tuple[str, str, str]] = []
+        for wrapper in self.wrappers:
+            rows += [(wrapper.cluster, name, explain_rule(rule)) for name, rule in wrapper.rules.items()]
+            if not wrapper.rules:
+                rows.append((wrapper.cluster, "", str(Reason.NEEDS_LABELS)))
+        return html_table(("cluster", "attribute", "rule"), rows)
+
     @property
     def by_cluster(self) -> dict[str, Wrapper]:
         """The wrappers by the name of their cluster."""
@@ -77,9 +93,10 @@ class Rules:
             RulesError: the file is missing, broken, hostile or newer; the message says where and why.
         """
         try:
-            return cls.loads(Path(path).read_bytes(), str(path))
-        except OSError as error:
+            text = read_limited(Path(path))
+        except (OSError, ValueError) as error:
             raise RulesError(f"{path}: cannot read the rules: {why(error)}") from error
+        return cls.loads(text, str(path))
 
     @classmethod
     def loads(cls, text: str | bytes, name: str = "rules") -> Rules:
@@ -107,17 +124,17 @@ class Rules:
         """Return the text of a rules file."""
         return format_rules(self.schema, self.wrappers)
 
-    def extract(self, pages: Iterable[Page], min_confidence: float = 0.0) -> Iterator[Record]:
+    def extract(self, pages: Iterable[Page] | str | Path, min_confidence: float = 0.0) -> Iterator[Record]:
         """Yield a record for each page, or several for a list page.
 
         Records come as a stream, and the parse tree of each page is released, so memory stays constant. A page that
         cannot be read gets a record without values that says so.
 
         Args:
-            pages: any pages of the site.
+            pages: any pages of the site, or the path of a source.
             min_confidence: leave out values of a lower confidence, from 0 to 1; the record says so in `missing`.
         """
-        for page in pages:
+        for page in as_pages(pages):
             for record in self.extract_page(page):
                 yield record.without_doubtful(min_confidence)
             page.release()

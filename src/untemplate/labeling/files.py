@@ -14,10 +14,14 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from untemplate.errors import LabelError, why
+from untemplate.input_files import FileLimits, limited_lines, load_json
 from untemplate.labeling.label import Label
 from untemplate.lists.rows import ADDRESS_COLUMNS, ROW_COLUMNS
 
 __all__ = ["parse_labels", "read_labels", "write_labels"]
+
+# Labels of one page, or of the records of a list page.
+_LINE_LIMITS = FileLimits(bytes=16 << 20, values=500_000)
 
 _Record = dict[str, list[Any]]
 """The values of each attribute, as JSON."""
@@ -42,20 +46,24 @@ def read_labels(path: str | Path) -> list[Label]:
         [('name', 'Chez Nous'), ('phone', None)]
     """
     try:
-        with Path(path).open(encoding="utf-8-sig") as lines:
-            return parse_labels(lines, str(path))
-    except (OSError, UnicodeDecodeError) as error:
+        with Path(path).open("rb") as file:
+            return parse_labels(limited_lines(file, _LINE_LIMITS.bytes), str(path))
+    except OSError as error:
         raise LabelError(f"{path}: cannot read the labels: {why(error)}") from error
 
 
-def parse_labels(lines: Iterable[str], name: str) -> list[Label]:
+def parse_labels(lines: Iterable[str | bytes | None], name: str) -> list[Label]:
     """Return the labels of the lines of a file; `name` is the file's name for error messages.
+
+    A line that is None was too long to be read.
 
     Raises:
         LabelError: A line is wrong.
     """
     labels: list[Label] = []
     for number, line in enumerate(lines, 1):
+        if line is None:
+            raise LabelError(f"{name}, line {number}: longer than {_LINE_LIMITS.bytes >> 20} MB")
         if line.strip():
             labels += _parse_line(line, f"{name}, line {number}")
     return labels
@@ -107,10 +115,10 @@ def _to_json(label: Label) -> Any:
     return {"value": label.value, "xpath": label.xpath} | content
 
 
-def _parse_line(line: str, place: str) -> Iterator[Label]:
+def _parse_line(line: str | bytes, place: str) -> Iterator[Label]:
     try:
-        row = json.loads(line)
-    except (ValueError, RecursionError) as error:
+        row = load_json(line, _LINE_LIMITS)
+    except ValueError as error:
         raise LabelError(f"{place}: not JSON: {error}") from error
     if not isinstance(row, dict):
         raise LabelError(f'{place}: expected an object such as {{"url": "…", "labels": {{"name": "…"}}}}')

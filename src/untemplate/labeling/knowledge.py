@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from pydantic import Field, ValidationError
 
-from untemplate.errors import KnowledgeError, why
+from untemplate.errors import KnowledgeError, MissingExtra, why
 from untemplate.labeling.anchors import AnchorsModel
 from untemplate.labeling.anchors.extractor_scoring import SCORERS
 from untemplate.labeling.auto_model import AutoModel
@@ -114,6 +115,10 @@ class Knowledge:
 
     schema: Schema
     model: Model
+
+    def __repr__(self) -> str:
+        taught = ", ".join(f"{name} from {count} sites" for name, count in self.model.taught.items())
+        return f"Knowledge({self.schema.name}: {taught})"
 
     @property
     def method(self) -> str:
@@ -248,6 +253,8 @@ def train(
         >>> knowledge.method, knowledge.seed_sites("title")
         ('auto', 1)
     """
+    if find_spec("scipy") is None or find_spec("sklearn") is None:
+        raise MissingExtra("models", "Training of models")
     if method not in METHODS:
         raise KnowledgeError(f"there is no method {method!r}; choose one of {', '.join(METHODS)}")
     unlabeled_sites = [list(pages) for pages in unlabeled]

@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict
 
 from untemplate.atomic_file import complete_file
 from untemplate.errors import KnowledgeError, why
+from untemplate.input_files import FileLimits, load_json, read_limited
 from untemplate.labeling.label import Finding, Label
 from untemplate.page import Page
 from untemplate.schema import Schema
@@ -36,6 +37,11 @@ __all__ = [
     "write_json",
     "write_model",
 ]
+
+# Big models have a few hundred thousand numbers in JSON; the rest is in arrays.
+_JSON_LIMITS = FileLimits(bytes=256 << 20, values=10_000_000)
+# Bytes of all arrays of a model, unpacked.
+_MAX_ARRAY_BYTES = 1 << 30
 
 LabeledSite = tuple[Sequence[Page], Sequence[Label]]
 """Pages of a site and their labels."""
@@ -152,6 +158,8 @@ def read_model(folder: Path, name: str, file: type[File]) -> tuple[File, Checked
     content = read_json(folder, f"{name}.json")
     try:
         with (folder / f"{name}.npz").open("rb") as raw, np.load(raw, allow_pickle=False) as stored:
+            if sum(member.file_size for member in stored.zip.infolist()) > _MAX_ARRAY_BYTES:
+                raise ValueError(f"{name}.npz unpacks to more than {_MAX_ARRAY_BYTES >> 30} GB")
             arrays = {key: stored[key] for key in stored.files}
     except (OSError, ValueError, BadZipFile, BrokenZip, EOFError) as error:
         raise KnowledgeError(f"{folder}: cannot read the knowledge: {why(error)}") from error
@@ -165,6 +173,6 @@ def read_json(folder: Path, name: str) -> Any:
         KnowledgeError: The file cannot be read.
     """
     try:
-        return json.loads((folder / name).read_text("utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        return load_json(read_limited(folder / name, _JSON_LIMITS), _JSON_LIMITS)
+    except (OSError, ValueError) as error:
         raise KnowledgeError(f"{folder}: cannot read the knowledge: {why(error)}") from error

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import urljoin
 
 import numpy as np
 
@@ -31,6 +30,7 @@ from untemplate.lists.scene import MIN_HALF, Scene, build_scene
 from untemplate.page import NumberedXPaths, Page, squeeze
 from untemplate.page.arrays import Doubles
 from untemplate.page.dom import complete_text
+from untemplate.value_types import absolute_url
 
 __all__ = [
     "SHIPPED_MODEL",
@@ -286,7 +286,8 @@ class RowMaker:
         values: dict[str, list[str | None]] = {}
         columns = namer.attribute_columns(table.lines)
         for record, (run, cells, numbers) in enumerate(zip(group.runs, table.texts, columns, strict=True)):
-            images = {name: urljoin(self._base, path) for name, path in namer.image_addresses(run).items()}
+            addresses = namer.image_addresses(run).items()
+            images = {name: absolute_url(path, self._base) for name, path in addresses}
             for name, text in (images | {name: cells[number] for name, number in numbers.items()}).items():
                 values.setdefault(name, [None] * len(group))[record] = text
         return {name: values[name] for name in model.attributes if name in values}

@@ -18,6 +18,7 @@ from lxml import etree
 from untemplate.errors import PageError
 from untemplate.lists.addresses import base_address, is_web_address
 from untemplate.page import Node, Page, squeeze, visible_text
+from untemplate.record import html_table
 
 __all__ = ["ADDRESS_COLUMNS", "ROW_COLUMNS", "Row", "Rows", "next_page"]
 
@@ -47,7 +48,7 @@ _PAGE_NUMBER = re.compile(r"\d{1,4}")
 _PUNCTUATION = re.compile(r"[\W_]*")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Row:
     """One record of a list page.
 
@@ -78,6 +79,14 @@ class Row:
     values: dict[str, str | None] = field(default_factory=dict)
     page: str = ""
     links: list[str] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        text = self.text if len(self.text) <= 60 else f"{self.text[:60]}…"
+        return f"Row({text!r}, {len(self.cells)} cells, confidence {self.confidence:.2f})"
+
+    def _repr_html_(self) -> str:
+        """Return the row as a table, for notebooks."""
+        return Rows([self])._repr_html_()
 
     @property
     def url(self) -> str | None:
@@ -110,6 +119,11 @@ class Rows(list[Row]):
         super().__init__(rows)
         self.reason = reason
         self.next_page = next_page
+
+    def _repr_html_(self) -> str:
+        """Return the rows as a table, for notebooks."""
+        columns = self.columns
+        return html_table(columns, ([row.values.get(name) for name in columns] for row in self))
 
     @property
     def columns(self) -> list[str]:

@@ -163,7 +163,7 @@ class Page:
     """A URL and its HTML, parsed once and only when needed.
 
     Args:
-        url: where the page is from; URL patterns of rules are matched with it
+        url: where the page is from; URL patterns of rules are matched with it. HTML may be given instead, alone.
         html: the HTML, as bytes or text
         id: the page's name within its source, such as a path in a folder; the URL by default
         fetched: when the page was fetched
@@ -181,6 +181,8 @@ class Page:
         'Grill'
         >>> [node.text for node in page.nodes]
         ['Grill', 'Tel:', '555-0100']
+        >>> Page("<h1>HTML alone</h1>").nodes[0].text
+        'HTML alone'
     """
 
     def __init__(
@@ -192,6 +194,8 @@ class Page:
         charset: str | None = None,
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
+        if not html and url.lstrip().startswith("<"):
+            url, html = "", url
         self.url = url
         self.html = html.encode("utf-8", "surrogatepass") if isinstance(html, str) else html
         self.id = id or url
@@ -289,31 +293,52 @@ class Page:
             self.__dict__.pop(name, None)
 
 
+class _TagPath:
+    """The tag path of open elements. Elements with the same path share it, so a page needs memory for each path once.
+
+    Attributes:
+        prefix: the path with a slash at its end.
+        of_texts: the path of the texts in such an element.
+        inside: the paths of the elements in it, by tag.
+    """
+
+    __slots__ = ("inside", "of_texts", "prefix")
+
+    def __init__(self, prefix: str) -> None:
+        self.prefix = prefix
+        self.of_texts = f"{prefix}text()"
+        self.inside: dict[str, _TagPath] = {}
+
+
 def _walk_nodes(root: etree._Element) -> Iterator[Node]:
     """Yield the nodes of a page in document order.
 
     This runs for every element of every page. It stays one function, since a call for each element would take more
     time than everything else in the loop.
     """
-    paths: list[str] = [""]  # tag paths of the open elements, each with a slash at its end
+    path = _TagPath("")
+    open_paths: list[_TagPath] = []
     walker = walk(root)
     for event, element in walker:
         if event == "start":
-            path = f"{paths[-1]}{element.tag}/"
-            paths.append(path)
-            if element.tag in HIDDEN_TAGS:
+            open_paths.append(path)
+            outer, tag = path, element.tag
+            path = outer.inside.get(tag)  # type: ignore[assignment]
+            if path is None:
+                path = outer.inside[tag] = _TagPath(f"{outer.prefix}{tag}/")
+            if tag in HIDDEN_TAGS:
                 walker.skip_subtree()
                 continue
             for name, value in element.items():
                 if name in VALUE_ATTRIBUTES and (text := squeeze(value)):
-                    yield Node(element, "@" + name, text, f"{path}@{name}")
+                    yield Node(element, "@" + name, text, f"{path.prefix}@{name}")
             raw, kind = element.text, "text"
         else:
             if event == "end":
-                paths.pop()
+                path = open_paths.pop()
             raw, kind = element.tail, "tail"
         if raw and (text := squeeze(raw)):
-            yield Node(element, kind, text, paths[-1] + "text()")
+            yield Node(element, kind, text, path.of_texts)
 
 
 # Pages by id or URL: labels, remembered records and commands name a page by either

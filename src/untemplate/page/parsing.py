@@ -47,6 +47,17 @@ _IMPLIED_ELEMENTS = 8
 # libxml2 stops at this depth, even with `huge_tree`.
 _PARSER_DEPTH = 2048
 
+# Characters of all different tag paths of a page together, of which nodes and learning keep copies. The pages of our
+# data have a thousandth of it.
+_MAX_PATH_CHARACTERS = 20_000_000
+# Pages that are no deeper, with names that are no longer, have paths of at most this many characters.
+_USUAL_DEPTH = 40
+_LONG_NAME = re.compile(rb"<[a-zA-Z][^\s/>]{24}")
+_MAX_USUAL_PATH = _USUAL_DEPTH * 25
+
+# Comments that follow each other without an element between them; templates write a few.
+_MAX_COMMENT_RUN = 200
+
 # libxml2 compares each attribute of a tag with all before it, about 20 ns each before version 2.14. We allow two
 # seconds of that. The native core counts in the same way.
 _MAX_COMPARISONS = 100_000_000
@@ -168,6 +179,8 @@ def parse_html(html: bytes, limits: Limits) -> etree._Element:
         raise PageError("page is empty")
     if not core:
         _refuse_big_trees(root, tags, limits)
+        if html.count(b"<!") + html.count(b"<?") > _MAX_COMMENT_RUN:
+            _shorten_comment_runs(root)
     return root
 
 
@@ -182,6 +195,29 @@ def parse_natively(html: bytes, limits: Limits) -> etree._Element | None:
     return core.parse(html, limits.elements, limits.depth)
 
 
+def _shorten_comment_runs(root: etree._Element) -> None:
+    """Remove comments where very many follow each other without an element between them; their texts become one.
+
+    Whoever asks for the nearest element beside a text walks over all comments between them. Without a limit that is
+    quadratic for a page of texts and comments.
+    """
+    runs: list[list[etree._Element]] = []
+    for comment in root.iter(etree.Comment, etree.ProcessingInstruction):
+        if runs and comment.getprevious() is runs[-1][-1]:
+            runs[-1].append(comment)
+        else:
+            runs.append([comment])
+    for run in runs:
+        surplus = run[_MAX_COMMENT_RUN:]
+        if not surplus:
+            continue
+        last = run[_MAX_COMMENT_RUN - 1]
+        text = "".join(comment.tail or "" for comment in run[_MAX_COMMENT_RUN - 1 :])
+        for comment in surplus:
+            comment.getparent().remove(comment)
+        last.tail = text
+
+
 class _Tags:
     """Where a page may have tags. To find them in an array is several times faster than to search the bytes."""
 
@@ -189,7 +225,7 @@ class _Tags:
         data = np.frombuffer(html + b"\0", np.uint8)
         starts = np.flatnonzero(data == ord("<"))
         letters = data[starts + 1] | 0x20  # in lower case
-        self._html = html
+        self.html = html
         self.count = len(starts)
         self.opening_count = int(np.count_nonzero((letters >= ord("a")) & (letters <= ord("z"))))
         closing = starts[letters == ord("/")]
@@ -204,10 +240,10 @@ class _Tags:
         parts: list[bytes] = []
         end = 0
         for start in self._closing.tolist():
-            if match := _CLOSING_TAG.match(self._html, start):
-                parts += self._html[end:start], b" "
+            if match := _CLOSING_TAG.match(self.html, start):
+                parts += self.html[end:start], b" "
                 end = match.end()
-        return b"".join([*parts, self._html[end:]]) if parts else self._html
+        return b"".join([*parts, self.html[end:]]) if parts else self.html
 
 
 def _refuse_big_trees(root: etree._Element, tags: _Tags, limits: Limits) -> None:
@@ -221,6 +257,31 @@ def _refuse_big_trees(root: etree._Element, tags: _Tags, limits: Limits) -> None
     # A parser may also make an element of a closing tag.
     if tags.count + _IMPLIED_ELEMENTS > limits.elements and root.xpath("count(//*)") > limits.elements:
         raise PageError(f"page has more than {limits.elements:,} elements")
+    if _may_have_long_paths(root, tags) and _path_characters(root) > _MAX_PATH_CHARACTERS:
+        raise PageError("page nests elements too deeply for the length of their names")
+
+
+def _may_have_long_paths(root: etree._Element, tags: _Tags) -> bool:
+    """Return False if the tag paths of a page cannot be too long together, which is true of nearly all pages."""
+    count = tags.opening_count + _IMPLIED_ELEMENTS
+    if count * _MAX_USUAL_PATH > _MAX_PATH_CHARACTERS:
+        return True
+    is_usual = count <= _USUAL_DEPTH or not _deeper_than(_USUAL_DEPTH)(root)
+    return not is_usual or _LONG_NAME.search(tags.html) is not None
+
+
+def _path_characters(root: etree._Element) -> int:
+    """Return the number of characters of all different tag paths, counted until there are too many."""
+    total = 0
+    level: dict[str, list[etree._Element]] = {"": [root]}
+    while level and total <= _MAX_PATH_CHARACTERS:
+        deeper: dict[str, list[etree._Element]] = {}
+        for path, elements in level.items():
+            for element in elements:
+                deeper.setdefault(f"{path}{element.tag}/", []).extend(element.iterchildren("*"))
+        total += sum(map(len, deeper))
+        level = {path: elements for path, elements in deeper.items() if elements}
+    return total
 
 
 @cache

@@ -64,6 +64,9 @@ CELL_TAGS = ("td", "th")
 # Cells further to the right have no number: counting them all would take quadratic time.
 MAX_CELLS = 50
 
+# Words of one class that can be features. More are no names but data, and an XPath of them all cannot be evaluated.
+MAX_TOKENS = 100
+
 SEPARATOR = "\u241e"
 """Separates (and surrounds) the static texts in the XPath variable that contains them all."""
 
@@ -204,7 +207,7 @@ def element_values(element: etree._Element) -> Iterator[tuple[str, str]]:
             yield "id", value
         elif name == "class":
             yield "class", value
-            for token in set(value.split()):
+            for token in islice(dict.fromkeys(value.split()), MAX_TOKENS):
                 yield "token", token
         elif name in STABLE_ATTRIBUTES or name.startswith("data-"):
             yield f"@{name}", value

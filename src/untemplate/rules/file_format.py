@@ -15,6 +15,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from untemplate.errors import RulesError
+from untemplate.input_files import load_json, shorten
 from untemplate.page.traits import Core
 from untemplate.rules.feature import Feature
 from untemplate.rules.file_sections import (
@@ -70,8 +71,8 @@ def parse_rules(text: str | bytes, name: str) -> tuple[Schema, tuple[Wrapper, ..
         RulesError: the file is broken, hostile or newer than this version; the message says where and why.
     """
     try:
-        content = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        content = load_json(text)
+    except ValueError as error:
         raise RulesError(f"{name}: cannot read the rules: {error}") from error
     version = content.get("untemplate") if isinstance(content, dict) else None
     if not isinstance(version, int):
@@ -81,11 +82,11 @@ def parse_rules(text: str | bytes, name: str) -> tuple[Schema, tuple[Wrapper, ..
     try:
         return RulesFile.model_validate(content).parse()
     except ValidationError as error:
-        first = error.errors()[0]
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"])
-        raise RulesError(f"{name}: at {place}: {first['msg']}") from error
+        raise RulesError(f"{name}: at {shorten(place)}: {shorten(first['msg'])}") from error
     except ValueError as error:
-        raise RulesError(f"{name}: {error}") from error
+        raise RulesError(f"{name}: {shorten(str(error))}") from error
 
 
 def _format_schema(schema: Schema) -> dict[str, Any]:

@@ -49,23 +49,34 @@ __all__ = [
 MAX_LEVEL = Limits().depth
 # The most text nodes in one value, and the most sibling elements in one record.
 MAX_NODES = 1000
+# The most selectors of one rule, features of one selector, and values of all its features. Learning makes ten, thirty
+# and a hundred at most. With several thousand, libxml2 refuses the XPath.
+MAX_SELECTORS = 200
+MAX_FEATURES = 500
+MAX_FEATURE_VALUES = 1000
+# The highest position that a selector may have: no page has more candidates for a value.
+MAX_POSITION = 100_000
+
+_Position = Annotated[int, Field(ge=-1, le=MAX_POSITION)]
+_Features = Annotated[list[list[str | int]], Field(max_length=MAX_FEATURES)]
+_Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class Section(BaseModel):
-    """Base of all sections: no unknown keys, and no conversion of types."""
+    """Base of all sections: no unknown keys, no conversion of types, and no numbers such as NaN."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
 
 class RegionSection(Section):
     """The part of a page in which a selector selects."""
 
-    position: int = 0
-    features: list[list[str | int]]
+    position: _Position = 0
+    features: _Features
 
     def parse(self) -> Region:
         """Return the region. Its elements are known by structure alone."""
-        features = tuple(map(_parse_feature, self.features))
+        features = _parse_features(self.features)
         if not all(feature.is_structural for feature in features):
             raise ValueError("a region is known by its elements, not by texts")
         return Region(features, self.position)
@@ -76,14 +87,14 @@ class SelectorSection(Section):
 
     xpath: str
     node: str = Field(pattern=r"^(text\(\)|element\(\)|@[A-Za-z_][\w.-]*)$")
-    position: int = 0
-    support: float
-    features: list[list[str | int]]
+    position: _Position = 0
+    support: _Share
+    features: _Features
     region: RegionSection | None = None
 
     def parse(self) -> Selector:
         """Return the selector. Its XPath is compiled here, which fails if a value contains a control character."""
-        features = tuple(map(_parse_feature, self.features))
+        features = _parse_features(self.features)
         region = self.region.parse() if self.region else None
         selector = Selector(self.node, features, self.position, self.support, region)
         if selector.xpath != self.xpath:
@@ -108,7 +119,7 @@ class EmbeddedSection(Section):
     position: int = Field(0, ge=0)
     lines: bool = False
     skips_repeats: bool = False
-    support: float
+    support: _Share
 
     def parse(self) -> EmbeddedSelector:
         """Return the selector."""
@@ -122,14 +133,14 @@ class _ClassifierSection(Section):
     """A classifier: log odds for each of its features."""
 
     prior: float
-    features: list[list[str | int]]
+    features: _Features
     present: list[float]
     absent: list[float]
 
     def parse(self) -> CandidateClassifier:
         if not len(self.features) == len(self.present) == len(self.absent):
             raise ValueError("a classifier needs as many weights as features")
-        features = tuple(map(_parse_feature, self.features))
+        features = _parse_features(self.features)
         return CandidateClassifier(self.prior, features, tuple(self.present), tuple(self.absent))
 
 
@@ -162,15 +173,15 @@ class ListLookSection(Section):
 class RuleSection(Section):
     """The rule of one attribute, whose name is the section's key."""
 
-    selectors: list[SelectorSection] = []
-    committee: list[SelectorSection] = []
+    selectors: list[SelectorSection] = Field([], max_length=MAX_SELECTORS)
+    committee: list[SelectorSection] = Field([], max_length=MAX_SELECTORS)
     classifier: _ClassifierSection | None = None
     range: RangeSection | None = None
     nodes: int = Field(1, ge=1, le=MAX_NODES)
     typed: bool = False
     single: bool = False
     disputed: bool = False
-    embedded: list[EmbeddedSection] = []
+    embedded: list[EmbeddedSection] = Field([], max_length=MAX_SELECTORS)
     look: ListLookSection | None = None
     unfit: bool = False
 
@@ -197,8 +208,8 @@ class RuleSection(Section):
 class RecordRuleSection(Section):
     """Where the records of list pages are. `holds` is the required path, by its name in files."""
 
-    selectors: list[SelectorSection] = Field(min_length=1)
-    holds: str = Field("", pattern=r"^([a-z][a-z0-9]*(/[a-z][a-z0-9]*)*)?$")
+    selectors: list[SelectorSection] = Field(min_length=1, max_length=MAX_SELECTORS)
+    holds: str = Field("", pattern=r"^([a-z][a-z0-9]*(/[a-z][a-z0-9]*)*)?$", max_length=1000)
     siblings: int = Field(0, ge=0, le=MAX_NODES)
     tags: list[str] = []
     levels: int = Field(0, ge=0, le=MAX_NODES)
@@ -255,8 +266,8 @@ class _CoreSection(Section):
 
     own: _HexNumbers
     frame: _HexNumbers
-    min_own_share: Annotated[float, Field(ge=0, le=1)]
-    min_share: Annotated[float, Field(ge=0, le=1)]
+    min_own_share: _Share
+    min_share: _Share
 
     def parse(self) -> Core:
         own, frame = (tuple(int(run, 16) for run in runs.split()) for runs in (self.own, self.frame))
@@ -338,6 +349,13 @@ class RulesFile(Section):
         wrappers = tuple(wrapper.parse(attributes) for wrapper in self.wrappers)
         has_rows = any(wrapper.records for wrapper in wrappers)
         return Schema(self.schema_.name, attributes, has_rows), wrappers
+
+
+def _parse_features(contents: list[list[str | int]]) -> tuple[Feature, ...]:
+    """Return the features of a selector, a region or a classifier."""
+    if sum(map(len, contents)) > MAX_FEATURE_VALUES + 2 * len(contents):
+        raise ValueError(f"features with more than {MAX_FEATURE_VALUES:,} values together")
+    return tuple(map(_parse_feature, contents))
 
 
 def _parse_feature(content: list[str | int]) -> Feature:

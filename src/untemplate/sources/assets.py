@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, Protocol
-from urllib.parse import unquote, urldefrag, urljoin, urlsplit
+from urllib.parse import unquote, urlsplit
 
 from lxml import etree
 
@@ -20,6 +20,7 @@ from untemplate.page import Page
 from untemplate.sources.html_sniffing import has_html_suffix
 from untemplate.sources.stream import open_stream
 from untemplate.sources.warc import WarcRecord, decode_record_body, parse_http_headers, read_responses
+from untemplate.value_types import absolute_url
 
 __all__ = [
     "NO_ASSETS",
@@ -180,8 +181,9 @@ class WarcAssets:
         self._path = path
 
     def key(self, page: Page, base: str | None, reference: str) -> str | None:
-        url = urldefrag(urljoin(base or page.url, reference)).url
-        return url if url in self._assets else None
+        url = absolute_url(reference, base or page.url) or ""
+        address = url.partition("#")[0]
+        return address if address in self._assets else None
 
     def read(self, key: str) -> Asset | None:
         return self._assets.get(key)
@@ -238,11 +240,15 @@ def _candidate_paths(page: Page, base: str | None, reference: str) -> Iterator[s
         base: The path of the style sheet that contains the reference; None if the page itself does.
         reference: The reference, relative or absolute.
     """
-    parts = urlsplit(reference)
+    try:
+        parts = urlsplit(reference)
+        page_host = urlsplit(page.url).netloc
+    except ValueError:  # such as http://[
+        return
     if parts.scheme not in ("", "http", "https"):
         return
     path = unquote(parts.path)
-    host = parts.netloc or urlsplit(page.url).netloc
+    host = parts.netloc or page_host
     if parts.netloc or path.startswith("/"):
         candidates = [path.lstrip("/"), f"{host}/{path.lstrip('/')}"]
     else:

@@ -6,6 +6,7 @@ instead would let a redirect, or a name server that changes its answer, reach th
 
 from __future__ import annotations
 
+import re
 import ssl
 import threading
 import time
@@ -19,7 +20,7 @@ from http.client import HTTPException, IncompleteRead
 from importlib.metadata import version
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from socket import SHUT_RDWR, SOCK_STREAM, gaierror, getaddrinfo, socket
-from urllib.parse import SplitResult, urljoin, urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from protego import Protego
 from urllib3.connection import HTTPConnection, HTTPSConnection
@@ -37,6 +38,7 @@ from untemplate.errors import PageError
 from untemplate.sources.html_sniffing import HTML_TYPES
 from untemplate.sources.stream import read_up_to
 from untemplate.sources.warc import decode_body
+from untemplate.value_types import absolute_url
 
 __all__ = [
     "DEFAULT_POLITENESS",
@@ -56,6 +58,11 @@ USER_AGENT = f"{AGENT}/{version('untemplate')} (structured records from web page
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _MAX_REDIRECTS = 5  # the number that RFC 9309 requires for robots.txt
 _MAX_ROBOTS_BYTES = 500 << 10  # the size that RFC 9309 requires
+# Big sites have a few hundred rules with one or two wild cards each.
+_MAX_ROBOTS_RULES = 5_000
+_MAX_ROBOTS_WILDCARDS = 8
+_MAX_ROBOTS_LINE = 4_000
+_ROBOTS_RULE = re.compile(rb"\s*(?:dis)?allow\s*:", re.IGNORECASE)
 _TEMPORARY_STATUS = frozenset({429, 500, 502, 503, 504})
 # A host that asks for a longer wait, in seconds, does not want to be crawled now.
 _MAX_WAIT = 60.0
@@ -223,7 +230,7 @@ class Fetcher:
             location = answer.headers.get("Location")
             if answer.status not in _REDIRECTS or not location:
                 return answer
-            url, call = urljoin(url, location), call.redirected(answer.status)
+            url, call = absolute_url(location, url) or location, call.redirected(answer.status)
         raise PageError(f"more than {_MAX_REDIRECTS} redirects")
 
     def _check_robots(self, url: str, parts: SplitResult) -> float:
@@ -254,7 +261,7 @@ class Fetcher:
             text = answer.decode(_MAX_ROBOTS_BYTES) if answer.status == 200 else b""
         except PageError as error:
             return f"robots.txt cannot be read: {error}"
-        return Protego.parse(text.decode("utf-8", "replace"))
+        return Protego.parse(_limit_robots(text).decode("utf-8", "replace"))
 
     def _request_politely(self, limit: int, parts: SplitResult, delay: float, call: Call) -> Answer:
         """Make one request after the delay, and repeat it with growing pauses if it fails for a temporary reason."""
@@ -280,6 +287,22 @@ class Fetcher:
         """Wait until the last request to a host is `delay` seconds ago."""
         if host in self._last_request:
             time.sleep(max(0.0, self._last_request[host] + delay - time.monotonic()))
+
+
+def _limit_robots(text: bytes) -> bytes:
+    """Return a robots.txt without lines that would take much time or memory: a pattern is compiled for each rule.
+
+    Only the first rules count, and of these all but patterns with very many wild cards, which nobody writes.
+    """
+    lines = []
+    rules = 0
+    for line in text.splitlines():
+        is_rule = _ROBOTS_RULE.match(line) is not None
+        rules += is_rule
+        if is_rule and (rules > _MAX_ROBOTS_RULES or line.count(b"*") > _MAX_ROBOTS_WILDCARDS):
+            continue
+        lines.append(line[:_MAX_ROBOTS_LINE])
+    return b"\n".join(lines)
 
 
 def _split_web_url(url: str) -> SplitResult:

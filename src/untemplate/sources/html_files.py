@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import lzma
 import os
 import re
 import tarfile
@@ -46,7 +47,7 @@ _OTHER_SOURCES = frozenset(
 )
 #: `<vertical>-<site>(<pages>)/<page>.htm`, the layout of the SWDE data set
 _SWDE_PAGE = re.compile(r"((?:[^/]+/)*[a-z]+-[^/()]+\(\d+\)/)\d+\.html?")
-_UNREADABLE = (OSError, EOFError, RuntimeError, zlib.error, zipfile.BadZipFile)
+_UNREADABLE = (OSError, EOFError, RuntimeError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
 _NO_URLS: Mapping[str, str] = MappingProxyType({})
 
 
@@ -312,6 +313,10 @@ class FileReader:
 
 
 _BLOCK_BYTES = tarfile.BLOCKSIZE
+# Bytes of a long name or another extended field of a tar header.
+_MAX_TAR_FIELD = 1 << 20
+# The header in front of each file of a zip archive, without the file's name.
+_ZIP_HEADER_BYTES = 30
 # A hostile header may be damaged in ways for which tarfile has no error of its own.
 _BAD_TAR = (tarfile.TarError, ValueError, RecursionError)
 
@@ -338,6 +343,9 @@ class ZipReader:
         """Yield the pages of the archive; `pages.csv` is read first, wherever it is."""
         with self._open() as archive:
             files = sorted(_zip_files(archive), key=lambda file: not is_url_table(file[0]))
+            if _has_overlaps(archive):
+                skipped.add("its files overlap, as in a zip bomb: nothing of it is read", str(self.path))
+                return
             members = (Member(name, partial(archive.open, info)) for name, info in files)
             site = swde_site(name for name, _ in files)
             yield from read_members(members, str(self.path), site, self.limits, skipped)
@@ -354,6 +362,16 @@ class ZipReader:
                 yield archive
 
 
+def _has_overlaps(archive: zipfile.ZipFile) -> bool:
+    """Return True if files of an archive share bytes: a small archive may then unpack to any size."""
+    end = 0
+    for info in sorted(archive.infolist(), key=lambda info: info.header_offset):
+        if info.header_offset < end:
+            return True
+        end = info.header_offset + _ZIP_HEADER_BYTES + info.compress_size
+    return False
+
+
 def _zip_files(archive: zipfile.ZipFile) -> list[tuple[str, zipfile.ZipInfo]]:
     """List the files of an archive, without folders and system files, by clean path."""
     files = []
@@ -362,6 +380,22 @@ def _zip_files(archive: zipfile.ZipFile) -> list[tuple[str, zipfile.ZipInfo]]:
         if not info.is_dir() and not is_system_file(name):
             files.append((name, info))
     return files
+
+
+class _LimitedTarInfo(tarfile.TarInfo):
+    """A header that refuses names and other fields of any size: tarfile reads them into memory."""
+
+    def _check_size(self) -> None:
+        if self.size > _MAX_TAR_FIELD:
+            raise tarfile.ReadError(f"a header of {self.size:,} bytes")
+
+    def _proc_gnulong(self, tar: tarfile.TarFile) -> tarfile.TarInfo:
+        self._check_size()
+        return super()._proc_gnulong(tar)  # type: ignore[misc, no-any-return]
+
+    def _proc_pax(self, tar: tarfile.TarFile) -> tarfile.TarInfo:
+        self._check_size()
+        return super()._proc_pax(tar)  # type: ignore[misc, no-any-return]
 
 
 @dataclass(frozen=True)
@@ -374,7 +408,7 @@ class TarReader(StreamReader):
     def read_stream(self, stream: Stream, skipped: Skipped) -> Iterator[Page]:
         """Yield the pages up to the end or the first damage, which counts as skipped."""
         try:
-            with tarfile.open(fileobj=stream, mode="r|") as tar:
+            with tarfile.open(fileobj=stream, mode="r|", tarinfo=_LimitedTarInfo) as tar:
                 yield from read_members(_tar_members(tar), str(self.path), self._site, self.limits, skipped)
         except _BAD_TAR as error:
             skipped.add(CUT_SHORT, f"{self.path}: {stream.damage or error}")
@@ -384,7 +418,7 @@ class TarReader(StreamReader):
         """The folder of the SWDE site, if it is one."""
         with open_stream(self.path) as stream:
             try:
-                with tarfile.open(fileobj=stream, mode="r|") as tar:
+                with tarfile.open(fileobj=stream, mode="r|", tarinfo=_LimitedTarInfo) as tar:
                     return swde_site(member.name for member in _tar_members(tar))
             except _BAD_TAR:
                 return ""

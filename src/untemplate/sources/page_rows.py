@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from untemplate.errors import PageError, SourceError
+from untemplate.input_files import FileLimits, check_json_size, limited_lines
 from untemplate.page import Limits, Page
 from untemplate.sources.html_sniffing import page_url
 from untemplate.sources.page_source import Skipped, SourcePart, StreamReader
@@ -24,6 +25,8 @@ ID_COLUMNS = ("id", "page")
 
 # Rows of a Parquet file in memory at a time: pages are big, and more rows are not faster.
 _BATCH_ROWS = 32
+# A row has a few values besides its page.
+_ROW_LIMITS = FileLimits(bytes=1 << 30, values=100_000)
 # A row group with at most this many rows is read by one process; most files of pages have smaller ones.
 _MAX_GROUP_ROWS = 2_000
 
@@ -105,7 +108,7 @@ class JsonlReader(StreamReader):
     def read_stream(self, stream: Stream, skipped: Skipped) -> Iterator[Page]:
         """Yield the page of each line; empty lines are ignored, lines without a page count as skipped."""
         # escapes make text longer; twice is enough for any page near the limit that is really text
-        for number, line in enumerate(_limited_lines(stream, 2 * self.limits.bytes), 1):
+        for number, line in enumerate(limited_lines(stream, 2 * self.limits.bytes), 1):
             if line is not None and not line.strip():
                 continue
             try:
@@ -116,26 +119,13 @@ class JsonlReader(StreamReader):
             skipped.add(CUT_SHORT, f"{self.path}: {stream.damage}")
 
 
-def _limited_lines(stream: Stream, limit: int) -> Iterator[bytes | None]:
-    """Yield the lines; None for a line over the limit.
-
-    The rest of such a line is read in small pieces, so that no line can fill the memory.
-    """
-    while line := stream.readline(limit):
-        if len(line) < limit or line.endswith(b"\n"):
-            yield line
-            continue
-        while (rest := stream.readline(1 << 16)) and not rest.endswith(b"\n"):
-            pass
-        yield None
-
-
 def _parse_json_row(line: bytes | None) -> Mapping[str, Any]:
     """Parse a line; PageError if it is too long or no JSON object."""
     if line is None:
         raise PageError("line is too long")
     try:
-        row = json.loads(line)
+        check_json_size(line, _ROW_LIMITS)
+        row = json.loads(line)  # orjson refuses halves of characters, which pages may contain
     except (ValueError, RecursionError) as error:
         raise PageError("line is not JSON") from error
     if not isinstance(row, dict):

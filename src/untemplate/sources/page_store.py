@@ -7,10 +7,14 @@ from datetime import datetime
 from pathlib import Path
 
 from untemplate.errors import InputError
+from untemplate.input_files import FileLimits, check_json_size, limited_lines
 from untemplate.page import DEFAULT_LIMITS, Limits, Page
 from untemplate.sources.fetch import DEFAULT_POLITENESS, Fetcher, Politeness
 
 __all__ = ["PageStore"]
+
+# A line has four values.
+_LINE_LIMITS = FileLimits(bytes=1 << 30, values=1000)
 
 
 class PageStore:
@@ -54,13 +58,13 @@ class PageStore:
         with path.open("a+b") as file:
             file.seek(0)
             start = 0
-            for line in file:
-                url = _url_of(line)
-                if not line.endswith(b"\n"):
+            # escapes make text longer, as in other JSON lines
+            for line in limited_lines(file, 2 * self._limits.bytes):
+                if line is not None and not line.endswith(b"\n"):
                     break
-                if url is not None:
+                if line is not None and (url := _url_of(line)) is not None:
                     self._starts.setdefault(url, start)
-                start += len(line)
+                start = file.tell()
             file.truncate(start)
 
     def page(self, url: str, id: str = "") -> Page:
@@ -99,6 +103,7 @@ class PageStore:
 def _url_of(line: bytes) -> str | None:
     """Return the URL of a line; None if the line is no page."""
     try:
+        check_json_size(line, _LINE_LIMITS)
         row = json.loads(line)
     except (ValueError, RecursionError):
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,10 +21,30 @@ from untemplate.sources.warc import WarcReader
 if TYPE_CHECKING:
     from untemplate.sources.page_rows import JsonlReader, ParquetReader
 
-__all__ = ["read_pages"]
+__all__ = ["as_pages", "read_pages"]
 
 _URL_LINE = re.compile(rb"(?:\s*+(?:#[^\n]*+\n)?+)*+https?://", re.IGNORECASE)
 _KNOWN = "a folder of HTML files, a zip or tar archive of them, WARC, Parquet, JSONL, or a text file of URLs"
+
+
+def as_pages(pages: Iterable[Page] | Page | str | os.PathLike[str]) -> Iterable[Page]:
+    """Return pages that may be given as pages, as one page, as the HTML of one, or as the path of a source.
+
+    Raises:
+        SourceError: the path is no source of pages.
+        TypeError: it is something else; the message says what to pass.
+    """
+    if isinstance(pages, str) and pages.lstrip().startswith("<"):
+        return [Page(pages, id="page")]
+    if isinstance(pages, str | os.PathLike):
+        return read_pages(pages)
+    if isinstance(pages, Page):
+        return [pages]
+    if not isinstance(pages, Iterable):
+        raise TypeError(
+            f"expected pages, or the path of a source such as a folder, not {type(pages).__name__}"
+        )
+    return pages
 
 
 def read_pages(

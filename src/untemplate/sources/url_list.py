@@ -17,6 +17,7 @@ from threading import Event
 import zstandard
 
 from untemplate.errors import PageError
+from untemplate.input_files import limited_lines
 from untemplate.page import DEFAULT_LIMITS, Limits, Page
 from untemplate.sources.fetch import DEFAULT_POLITENESS, FetchedPage, Fetcher, Politeness
 from untemplate.sources.page_source import Pages, Skipped, SourcePart
@@ -27,6 +28,7 @@ __all__ = ["UrlReader", "fetch_groups", "fetch_pages", "read_url_list"]
 
 # Pages that wait on the disk are compressed: thousands of them may wait at a time.
 FAST_LEVEL = 1
+_MAX_URL_BYTES = 64 << 10
 # URLs per part: at a page a second, records should come, and be safe, every few seconds.
 _PART_URLS = 8
 
@@ -58,11 +60,14 @@ def fetch_pages(
 
 
 def read_url_list(path: Path) -> list[str]:
-    """Read the URLs in a text file, one a line; empty lines, and comments that begin with #, are ignored."""
+    """Read the URLs in a text file, one a line.
+
+    Empty lines, lines that are too long for a URL, and comments that begin with # are ignored.
+    """
     urls = []
     with open_stream(path) as stream:
-        for line in stream:
-            url = line.decode("utf-8-sig", "replace").strip()
+        for line in limited_lines(stream, _MAX_URL_BYTES):
+            url = (line or b"").decode("utf-8-sig", "replace").strip()
             if url and not url.startswith("#"):
                 urls.append(url)
     return urls

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from threading import RLock, Thread
 from typing import Any
-from urllib.parse import urlencode, urljoin
+from urllib.parse import urlencode
 
 from untemplate.catalog import Catalog, StoredLabel, Version
 from untemplate.clustering import Cluster
@@ -19,6 +19,7 @@ from untemplate.page import Page
 from untemplate.rules import Wrapper
 from untemplate.schema import Schema
 from untemplate.sources.assets import Assets, find_assets
+from untemplate.value_types import absolute_url
 from untemplate.watching import Healed
 from untemplate.web.background import ChangeFeed, Jobs
 from untemplate.web.cluster_session import ClusterSession
@@ -313,7 +314,7 @@ class OpenSite:
         if key is not None:
             query = urlencode({"site": self.name, "page": page.id, "key": key})
             return f"{self.workspace.frame_address}/asset?{query}"
-        url = urljoin(page.url, reference)
+        url = absolute_url(reference, page.url) or ""
         return url if self.remote and is_public_url(url) else None
 
     def remote_hosts(self, page: str) -> list[str]:

@@ -1,0 +1,18 @@
+"""A few damaged pages of the benchmark, as a test: no stage fails, and the same seed damages the same way."""
+
+from __future__ import annotations
+
+import random
+
+from benchmarks.measure.mutations import mutate, run_trials
+
+
+def test_damaged_pages_fail_in_no_stage() -> None:
+    trials = list(run_trials(12, seed=1, learn_every=6))
+    assert {trial.stage for trial in trials} == {"parse", "cluster", "extract", "records", "watch", "learn"}
+    assert [trial for trial in trials if trial.failure] == []
+
+
+def test_a_seed_gives_the_same_damage() -> None:
+    html, other = b"<p>one</p>" * 50, b"<i>two</i>" * 50
+    assert mutate(html, other, random.Random(3)) == mutate(html, other, random.Random(3))

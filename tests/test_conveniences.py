@@ -1,0 +1,97 @@
+"""Paths and names are accepted where objects are, and objects show themselves in a line or a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import untemplate as ut
+from untemplate.demo import make_site
+
+HTML = "<h1>{name}</h1><p>Tel: <b>{phone}</b></p>"
+PLACES = {"Grill": "555-0100", "Bistro": "555-0111", "<i>Diner": "555-0122"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for number, (name, phone) in enumerate(PLACES.items()):
+        text = HTML.format(name=name.replace("<", "&lt;"), phone=phone)
+        (tmp_path / f"{number}.html").write_text(text)
+    return tmp_path
+
+
+@pytest.fixture
+def rules(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> ut.Rules:
+    labels = tmp_path_factory.mktemp("labels") / "labels.jsonl"
+    labels.write_text('{"page": "0.html", "labels": {"name": "Grill", "phone": "555-0100"}}\n')
+    return ut.learn(str(folder), str(labels), "restaurant")
+
+
+def test_paths_and_names(folder: Path, rules: ut.Rules) -> None:
+    records = list(rules.extract(folder))
+    assert [record["phone"] for record in records] == list(PLACES.values())
+    [cluster] = ut.cluster(folder)
+    assert len(cluster.pages) == 3
+    with pytest.raises(ut.SourceError, match="no such file or folder"):
+        ut.cluster("no such folder")
+    with pytest.raises(TypeError, match="expected pages, or the path of a source such as a folder, not int"):
+        ut.cluster(7)  # type: ignore[arg-type]
+
+
+def test_html_alone_is_a_page(rules: ut.Rules) -> None:
+    page = ut.Page(HTML.format(name="Cafe", phone="555-0133"))
+    assert page.url == ""
+    assert rules.extract_one(page)["phone"] == "555-0133"
+
+
+def test_an_unknown_attribute_names_the_closest(folder: Path, rules: ut.Rules) -> None:
+    record = next(rules.extract(folder))
+    with pytest.raises(KeyError, match="did you mean 'phone'"):
+        record["fone"]
+    assert record["address"] is None
+
+
+def test_what_objects_look_like(folder: Path, rules: ut.Rules) -> None:
+    record = list(rules.extract(folder))[2]
+    assert repr(record).startswith("Record('2.html', ")
+    assert "phone='555-0122'" in repr(record)
+    assert "&lt;i&gt;Diner" in record._repr_html_()
+    assert repr(rules) == "Rules(restaurant: name, address, phone, cuisine; 1 clusters)"
+    assert "<td>phone</td><td>the text in a `b`" in rules._repr_html_()
+    assert repr(ut.cluster(folder)[0]).startswith("Cluster(c1: 3 pages, ")
+    rows = ut.find_records(
+        ut.Page("<ul>" + "".join(f"<li><a href=/{n}>Tea {n}</a> ${n}" for n in range(1, 9)))
+    )
+    assert repr(rows[0]).startswith("Row('Tea 1 $1', ")
+    assert rows._repr_html_().count("<tr>") == 9
+    seed = make_site("movie", 101, 8)
+    assert len(repr(ut.train([(seed.pages, seed.labels)], seed.schema))) < 400
+
+
+def test_records_as_a_frame(folder: Path, rules: ut.Rules, monkeypatch: pytest.MonkeyPatch) -> None:
+    records = list(rules.extract(folder))
+    assert records[0].to_dict() == {
+        "url": "0.html",
+        "page": "0.html",
+        "cluster": "c1",
+        "address": None,
+        "cuisine": None,
+        "name": "Grill",
+        "phone": "555-0100",
+    }
+    assert list(ut.to_frame(records)["phone"]) == list(PLACES.values())
+    monkeypatch.setattr("untemplate.output.frames.find_spec", lambda name: None)
+    table = ut.to_frame(records)
+    assert table.column("phone").to_pylist() == list(PLACES.values())
+
+
+def test_several_values_make_a_column_of_lists() -> None:
+    def value(text: str) -> ut.Value:
+        return ut.Value(text, text, "/p", "a#1")
+
+    records = [
+        ut.Record("u1", "1", "c1", {"tags": [value("a"), value("b")]}),
+        ut.Record("u2", "2", "c1", {"tags": [value("c")]}),
+    ]
+    assert list(ut.to_frame(records)["tags"]) == [["a", "b"], ["c"]]
