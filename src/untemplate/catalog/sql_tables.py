@@ -96,7 +96,7 @@ class _Json(TypeDecorator[Any]):
         try:
             check_json_size(value.encode("utf-8", "surrogatepass"), _JSON_LIMITS)
             return json.loads(value)  # orjson refuses halves of characters, which names of files may contain
-        except (ValueError, RecursionError) as error:
+        except (ValueError, RecursionError, AttributeError) as error:  # a blob has no `encode`
             raise CatalogError(f"the catalog is damaged: {error}; restore a copy of it") from error
 
 
