@@ -54,6 +54,26 @@ def test_usual_quirks(html: str) -> None:
     assert find_difference(html.encode()) is None
 
 
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "<body a='&amp;'>y",
+        "<head c='&lt;'>y",
+        "</p x='&amp;'>&lt;y",
+        "</q>&nGt;",
+        "</q>&nGt;<body a='&nGt;&nGt;'>y",
+        "<!--x-->y",
+    ],
+)
+def test_a_text_in_very_many_pieces(unit: str) -> None:
+    """Ignored tags and removed comments interrupt a text, and references are longer than what they stand for."""
+    assert find_difference(f"<p>x{unit * 3000}<b>z</b>".encode()) is None
+
+
+def test_a_text_of_references_after_an_ignored_tag() -> None:
+    assert find_difference(b"<p>x</q>" + b"&nGt;" * 3000) is None
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "utf-16", "gb18030", "shift_jis", "iso2022_jp"])
 def test_pages_in_any_encoding(encoding: str) -> None:
     html = f"<meta charset={encoding}><p title='caf\u00e9 \u65e5\u672c'>caf\u00e9 \u65e5\u672c".encode(

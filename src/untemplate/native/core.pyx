@@ -49,6 +49,9 @@ cdef enum:
 
 cdef enum:
     MAX_BYTES = 500_000_000
+    MAX_ROOM = 2_000_000_000
+    MAX_EXPANSION = 2  # of a text by its character references: the longest has six bytes for the five of `&nGt;`
+    MAX_COMMENT_RUN = 200
     PARSER_DEPTH = 2046  # libxml2 stops two levels below
     FEW_ATTRIBUTES = 64
     MAX_COMPARISONS = 100_000_000

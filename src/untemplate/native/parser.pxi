@@ -2,8 +2,8 @@
 #
 # It reads the UTF-8 bytes of a page once, from left to right, and appends to two arrays: nodes and attributes. A text is
 # a start and a length in `text`. That is the page itself, followed by the texts that the page does not contain literally:
-# those with character references, and those that ignored tags interrupt. No byte is copied there more than twice, so the
-# array never grows. NUL ends the page, and no NUL is inside: reading one byte ahead is always allowed.
+# those with character references, and those that ignored tags interrupt. Only the text at the end of the array ever grows,
+# so no byte is copied more than twice. NUL ends the page, and no NUL is inside: reading one byte ahead is always allowed.
 
 cdef struct Node:
     int32_t tag          # number of the name; COMMENT for comments
@@ -50,6 +50,7 @@ cdef class Document:
 
     cdef uint8_t* text
     cdef int32_t size          # bytes of `text` in use
+    cdef int32_t room          # bytes of `text` that are allocated
     cdef int32_t page_size     # bytes of the page itself, with which `text` begins
     cdef Node* nodes
     cdef int32_t node_count, node_room
@@ -65,6 +66,8 @@ cdef class Document:
     cdef int32_t root
     cdef bint has_returns      # the page contains carriage returns, which become line feeds
     cdef bint seen_head, seen_body, is_done, is_self_closing
+    cdef int32_t last_comment  # the number of the comment that was read last
+    cdef int32_t comment_run   # how many comments there are up to it without an element between them
     cdef int32_t tag_number    # tags read so far
     cdef int32_t ignored       # start tags of html, head and body that were ignored; as many end tags are
     cdef int32_t max_depth
@@ -76,7 +79,7 @@ cdef class Document:
     cdef dict paths            # numbered XPaths of elements with values inside, by number
 
     def __cinit__(self):
-        self.root = -1
+        self.root = self.last_comment = -1
         self.depth = 0
 
     def __dealloc__(self):
@@ -92,13 +95,13 @@ cdef class Document:
 
     cdef int prepare(self, const uint8_t* html, Py_ssize_t length) except -1:
         """Copy the page, with a blank for each tag that closes the body or the page."""
-        cdef Py_ssize_t room = 2 * length + length // 2 + 64
+        self.room = <int32_t>(length + length // 2 + 64)
         self.stack_room = self.max_depth + 16
         self.node_room = <int32_t>(length // 24 + 64)
         self.attribute_room = <int32_t>(length // 24 + 64)
         self.name_room = KNOWN + 64
         self.slot_count = FIRST_SLOTS
-        self.text = <uint8_t*>malloc(room)
+        self.text = <uint8_t*>malloc(self.room)
         self.nodes = <Node*>malloc(self.node_room * sizeof(Node))
         self.attributes = <Attribute*>malloc(self.attribute_room * sizeof(Attribute))
         self.names = <Name*>malloc(self.name_room * sizeof(Name))
@@ -139,6 +142,21 @@ cdef class Document:
         self.page_size = <int32_t>(target - self.text)
         self.has_returns = memchr(self.text, b"\r", self.page_size) != NULL
         self.size = self.page_size + 1
+
+    cdef bint make_room(self, int64_t more) noexcept nogil:
+        """Make room for more bytes at the end of `text`, which may move; False if there is no memory for them."""
+        cdef int64_t room = 2 * (<int64_t>self.size + more)
+        cdef uint8_t* grown = NULL
+        if self.size + more <= self.room:
+            return True
+        if room <= MAX_ROOM:
+            grown = <uint8_t*>realloc(self.text, room)
+        if grown == NULL:
+            self.error = OUT_OF_MEMORY
+            return False
+        self.text = grown
+        self.room = <int32_t>room
+        return True
 
     cdef int32_t new_node(self, int32_t tag) noexcept nogil:
         """Append a node as the last child of the current element; −1 if there are too many."""
@@ -567,6 +585,8 @@ cdef class Document:
         if start[0] + length[0] == more:
             length[0] += more_length
             return
+        if not self.make_room(<int64_t>length[0] + more_length):
+            return
         if start[0] + length[0] != self.size or start[0] < self.page_size:
             memcpy(self.text + self.size, self.text + start[0], length[0])
             start[0] = self.size
@@ -660,10 +680,15 @@ cdef class Document:
             dash += 1
 
     cdef void add_comment(self, int32_t start, int32_t end) noexcept nogil:
-        cdef int32_t number
+        """Add a comment, unless very many are before it without an element between them; see `parse_html`."""
+        cdef int32_t number, previous
         if self.depth == 0:  # before the root
             return
-        number = self.new_node(COMMENT)
+        previous = self.nodes[self.stack[self.depth - 1].node].last_child
+        self.comment_run = self.comment_run + 1 if previous >= 0 and previous == self.last_comment else 1
+        if self.comment_run > MAX_COMMENT_RUN:
+            return
+        number = self.last_comment = self.new_node(COMMENT)
         if number >= 0:
             self.nodes[number].text = start
             self.nodes[number].text_length = end - start
@@ -699,6 +724,7 @@ cdef class Document:
         cdef int32_t end = self.read_name(at)
         cdef int32_t tag = self.add_name(at, self.name_length(at, end))
         cdef int32_t first = self.attribute_count
+        cdef int32_t size = self.size
         cdef bint is_ignored
         if tag < 0:
             return end
@@ -712,6 +738,7 @@ cdef class Document:
             return self.page_size
         if is_ignored:
             self.attribute_count = first
+            self.size = size
             self.ignored += 1
             if self.is_self_closing:  # closes what is open, as if the tag had been no second one
                 self.pop()
@@ -736,8 +763,10 @@ cdef class Document:
         cdef int32_t end = self.read_name(at)
         cdef int32_t tag = self.find_name(self.text + at, self.name_length(at, end))
         cdef int32_t first = self.attribute_count
+        cdef int32_t size = self.size
         end = self.read_attributes(end)
         self.attribute_count = first
+        self.size = size
         if end < 0:
             return self.page_size
         if tag >= 0:
@@ -764,6 +793,7 @@ cdef class Document:
             if text[at] == 0:
                 return -1
             at = self.read_attribute(at)
+            text = self.text  # may have moved
             count += 1
         return -1
 
@@ -923,6 +953,8 @@ cdef class Document:
         if not is_plain:
             length = self.decode_to_end(start, end, references, False)
             start = self.size - length
+            if self.error:
+                return
         if is_raw:
             self.append_text(start, length)
         else:
@@ -940,9 +972,12 @@ cdef class Document:
 
     cdef int32_t decode_to_end(self, int32_t at, int32_t end, bint references, bint in_value) noexcept nogil:
         """Append the decoded text to the end of `text`, and return its length."""
-        cdef uint8_t* text = self.text
+        cdef uint8_t* text
         cdef int32_t target = self.size
         cdef int32_t after
+        if not self.make_room(MAX_EXPANSION * <int64_t>(end - at)):
+            return 0
+        text = self.text
         while at < end:
             if text[at] == b"\r":
                 text[target] = b"\n"

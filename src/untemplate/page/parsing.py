@@ -179,8 +179,10 @@ def parse_html(html: bytes, limits: Limits) -> etree._Element:
         raise PageError("page is empty")
     if not core:
         _refuse_big_trees(root, tags, limits)
-        if html.count(b"<!") + html.count(b"<?") > _MAX_COMMENT_RUN:
-            _shorten_comment_runs(root)
+    if _may_have_long_paths(root, tags) and _path_characters(root) > _MAX_PATH_CHARACTERS:
+        raise PageError("page nests elements too deeply for the length of their names")
+    if html.count(b"<!") + html.count(b"<?") > _MAX_COMMENT_RUN:
+        _shorten_comment_runs(root)
     return root
 
 
@@ -257,8 +259,6 @@ def _refuse_big_trees(root: etree._Element, tags: _Tags, limits: Limits) -> None
     # A parser may also make an element of a closing tag.
     if tags.count + _IMPLIED_ELEMENTS > limits.elements and root.xpath("count(//*)") > limits.elements:
         raise PageError(f"page has more than {limits.elements:,} elements")
-    if _may_have_long_paths(root, tags) and _path_characters(root) > _MAX_PATH_CHARACTERS:
-        raise PageError("page nests elements too deeply for the length of their names")
 
 
 def _may_have_long_paths(root: etree._Element, tags: _Tags) -> bool:
