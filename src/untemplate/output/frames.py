@@ -21,6 +21,9 @@ def to_frame(records: Iterable[Record | Row]) -> Any:
     Records have the columns `url`, `page`, `cluster` and one for each attribute. An attribute that has several values
     in some record is a list in all of them.
 
+    Args:
+        records: what `Rules.extract` or `find_records` returns.
+
     Example:
         >>> from untemplate import Record, Value, to_frame
         >>> name = Value("Grill", "Grill", "/html/body/h1/text()[1]", "name#1")
