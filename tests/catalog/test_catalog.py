@@ -52,7 +52,6 @@ def any_rules(draw: st.DrawFn) -> Rules:
             draw(texts),
             {name: Rule(name, *draw(rule_parts)) for name in draw(st.sets(attributes))},
             ("4 dt Phone:",),
-            ('<div id="footer">',),
             tuple(draw(st.lists(bellwethers, max_size=2))),
             draw(st.dictionaries(attributes, profiles)),
             tuple(draw(st.sets(attributes))),

@@ -96,7 +96,7 @@ def test_a_list_of_14_ingredients_in_few_actions_with_every_line_readable(person
     assert person.page.evaluate(COVERING) == 0  # the tags of 13 ingredients covered the lines above them
     expect(window.locator(".chip.active .name")).to_contain_text("time")  # the list is complete: it goes on
     assert items.nth(3).bounding_box()
-    items.nth(3).hover()
+    items.nth(3).hover(position={"x": 20, "y": 10})  # on its text
     expect(window.locator(".activename")).to_have_text("time")
     shown = person.page
     for _ in range(200):  # the next time that the page is drawn
