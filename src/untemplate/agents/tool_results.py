@@ -20,7 +20,7 @@ __all__ = [
     "LabelSpec",
     "LearnedAttribute",
     "LearnedRulesOf",
-    "PageView",
+    "PageOutline",
     "RowsOfPage",
     "Sources",
     "Template",
@@ -98,7 +98,7 @@ class Templates(BaseModel):
     pages_left_out: str
 
 
-class PageView(BaseModel):
+class PageOutline(BaseModel):
     """A page as numbered nodes."""
 
     page: str

@@ -25,7 +25,7 @@ from untemplate.agents.tool_results import (
     LabelSpec,
     LearnedAttribute,
     LearnedRulesOf,
-    PageView,
+    PageOutline,
     RowsOfPage,
     Sources,
     Template,
@@ -173,7 +173,7 @@ class AgentTools:
         last_node: Annotated[int | None, Field(ge=0, le=10**9, description="… to here")] = None,
         as_list: Annotated[bool, Field(description="True to number the rows of a list page")] = False,
         links: Annotated[bool, Field(description="True to show addresses of links and images")] = False,
-    ) -> PageView:
+    ) -> PageOutline:
         """Show a page as numbered nodes: a line is a place, then [number] text. Label by these numbers.
 
         "… 5-9" are folded nodes: words that all pages share. Lines at the end are embedded data such as JSON-LD. The
@@ -186,7 +186,7 @@ class AgentTools:
             span = range(first_node or 0, (last_node if last_node is not None else 10**9) + 1)
         rows = find_row_elements(shown) if as_list else []
         outline = outline_page(shown, opened.words(shown), DEFAULT_BUDGET, rows, links, span)
-        return PageView(
+        return PageOutline(
             page=shown.id,
             untrusted_url=cut(shown.url),
             untrusted_nodes=outline.text,

@@ -41,7 +41,7 @@ def list_command(as_json: bool) -> None:
 @command.command("show", epilog=examples("untemplate schema show book"))
 @click.argument("name")
 @json_option
-def show_command(name: str, as_json: bool) -> None:
+def show_schema_command(name: str, as_json: bool) -> None:
     """Show the attributes of a schema: NAME is that of a ready-made one, or a TOML file."""
     from untemplate.schema import Schema
 

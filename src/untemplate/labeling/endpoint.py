@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from openai import APIStatusError, OpenAI
     from openai.types.chat import ChatCompletion
 
-__all__ = ["Answer", "AnswerError", "Endpoint", "Question", "TokenPrice", "Usage", "answers_folder"]
+__all__ = ["AnswerError", "Endpoint", "ModelAnswer", "Question", "TokenPrice", "Usage", "answers_folder"]
 
 # How often the client asks again where the server is busy, fails or is silent, and how long it waits for an answer.
 MAX_RETRIES = 4
@@ -73,7 +73,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ModelAnswer:
     """A usable answer.
 
     Attributes:
@@ -156,7 +156,7 @@ class Endpoint:
         """Return True if the answer of a question is in the cache."""
         return self._file_of(question).is_file()
 
-    def ask(self, question: Question, check: Callable[[dict[str, Any]], None]) -> Answer:
+    def ask(self, question: Question, check: Callable[[dict[str, Any]], None]) -> ModelAnswer:
         """Return the answer of a question, from the cache if it was asked before.
 
         Args:
@@ -176,7 +176,7 @@ class Endpoint:
         before = (self.usage.question_tokens, self.usage.answer_tokens)
         content = self._ask_repeatedly(question, check)
         paid = (self.usage.question_tokens - before[0], self.usage.answer_tokens - before[1])
-        answer = Answer(content, *paid)
+        answer = ModelAnswer(content, *paid)
         self._write(question, answer)
         return answer
 
@@ -252,13 +252,13 @@ class Endpoint:
         content = json.dumps([self.model, question.system, question.user, question.schema], sort_keys=True)
         return self._cache / f"{sha256(content.encode('utf-8', 'surrogatepass')).hexdigest()}.json"
 
-    def _read(self, question: Question) -> Answer | None:
+    def _read(self, question: Question) -> ModelAnswer | None:
         try:
-            return Answer(**json.loads(self._file_of(question).read_text("utf-8")))
+            return ModelAnswer(**json.loads(self._file_of(question).read_text("utf-8")))
         except (OSError, ValueError, TypeError):  # not there, or not written by us: it is asked again
             return None
 
-    def _write(self, question: Question, answer: Answer) -> None:
+    def _write(self, question: Question, answer: ModelAnswer) -> None:
         self._cache.mkdir(parents=True, exist_ok=True)
         with complete_file(self._file_of(question)) as path:
             path.write_text(json.dumps(asdict(answer), ensure_ascii=True), "utf-8")

@@ -34,7 +34,7 @@ from untemplate.rules.node_selection import (
     select_candidates,
     selector_matches,
 )
-from untemplate.rules.parsed_page import ParsedPage, read_page
+from untemplate.rules.parsed_page import ParsedPage, parse_page
 from untemplate.rules.rule import CandidateClassifier, EmbeddedSelector, Rule, Selector, Wrapper
 from untemplate.schema import Attribute
 from untemplate.value_types import is_one_typed, looks_typed
@@ -86,7 +86,7 @@ def apply_wrapper(
     Raises:
         PageError: the page cannot be read.
     """
-    return apply_rules(wrapper, read_page(page), attributes)
+    return apply_rules(wrapper, parse_page(page), attributes)
 
 
 def apply_rules(

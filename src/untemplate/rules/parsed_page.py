@@ -13,7 +13,7 @@ from untemplate.page import Page
 from untemplate.page.embedded_data import EmbeddedData
 from untemplate.page.locating import letters_and_digits
 
-__all__ = ["ParsedPage", "read_page"]
+__all__ = ["ParsedPage", "parse_page"]
 
 
 class ParsedPage:
@@ -44,7 +44,7 @@ class ParsedPage:
         return letters_and_digits("".join(_shown_texts(self.tree)))
 
 
-def read_page(page: Page) -> ParsedPage:
+def parse_page(page: Page) -> ParsedPage:
     """Parse a page for extraction.
 
     Raises:
