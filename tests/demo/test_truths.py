@@ -73,7 +73,7 @@ def test_rows_of_lists_are_whole_nodes_in_order(sites: list[Site]) -> None:
 
 
 def test_missing_values_are_missing_from_the_page() -> None:
-    """What a page lacks is not in its labelled place either: a label there has nothing behind it."""
+    """What a page lacks is not in its labeled place either: a label there has nothing behind it."""
     for seed in range(20):
         site = make_site("book", seed, pages=20)
         for page in site.pages:
