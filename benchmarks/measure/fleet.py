@@ -3,6 +3,7 @@
 python -m benchmarks.measure.fleet                     all; takes about five minutes
 python -m benchmarks.measure.fleet --only status
 python -m benchmarks.measure.fleet --sites 20 --only status
+python -m benchmarks.measure.fleet --only watching --watched 200 --delay 1    the whole fleet; takes about ten minutes
 """
 
 from __future__ import annotations
@@ -55,6 +56,7 @@ HOST_DELAY = 0.5
 WATCHED_SITES = 4
 WATCHED_DELAY = 0.1
 FULL_SITES = 200
+FULL_DELAY = 1
 CORES = 2
 
 
@@ -242,16 +244,20 @@ def measure_fetching(hosts: int, pages: int, delay: float) -> Iterator[str]:
         fetched = sum(len(list(found)) for _, found in fetch_groups(groups, politeness=politeness))
         seconds, cpu = time.monotonic() - started, time.process_time() - cpu
     polite = pages * (delay + LATENCY) + LATENCY
-    full = 480 * (1 + LATENCY) * seconds / polite / 60
+    count = CLUSTERS * BELLWETHERS
+    full = count * (FULL_DELAY + LATENCY) * seconds / polite / 60
     yield (
         f"fetched {fetched} pages of {hosts} hosts at {1000 * LATENCY:.0f} ms of latency and a delay of {delay:g} s: "
         f"{seconds:.1f} s; politeness alone {polite:.1f} s; {1000 * cpu / fetched:.2f} ms of CPU a page"
     )
-    yield f"extrapolated to 480 pages a host at a delay of 1 s: {full:.0f} min, if the cores keep up"
+    yield f"extrapolated to {count} pages a host at a delay of {FULL_DELAY} s: {full:.0f} min, if the cores keep up"
 
 
 def measure_watching(sites: int, delay: float) -> Iterator[str]:
-    """Watch sites of 24 clusters of 20 bellwethers, fetched from hosts of this machine; extrapolate to 200 sites."""
+    """Watch sites of 24 clusters of 20 bellwethers, fetched from hosts of this machine.
+
+    Fewer than 200 sites, or a shorter delay than a second, are extrapolated to these.
+    """
     site, rules = learn_demo(VERTICALS[0], seed=7)
     html = {page.id: page.html for page in site.pages}
     [wrapper, *_] = [wrapper for wrapper in rules.wrappers if wrapper.rules]
@@ -279,10 +285,12 @@ def measure_watching(sites: int, delay: float) -> Iterator[str]:
         f"{seconds:.0f} s, {1000 * cpu / count:.1f} ms of CPU a page, {len(problems)} problems, "
         f"{sum(len(outcome.alarms) for outcome in outcomes)} alarms"
     )
-    polite = len(pages) * (1 + LATENCY) / 60
+    if sites >= FULL_SITES and delay >= FULL_DELAY:
+        return
+    polite = len(pages) * (FULL_DELAY + LATENCY) / 60
     compute = FULL_SITES * len(pages) * cpu / count / CORES / 60
     yield (
-        f"extrapolated to {FULL_SITES} sites at a delay of 1 s: {polite:.1f} min of politeness, while "
+        f"extrapolated to {FULL_SITES} sites at a delay of {FULL_DELAY} s: {polite:.1f} min of politeness, while "
         f"{CORES} cores compute for {compute:.1f} min; together at most {polite + compute:.0f} min"
     )
 
@@ -298,13 +306,19 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--sites", type=int, default=200, help="sites of the catalog whose status is read")
+    parser.add_argument(
+        "--watched", type=int, default=WATCHED_SITES, help="sites that are fetched and watched"
+    )
+    parser.add_argument(
+        "--delay", type=float, default=WATCHED_DELAY, help="seconds between two requests to a watched site"
+    )
     parser.add_argument("--only", choices=PARTS, action="append")
     options = parser.parse_args()
     measures = {
         "status": lambda: measure_status(options.sites),
         "crawl": lambda: measure_crawl(CRAWL_SITES),
         "fetching": lambda: measure_fetching(HOSTS, HOST_PAGES, HOST_DELAY),
-        "watching": lambda: measure_watching(WATCHED_SITES, WATCHED_DELAY),
+        "watching": lambda: measure_watching(options.watched, options.delay),
     }
     for part in options.only or PARTS:
         for line in measures[part]():

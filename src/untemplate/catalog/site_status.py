@@ -291,9 +291,22 @@ def _cluster_sizes(facts: _SiteFacts) -> dict[str, int]:
 def _list_work(facts: _SiteFacts, sizes: Mapping[str, int]) -> Iterator[WaitingWork]:
     """Yield what waits for a person: broken clusters, those without labels, alarms, and labels that nobody saved."""
     site = facts.site.name
-    of_cluster: dict[str, list[Row[Any]]] = defaultdict(list)
+    alarms: dict[str, list[Row[Any]]] = defaultdict(list)
     for alarm in facts.alarms:
-        of_cluster[alarm.cluster].append(alarm)
+        alarms[alarm.cluster].append(alarm)
+    yield from _work_on_clusters(facts, sizes, alarms)
+    # An alarm about the site often follows from those about its clusters.
+    if SITE in alarms and sizes.keys().isdisjoint(alarms):
+        yield _alarmed_work(site, alarms[SITE], sum(sizes.values()))
+    if facts.labeled and facts.version is not None and facts.labeled > facts.version.saved:
+        yield WaitingWork(site, "", UNSAVED, 0)
+
+
+def _work_on_clusters(
+    facts: _SiteFacts, sizes: Mapping[str, int], alarms: Mapping[str, Sequence[Row[Any]]]
+) -> Iterator[WaitingWork]:
+    """Yield what each cluster needs of a person: labels for lost attributes, first labels, or a look at alarms."""
+    site = facts.site.name
     has_unlabeled = not all(cluster.attributes for cluster in facts.clusters.values())
     kinds = _cluster_kinds(facts) if has_unlabeled else {}
     for cluster in facts.clusters.values():
@@ -302,12 +315,8 @@ def _list_work(facts: _SiteFacts, sizes: Mapping[str, int]) -> Iterator[WaitingW
             yield WaitingWork(site, name, CHANGED, sizes[name], page, cluster.lost)
         elif not cluster.attributes:
             yield _unlabeled_work(site, name, kinds.get(name, ""), sizes[name], page)
-        elif name in of_cluster:
-            yield _alarmed_work(site, of_cluster[name], sizes[name], name)
-    if SITE in of_cluster and not any(name in of_cluster for name in sizes):
-        yield _alarmed_work(site, of_cluster[SITE], sum(sizes.values()))
-    if facts.labeled and facts.version is not None and facts.labeled > facts.version.saved:
-        yield WaitingWork(site, "", UNSAVED, 0)
+        elif name in alarms:
+            yield _alarmed_work(site, alarms[name], sizes[name], name)
 
 
 def _cluster_kinds(facts: _SiteFacts) -> dict[str, str]:
