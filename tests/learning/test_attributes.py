@@ -255,6 +255,37 @@ def test_labels_that_always_have_one_member_of_a_list_mean_that_member() -> None
     ]
 
 
+def test_related_records_that_happen_to_have_the_value_are_no_list() -> None:
+    kinds = [
+        "Greek, Indian",
+        "Spanish",
+        "Thai, Diner",
+        "Cajun",
+        "Korean, Thai",
+        "Tapas",
+        "Diner",
+        "Soul Food",
+    ]
+
+    def related(i: int) -> str:
+        # The first related record of the first page has the value of the page.
+        others = [kinds[0], *kinds[4:]] if i == 0 else [kinds[(i + n) % COUNT] for n in (1, 3, 6)]
+        return "".join(
+            f"<li><a href=/{n}>More</a> <span class=kind>{kind}</span></li>" for n, kind in enumerate(others)
+        )
+
+    bodies = [
+        f"<h1>{place}</h1><dl><dd class=kind><span class=kind>Type of food: {kinds[i]}</span></dd></dl>"
+        f"<aside><ul>{related(i)}</ul></aside>"
+        for i, place in enumerate(PLACES)
+    ]
+    given = {i: {"cuisine": [kinds[i]]} for i in range(4)}
+    records = extract(bodies, given, cuisine="text*")
+    assert [[value.text for value in record.values["cuisine"]] for record in records] == [
+        [kind] for kind in kinds
+    ]
+
+
 def test_a_single_attribute_has_one_value() -> None:
     bodies = [f"<ul>{''.join(f'<li>{place}{j}</li>' for j in range(3))}</ul>" for place in PLACES]
     for record in extract(bodies, {0: {"first": "Akron0"}, 1: {"first": "Boston0"}}, first="text"):

@@ -45,3 +45,12 @@ def test_links_need_not_be_readable() -> None:
     schema = Schema("film", {"rating": Attribute("rating", "image")})
     unseen = [Comparison("1", ("/1.png",), ("/1.png",), is_same=True, agreement=0.6, is_unseen=True)]
     assert failed_test(unseen, 0.99, schema) is None
+
+
+def test_old_values_elsewhere_mean_nothing_where_values_change_by_nature() -> None:
+    elsewhere = [Comparison(f"e{n}", (f"1{n}.49",), (f"2{n}.99",), is_elsewhere=True) for n in range(3)]
+    changed = [Comparison(f"c{n}", (f"3{n}.49",), (f"4{n}.99",)) for n in range(3)]
+    assert failed_test([*elsewhere, *changed], agreement=0.0) is None
+    assert failed_test([*elsewhere, *changed[:2]], agreement=0.0) == "moved"
+    lost = Comparison("lost", ("59.49",), is_elsewhere=True)
+    assert failed_test([*elsewhere, *changed, lost], agreement=0.0) == "moved"

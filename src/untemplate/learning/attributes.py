@@ -19,7 +19,13 @@ from untemplate.learning.occurrences import (
     locate_labels,
     most_alike_pages,
 )
-from untemplate.learning.record_places import FAR_WEIGHT, are_all_found, find_weighted_lists, weigh_labels
+from untemplate.learning.record_places import (
+    FAR_WEIGHT,
+    are_all_found,
+    are_rarely_found,
+    find_weighted_lists,
+    weigh_labels,
+)
 from untemplate.learning.refining import (
     explain_lost_values,
     learn_classifier,
@@ -146,16 +152,24 @@ def _learn_from_all(
     table: SampleTable, labels: PageLabels, attribute: Attribute, weights: Mapping[int, float]
 ) -> AttributeReport:
     present = {page: [label for label in found if not label.is_gap] for page, found in labels.items()}
-    if not attribute.many:
-        return _learn_values(table, present, attribute, weights)
-    places = find_weighted_lists(table.with_elements, present, weights)
+    learn_labels = _learn_many if attribute.many else _learn_values
+    return learn_labels(table, present, attribute, weights)
+
+
+def _learn_many(
+    table: SampleTable, labels: PageLabels, attribute: Attribute, weights: Mapping[int, float]
+) -> AttributeReport:
+    """Learn several values a page: as parts of one text, as a list, or each value by itself, whichever fits best."""
+    places = find_weighted_lists(table.with_elements, labels, weights)
     is_complete = all(map(are_all_found, places.values()))
-    shared_report = None if is_complete else _learn_shared_text(table, present, attribute, weights)
+    shared_report = None if is_complete else _learn_shared_text(table, labels, attribute, weights)
     if shared_report is not None:
         return shared_report
-    list_report = _learn_list(table.with_elements, present, places, attribute)
-    report = _learn_values(table, present, attribute, weights)
+    list_report = _learn_list(table.with_elements, labels, places, attribute)
+    report = _learn_values(table, labels, attribute, weights)
     if list_report is None or list_report.coverage < report.coverage - MAX_LOST_COVERAGE:
+        return report
+    if report.rule and are_rarely_found(labels, places):
         return report
     # Some description of a list fits any labeled page, even if it contradicts the labels of most others.
     return report if is_complete and list_report.exact_pages < report.exact_pages else list_report
@@ -198,7 +212,7 @@ def _learn_values(
         rule, target = learned
         report = _report_rule(rule, target, problems)
         disputed = _disputed_page(rule, target, hypotheses)
-        return report if disputed is None else _add_dispute(report, table.pages[disputed].id)
+        return report if disputed is None else report.with_dispute(table.pages[disputed].id)
     if hypotheses:
         problems.append("no rule tells the labeled values from other texts")
     return AttributeReport(attribute.name, problems=problems)
@@ -223,24 +237,8 @@ def _learn_list(
     report = _report_rule(rule, target, problems)
     report = replace(report, coverage=learned.coverage, exact_pages=learned.exact_pages)
     if learned.other_look is not None:
-        report = _ask_about_look(report, table.pages[learned.other_look].id)
-    return report if learned.disputed is None else _add_dispute(report, table.pages[learned.disputed].id)
-
-
-def _ask_about_look(report: AttributeReport, page: str) -> AttributeReport:
-    """Return a report that asks for the label of a page whose list does not look like the labeled ones."""
-    problem = (
-        f"the list of {page} does not look like the labeled ones, as if it had titles of sections. Such lists are "
-        "not extracted until one is labeled: label that page"
-    )
-    return replace(report, problems=[*report.problems, problem], label_next=page)
-
-
-def _add_dispute(report: AttributeReport, page: str) -> AttributeReport:
-    """Return a report that asks for the label of a page on which the labels so far allow several values."""
-    problem = f"the labels fit several places, whose values differ on {page}: label that page"
-    rule = replace(report.rule, disputed=True) if report.rule else None
-    return replace(report, rule=rule, problems=[*report.problems, problem], label_next=page)
+        report = report.with_other_look(table.pages[learned.other_look].id)
+    return report if learned.disputed is None else report.with_dispute(table.pages[learned.disputed].id)
 
 
 def _per_label(occurrences: LabeledOccurrences) -> Iterator[Sequence[Occurrence]]:

@@ -25,6 +25,7 @@ __all__ = [
     "FAR_WEIGHT",
     "AttributePlaces",
     "are_all_found",
+    "are_rarely_found",
     "find_weighted_lists",
     "weigh_labels",
     "weigh_places",
@@ -277,6 +278,15 @@ def _has_steps(table: SampleTable, number: int, steps: Iterable[tuple[str, str]]
 def are_all_found(places: Sequence[ListPlace]) -> bool:
     """Return True if all labels of a page are at its best place of a list."""
     return bool(places) and not places[0].lost
+
+
+def are_rarely_found(labels: PageLabels, places: Mapping[int, Sequence[ListPlace]]) -> bool:
+    """Return True if the values are a list on fewer than half of the labeled pages: they may be one there by chance.
+
+    Related records often show values of the same attribute, each of which may be that of the page.
+    """
+    labeled = [page for page, page_labels in labels.items() if page_labels]
+    return 2 * sum(bool(places.get(page)) for page in labeled) < len(labeled)
 
 
 def find_weighted_lists(

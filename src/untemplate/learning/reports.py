@@ -7,7 +7,7 @@ were meant, and how sure they are.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from untemplate.page import Page
@@ -82,6 +82,20 @@ class AttributeReport:
         if not self.examples:
             return None
         return round(sum(example.confidence for example in self.examples) / len(self.examples), 3)
+
+    def with_other_look(self, page: str) -> AttributeReport:
+        """Return a report that asks for the label of a page whose list does not look like the labeled ones."""
+        problem = (
+            f"the list of {page} does not look like the labeled ones, as if it had titles of sections. Such lists "
+            "are not extracted until one is labeled: label that page"
+        )
+        return replace(self, problems=[*self.problems, problem], label_next=page)
+
+    def with_dispute(self, page: str) -> AttributeReport:
+        """Return a report that asks for the label of a page on which the labels so far allow several values."""
+        problem = f"the labels fit several places, whose values differ on {page}: label that page"
+        rule = replace(self.rule, disputed=True) if self.rule else None
+        return replace(self, rule=rule, problems=[*self.problems, problem], label_next=page)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as JSON data, with the rule in words."""

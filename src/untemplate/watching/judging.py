@@ -328,11 +328,21 @@ class _AttributeJudge:
         remembered = len(self._remembered)
         if len(moved) <= MAX_CHANGED_PAGES * remembered and len(lost) <= self.max_share * remembered:
             return None
-        # The old value of a single page, where another is found now, may be there by chance.
-        if len(moved) == 1 and not lost and remembered > 1:
+        if not lost and self._may_be_chance(moved):
             return None
         expected = f"{_quote(comparison.golden for comparison in moved)}, still on the page"
         return self._alarm_above(0, "moved", moved, expected)
+
+    def _may_be_chance(self, moved: Sequence[Comparison]) -> bool:
+        """Return True if old values may be elsewhere by chance, such as a price of yesterday among related products.
+
+        That is so for a single page, and for values that change by nature: most old values that no longer come out
+        are nowhere on their pages.
+        """
+        if len(self._remembered) > 1 and len(moved) == 1:
+            return True
+        changed = [one for one in self._remembered if one.is_other and not one.is_elsewhere]
+        return not self.attribute.constant and len(moved) <= len(changed)
 
     def _moved_values(self) -> list[Comparison]:
         pages_with = Counter(comparison.golden for comparison in self._remembered)
