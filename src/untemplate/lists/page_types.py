@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -264,19 +265,29 @@ class _ListEvidence:
         """Describe links, texts and images of a sample of the records."""
         step = max(1, len(self._runs) // MAX_READ_RECORDS)
         runs = self._runs[::step]
+        return self._measure_links(runs) | self._measure_contents(runs)
+
+    def _measure_links(self, runs: Sequence[Run]) -> dict[str, float]:
         links = [self._links(run) for run in runs]
-        records_with = Counter(address for addresses in links for address in set(addresses))
-        texts = [[row for row in self._tree.rows_inside(run) if self._lengths[row]] for run in runs]
-        images = self._tree.total(self._tree.has_tag({"img"}).astype(np.float64))
+        records_with = Counter(chain.from_iterable(map(set, links)))
         own = [any(records_with[address] == 1 for address in addresses) for addresses in links]
         return {
             "records_linked": np.mean(own),
             "distinct_links": len({addresses[0] for addresses in links if addresses}) / len(runs),
-            "first_linked": np.mean([bool(rows and self._profile.in_link[rows[0]]) for rows in texts]),
             "links_per_record": np.log1p(np.mean([len(set(addresses)) for addresses in links])),
+        }
+
+    def _measure_contents(self, runs: Sequence[Run]) -> dict[str, float]:
+        texts = [self._texts_inside(run) for run in runs]
+        images = self._tree.total(self._tree.has_tag({"img"}).astype(np.float64))
+        return {
+            "first_linked": np.mean([bool(rows and self._profile.in_link[rows[0]]) for rows in texts]),
             "texts_per_record": np.log1p(np.mean(list(map(len, texts)))),
             "images": np.mean([any(images[row] > 0 for row in run) for run in runs]),
         }
+
+    def _texts_inside(self, run: Run) -> list[int]:
+        return [row for row in self._tree.rows_inside(run) if self._lengths[row]]
 
     def _links(self, run: Run) -> list[str]:
         rows = (row for row in self._tree.rows_inside(run) if self._tree.tags[row] == "a")

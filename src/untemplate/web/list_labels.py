@@ -16,6 +16,7 @@ from untemplate.labeling import Label
 from untemplate.learning import learn_cluster
 from untemplate.lists import Row, Rows, find_records
 from untemplate.page import Page, element_xpath, squeeze
+from untemplate.record import Record
 from untemplate.rules import Wrapper
 from untemplate.web.page_labels import Click, LabelChange, label_from_click
 from untemplate.web.workspace import OpenSite
@@ -112,15 +113,20 @@ def list_rows(site: OpenSite, page: str) -> list[ListRow]:
         return list(_labeled_rows(labels))
     parsed, _ = site.rendered_page(page)
     rules = Rules(replace(site.schema, rows=True), (wrapper,))
-    rows: list[ListRow] = []
-    for record in rules.extract_page(parsed):
-        cells = {name: [value.text for value in values] for name, values in record.values.items()}
-        xpaths = {name: values[0].xpath for name, values in record.values.items() if values}
-        own = _labels_of_row(labels, cells, xpaths)
-        name = own[0].record if own else None
-        labeled = tuple(label.attribute for label in labels if name is not None and label.record == name)
-        rows.append(ListRow(name or f"row {len(rows) + 1}", cells, xpaths, labeled))
-    return rows
+    records = enumerate(rules.extract_page(parsed), start=1)
+    return [_make_list_row(record, number, labels) for number, record in records]
+
+
+def _make_list_row(record: Record, number: int, labels: Sequence[Label]) -> ListRow:
+    """Return a record as a row; it has the name of the labeled row whose values it has, or its number."""
+    cells = {name: [value.text for value in values] for name, values in record.values.items()}
+    xpaths = {name: values[0].xpath for name, values in record.values.items() if values}
+    own_labels = _labels_of_row(labels, cells, xpaths)
+    if not own_labels or own_labels[0].record is None:
+        return ListRow(f"row {number}", cells, xpaths, ())
+    name = own_labels[0].record
+    labeled = tuple(label.attribute for label in labels if label.record == name)
+    return ListRow(name, cells, xpaths, labeled)
 
 
 def learn_list_wrapper(site: OpenSite, cluster: str) -> Wrapper | None:
@@ -205,12 +211,11 @@ def _replace_rows(site: OpenSite, page: str, labels: Sequence[Label]) -> LabelCh
     """Replace the labels of all rows of a page."""
     with site.writing:
         stored = [old for old in site.labels(page) if old.label.record is not None]
-        kept = [old for old in stored if old.label in labels]
-        removed = [old.id for old in stored if old not in kept]
+        removed = [old.id for old in stored if old.label not in labels]
         for id in removed:
             site.catalog.remove_label(id, site.workspace.user)
-        kept_labels = [old.label for old in kept]
-        new = [label for label in labels if label not in kept_labels]
+        stored_labels = [old.label for old in stored]
+        new = [label for label in labels if label not in stored_labels]
         added = site.catalog.add_labels(site.name, new, site.workspace.user)
     site.workspace.changes.publish(site.name)
     return LabelChange(tuple(added), tuple(removed))

@@ -105,15 +105,12 @@ def set_labels(site: OpenSite, page: str, attribute: str, clicks: Sequence[Click
     if len(clicks) > 1 and not definition.many:
         raise LabelError(f"{attribute} has one value on a page, not {len(clicks)}")
     stored = {old.id: old.label for old in site.labels(page) if old.label.attribute == attribute}
-    found: list[Label] = []
-    if any(click.found is not None for click in clicks):
-        found = _found_labels(site, parsed, attribute)
     labels: list[Label] = []
     for click in clicks:
         if click.found is None:
             labels += _labels_of_click(click, parsed, rendering, definition, stored)
         else:
-            labels += found[click.found : click.found + 1]
+            labels += _found_labels(site, parsed, attribute)[click.found : click.found + 1]
     return _replace_labels(site, page, [attribute], labels)
 
 

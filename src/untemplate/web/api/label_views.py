@@ -229,19 +229,27 @@ def _work_left(session: ClusterSession, progress: LabelingProgress) -> list[Rema
     """Return why labeling is not done yet: attributes without a label, missing values, and doubtful ones."""
     views = [RemainingView(attribute=name, reason="has no label yet") for name in progress.undecided]
     unfinished = [state for state in progress.pages if not state.is_extracted]
-    for name, attribute in session.schema.attributes.items():
+    needed = _needed_attributes(session)
+    for name in session.schema.attributes:
         missing = [state.page for state in unfinished if name in state.gaps]
+        if name in needed:
+            views += _remaining_views(name, "is not found", missing)
         doubtful = [state.page for state in unfinished if name in state.doubts]
-        has_mandatory = any(other.mandatory for other in session.schema.attributes.values())
-        if missing and (attribute.mandatory or not has_mandatory):
-            views.append(_remaining_view(name, "is not found", missing))
-        if doubtful:
-            views.append(_remaining_view(name, "is doubtful", doubtful))
+        views += _remaining_views(name, "is doubtful", doubtful)
     return views
 
 
-def _remaining_view(attribute: str, reason: str, pages: Sequence[str]) -> RemainingView:
-    return RemainingView(attribute=attribute, reason=reason, pages=len(pages), page=pages[0])
+def _needed_attributes(session: ClusterSession) -> list[str]:
+    """Return the attributes that each page should have: the mandatory ones or, without any, all."""
+    attributes = session.schema.attributes
+    return [name for name, attribute in attributes.items() if attribute.mandatory] or list(attributes)
+
+
+def _remaining_views(attribute: str, reason: str, pages: Sequence[str]) -> list[RemainingView]:
+    """Return a view of pages that are left; none without pages."""
+    return (
+        [RemainingView(attribute=attribute, reason=reason, pages=len(pages), page=pages[0])] if pages else []
+    )
 
 
 def _attribute_view(session: ClusterSession, name: str) -> AttributeView:
