@@ -123,6 +123,19 @@ def test_made_up_redesigns_heal_without_wrong_values(vertical: str) -> None:
     assert right >= 0.8 * total
 
 
+def test_values_that_the_old_rule_missed_do_not_limit_the_new_one() -> None:
+    """The old rule misses two in five companies. A rule that fits these gaps would find hardly any other one."""
+    site = make_site("job", seed=609)
+    labeled = [page for page in site.truth if page in ("0000.html", "0001.html", "0002.html")]
+    rules = learn(site.pages, [label for label in site.labels if label.page in labeled], site.schema)
+    known = [record.page_id for record in rules.extract(site.pages) if record["company"]]
+    later = site.redesign(0.5, seed=0)
+    healed = heal(rules, later.pages)
+    companies = {record.page_id: record["company"] for record in healed.extract(later.pages)}
+    assert len(known) < 0.7 * len(site.truth)
+    assert [companies[page] for page in known] == [later.truth[page]["company"][0] for page in known]
+
+
 def test_list_rules_that_hold_are_kept() -> None:
     fresh = [tea_page(number, day=9) for number in range(1, 5)]
     healed = heal_site(TEA_RULES, fresh)

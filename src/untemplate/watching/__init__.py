@@ -11,7 +11,7 @@ from untemplate.watching.crawl_tally import SITE, CrawlTally, judge_crawl
 from untemplate.watching.healing import HealCounts, Healed, heal, heal_site
 from untemplate.watching.judging import Alarm
 from untemplate.watching.monitoring import ClusterReport, Report, renew_missing, watch
-from untemplate.watching.repairing import Difference, Loss, Refusal, Repair
+from untemplate.watching.repair_reports import Difference, Loss, Refusal, Repair
 from untemplate.watching.reusing import BorrowedWrapper, Lender, borrow_wrapper
 
 __all__ = [

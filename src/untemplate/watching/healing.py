@@ -29,14 +29,8 @@ from untemplate.rules import Wrapper
 from untemplate.schema import Schema
 from untemplate.watching.comparing import PagePair, compare_pages, is_outage, pair_bellwethers
 from untemplate.watching.monitoring import Renewed, renew_bellwethers
-from untemplate.watching.repairing import (
-    ClusterRepair,
-    Difference,
-    Loss,
-    Refusal,
-    Repair,
-    RepairedCluster,
-)
+from untemplate.watching.repair_reports import Difference, Loss, Refusal, Repair, RepairedCluster
+from untemplate.watching.repairing import ClusterRepair
 from untemplate.watching.reusing import extract_list, find_holding_wrapper, pages_to_label
 
 __all__ = ["HealCounts", "Healed", "heal", "heal_site"]

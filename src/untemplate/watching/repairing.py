@@ -34,10 +34,11 @@ from untemplate.watching.judging import (
     judge_attributes,
     make_delivery_alarm,
 )
+from untemplate.watching.repair_reports import Difference, Loss, Refusal, Repair, RepairedCluster
 from untemplate.watching.reusing import PAGES_TO_LABEL
 from untemplate.watching.similar_places import find_alike
 
-__all__ = ["ClusterRepair", "Difference", "Loss", "Refusal", "Repair", "RepairedCluster"]
+__all__ = ["ClusterRepair"]
 
 # These numbers are our judgment, without a sweep; `benchmarks.measure.redesigns` and
 # `benchmarks.measure.repairs` show their effect on made-up sites and on real pages.
@@ -60,74 +61,6 @@ ASKED_LABELS = "the labeler's answers"
 
 
 @dataclass(frozen=True)
-class Repair:
-    """A rule that was learned again."""
-
-    cluster: str
-    attribute: str
-    how: str
-
-
-@dataclass(frozen=True)
-class Loss:
-    """A rule that broke and could not be repaired."""
-
-    cluster: str
-    attribute: str
-    why: str
-
-
-@dataclass(frozen=True)
-class Difference:
-    """Values of an attribute on one page, before and after healing."""
-
-    page: str
-    before: tuple[str, ...]
-    after: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Refusal:
-    """A change of a rule that was not made, because values would have been lost or changed without cause.
-
-    Attributes:
-        cluster: the cluster of the rule.
-        attribute: the attribute of the rule; None if all rules of the cluster stay.
-        why: what was tried, and why it was refused, in words.
-        differences: examples of values that would have been lost or changed.
-    """
-
-    cluster: str
-    attribute: str | None
-    why: str
-    differences: tuple[Difference, ...] = ()
-
-
-@dataclass(frozen=True)
-class RepairedCluster:
-    """The new wrapper of a cluster, and how it came about.
-
-    Attributes:
-        wrapper: the rules, with fresh bellwethers.
-        repairs: rules that were learned again.
-        losses: rules that could not be repaired.
-        refusals: rules that failed a test and stay as they are, because they are right more often than not.
-        to_label: ids of pages that a person should label.
-    """
-
-    wrapper: Wrapper
-    repairs: list[Repair] = field(default_factory=list)
-    losses: list[Loss] = field(default_factory=list)
-    refusals: list[Refusal] = field(default_factory=list)
-    to_label: list[str] = field(default_factory=list)
-
-    @property
-    def is_unchanged(self) -> bool:
-        """True if all rules stay as they are."""
-        return not self.repairs and not self.losses
-
-
-@dataclass(frozen=True)
 class _Attempt:
     """A wrapper with a rule that was learned again, or why there is none.
 
@@ -137,6 +70,7 @@ class _Attempt:
         harm: what the rule does worse than the old one, if that is too much.
         confirmed: how many remembered values it finds.
         filled: how many remembered gaps it fills.
+        doubts_gaps: it was learned without the remembered gaps, because no rule fits these and the other pages.
     """
 
     wrapper: Wrapper | None
@@ -144,6 +78,7 @@ class _Attempt:
     harm: tuple[Difference, ...] = ()
     confirmed: int = 0
     filled: int = 0
+    doubts_gaps: bool = False
 
     def is_better_than(self, other: _Attempt) -> bool:
         """Return True if this rule does no harm and, unless the other one does, fills fewer gaps at no cost."""
@@ -254,8 +189,7 @@ class ClusterRepair:
         """Return True if the rule works as usual on many other pages, and few remembered ones say that it fails."""
         if len(self._remembered(name)) >= MIN_JUDGING_PAGES or len(self.others) < MIN_OUTVOTING_PAGES:
             return False
-        pairs: list[PagePair] = [(None, page) for page in self.others]
-        return name in self.best_candidate.rules and name not in self._find_alarms(self.best_candidate, pairs)
+        return name in self.best_candidate.rules and self._test_on_others(self.best_candidate, name) is None
 
     def _treat(self, repaired: RepairedCluster, name: str, labels: Sequence[Label]) -> RepairedCluster:
         """Return the cluster with the rule of an attribute learned again, kept, or lost."""
@@ -309,7 +243,7 @@ class ClusterRepair:
         harm: Sequence[Difference] = ()
         if len(harmed) > MAX_FAILING_SHARE * (gained + len(harmed)):
             harm = harmed
-        elif len(filled) > max(1, MAX_CHANGED_PAGES * gained):
+        elif len(filled) > max(1, MAX_CHANGED_PAGES * gained) and not attempt.doubts_gaps:
             harm = _as_differences(filled)
         else:
             harm = _as_differences(new for new in filled if self._is_implausible(name, new))
@@ -347,11 +281,18 @@ class ClusterRepair:
     def _relearn(self, wrapper: Wrapper, name: str, labels: Sequence[Label]) -> _Attempt:
         """Learn the rule of an attribute from remembered values or, if these changed, from similar places.
 
-        Where both fail, the labeler is asked.
+        Where both fail, the labeler is asked. A remembered gap is only what the old rule did not find, so rules are
+        also learned without them.
         """
-        attempt = self._learn_and_test(wrapper, name, [label for label in labels if label.attribute == name])
+        own_labels = [label for label in labels if label.attribute == name]
+        attempt = self._learn_and_test(wrapper, name, own_labels)
         if attempt.wrapper:
             return attempt
+        values = [label for label in own_labels if not label.is_gap]
+        if len(values) < len(own_labels):
+            without_gaps = self._learn_and_test(wrapper, name, values)
+            if without_gaps.wrapper:
+                return replace(without_gaps, doubts_gaps=True)
         if not self.schema.attributes[name].constant:
             second = self._learn_and_test(wrapper, name, self._similar_places(name))
             if second.wrapper:
@@ -398,7 +339,7 @@ class ClusterRepair:
         repaired = self._learn_rule(wrapper, name, used)
         if repaired is None:
             return _Attempt(None, "no rule tells its remembered values from other texts"), ()
-        alarm = self._test_rule(repaired, name, held_back)
+        alarm = self._test_rule(repaired, name, held_back) or self._test_on_others(repaired, name)
         if alarm is None:
             return self._accept(repaired, name, len({label.page for label in used})), ()
         why_not = f"a rule learned from its remembered values fails: {alarm.test} test, {alarm.seen}"
@@ -438,6 +379,12 @@ class ClusterRepair:
         """Test a new rule on the pages held back, or on all pages if there are none."""
         pairs = [pair for pair in self.pairs if pair[1].id in held_back]
         return self._find_alarms(wrapper, pairs).get(name)
+
+    def _test_on_others(self, wrapper: Wrapper, name: str) -> Alarm | None:
+        """Test a new rule on pages that are not remembered: one that fits these alone finds nothing there."""
+        if not self.others:
+            return None
+        return self._find_alarms(wrapper, [(None, page) for page in self.others]).get(name)
 
     def _accept(self, wrapper: Wrapper, name: str, pages: int) -> _Attempt:
         """Accept a rule that passed the tests, unless it is constant and finds another value than is on the page."""
