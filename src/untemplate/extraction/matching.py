@@ -23,9 +23,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from untemplate.page import Page, Signature, has_literal_path, host_of, url_matches
-from untemplate.page.signatures import LENGTH, read_tags, tags_signature
-from untemplate.page.traits import RunTable, run_table
+from untemplate.page import Page, Signature, has_literal_path, host_of, signature, url_matches
+from untemplate.page.signatures import LENGTH
+from untemplate.page.traits import PageRuns
 from untemplate.rules.rule import Wrapper
 
 __all__ = ["PageMatch", "Success", "WrapperIndex"]
@@ -62,15 +62,15 @@ class _Markup:
     """What the tags of a page say, computed when it is needed."""
 
     def __init__(self, page: Page) -> None:
-        self._tags = read_tags(page.html)
+        self._html = page.html
 
     @cached_property
     def signature(self) -> Signature:
-        return tags_signature(self._tags)
+        return signature(self._html)
 
     @cached_property
-    def runs(self) -> RunTable:
-        return run_table(self._tags)
+    def runs(self) -> PageRuns:
+        return PageRuns(self._html)
 
 
 class WrapperIndex:

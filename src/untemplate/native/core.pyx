@@ -6,6 +6,8 @@ Python sees `parse`, `Element`, `Structure` and `find_texts`, and for the bytes 
 """
 
 import sys
+
+cimport cython
 from html.entities import html5 as html5_entities
 from operator import itemgetter
 

@@ -5,6 +5,8 @@ cdef object _comment_tag = etree.Comment
 cdef object _any_element = etree.Element
 
 
+@cython.no_gc  # refers to its document, which refers to texts only
+@cython.final
 cdef class Element:
     """An element or a comment of a page, with the part of lxml's interface that extraction uses."""
 
@@ -229,6 +231,7 @@ cdef class Element:
             has_slot = self.document.next_slot(&slot)
 
 
+@cython.final
 cdef class CaptionSearch:
     """Finds the static text before a node, and remembers what it found on the way.
 
@@ -290,6 +293,7 @@ cdef class CaptionSearch:
         return text if key in self.static else None
 
 
+@cython.final
 cdef class Walker:
     """Yields (event, element) as lxml's `iterwalk` does: "start", "end", and "comment"."""
 
@@ -425,11 +429,9 @@ def parse(bytes html not None, int64_t max_elements, int64_t max_depth):
         _raise(document.error, max_elements, max_depth)
     if document.root < 0:
         return None
-    free(document.stack)
+    _give_memory(STACK_MEMORY, document.stack, document.stack_room * sizeof(Open))
     document.stack = NULL
-    document.proxies = <PyObject**>calloc(document.node_count, sizeof(PyObject*))
-    if document.proxies == NULL:
-        raise MemoryError
+    document.prepare_proxies()
     document.paths = {}
     document.name_texts = [None] * (document.name_count - KNOWN)
     return document.element(document.root)

@@ -56,6 +56,37 @@ cdef int _sequence_size(const uint8_t* text, Py_ssize_t length) noexcept nogil:
 
 
 
+cdef struct Tag:
+    Py_ssize_t start
+    uint64_t name        # its first eight letters in lower case, the first one lowest
+    bint is_closing
+
+
+cdef bint _next_tag(const uint8_t* text, Py_ssize_t length, Py_ssize_t* at, Tag* tag) noexcept nogil:
+    """Read the next tag outside scripts, styles and comments; False at the end. `at` is where to go on.
+
+    The text ends with a NUL and has no other one: reading until one is allowed.
+    """
+    cdef const void* found
+    while True:
+        found = memchr(text + at[0], b"<", length - at[0])
+        if found == NULL:
+            return False
+        tag.start = <const uint8_t*>found - text
+        if text[tag.start + 1] == b"!":
+            at[0] = _skip_comment(text, tag.start, length)
+            continue
+        tag.is_closing = text[tag.start + 1] == b"/"
+        at[0] = tag.start + 1
+        if not tag.is_closing and not _is_letter(text[tag.start + 1]):
+            continue
+        tag.name = _tag_name(text + tag.start + 1 + tag.is_closing)
+        if not tag.is_closing and (tag.name == _SCRIPT_NAME or tag.name == _STYLE_NAME):
+            at[0] = _find_closing(text, at[0], length, tag.name)
+        if tag.name:
+            return True
+
+
 def read_tags(bytes html not None):
     """Return where the tags of a page are, their names and whether they are closing ones, as three byte arrays.
 
@@ -67,36 +98,18 @@ def read_tags(bytes html not None):
     cdef Py_ssize_t room = 1024
     cdef Py_ssize_t count = 0
     cdef Py_ssize_t at = 0
-    cdef const void* found
     cdef bytearray starts = bytearray(8 * room), names = bytearray(8 * room), closing = bytearray(room)
-    cdef uint64_t name
-    cdef bint is_closing
-    while True:
-        found = memchr(text + at, b"<", length - at)
-        if found == NULL:
-            break
-        at = <const uint8_t*>found - text
-        if text[at + 1] == b"!":
-            at = _skip_comment(text, at, length)
-            continue
-        is_closing = text[at + 1] == b"/"
-        if not is_closing and not _is_letter(text[at + 1]):
-            at += 1
-            continue
-        name = _tag_name(text + at + 1 + is_closing)
-        if name:
-            if count == room:
-                room *= 2
-                PyByteArray_Resize(starts, 8 * room)
-                PyByteArray_Resize(names, 8 * room)
-                PyByteArray_Resize(closing, room)
-            (<int64_t*>PyByteArray_AsString(starts))[count] = at
-            (<uint64_t*>PyByteArray_AsString(names))[count] = name
-            PyByteArray_AsString(closing)[count] = is_closing
-            count += 1
-        at += 1
-        if not is_closing and (name == _SCRIPT_NAME or name == _STYLE_NAME):
-            at = _find_closing(text, at, length, name)
+    cdef Tag tag
+    while _next_tag(text, length, &at, &tag):
+        if count == room:
+            room *= 2
+            PyByteArray_Resize(starts, 8 * room)
+            PyByteArray_Resize(names, 8 * room)
+            PyByteArray_Resize(closing, room)
+        (<int64_t*>PyByteArray_AsString(starts))[count] = tag.start
+        (<uint64_t*>PyByteArray_AsString(names))[count] = tag.name
+        PyByteArray_AsString(closing)[count] = tag.is_closing
+        count += 1
     PyByteArray_Resize(starts, 8 * count)
     PyByteArray_Resize(names, 8 * count)
     PyByteArray_Resize(closing, count)
@@ -174,3 +187,72 @@ def hash_runs(bytes names not None, bytes closing not None, int length):
         word[i] = _mix_bits(value)
     PyByteArray_Resize(words, 8 * run_count)
     return words
+
+
+cdef enum:
+    MAX_RUN_LENGTH = 16
+    MAX_RUN_BITS = 24
+
+
+@cython.final
+cdef class RunSet:
+    """The tag runs of a page as a set: a bit for each possible one. `PageRuns` in `page/traits.py` says what they are.
+
+    Args:
+        html: the page, without NUL bytes.
+        length: the number of tags in a run, at most 16.
+        bits: the number of bits that are kept of a run's hash, from 3 to 24.
+    """
+
+    cdef uint8_t* table
+    cdef size_t table_size, memory_size
+
+    def __cinit__(self, bytes html not None, int length, int bits):
+        cdef Memory taken
+        if not 0 < length <= MAX_RUN_LENGTH or not 3 <= bits <= MAX_RUN_BITS:
+            raise ValueError("runs have 1 to 16 tags, and 3 to 24 bits")
+        self.table_size = <size_t>1 << (bits - 3)
+        _take_memory(RUN_MEMORY, self.table_size, &taken)
+        self.table, self.memory_size = <uint8_t*>taken.start, taken.size
+        memset(self.table, 0, self.table_size)
+        self.read(<const uint8_t*><const char*>html, len(html), length)
+
+    def __dealloc__(self):
+        _give_memory(RUN_MEMORY, self.table, self.memory_size)
+
+    cdef void read(self, const uint8_t* text, Py_ssize_t size, int length) noexcept nogil:
+        """Add every run. Tags that are too few for one are padded."""
+        cdef uint64_t[MAX_RUN_LENGTH] words
+        cdef Py_ssize_t at = 0
+        cdef int count = 0
+        cdef Tag tag
+        memset(words, 0, sizeof(words))
+        while _next_tag(text, size, &at, &tag):
+            words[count % length] = _mix_bits(tag.name | (<uint64_t>tag.is_closing << 63))
+            count += 1
+            if count >= length:
+                self.add(words, count % length, length)
+            if count == 2 * length:
+                count = length
+        if count < length:
+            self.add(words, 0, length)
+
+    cdef inline void add(self, uint64_t* words, int first, int length) noexcept nogil:
+        """Add the run of these words, which begins at `first` and goes on at the start."""
+        cdef uint64_t value = 0
+        cdef int i
+        for i in range(first, length):
+            value = value * _MIX + words[i]
+        for i in range(first):
+            value = value * _MIX + words[i]
+        value = _mix_bits(value) & (8 * self.table_size - 1)
+        self.table[value >> 3] |= <uint8_t>(1 << (value & 7))
+
+    def count(self, bytes runs not None):
+        """Return how many of these runs the page has; they are an array of 32-bit numbers."""
+        cdef const uint32_t* run = <const uint32_t*><const char*>runs
+        cdef Py_ssize_t i, count = 0
+        for i in range(len(runs) // 4):
+            if run[i] < 8 * self.table_size:
+                count += self.table[run[i] >> 3] >> (run[i] & 7) & 1
+        return count

@@ -45,6 +45,56 @@ cdef inline bint _is_space(uint8_t byte) noexcept nogil:
     return byte == 32 or (9 <= byte <= 13 and byte != 11)
 
 
+# Spare memory: the arrays of the page that was freed last serve the next one. New memory has to be mapped and cleared by
+# the system, which takes longer than to parse a page into it. All callers hold the interpreter's lock.
+
+cdef enum:
+    TEXT_MEMORY = 0
+    NODE_MEMORY = 1
+    ATTRIBUTE_MEMORY = 2
+    NAME_MEMORY = 3
+    SLOT_MEMORY = 4
+    STACK_MEMORY = 5
+    PROXY_MEMORY = 6
+    RUN_MEMORY = 7
+    MEMORY_KINDS = 8
+
+cdef enum:
+    MAX_SPARE_BYTES = 8_388_608  # of each array; larger ones are freed
+
+cdef struct Memory:
+    void* start
+    size_t size
+
+cdef Memory[MEMORY_KINDS] _spare
+
+
+cdef int _take_memory(int kind, size_t least, Memory* taken) except -1:
+    """Take the spare memory of a kind if it is large enough, or new memory."""
+    if _spare[kind].size >= least:
+        taken[0] = _spare[kind]
+        _spare[kind].start = NULL
+        _spare[kind].size = 0
+        return 0
+    taken.start = malloc(least)
+    taken.size = least
+    if taken.start == NULL:
+        raise MemoryError
+    return 0
+
+
+cdef void _give_memory(int kind, void* start, size_t size) noexcept:
+    """Keep memory for the next page if it is the largest of its kind, and not too large; else free it."""
+    if start == NULL or size > MAX_SPARE_BYTES or size <= _spare[kind].size:
+        free(start)
+        return
+    free(_spare[kind].start)
+    _spare[kind].start = start
+    _spare[kind].size = size
+
+
+@cython.no_gc  # refers to texts only
+@cython.final
 cdef class Document:
     """A parsed page: arrays of nodes and attributes, and the texts that they refer to."""
 
@@ -59,7 +109,7 @@ cdef class Document:
     cdef Name* names
     cdef int32_t name_count, name_room
     cdef int32_t* slots        # hash table of the names
-    cdef int32_t slot_count
+    cdef int32_t slot_count, slot_room
     cdef Open* stack
     cdef int32_t depth, stack_room
     cdef int32_t[RANK_COUNT] rank_open   # the topmost open element of each rank
@@ -74,7 +124,8 @@ cdef class Document:
     cdef int64_t element_count, max_elements
     cdef int64_t comparisons   # squares of the numbers of attributes of tags with many
     cdef int error
-    cdef PyObject** proxies
+    cdef PyObject** proxies    # the elements that Python uses now
+    cdef size_t proxy_size
     cdef list name_texts
     cdef dict paths            # numbered XPaths of elements with values inside, by number
 
@@ -83,37 +134,45 @@ cdef class Document:
         self.depth = 0
 
     def __dealloc__(self):
-        free(self.text)
-        free(self.nodes)
-        free(self.attributes)
-        free(self.names)
-        free(self.slots)
-        free(self.stack)
-        free(self.proxies)
+        _give_memory(TEXT_MEMORY, self.text, self.room)
+        _give_memory(NODE_MEMORY, self.nodes, self.node_room * sizeof(Node))
+        _give_memory(ATTRIBUTE_MEMORY, self.attributes, self.attribute_room * sizeof(Attribute))
+        _give_memory(NAME_MEMORY, self.names, self.name_room * sizeof(Name))
+        _give_memory(SLOT_MEMORY, self.slots, self.slot_room * sizeof(int32_t))
+        _give_memory(STACK_MEMORY, self.stack, self.stack_room * sizeof(Open))
+        _give_memory(PROXY_MEMORY, self.proxies, self.proxy_size)
 
     # Memory
 
     cdef int prepare(self, const uint8_t* html, Py_ssize_t length) except -1:
-        """Copy the page, with a blank for each tag that closes the body or the page."""
-        self.room = <int32_t>(length + length // 2 + 64)
-        self.stack_room = self.max_depth + 16
-        self.node_room = <int32_t>(length // 24 + 64)
-        self.attribute_room = <int32_t>(length // 24 + 64)
-        self.name_room = KNOWN + 64
+        """Take the arrays, and copy the page, with a blank for each tag that closes the body or the page."""
+        cdef Memory taken
+        _take_memory(TEXT_MEMORY, length + length // 2 + 64, &taken)
+        self.text, self.room = <uint8_t*>taken.start, <int32_t>taken.size
+        _take_memory(NODE_MEMORY, (length // 24 + 64) * sizeof(Node), &taken)
+        self.nodes, self.node_room = <Node*>taken.start, <int32_t>(taken.size // sizeof(Node))
+        _take_memory(ATTRIBUTE_MEMORY, (length // 24 + 64) * sizeof(Attribute), &taken)
+        self.attributes, self.attribute_room = <Attribute*>taken.start, <int32_t>(taken.size // sizeof(Attribute))
+        _take_memory(NAME_MEMORY, (KNOWN + 64) * sizeof(Name), &taken)
+        self.names, self.name_room = <Name*>taken.start, <int32_t>(taken.size // sizeof(Name))
+        _take_memory(SLOT_MEMORY, FIRST_SLOTS * sizeof(int32_t), &taken)
+        self.slots, self.slot_room = <int32_t*>taken.start, <int32_t>(taken.size // sizeof(int32_t))
+        _take_memory(STACK_MEMORY, (self.max_depth + 16) * sizeof(Open), &taken)
+        self.stack, self.stack_room = <Open*>taken.start, <int32_t>(taken.size // sizeof(Open))
         self.slot_count = FIRST_SLOTS
-        self.text = <uint8_t*>malloc(self.room)
-        self.nodes = <Node*>malloc(self.node_room * sizeof(Node))
-        self.attributes = <Attribute*>malloc(self.attribute_room * sizeof(Attribute))
-        self.names = <Name*>malloc(self.name_room * sizeof(Name))
-        self.slots = <int32_t*>malloc(self.slot_count * sizeof(int32_t))
-        self.stack = <Open*>malloc(self.stack_room * sizeof(Open))
-        if not (self.text and self.nodes and self.attributes and self.names and self.slots and self.stack):
-            raise MemoryError
         memcpy(self.names, _known, KNOWN * sizeof(Name))
         memcpy(self.slots, _known_slots, sizeof(_known_slots))
         memset(self.rank_open, 0xFF, sizeof(self.rank_open))
         self.name_count = KNOWN
         self.copy_page(html, length)
+        return 0
+
+    cdef int prepare_proxies(self) except -1:
+        """Take the array of the elements that Python uses: none yet."""
+        cdef Memory taken
+        _take_memory(PROXY_MEMORY, self.node_count * sizeof(PyObject*), &taken)
+        self.proxies, self.proxy_size = <PyObject**>taken.start, taken.size
+        memset(self.proxies, 0, self.node_count * sizeof(PyObject*))
         return 0
 
     cdef void copy_page(self, const uint8_t* html, Py_ssize_t length) noexcept nogil:
@@ -256,6 +315,7 @@ cdef class Document:
         free(self.slots)
         self.slots = grown
         self.slot_count *= 4
+        self.slot_room = self.slot_count
         memset(self.slots, 0xFF, self.slot_count * sizeof(int32_t))
         for number in range(self.name_count):
             self.put_in_slot(number)

@@ -32,6 +32,7 @@ cdef struct Test:
     bint is_empty_default    # a missing attribute counts as an empty one
 
 
+@cython.final
 cdef class Structure:
     """The structural features of a selector.
 
@@ -353,6 +354,7 @@ cdef enum:
     SELECTED_ITSELF = 2
 
 
+@cython.final
 cdef class FoundNodes:
     """Nodes that were found on a page, in document order. Each becomes an object when it is iterated over."""
 
