@@ -1,8 +1,8 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """The native core: a page as flat arrays, its elements, and the selection of nodes on the arrays.
 
-Python sees `parse`, `Element`, `Structure` and `find_texts`, and for the bytes of a page `is_utf8`, `read_tags` and
-`hash_runs`. Everything else works on C arrays without Python objects.
+Python sees `parse`, `Element`, `Conditions`, `CaptionSearch` and `find_texts`, and for the bytes of a page `is_utf8`,
+`read_tags`, `hash_runs` and `RunSet`. Everything else works on C arrays without Python objects.
 """
 
 import sys
@@ -69,5 +69,6 @@ cdef class Element
 include "names.pxi"
 include "parser.pxi"
 include "elements.pxi"
+include "captions.pxi"
 include "selection.pxi"
 include "markup.pxi"

@@ -128,6 +128,8 @@ cdef class Document:
     cdef size_t proxy_size
     cdef list name_texts
     cdef dict paths            # numbered XPaths of elements with values inside, by number
+    cdef dict visible_texts    # of elements, by number
+    cdef int64_t serial        # differs from that of every other page
 
     def __cinit__(self):
         self.root = self.last_comment = -1
@@ -493,6 +495,46 @@ cdef class Document:
         else:
             slot.node = node.parent
         return slot.node >= 0
+
+    cdef bint first_slot_after(self, int32_t number, int32_t kind, Slot* slot) noexcept nogil:
+        """Find the first slot after the start of a node: for an attribute, inside its element; False without one."""
+        slot.node = number
+        slot.is_tail = kind != TEXT_NODE
+        if kind == TEXT_NODE or kind == TAIL_NODE:
+            return self.next_slot(slot)
+        if kind == ATTRIBUTE_NODE:
+            self.enter(slot)
+        return True
+
+    cdef int32_t depth_of(self, int32_t number) noexcept nogil:
+        """Return how many ancestors a node has."""
+        cdef int32_t depth = -1
+        while number >= 0:
+            depth += 1
+            number = self.nodes[number].parent
+        return depth
+
+    cdef bint is_hidden(self, int32_t number) noexcept nogil:
+        """Return True if the element or one around it is of a kind of which browsers show nothing."""
+        cdef int32_t tag
+        while number >= 0:
+            tag = self.nodes[number].tag
+            if 0 <= tag < KNOWN and _flags[tag] & NEVER_SHOWN:
+                return True
+            number = self.nodes[number].parent
+        return False
+
+    cdef str visible_text(self, int32_t number):
+        """Return all text of an element as readers see it; several selectors select the same elements."""
+        cdef Node* node = &self.nodes[number]
+        cdef str text
+        if node.first_child < 0:
+            return _squeeze(self, node.text, node.text_length) if self.shows_content(number) else ""
+        text = self.visible_texts.get(number)
+        if text is None:
+            text = " ".join(_visible_string(self, number, b" ", False).split()) if self.shows_content(number) else ""
+            self.visible_texts[number] = text
+        return text
 
     cdef bint has_words(self, Slot* slot) except -1:
         """Return True if the text in a slot is not blank."""
