@@ -41,6 +41,17 @@ cdef inline bint _is_letter(uint8_t byte) noexcept nogil:
     return b"a" <= (byte | 0x20) <= b"z"
 
 
+cdef bint _is_safe_name(const uint8_t* name, int32_t length) noexcept nogil:
+    """Return True if XPath can contain a name as it is, as `shown_text.SAFE_NAME`."""
+    cdef int32_t i
+    for i in range(length):
+        if _is_letter(name[i]) or name[i] == b"_":
+            continue
+        if i == 0 or not (b"0" <= name[i] <= b"9" or name[i] == b"." or name[i] == b"-"):
+            return False
+    return length > 0
+
+
 cdef inline bint _is_space(uint8_t byte) noexcept nogil:
     return byte == 32 or (9 <= byte <= 13 and byte != 11)
 
@@ -413,9 +424,9 @@ cdef class Document:
             same += nodes[sibling].tag == tag
             all_before += nodes[sibling].tag != COMMENT
             sibling = nodes[sibling].previous
-        name = self.name_text(tag)
-        if not shown_text.SAFE_NAME.fullmatch(name):
+        if not _is_safe_name(self.name_start(tag), self.names[tag].length):
             return f"*[{all_before}]"
+        name = self.name_text(tag)
         if same == 1 and not numbered:
             sibling = nodes[number].next
             while sibling >= 0 and nodes[sibling].tag != tag:

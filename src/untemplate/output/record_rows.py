@@ -75,15 +75,17 @@ def record_row(record: Record, schema: Schema) -> dict[str, Any]:
     if schema.rows:
         row["row"] = record.position
     data: dict[str, Any] = {}
+    confidence: dict[str, float | None] = {}
     for name, attribute in schema.attributes.items():
         values = record.values.get(name, [])
         row[column_name(name)] = _text_cell(values, attribute)
+        if not values:
+            continue
+        confidence[name] = record.confidence(name)
         if any(value.data is not None and value.data != value.text for value in values):
             data[name] = _typed_cell(values, attribute)
     row["data"] = data
-    row["confidence"] = {
-        name: record.confidence(name) for name in schema.attributes if record.values.get(name)
-    }
+    row["confidence"] = confidence
     row["missing"] = {name: str(reason) for name, reason in record.missing.items()}
     return row
 
