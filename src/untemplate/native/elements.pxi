@@ -110,6 +110,12 @@ cdef class Element:
         cdef int32_t wanted = self.document.tag_filter(tag)
         cdef int32_t number
         cdef int32_t end = self.document.last_inside(self.number) + 1
+        if wanted >= 0 and self.number == self.document.root:
+            number = self.document.names[wanted].first_node
+            while number >= 0:
+                yield self.document.element(number)
+                number = self.document.nodes[number].same_tag
+            return
         for number in range(self.number, end):
             if self.document.passes(number, wanted):
                 yield self.document.element(number)

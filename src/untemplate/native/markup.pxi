@@ -68,6 +68,7 @@ cdef bint _next_tag(const uint8_t* text, Py_ssize_t length, Py_ssize_t* at, Tag*
     The text ends with a NUL and has no other one: reading until one is allowed.
     """
     cdef const void* found
+    cdef Py_ssize_t start
     while True:
         found = memchr(text + at[0], b"<", length - at[0])
         if found == NULL:
@@ -80,7 +81,8 @@ cdef bint _next_tag(const uint8_t* text, Py_ssize_t length, Py_ssize_t* at, Tag*
         at[0] = tag.start + 1
         if not tag.is_closing and not _is_letter(text[tag.start + 1]):
             continue
-        tag.name = _tag_name(text + tag.start + 1 + tag.is_closing)
+        start = tag.start + 1 + tag.is_closing
+        tag.name = _tag_name(text + start, length - start)
         if not tag.is_closing and (tag.name == _SCRIPT_NAME or tag.name == _STYLE_NAME):
             at[0] = _find_closing(text, at[0], length, tag.name)
         if tag.name:
@@ -118,17 +120,23 @@ def read_tags(bytes html not None):
 
 cdef uint64_t _SCRIPT_NAME = int.from_bytes(b"script", "little")
 cdef uint64_t _STYLE_NAME = int.from_bytes(b"style", "little")
+cdef uint64_t _ONES = 0x0101010101010101u
 
 
-cdef uint64_t _tag_name(const uint8_t* text) noexcept nogil:
-    """Return the first eight letters of a name in lower case, the first one lowest; bytes above ASCII lose a bit."""
-    cdef uint64_t name = 0
-    cdef int i
-    for i in range(8):
-        if text[i] <= 0x20 or text[i] == b"/" or text[i] == b">":
-            break
-        name |= <uint64_t>((text[i] | 0x20) & 0x7F) << (8 * i)
-    return name
+cdef uint64_t _tag_name(const uint8_t* text, Py_ssize_t length) noexcept nogil:
+    """Return the first eight letters of a name in lower case, the first one lowest; bytes above ASCII lose a bit.
+
+    This works on all bytes of a word at once: in each difference, the lowest byte whose high bit is set is the first
+    one that ends a name. White space, control characters, `/` and `>` do.
+    """
+    cdef uint64_t word = 0, ends, slash, bracket, kept
+    memcpy(&word, text, 8 if length >= 8 else length)
+    slash = word ^ (_ONES * 47)
+    bracket = word ^ (_ONES * 62)
+    ends = ((word - _ONES * 0x21) & ~word) | ((slash - _ONES) & ~slash) | ((bracket - _ONES) & ~bracket)
+    ends &= _ONES * 0x80
+    kept = ((ends & (~ends + 1)) >> 7) - 1   # all bits before the first end, or all without one
+    return (word | _ONES * 0x20) & kept & (_ONES * 0x7F)
 
 
 cdef Py_ssize_t _skip_comment(const uint8_t* text, Py_ssize_t at, Py_ssize_t length) noexcept nogil:
@@ -148,7 +156,7 @@ cdef Py_ssize_t _find_closing(const uint8_t* text, Py_ssize_t at, Py_ssize_t len
         if found == NULL:
             return length
         at = <const uint8_t*>found - text
-        if text[at + 1] == b"/" and _tag_name(text + at + 2) == name:
+        if text[at + 1] == b"/" and _tag_name(text + at + 2, length - at - 2) == name:
             return at
         at += 1
 
@@ -192,6 +200,82 @@ def hash_runs(bytes names not None, bytes closing not None, int length):
 cdef enum:
     MAX_RUN_LENGTH = 16
     MAX_RUN_BITS = 24
+    SIGNATURE_LENGTH = 8
+
+
+cdef struct RunReader:
+    const uint8_t* text
+    Py_ssize_t size
+    Py_ssize_t at
+    int length                       # of a run
+    int count                        # of the tags read so far, up to the length
+    int oldest                       # place of the oldest tag in the circle
+    uint64_t[MAX_RUN_LENGTH] words   # of the last tags, in a circle
+    uint64_t power                   # what the oldest tag of a run is multiplied by
+    uint64_t sum                     # of the words of the run, each multiplied by a power of _MIX
+
+
+cdef int _start_runs(RunReader* reader, bytes html, int length) except -1:
+    cdef int i
+    if not 0 < length <= MAX_RUN_LENGTH:
+        raise ValueError("a run has 1 to 16 tags")
+    memset(reader, 0, sizeof(RunReader))
+    reader.text = <const uint8_t*><const char*>html
+    reader.size = len(html)
+    reader.length = length
+    reader.power = 1
+    for i in range(1, length):
+        reader.power *= _MIX
+    return 0
+
+
+cdef bint _next_run(RunReader* reader, uint64_t* run) noexcept nogil:
+    """Read the next run of tags as a hash; False at the end. Tags that are too few for a run are padded to one."""
+    cdef Tag tag
+    cdef uint64_t word
+    while _next_tag(reader.text, reader.size, &reader.at, &tag):
+        word = _mix_bits(tag.name | (<uint64_t>tag.is_closing << 63))
+        reader.sum = (reader.sum - reader.words[reader.oldest] * reader.power) * _MIX + word
+        reader.words[reader.oldest] = word
+        reader.oldest = reader.oldest + 1 if reader.oldest + 1 < reader.length else 0
+        if reader.count < reader.length:
+            reader.count += 1
+        if reader.count == reader.length:
+            run[0] = _mix_bits(reader.sum)
+            return True
+    if reader.count == reader.length:
+        return False
+    while reader.count < reader.length:
+        reader.sum *= _MIX
+        reader.count += 1
+    run[0] = _mix_bits(reader.sum)
+    return True
+
+
+def read_signature(bytes html not None, int length, bytes multipliers not None):
+    """Return the eight bytes of a page's signature; None if it has no tags. See `page/signatures.py`.
+
+    Args:
+        html: the page, without NUL bytes.
+        length: the number of tags in a shingle, at most 16.
+        multipliers: an array of eight 64-bit numbers.
+    """
+    cdef RunReader reader
+    cdef uint64_t[SIGNATURE_LENGTH] factors
+    cdef uint64_t[SIGNATURE_LENGTH] minima
+    cdef uint64_t run
+    cdef int i
+    if len(multipliers) != sizeof(factors):
+        raise ValueError("a signature needs eight multipliers")
+    memcpy(factors, <const char*>multipliers, sizeof(factors))
+    memset(minima, 0xFF, sizeof(minima))
+    _start_runs(&reader, html, length)
+    while _next_run(&reader, &run):
+        for i in range(SIGNATURE_LENGTH):
+            minima[i] = min(minima[i], run * factors[i])
+    if reader.oldest == 0 and reader.words[0] == 0:
+        return None
+    return tuple([<int>(_mix_bits(minima[i]) & 0xFF) for i in range(SIGNATURE_LENGTH)])
 
 
 @cython.final
@@ -205,54 +289,50 @@ cdef class RunSet:
     """
 
     cdef uint8_t* table
-    cdef size_t table_size, memory_size
+    cdef size_t memory_size
+    cdef uint64_t table_size     # in bits
 
     def __cinit__(self, bytes html not None, int length, int bits):
         cdef Memory taken
-        if not 0 < length <= MAX_RUN_LENGTH or not 3 <= bits <= MAX_RUN_BITS:
-            raise ValueError("runs have 1 to 16 tags, and 3 to 24 bits")
-        self.table_size = <size_t>1 << (bits - 3)
-        _take_memory(RUN_MEMORY, self.table_size, &taken)
+        cdef RunReader reader
+        cdef uint64_t run
+        if not 3 <= bits <= MAX_RUN_BITS:
+            raise ValueError("3 to 24 bits of a run are kept")
+        _start_runs(&reader, html, length)
+        self.table_size = <uint64_t>1 << bits
+        _take_memory(RUN_MEMORY, self.table_size // 8, &taken)
         self.table, self.memory_size = <uint8_t*>taken.start, taken.size
-        memset(self.table, 0, self.table_size)
-        self.read(<const uint8_t*><const char*>html, len(html), length)
+        memset(self.table, 0, self.table_size // 8)
+        while _next_run(&reader, &run):
+            run &= self.table_size - 1
+            self.table[run >> 3] |= <uint8_t>(1 << (run & 7))
 
     def __dealloc__(self):
         _give_memory(RUN_MEMORY, self.table, self.memory_size)
-
-    cdef void read(self, const uint8_t* text, Py_ssize_t size, int length) noexcept nogil:
-        """Add every run. Tags that are too few for one are padded."""
-        cdef uint64_t[MAX_RUN_LENGTH] words
-        cdef Py_ssize_t at = 0
-        cdef int count = 0
-        cdef Tag tag
-        memset(words, 0, sizeof(words))
-        while _next_tag(text, size, &at, &tag):
-            words[count % length] = _mix_bits(tag.name | (<uint64_t>tag.is_closing << 63))
-            count += 1
-            if count >= length:
-                self.add(words, count % length, length)
-            if count == 2 * length:
-                count = length
-        if count < length:
-            self.add(words, 0, length)
-
-    cdef inline void add(self, uint64_t* words, int first, int length) noexcept nogil:
-        """Add the run of these words, which begins at `first` and goes on at the start."""
-        cdef uint64_t value = 0
-        cdef int i
-        for i in range(first, length):
-            value = value * _MIX + words[i]
-        for i in range(first):
-            value = value * _MIX + words[i]
-        value = _mix_bits(value) & (8 * self.table_size - 1)
-        self.table[value >> 3] |= <uint8_t>(1 << (value & 7))
 
     def count(self, bytes runs not None):
         """Return how many of these runs the page has; they are an array of 32-bit numbers."""
         cdef const uint32_t* run = <const uint32_t*><const char*>runs
         cdef Py_ssize_t i, count = 0
         for i in range(len(runs) // 4):
-            if run[i] < 8 * self.table_size:
+            if run[i] < self.table_size:
                 count += self.table[run[i] >> 3] >> (run[i] & 7) & 1
         return count
+
+
+def ascii_letters(str text not None):
+    """Return the letters and digits of an ASCII text in lower case."""
+    cdef Py_ssize_t length, i, count = 0
+    cdef const char* start = PyUnicode_AsUTF8AndSize(text, &length)
+    cdef bytearray letters
+    cdef uint8_t* target
+    cdef uint8_t byte
+    if length != len(text):
+        raise ValueError("the text is not ASCII")
+    letters = bytearray(length)
+    target = <uint8_t*>PyByteArray_AsString(letters)
+    for i in range(length):
+        byte = <uint8_t>start[i]
+        target[count] = byte | 0x20 if b"A" <= byte <= b"Z" else byte
+        count += _is_alphanumeric(byte)
+    return PyUnicode_DecodeUTF8(<const char*>target, count, NULL)

@@ -64,6 +64,7 @@ MAX_KEY_LENGTH = 200
 # Objects of a source that are visited: to find those with a type, and to read their values, some of them repeatedly.
 MAX_VISITED = 100_000
 
+_CONTAINERS = (dict, list)
 _IGNORED_KEYS = frozenset({"@context", "@id", "@type", "__typename"})
 _ARGUMENTS = re.compile(r"\(.*\)$", re.DOTALL)
 # Parts of a key that are different on each page: numbers, hashes, the ids of a database.
@@ -195,12 +196,20 @@ class _Walk:
             if id_ not in seen and (referred := self.references.get(id_)):
                 yield from self._walk_object(referred, keys, depth + 1, seen | {id_})
             return
-        for key in sorted(content, key=_is_not_name):
+        for key in self._keys_to_follow(content, len(keys)):
             if key in _IGNORED_KEYS:
                 continue
             inner_keys = (*keys, generalize_key(key))
             if self.path is None or self.path.leads_through(inner_keys):
                 yield from self._walk(content[key], inner_keys, id(content), depth + 1, seen)
+
+    def _keys_to_follow(self, content: dict[str, Any], level: int) -> Iterable[str]:
+        """Return the keys of an object to look at, names first: only the one that the path names, if it names one."""
+        if self.path is not None and level < len(self.path.keys):
+            name = self.path.keys[level]
+            if "*" not in name and len(name) < MAX_KEY_LENGTH:
+                return (name,) if name in content else ()
+        return sorted(content, key=_is_not_name)
 
 
 class DataObject:
@@ -319,8 +328,10 @@ class EmbeddedData:
         walk = _Walk({})
         typed: list[DataObject] = []
         for visited in islice(_visit_objects(roots), MAX_VISITED):
-            _add_reference(walk.references, visited)
-            typed += (DataObject(type_, visited, walk) for type_ in _types_of(visited))
+            if "@id" in visited:
+                _add_reference(walk.references, visited)
+            if types := _types_of(visited):
+                typed += [DataObject(type_, visited, walk) for type_ in types]
         tops = [DataObject("", root, walk) for root in roots]
         return [*typed[:MAX_OBJECTS], *tops]
 
@@ -428,12 +439,18 @@ def _visit_objects(roots: list[Any]) -> Iterator[dict[str, Any]]:
         else:
             inner = content if isinstance(content, list) else []
         if depth < MAX_DEPTH:
-            waiting += [(part, depth + 1) for part in reversed(inner) if isinstance(part, dict | list)]
+            waiting += [(part, depth + 1) for part in reversed(inner) if isinstance(part, _CONTAINERS)]
 
 
-def _types_of(content: dict[str, Any]) -> Iterator[str]:
-    """Yield the types of an object without the address of the vocabulary."""
+def _types_of(content: dict[str, Any]) -> list[str]:
+    """Return the types of an object without the address of the vocabulary."""
     types = content.get("@type") or content.get("__typename")
-    for type_ in types if isinstance(types, list) else [types]:
-        if isinstance(type_, str) and type_:
-            yield re.split(r"[/#]", type_.rstrip("/#"))[-1]
+    if not types:
+        return []
+    all_types = types if isinstance(types, list) else [types]
+    return [_local_name(type_) for type_ in all_types if isinstance(type_, str) and type_]
+
+
+@lru_cache(maxsize=4096)
+def _local_name(type_: str) -> str:
+    return re.split(r"[/#]", type_.rstrip("/#"))[-1]

@@ -27,6 +27,7 @@ from urllib.parse import urljoin
 
 from lxml import etree
 
+from untemplate.native import core
 from untemplate.page import Node, nodes_at, squeeze
 
 __all__ = [
@@ -136,6 +137,9 @@ def clean_value(value: str) -> str:
 
 def letters_and_digits(text: str) -> str:
     """Return only the letters and digits of a text, in lower case: the loosest form in which texts are compared."""
+    if core and text.isascii():
+        letters: str = core.ascii_letters(text)
+        return letters
     return _SIGNS.sub("", text.lower())
 
 

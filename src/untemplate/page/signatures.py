@@ -278,7 +278,10 @@ NO_TAGS = Signature((0,) * LENGTH)
 
 def signature(html: bytes) -> Signature:
     """Return the signature of a page, from its raw bytes."""
-    return tags_signature(read_tags(html))
+    if core is None:
+        return tags_signature(read_tags(html))
+    values = core.read_signature(bytes_with_tags(html), SHINGLE, _MULTIPLIERS.tobytes())
+    return Signature(values) if values else NO_TAGS
 
 
 def tags_signature(tags: TagSequence) -> Signature:
