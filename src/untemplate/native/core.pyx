@@ -2,7 +2,7 @@
 """The native core: a page as flat arrays, its elements, and the selection of nodes on the arrays.
 
 Python sees `parse`, `Element`, `Conditions`, `CaptionSearch` and `find_texts`, and for the bytes of a page `is_utf8`,
-`read_tags`, `hash_runs` and `RunSet`. Everything else works on C arrays without Python objects.
+`read_tags`, `hash_runs`, `read_signature` and `RunSet`; for comparisons `letters_and_digits` and `elements_with_letters`. Everything else works on C arrays without Python objects.
 """
 
 import sys
@@ -72,3 +72,4 @@ include "elements.pxi"
 include "captions.pxi"
 include "selection.pxi"
 include "markup.pxi"
+include "letters.pxi"

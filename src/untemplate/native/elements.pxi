@@ -179,6 +179,19 @@ cdef class Element:
         steps.append("")
         return "/".join(reversed(steps))
 
+    def node_xpath(self, str kind not None):
+        """Return the XPath of a text of this element, of the text after it, or of the element; numbered in each step.
+
+        Args:
+            kind: as in `Node`, but no attribute.
+        """
+        cdef Document document = self.document
+        if kind == "element":
+            return document.numbered_path(self.number)
+        if kind == "text":
+            return f"{document.numbered_path(self.number)}/text()[1]"
+        return f"{document.numbered_path(document.nodes[self.number].parent)}/text()[{self.text_number()}]"
+
     def text_number(self):
         """Return the position of the text after this node among the texts of its parent, from 1."""
         cdef Node* nodes = self.document.nodes

@@ -318,21 +318,3 @@ cdef class RunSet:
             if run[i] < self.table_size:
                 count += self.table[run[i] >> 3] >> (run[i] & 7) & 1
         return count
-
-
-def ascii_letters(str text not None):
-    """Return the letters and digits of an ASCII text in lower case."""
-    cdef Py_ssize_t length, i, count = 0
-    cdef const char* start = PyUnicode_AsUTF8AndSize(text, &length)
-    cdef bytearray letters
-    cdef uint8_t* target
-    cdef uint8_t byte
-    if length != len(text):
-        raise ValueError("the text is not ASCII")
-    letters = bytearray(length)
-    target = <uint8_t*>PyByteArray_AsString(letters)
-    for i in range(length):
-        byte = <uint8_t>start[i]
-        target[count] = byte | 0x20 if b"A" <= byte <= b"Z" else byte
-        count += _is_alphanumeric(byte)
-    return PyUnicode_DecodeUTF8(<const char*>target, count, NULL)

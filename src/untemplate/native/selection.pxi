@@ -495,6 +495,16 @@ cdef class FoundNodes:
         cdef int32_t i
         return [self.document.element(self.numbers[i]) for i in range(self.count)]
 
+    def outermost(self):
+        """Return the elements of the nodes without those inside another of them."""
+        cdef int32_t i, end = -1
+        cdef list found = []
+        for i in range(self.count):
+            if self.numbers[i] > end:
+                found.append(self.document.element(self.numbers[i]))
+                end = self.document.last_inside(self.numbers[i])
+        return found
+
     cdef inline int32_t node_kind(self, int32_t i) noexcept nogil:
         if self.kinds[i] != SELECTED_ITSELF:
             return TAIL_NODE if self.kinds[i] == SELECTED_TAIL else TEXT_NODE

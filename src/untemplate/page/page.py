@@ -134,9 +134,12 @@ class Node:
         """The same XPath with a number in every step, so that it does not depend on what follows the node."""
         if self.kind == "data":
             return self._path
+        if is_native(self.element):
+            if self.is_attribute:
+                return self._xpath_inside(self.element.node_xpath("element"))
+            path: str = self.element.node_xpath(self.kind)
+            return path
         parent = self.parent
-        if is_native(parent):
-            return self._xpath_inside(parent.xpath(numbered=True))
         steps = element_xpath(parent)[1:].split("/")
         numbered = [step if step[-1] == "]" else f"{step}[1]" for step in steps]
         return self._xpath_inside("/" + "/".join(numbered))

@@ -102,23 +102,27 @@ class CandidateNodes:
     def elements_of(self, region: Region) -> dict[etree._Element, None]:
         """Return the elements of a region in document order, without those inside another of them."""
         if region.xpath not in self._regions:
-            outermost: dict[etree._Element, None] = {}
-            for element in self._find_elements(region):
-                if not any(ancestor in outermost for ancestor in element.iterancestors()):
-                    outermost[element] = None
-            self._regions[region.xpath] = outermost
+            find = self._find_outermost if self.is_native else self._evaluate_outermost
+            self._regions[region.xpath] = dict.fromkeys(find(region))
         return self._regions[region.xpath]
 
-    def _find_elements(self, region: Region) -> list[etree._Element]:
-        """Return all elements of a region."""
-        if not self.is_native:
-            elements: list[etree._Element] = region.find_elements(self._tree)
-            return elements
-        elements = region.conditions.find(self._tree).elements()
+    def _find_outermost(self, region: Region) -> list[etree._Element]:
+        """Return the elements of a region that the native core finds."""
+        found = region.conditions.find(self._tree)
         if not region.position:
-            return elements
+            outermost: list[etree._Element] = found.outermost()
+            return outermost
+        elements = found.elements()
         start = region.position - 1 if region.position > 0 else len(elements) - 1
         return elements[start : start + 1] if elements else []
+
+    def _evaluate_outermost(self, region: Region) -> list[etree._Element]:
+        """Return the elements of a region that its XPath finds."""
+        outermost: dict[etree._Element, None] = {}
+        for element in region.find_elements(self._tree):
+            if not any(ancestor in outermost for ancestor in element.iterancestors()):
+                outermost[element] = None
+        return list(outermost)
 
 
 def _locate_results(results: Iterable[Any]) -> Iterator[tuple[etree._Element, str, str]]:

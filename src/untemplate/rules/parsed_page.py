@@ -16,6 +16,10 @@ from untemplate.page.locating import letters_and_digits
 __all__ = ["ParsedPage", "parse_page"]
 
 
+# Its lower case depends on the characters around it, of which `shown_string` leaves out some.
+_CAPITAL_SIGMA = "\u03a3"
+
+
 class ParsedPage:
     """A parsed page.
 
@@ -56,8 +60,8 @@ def parse_page(page: Page) -> ParsedPage:
 def _shown_texts(tree: etree._Element) -> Iterator[str]:
     """Yield the texts in the body of a page, without those of scripts and the like."""
     for body in tree.iterchildren("body"):
-        if is_native(body):
-            yield body.shown_string()
+        if is_native(body) and _CAPITAL_SIGMA not in (shown := body.shown_string()):
+            yield shown
             continue
         for element in body.iter():
             tag = element.tag
