@@ -26,6 +26,21 @@ from libc.string cimport memchr, memcmp, memcpy, memset
 cdef extern from "string.h" nogil:
     void* memmem(const void* text, size_t length, const void* word, size_t word_length)
 
+cdef extern from *:
+    int __builtin_ctzll(unsigned long long word) noexcept nogil
+
+cdef uint64_t _ONES = 0x0101010101010101u
+
+
+cdef inline uint64_t _bytes_equal(uint64_t word, uint8_t byte) noexcept nogil:
+    """Return a word with the highest bit set in each byte that equals this one.
+
+    The lowest of these bits is always right; above it there may be wrong ones.
+    """
+    word ^= _ONES * byte
+    return (word - _ONES) & ~word & (_ONES * 0x80)
+
+
 cdef enum:
     MAX_KNOWN = 256
     FIRST_SLOTS = 1024
@@ -57,6 +72,7 @@ cdef enum:
     PARSER_DEPTH = 2046  # libxml2 stops two levels below
     FEW_ATTRIBUTES = 64
     MAX_COMPARISONS = 100_000_000
+    NEAR_BYTES = 64
 
 cdef enum:
     OUT_OF_MEMORY = 1

@@ -120,7 +120,6 @@ def read_tags(bytes html not None):
 
 cdef uint64_t _SCRIPT_NAME = int.from_bytes(b"script", "little")
 cdef uint64_t _STYLE_NAME = int.from_bytes(b"style", "little")
-cdef uint64_t _ONES = 0x0101010101010101u
 
 
 cdef uint64_t _tag_name(const uint8_t* text, Py_ssize_t length) noexcept nogil:
@@ -129,12 +128,9 @@ cdef uint64_t _tag_name(const uint8_t* text, Py_ssize_t length) noexcept nogil:
     This works on all bytes of a word at once: in each difference, the lowest byte whose high bit is set is the first
     one that ends a name. White space, control characters, `/` and `>` do.
     """
-    cdef uint64_t word = 0, ends, slash, bracket, kept
+    cdef uint64_t word = 0, ends, kept
     memcpy(&word, text, 8 if length >= 8 else length)
-    slash = word ^ (_ONES * 47)
-    bracket = word ^ (_ONES * 62)
-    ends = ((word - _ONES * 0x21) & ~word) | ((slash - _ONES) & ~slash) | ((bracket - _ONES) & ~bracket)
-    ends &= _ONES * 0x80
+    ends = ((word - _ONES * 0x21) & ~word & (_ONES * 0x80)) | _bytes_equal(word, b"/") | _bytes_equal(word, b">")
     kept = ((ends & (~ends + 1)) >> 7) - 1   # all bits before the first end, or all without one
     return (word | _ONES * 0x20) & kept & (_ONES * 0x7F)
 

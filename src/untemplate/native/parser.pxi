@@ -41,6 +41,17 @@ cdef inline bint _is_letter(uint8_t byte) noexcept nogil:
     return b"a" <= (byte | 0x20) <= b"z"
 
 
+cdef enum:
+    ENDS_NAME = 1        # white space, `/`, `>` and NUL
+    CAPITAL = 2
+
+cdef uint8_t[256] _byte_kinds
+for _byte in (*b"\t\n\f\r />", 0):
+    _byte_kinds[<int>_byte] = ENDS_NAME
+for _byte in range(ord("A"), ord("Z") + 1):
+    _byte_kinds[<int>_byte] = CAPITAL
+
+
 cdef bint _is_safe_name(const uint8_t* name, int32_t length) noexcept nogil:
     """Return True if XPath can contain a name as it is, as `shown_text.SAFE_NAME`."""
     cdef int32_t i
@@ -273,7 +284,15 @@ cdef class Document:
 
     cdef int32_t find_name(self, const uint8_t* text, int32_t length) noexcept nogil:
         """Return the number of a name; −1 if the page does not contain it."""
-        cdef uint64_t head = _name_head(text, length)
+        return self.find_name_with(_name_head(text, length), text, length)
+
+    cdef inline uint64_t head_at(self, int32_t start, int32_t length) noexcept nogil:
+        """Return the first eight bytes of a name in the page. The memory goes on behind the page."""
+        cdef uint64_t head
+        memcpy(&head, self.text + start, 8)
+        return head if length >= 8 else head & ((<uint64_t>1 << (8 * length)) - 1)
+
+    cdef inline int32_t find_name_with(self, uint64_t head, const uint8_t* text, int32_t length) noexcept nogil:
         cdef uint32_t slot = _hash_name(head, text, length) & (self.slot_count - 1)
         cdef int32_t number = self.slots[slot]
         while number >= 0:
@@ -294,7 +313,7 @@ cdef class Document:
 
     cdef int32_t add_name(self, int32_t start, int32_t length) noexcept nogil:
         """Return the number of a name in the page; −1 without memory."""
-        cdef int32_t number = self.find_name(self.text + start, length)
+        cdef int32_t number = self.find_name_with(self.head_at(start, length), self.text + start, length)
         cdef Name* grown
         if number >= 0:
             return number
@@ -719,10 +738,47 @@ cdef class Document:
 
     cdef int32_t read_text(self, int32_t start, int32_t from_) noexcept nogil:
         """Add the text up to the next `<` after `from_`."""
-        cdef const void* found = memchr(self.text + from_, b"<", self.page_size - from_)
-        cdef int32_t end = self.page_size if found == NULL else <int32_t>(<const uint8_t*>found - self.text)
-        self.decode(start, end, True, False)
+        cdef bint is_plain
+        cdef int32_t end = self.find_end(from_, b"<", &is_plain)
+        if is_plain:
+            self.add_text(start, end - start)
+        else:
+            self.decode(start, end, True, False)
         return end
+
+    cdef int32_t find_end(self, int32_t at, uint8_t stop, bint* is_plain) noexcept nogil:
+        """Return where a byte occurs next, or the end of the page; and whether nothing before it must be decoded.
+
+        Most texts are short, so eight bytes are tested at a time. The memory goes on behind the page.
+        """
+        cdef int32_t end = self.page_size
+        cdef int32_t near = min(at + NEAR_BYTES, end)
+        cdef uint64_t word, stops, signs
+        is_plain[0] = True
+        while at < near:
+            memcpy(&word, self.text + at, 8)
+            stops = _bytes_equal(word, stop)
+            signs = _bytes_equal(word, b"&")
+            if self.has_returns:
+                signs |= _bytes_equal(word, b"\r")
+            if stops:
+                if signs and __builtin_ctzll(signs) < __builtin_ctzll(stops):
+                    is_plain[0] = False
+                return min(at + __builtin_ctzll(stops) // 8, end)
+            if signs:
+                is_plain[0] = False
+            at += 8
+        if at >= end:
+            return end
+        near = self.find_byte(at, stop)
+        is_plain[0] = is_plain[0] and self.is_plain(at, near - at)
+        return near
+
+    cdef inline bint is_plain(self, int32_t start, int32_t length) noexcept nogil:
+        """Return True if a text has neither character references nor carriage returns."""
+        if memchr(self.text + start, b"&", length) != NULL:
+            return False
+        return not self.has_returns or memchr(self.text + start, b"\r", length) == NULL
 
     cdef int32_t read_markup(self, int32_t at) noexcept nogil:
         """Read what begins with `<`, and return where it ends."""
@@ -817,10 +873,12 @@ cdef class Document:
     cdef int32_t read_name(self, int32_t at) noexcept nogil:
         """Put the name of a tag into lower case, and return its end."""
         cdef uint8_t* text = self.text
-        while text[at] and not _is_space(text[at]) and text[at] != b"/" and text[at] != b">":
-            if b"A" <= text[at] <= b"Z":
+        cdef uint8_t kind = _byte_kinds[text[at]]
+        while kind != ENDS_NAME:
+            if kind == CAPITAL:
                 text[at] |= 0x20
             at += 1
+            kind = _byte_kinds[text[at]]
         return at
 
     cdef int32_t name_length(self, int32_t start, int32_t end) noexcept nogil:
@@ -874,7 +932,8 @@ cdef class Document:
     cdef int32_t read_end_tag(self, int32_t at) noexcept nogil:
         """Read an end tag; its attributes do not matter."""
         cdef int32_t end = self.read_name(at)
-        cdef int32_t tag = self.find_name(self.text + at, self.name_length(at, end))
+        cdef int32_t length = self.name_length(at, end)
+        cdef int32_t tag = self.find_name_with(self.head_at(at, length), self.text + at, length)
         cdef int32_t first = self.attribute_count
         cdef int32_t size = self.size
         end = self.read_attributes(end)
@@ -922,12 +981,14 @@ cdef class Document:
         cdef uint8_t* text = self.text
         cdef int32_t start = at
         cdef int32_t name, value_start, value_length
-        while text[at] and not _is_space(text[at]) and text[at] != b"/" and text[at] != b">":
-            if text[at] == b"=" and at > start:
-                break
-            if b"A" <= text[at] <= b"Z":
+        cdef uint8_t kind = _byte_kinds[text[at]]
+        while kind != ENDS_NAME:
+            if kind == CAPITAL:
                 text[at] |= 0x20
             at += 1
+            if text[at] == b"=":
+                break
+            kind = _byte_kinds[text[at]]
         name = self.add_name(start, self.name_length(start, at))
         if name < 0:
             return at
@@ -948,21 +1009,20 @@ cdef class Document:
         """Read the value of an attribute, and return where it ends."""
         cdef uint8_t* text = self.text
         cdef uint8_t quote
-        cdef const void* found
         cdef int32_t end
+        cdef bint is_plain
         while _is_space(text[at]):
             at += 1
         quote = text[at]
         if quote == b'"' or quote == b"'":
             at += 1
-            found = memchr(text + at, quote, self.page_size - at)
-            end = self.page_size if found == NULL else <int32_t>(<const uint8_t*>found - text)
-            self.decode_value(at, end, start, length)
-            return end + (found != NULL)
+            end = self.find_end(at, quote, &is_plain)
+            self.set_value(at, end, is_plain, start, length)
+            return end + (end < self.page_size)
         end = at
         while text[end] and not _is_space(text[end]) and text[end] != b">":
             end += 1
-        self.decode_value(at, end, start, length)
+        self.set_value(at, end, self.is_plain(at, end - at), start, length)
         return end
 
     cdef void add_attribute(self, int32_t name, int32_t start, int32_t length) noexcept nogil:
@@ -1073,13 +1133,13 @@ cdef class Document:
         else:
             self.add_text(start, length)
 
-    cdef void decode_value(self, int32_t at, int32_t end, int32_t* start, int32_t* length) noexcept nogil:
+    cdef void set_value(
+        self, int32_t at, int32_t end, bint is_plain, int32_t* start, int32_t* length
+    ) noexcept nogil:
         """Set the start and the length of the value of an attribute."""
         start[0] = at
         length[0] = end - at
-        if not length[0]:
-            return
-        if memchr(self.text + at, b"&", length[0]) or (self.has_returns and memchr(self.text + at, b"\r", length[0])):
+        if not is_plain:
             length[0] = self.decode_to_end(at, end, True, True)
             start[0] = self.size - length[0]
 
