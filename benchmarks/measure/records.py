@@ -53,7 +53,11 @@ def cases() -> Iterator[Case]:
     for site in chosen_sites(VERTICALS, (), EVERY):
         pages = site.pages()
         labeled = labels_of(labeling_order(site)[:LABELED], site.truth())
-        yield Case(f"swde-{site.vertical}-{site.name}", pages, partial(learn, pages, labeled, schema_of(site.vertical)))
+        yield Case(
+            f"swde-{site.vertical}-{site.name}",
+            pages,
+            partial(learn, pages, labeled, schema_of(site.vertical)),
+        )
     for name in recipes.site_names():
         yield from _labeled_case(f"recipes-{name}", recipes.read_site(name))
         yield from _labeled_case(f"recipes-without-scripts-{name}", recipes.read_site(name, scripts=False))

@@ -28,7 +28,6 @@ from benchmarks.measure.clustering import made_up_mixtures, ours, paper, score
 from untemplate import Page
 from untemplate.clustering import cluster, guess_kinds
 from untemplate.clustering.templates import _Tolerance
-from untemplate.page.signatures import read_tags
 from untemplate.page.traits import PageRuns
 from untemplate.pipeline import learn_site
 

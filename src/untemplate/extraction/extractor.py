@@ -15,8 +15,6 @@ from untemplate.input_files import read_limited
 from untemplate.page import Page
 from untemplate.record import Reason, Record, Value, html_table
 from untemplate.rules.applying import UNDECIDED, Match, apply_rules, apply_wrapper
-from untemplate.rules.file_format import format_rules, parse_rules
-from untemplate.rules.in_words import explain_rule
 from untemplate.rules.parsed_page import ParsedPage
 from untemplate.rules.record_pages import RecordPage, split_records
 from untemplate.rules.rule import Bellwether, Wrapper
@@ -65,6 +63,8 @@ class Rules:
 
     def _repr_html_(self) -> str:
         """Return each rule in words as a table, for notebooks."""
+        from untemplate.rules.in_words import explain_rule
+
         rows: list[tuple[str, str, str]] = []
         for wrapper in self.wrappers:
             rows += [(wrapper.cluster, name, explain_rule(rule)) for name, rule in wrapper.rules.items()]
@@ -109,6 +109,8 @@ class Rules:
         Raises:
             RulesError: the text is not a rules file that this version can use.
         """
+        from untemplate.rules.file_format import parse_rules  # here, as workers do not read files
+
         return cls(*parse_rules(text, name))
 
     def save(self, path: str | Path) -> None:
@@ -122,6 +124,8 @@ class Rules:
 
     def dumps(self) -> str:
         """Return the text of a rules file."""
+        from untemplate.rules.file_format import format_rules
+
         return format_rules(self.schema, self.wrappers)
 
     def extract(self, pages: Iterable[Page] | str | Path, min_confidence: float = 0.0) -> Iterator[Record]:

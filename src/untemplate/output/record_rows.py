@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,7 @@ __all__ = [
     "confidence_column",
     "encode_json",
     "nest_confidence",
+    "record_batch",
     "record_row",
     "select_columns",
 ]
@@ -142,6 +143,14 @@ def arrow_schema(schema: Schema, confidence: bool = True) -> pa.Schema:
     if schema.rows:
         types["row"] = pa.int32()
     return pa.schema(list(types.items()))
+
+
+def record_batch(records: Iterable[Record], schema: Schema) -> pa.RecordBatch:
+    """Return records as an Arrow batch."""
+    import pyarrow as pa
+
+    rows = [arrow_row(record, schema) for record in records]
+    return pa.RecordBatch.from_pylist(rows, schema=arrow_schema(schema))
 
 
 def _text_cell(values: Sequence[Value], attribute: Attribute) -> list[str] | str | None:

@@ -252,9 +252,7 @@ def anchor_words(feature: Feature) -> list[str]:
     return [max(value.split(" "), key=len) for value in feature.values]
 
 
-def native_conditions(
-    node: str, features: Iterable[Feature], text_features: Iterable[Feature] = ()
-) -> Any:
+def native_conditions(node: str, features: Iterable[Feature], text_features: Iterable[Feature] = ()) -> Any:
     """Return the features for the native core, which finds what `structure_xpath` selects.
 
     Args:

@@ -43,6 +43,7 @@ __all__ = [
 # A selector with more candidates than this describes the text of the page rather than a value. The rest is ignored.
 MAX_CANDIDATES = 10_000
 
+
 class CandidateNodes:
     """The nodes of one page that selectors may select. A search that several selectors share runs once."""
 
