@@ -104,5 +104,5 @@ def test_an_error_costs_one_record(
 def test_what_was_parsed_is_freed(site: Site, rules: Rules) -> None:
     page = Page(site.pages[0].url, site.pages[0].html)
     extract_pages([page], OneSite(rules))
-    assert "_native_root" not in vars(page)
+    assert page._native_root is None
     assert not page.is_parsed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -186,12 +186,14 @@ class Rules:
         wrapper, results = self._choose_most_successful(match.possible, page, match.success)
         if wrapper is not None:
             is_uncertain = bool(wrapper.signatures)  # without any, it was made for all pages
-            return wrapper, [replace(result, is_uncertain=is_uncertain) for result in results]
-        if match.wrapper is None:
+        elif match.wrapper is None:
             return None, []
-        results = self._apply(match.wrapper, page)
-        is_uncertain = bool(match.wrapper.lender) and match.wrapper.core is None
-        return match.wrapper, [replace(result, is_uncertain=is_uncertain) for result in results]
+        else:
+            wrapper, results = match.wrapper, self._apply(match.wrapper, page)
+            is_uncertain = bool(wrapper.lender) and wrapper.core is None
+        for result in results:
+            result.is_uncertain = is_uncertain
+        return wrapper, results
 
     def _choose_most_successful(
         self, wrappers: Iterable[Wrapper], page: Page, success: Success
@@ -249,7 +251,7 @@ class Rules:
         return 2 * result.filled > len(wrapper.rules)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Result:
     """What the rules of a wrapper find on a page, or in one record of a list page."""
 

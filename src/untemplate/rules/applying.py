@@ -117,7 +117,7 @@ class _Vote:
     nodes: set[str] = field(default_factory=set)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _RuleRun:
     """One rule on one page."""
 

@@ -25,12 +25,17 @@ class ParsedPage:
 
     Args:
         tree: the root element.
-        embedded: the embedded data in the tree, if they are kept elsewhere, too.
+        page: the page itself, which keeps its embedded data; None for a part of a page.
     """
 
-    def __init__(self, tree: etree._Element, embedded: EmbeddedData | None = None) -> None:
+    def __init__(self, tree: etree._Element, page: Page | None = None) -> None:
         self.tree = tree
-        self.embedded = embedded or EmbeddedData(tree)
+        self._page = page
+
+    @cached_property
+    def embedded(self) -> EmbeddedData:
+        """The embedded data."""
+        return self._page.embedded if self._page else EmbeddedData(self.tree)
 
     def has_title_with(self, text: str) -> bool:
         """Return True if the page's title, as in a browser's tab, contains this text in letters and digits."""
@@ -54,7 +59,7 @@ def parse_page(page: Page) -> ParsedPage:
     Raises:
         PageError: the page cannot be read.
     """
-    return ParsedPage(page.root, page.embedded)
+    return ParsedPage(page.root, page)
 
 
 def _shown_texts(tree: etree._Element) -> Iterator[str]:
