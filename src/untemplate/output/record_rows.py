@@ -87,7 +87,7 @@ def record_row(record: Record, schema: Schema) -> dict[str, Any]:
             data[name] = _typed_cell(values, attribute)
     row["data"] = data
     row["confidence"] = confidence
-    row["missing"] = {name: str(reason) for name, reason in record.missing.items()}
+    row["missing"] = dict(record.missing)
     return row
 
 
@@ -155,12 +155,9 @@ def record_batch(records: Iterable[Record], schema: Schema) -> pa.RecordBatch:
 
 def _text_cell(values: Sequence[Value], attribute: Attribute) -> list[str] | str | None:
     """Return the texts of a `many` attribute, or the first text; None if there is none."""
-    texts = [_as_unicode(value.text) for value in values]
     if attribute.many:
-        return texts
-    if not texts:
-        return None
-    return texts[0]
+        return [_as_unicode(value.text) for value in values]
+    return _as_unicode(values[0].text) if values else None
 
 
 def _typed_cell(values: Sequence[Value], attribute: Attribute) -> Any:
