@@ -34,8 +34,8 @@ from untemplate.demo import make_site
 from untemplate.extraction.matching import WrapperIndex
 from untemplate.learning import empty_wrapper, group_labels, learn_cluster
 from untemplate.page import signature, url_matches
-from untemplate.page.signatures import Signature, read_tags, tags_signature
-from untemplate.page.traits import RunTable, run_table
+from untemplate.page.signatures import Signature
+from untemplate.page.traits import PageRuns
 from untemplate.page.url_patterns import learn_url_pattern
 
 PARTS = ("coverage", "clusters", "annotated")
@@ -167,15 +167,14 @@ def count_ours(pages: Sequence[Page]) -> ClusterCounts:
     clusters = cluster(pages)
     by_url, by_both = 0, 0
     for page in pages:
-        tags = read_tags(page.html)
-        runs, vector = run_table(tags), tags_signature(tags)
+        runs, vector = PageRuns(page.html), signature(page.html)
         matching = [found for found in clusters if url_matches(found.url_pattern, page.url)]
         by_url += len(matching)
         by_both += sum(has_markup(found, runs, vector) for found in matching)
     return ClusterCounts(len(clusters), by_url / len(pages), by_both / len(pages))
 
 
-def has_markup(found: Cluster, runs: RunTable, vector: Signature) -> bool:
+def has_markup(found: Cluster, runs: PageRuns, vector: Signature) -> bool:
     """Return True if a page has the core of a cluster or, if that has none, a signature that it covers."""
     if found.core is not None:
         return found.core.matches(runs)

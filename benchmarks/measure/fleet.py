@@ -26,7 +26,6 @@ from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import Any
 
-import pyarrow as pa
 from sqlalchemy import Connection
 
 from untemplate import Catalog, Page, Rules, learn
@@ -34,7 +33,7 @@ from untemplate.catalog import rule_versions, runs, watch_sites
 from untemplate.catalog.database import Database
 from untemplate.catalog.site_contents import lock_site
 from untemplate.demo import Site, make_site
-from untemplate.engines.worker import PageLimits, Result, Settings, batch_pages, extract_batch
+from untemplate.engines.worker import PageLimits, Result, Settings, batch_pages, extract_pages
 from untemplate.extraction import OneSite, PageExtractor
 from untemplate.rules import Wrapper
 from untemplate.sources import Politeness, fetch_groups
@@ -168,7 +167,7 @@ def measure_crawl(sites: int) -> Iterator[str]:
     )
 
 
-_Work = Sequence[tuple[PageExtractor, pa.RecordBatch]]
+_Work = Sequence[tuple[PageExtractor, Sequence[Page]]]
 
 
 def _compare_crawls(alone: _Work, mixed: _Work, is_mixed_first: bool) -> tuple[float, float]:
@@ -183,7 +182,7 @@ def _cpu_seconds(work: _Work) -> float:
     started = time.process_time()
     for extractor, batch in work:
         result = Result()
-        result.add(extract_batch(batch, extractor), Settings(extractor, ".jsonl", PageLimits()))
+        result.add(extract_pages(batch, extractor), Settings(extractor, ".jsonl", PageLimits()))
     return time.process_time() - started
 
 

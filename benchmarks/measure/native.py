@@ -1,5 +1,7 @@
 """The native core beside lxml: the same trees on every page of the data sets, and on pages made at random.
 
+On random pages, what random selectors select is compared, too, with and without the core.
+
 python -m benchmarks.measure.native                         all pages of all data sets, and 100,000 random ones
 python -m benchmarks.measure.native --sets courts recipes   these sets
 python -m benchmarks.measure.native --random 1000000 --seed 3
@@ -22,6 +24,11 @@ from benchmarks.data.html_noise import make_noise
 from benchmarks.data.swde import unpacked
 from untemplate import Page
 from untemplate.errors import PageError
+from untemplate.page import Node
+from untemplate.page.captions import static_key, text_after, text_before
+from untemplate.rules.feature import CAPTION, Feature
+from untemplate.rules.node_selection import select
+from untemplate.rules.rule import Region, Selector
 
 SETS = ("blogs", "changes", "courts", "lists", "recipes", "shops", "swde")
 SHOWN = 300
@@ -58,6 +65,61 @@ def _nodes(html: bytes, is_plain: bool) -> _Nodes:
     return nodes
 
 
+def find_selection_difference(html: bytes, random: Random) -> tuple[object, object] | None:
+    """Return what a random selector selects with and without the core, if that differs; else None."""
+    page, plain = Page(html=html), Page(html=html)
+    if plain.why_unreadable() is not None or not plain.nodes:
+        return None
+    if plain.tree.tail or plain.tree.getnext() is not None:  # after `</html x>`, which the core leaves out
+        return None
+    node = random.choice(plain.nodes)
+    texts = [one for one in plain.nodes if one.is_text]
+    static = frozenset(static_key(one.parent, one.text) for one in random.sample(texts, len(texts) // 2))
+    features = random.sample(list(_features_of(node, texts)), random.randint(0, 2))
+    region = Region((Feature("tag", 1, (random.choice([*node.parent.iterancestors(), node.parent]).tag,)),))
+    kind = random.choice(("text()", "element()", node.kind if node.is_attribute else "text()"))
+    selector = Selector(
+        kind,
+        tuple(features),
+        random.choice((0, 0, 1, -1)),
+        region=random.choice((None, None, region, Region(region.features, 1))),
+    )
+    try:
+        etree.XPath(selector.xpath)
+    except (etree.XPathError, ValueError):  # of characters that XPath cannot contain
+        return None
+    found, expected = (
+        [(one.numbered_xpath, one.text) for one in select(selector, tree, static)]
+        for tree in (page.root, plain.tree)
+    )
+    return None if found == expected else ((selector, found), expected)
+
+
+def _features_of(node: Node, texts: Sequence[Node]) -> Iterator[Feature]:
+    """Yield features of a node, some of which other nodes have, too."""
+    ancestors = [node.parent, *node.parent.iterancestors()]
+    for level, element in enumerate(ancestors[:3], 1):
+        yield Feature("tag", level, (element.tag,))
+        yield Feature("class", level, (element.get("class", ""),))
+        for name, value in element.items():
+            yield Feature("id" if name == "id" else f"@{name}", level, (value,))
+    for sibling in node.parent.itersiblings("*", preceding=True):
+        yield Feature("preceding-sibling-tag-1", 1, (sibling.tag,))
+        break
+    yield Feature("preceding-sibling-tag-1", 0, ("", "b"))
+    yield Feature("following-sibling-tag-1", 0, ("", "b"))
+    before, after = text_before(node), text_after(node)
+    yield Feature("out-left-text", 0, (before,))
+    yield Feature("out-left-word", 0, (before.rpartition(" ")[2],))
+    yield Feature("out-right-text", 0, (after,))
+    yield Feature("out-right-word", 0, (after.partition(" ")[0],))
+    yield Feature("inside-left-text", 0, (node.text[:2],))
+    yield Feature("inside-right-text", 0, (node.text[-2:],))
+    yield Feature("inside-word", 0, (node.text.split(" ")[0],))
+    if texts:
+        yield Feature(CAPTION, 0, tuple({texts[0].text, texts[len(texts) // 2].text}))
+
+
 def pages_of(data_set: str) -> Iterator[Path]:
     """Yield the HTML files of a data set."""
     for path in sorted(unpacked(data_set).rglob("*")):
@@ -83,7 +145,7 @@ def compare_random(console: Console, count: int, seed: int) -> int:
     differing = 0
     for _ in track(range(count), "random", console=Console(stderr=True), transient=True):
         html = make_noise(random)
-        if difference := find_difference(html):
+        if difference := find_difference(html) or find_selection_difference(html, random):
             differing += 1
             console.print(f"{html!r}: {difference}"[:SHOWN], markup=False)
     console.print(f"random: {count:,} pages of seed {seed}, {differing} differ")

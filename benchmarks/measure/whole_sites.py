@@ -28,8 +28,7 @@ from benchmarks.measure.clustering import made_up_mixtures, ours, paper, score
 from untemplate import Page
 from untemplate.clustering import cluster, guess_kinds
 from untemplate.clustering.templates import _Tolerance
-from untemplate.page.signatures import read_tags
-from untemplate.page.traits import run_table
+from untemplate.page.traits import PageRuns
 from untemplate.pipeline import learn_site
 
 # What each kind of page of the data sets is, as far as it is clear.
@@ -130,9 +129,9 @@ def match_unseen(site: WholeSite, left_out: str | None) -> tuple[int, int, int, 
     main = max(clusters, key=lambda found: sum(map(site.is_main, found.pages)))
     accepted = others = rejected = mains = 0
     for page in unseen:
-        table = run_table(read_tags(page.html))
-        fitting = [found for found in clusters if found.core and found.core.matches(table)]
-        best = max(fitting, key=lambda found: found.core.own_count(table) if found.core else 0, default=None)
+        runs = PageRuns(page.html)
+        fitting = [found for found in clusters if found.core and found.core.matches(runs)]
+        best = max(fitting, key=lambda found: found.core.own_count(runs) if found.core else 0, default=None)
         if site.is_main(page):
             mains += 1
             rejected += best is not main

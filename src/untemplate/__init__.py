@@ -1,7 +1,8 @@
 """Turn template-generated web sites back into the database they were made from."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from untemplate.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from untemplate.catalog import Catalog
@@ -95,7 +96,7 @@ __all__ = [
     "write_records",
 ]
 
-# Where each name lives; a module is imported when one of its names is first used, so that starting is quick.
+# Where each name lives.
 _HOMES = {
     "catalog": ("Catalog",),
     "clustering": ("Cluster", "Clustering", "cluster"),
@@ -134,15 +135,7 @@ _HOMES = {
     "sources": ("Pages", "read_pages"),
     "watching": ("Alarm", "Report", "heal", "watch"),
 }
-_HOME = {name: module for module, names in _HOMES.items() for name in names}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'untemplate' has no attribute {name!r}")
-    value = getattr(import_module(f"untemplate.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
+__getattr__ = lazy_names(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

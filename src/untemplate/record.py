@@ -136,7 +136,8 @@ class Record:
 
     def confidence(self, attribute: str) -> float | None:
         """Return the lowest confidence of an attribute's values; None if it has none."""
-        return min((value.confidence for value in self.values.get(attribute, ())), default=None)
+        values = self.values.get(attribute)
+        return min([value.confidence for value in values]) if values else None
 
     def without_doubtful(self, min_confidence: float) -> Record:
         """Return the record without values of a lower confidence; attributes that lose all values get the reason.

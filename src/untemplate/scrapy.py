@@ -18,11 +18,11 @@ from w3lib.encoding import http_content_type_encoding
 from untemplate.catalog import Catalog, LiveRules
 from untemplate.errors import MissingExtra, RulesError, UntemplateError
 from untemplate.extraction import OneSite, PageExtractor, Rules
+from untemplate.output.quality import CrawlTally
 from untemplate.output.record_rows import record_row
 from untemplate.page import Page
 from untemplate.record import Record
 from untemplate.schema import Schema
-from untemplate.watching import CrawlTally
 
 try:
     from itemadapter import ItemAdapter

@@ -17,10 +17,6 @@ from functools import lru_cache
 from typing import Any, Literal
 from urllib.parse import urljoin
 
-import phonenumbers
-from dateutil import parser as dates
-from price_parser import Price as ParsedPrice
-
 __all__ = [
     "MAX_VALUE_LENGTH",
     "TYPES",
@@ -94,15 +90,21 @@ class ValueType:
 
 
 def _parse_price(text: str) -> Price | None:
+    from price_parser import Price as ParsedPrice
+
     price = ParsedPrice.fromstring(text)
     return None if price.amount is None else Price(price.amount, price.currency)
 
 
 def _parse_number(text: str) -> Decimal | None:
+    from price_parser import Price as ParsedPrice
+
     return ParsedPrice.fromstring(text).amount
 
 
 def _parse_moment(text: str) -> datetime | None:
+    from dateutil import parser as dates
+
     try:
         moment: datetime = dates.parse(text, default=_DEFAULT_DATE)
     except (ValueError, OverflowError):
@@ -121,6 +123,8 @@ def _parse_time(text: str) -> time | None:
 
 
 def _parse_phone(text: str) -> str | None:
+    import phonenumbers
+
     try:
         number = phonenumbers.parse(text, REGION)
     except phonenumbers.NumberParseException:

@@ -17,9 +17,8 @@ from untemplate import InputError, Schema
 from untemplate.engines import checkpoint as module
 from untemplate.engines.checkpoint import Checkpoint, RunProgress
 from untemplate.engines.worker import Result
-from untemplate.output.quality import Tally
+from untemplate.output.quality import CrawlTally, Tally
 from untemplate.sources import Skipped
-from untemplate.watching import CrawlTally
 
 TABLES = {"": Schema.load("restaurant")}
 TASKS = 6

@@ -13,7 +13,7 @@ from untemplate import Limits, Page, Rules, SourceError, UntemplateError
 from untemplate.demo import Site
 from untemplate.engines import pool as module
 from untemplate.engines.pool import ORDERS_AHEAD, WINDOW, Pool, PoolTask
-from untemplate.engines.worker import PageLimits, Settings, extract_batch, page_batch
+from untemplate.engines.worker import PageLimits, Settings, extract_pages
 from untemplate.extraction import OneSite
 from untemplate.output.record_files import FORMATS
 from untemplate.sources.page_rows import PageColumns, ParquetReader
@@ -57,8 +57,8 @@ def lines(records: dict[str, bytes]) -> list[str]:
 
 
 def plain(pages: list[Page], rules: Rules) -> list[str]:
-    tables = extract_batch(page_batch(pages), OneSite(rules)).tables
-    return lines({"": FORMATS[".jsonl"].encode(tables[""])})
+    records = extract_pages(pages, OneSite(rules)).records
+    return lines({"": FORMATS[".jsonl"].encode_records(records[""], rules.schema)})
 
 
 @pytest.mark.parametrize("portable", [False, True])
@@ -71,7 +71,7 @@ def test_bad_pages_cost_a_record_each(
         pages.insert(place, Page(f"http://{what.decode()}/", b"<p><i>" + what))
     work = [InMemory(pages[:8]), InMemory(pages[8:])]
     if not portable:
-        work = [page_batch(part.pages) for part in work]
+        work = [list(part.pages) for part in work]
     with Pool(settings(rules, seconds=0.5), 2) as pool:
         results = dict(pool.run(PoolTask(number, one) for number, one in enumerate(work)))
     found = lines(results[0].records) + lines(results[1].records)
@@ -91,7 +91,7 @@ def test_bad_pages_cost_a_record_each(
 def test_a_page_that_waits_for_ever(rules: Rules, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PROGRAM", PROGRAM)
     with Pool(settings(rules, seconds=0.05), 1) as pool:
-        [(_, result)] = pool.run([PoolTask(0, page_batch([Page("http://sleep/", b"<i>sleep")]))])
+        [(_, result)] = pool.run([PoolTask(0, [Page("http://sleep/", b"<i>sleep")])])
     assert "page takes longer than 0.05 s" in result.records[""].decode()
 
 
@@ -110,14 +110,14 @@ def test_a_real_page_over_a_limit(
     huge_page = Page(site.pages[0].url, site.pages[0].html.replace(b"</body>", content), "huge")
     pages = [site.pages[0], huge_page, site.pages[1]]
     with Pool(settings(rules, **limits), 1) as pool:
-        [(_, result)] = pool.run([PoolTask(0, page_batch(pages))])
+        [(_, result)] = pool.run([PoolTask(0, pages)])
     first, huge, last = lines(result.records)
     assert [first, last] == plain(site.pages[:2], rules)
     assert f'"name": "page cannot be read: {reason}"' in huge
 
 
 def test_a_worker_that_is_killed_now_and_then_is_no_fault_of_the_pages(site: Site, rules: Rules) -> None:
-    tasks = [PoolTask(number, page_batch([page])) for number, page in enumerate(site.pages)]
+    tasks = [PoolTask(number, [page]) for number, page in enumerate(site.pages)]
     with Pool(settings(rules), 2) as pool:
         results = {}
         for number, result in pool.run(tasks):
@@ -136,7 +136,7 @@ def test_work_is_taken_when_there_is_room_for_it(site: Site, rules: Rules) -> No
         nonlocal taken
         for number, page in enumerate(site.pages):
             taken += 1
-            yield PoolTask(number, page_batch([page]))
+            yield PoolTask(number, [page])
 
     with Pool(settings(rules), 2) as pool:
         for done, _ in enumerate(pool.run(tasks())):
@@ -148,8 +148,8 @@ def test_no_more_is_done_than_can_be_put_in_order(
     site: Site, rules: Rules, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "PROGRAM", PROGRAM)
-    first = PoolTask(0, page_batch([Page("http://hang/", b"<i>hang")]))
-    others = [PoolTask(number, page_batch([page])) for number, page in enumerate(site.pages, 1)]
+    first = PoolTask(0, [Page("http://hang/", b"<i>hang")])
+    others = [PoolTask(number, [page]) for number, page in enumerate(site.pages, 1)]
     with Pool(settings(rules, seconds=0.5), 2) as pool:
         order = [number for number, _ in pool.run([first, *others])]
     assert sorted(order) == list(range(len(site.pages) + 1))
@@ -158,7 +158,7 @@ def test_no_more_is_done_than_can_be_put_in_order(
 
 def test_no_more_workers_than_work(site: Site, rules: Rules) -> None:
     with Pool(settings(rules), 8) as pool:
-        for _ in pool.run([PoolTask(0, page_batch(site.pages[:3]))]):
+        for _ in pool.run([PoolTask(0, site.pages[:3])]):
             assert len(pool.processes) == 1
 
 
@@ -168,7 +168,7 @@ def test_a_worker_that_cannot_start(
     monkeypatch.setattr(module, "PROGRAM", "raise SystemExit('no such module')")
     pool = Pool(settings(rules), 2)
     with pool, pytest.raises(UntemplateError, match="a worker process could not start: exit code 1"):
-        list(pool.run([PoolTask(0, page_batch(site.pages[:3]))]))
+        list(pool.run([PoolTask(0, site.pages[:3])]))
     assert "no such module" in capfd.readouterr().err
 
 

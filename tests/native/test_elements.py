@@ -57,6 +57,10 @@ QUESTIONS: dict[str, Callable[[Any], Any]] = {
     "complete text": complete_text,
     "visible lines": visible_lines,
     "numbered path": lambda element: Node(element, "text", "").numbered_xpath,
+    "paths of nodes": lambda element: [
+        Node(element, kind, "").numbered_xpath
+        for kind in ("text", "element", *(["tail"] if element.tail else []))
+    ],
     "key of a static text": lambda element: static_key(element, "Tel:"),
     "texts before": lambda element: texts_beside(nodes_before, element, "text"),
     "texts before its end": lambda element: texts_beside(nodes_before, element, "tail"),

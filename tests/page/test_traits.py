@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from untemplate.page.signatures import read_tags
-from untemplate.page.traits import Core, CoreIndex, class_pairs, run_table, tag_runs
+from untemplate.page.traits import Core, CoreIndex, PageRuns, class_pairs, run_table, tag_runs
 
 FRAME = "<html><body><nav><ul><li><a>a</a></li></ul></nav>{}<footer><p>f</p></footer></body></html>"
 
@@ -26,6 +26,10 @@ def core(own: set[int], frame: set[int] = frozenset()) -> Core:
 
 def runs(page) -> set[int]:
     return set(tag_runs(page).tolist())
+
+
+def page_runs(page) -> PageRuns:
+    return PageRuns(page.html)
 
 
 def test_runs_do_not_depend_on_texts_and_attributes() -> None:
@@ -62,14 +66,14 @@ def test_any_markup_has_traits(parts: list[str]) -> None:
 def test_a_page_needs_the_own_part_of_a_core() -> None:
     common = runs(POST) & runs(TAGS)
     posts = core(runs(POST) - common, common)
-    assert posts.matches(run_table(POST))
-    assert not posts.matches(run_table(TAGS))
-    assert posts.share(run_table(TAGS)) == len(common) / len(runs(POST))
-    assert posts.own_count(run_table(TAGS)) == 0
+    assert posts.matches(page_runs(POST))
+    assert not posts.matches(page_runs(TAGS))
+    assert posts.share(page_runs(TAGS)) == len(common) / len(runs(POST))
+    assert posts.own_count(page_runs(TAGS)) == 0
 
 
 def test_an_empty_core_matches_every_page() -> None:
-    assert core(set()).matches(run_table(POST))
+    assert core(set()).matches(page_runs(POST))
 
 
 def test_the_index_agrees_with_the_cores() -> None:
@@ -84,6 +88,22 @@ def test_the_template_with_most_own_runs_wins() -> None:
     part = core(set(list(runs(POST))[:2]))
     whole = core(runs(POST))
     assert CoreIndex([part, whole]).find_best(run_table(POST)) == 1
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["<p ", "</p>", "<b>", "<i/>", "</", "<!--", "-->", "<script>", "</script>", "<", "\0"]
+        )
+    )
+)
+def test_a_page_counts_its_own_runs_and_no_others(parts: list[str]) -> None:
+    html = "".join(parts).encode()
+    own = tag_runs(read_tags(html))
+    others = np.setdiff1d(np.arange(1 << 18, dtype=np.uint32), own)
+    page = PageRuns(html)
+    assert page.count(own.tobytes()) == len(own)
+    assert page.count(others.tobytes()) == 0
 
 
 def test_tables_have_a_place_for_every_run() -> None:

@@ -16,7 +16,7 @@ from untemplate.rules.feature import (
     Feature,
     cell_number,
     full_xpath,
-    native_structure,
+    native_conditions,
     structure_xpath,
     xpath_literal,
 )
@@ -138,11 +138,11 @@ def test_the_native_core_selects_the_same(features: list[Feature], node: str, is
     tree, root = Page(html=STRUCTURE_PAGE).tree, Page(html=STRUCTURE_PAGE).root
     start, regions = (tree[0][0], [root[0][0]]) if is_inside else (tree, None)
     selected = start.xpath(path)
-    found = native_structure(node, features).find(root, regions)
+    found = native_conditions(node, features).find(root, regions)
     if node == "text()":
-        assert [text for _, _, text in found] == [text for text in selected if text.strip()]
+        assert [text for _, _, text in found] == [text.strip() for text in selected if text.strip()]
     else:
-        assert [element_xpath(element) for element, _, _ in found] == list(map(element_xpath, selected))
+        assert [element_xpath(element) for element in found.elements()] == list(map(element_xpath, selected))
 
 
 def test_cells_are_counted_with_empty_ones() -> None:

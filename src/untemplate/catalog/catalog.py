@@ -24,8 +24,9 @@ from untemplate.catalog.sql_tables import sites
 from untemplate.errors import CatalogError
 from untemplate.extraction import CrawlRules, Rules
 from untemplate.labeling import Label
+from untemplate.output.quality import CrawlTally
 from untemplate.page import Page
-from untemplate.watching import Alarm, CrawlTally, Report, judge_crawl
+from untemplate.watching import Alarm, Report, judge_crawl
 
 __all__ = ["DEFAULT_CATALOG", "Catalog"]
 

@@ -16,7 +16,8 @@ from untemplate.catalog.site_claims import has_live_claims
 from untemplate.catalog.site_contents import now
 from untemplate.catalog.sql_tables import alarms, rounds, runs, sites, versions
 from untemplate.errors import CatalogError
-from untemplate.watching import Alarm, CrawlTally
+from untemplate.output.quality import CrawlTally
+from untemplate.watching import Alarm
 
 __all__ = [
     "PastRun",

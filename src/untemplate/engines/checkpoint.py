@@ -22,11 +22,10 @@ from typing import Any, BinaryIO
 from untemplate.engines.worker import Result, merge_crawls
 from untemplate.errors import InputError, UntemplateError
 from untemplate.input_files import load_json, read_limited
-from untemplate.output.quality import Tally
+from untemplate.output.quality import CrawlTally, Tally
 from untemplate.output.record_files import FORMATS, record_format
 from untemplate.schema import Schema
 from untemplate.sources.page_source import Skipped
-from untemplate.watching import CrawlTally
 
 try:
     import fcntl

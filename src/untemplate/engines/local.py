@@ -14,7 +14,7 @@ from typing import Protocol
 
 from untemplate.engines.checkpoint import Checkpoint, RunProgress
 from untemplate.engines.pool import Pool, PoolTask
-from untemplate.engines.worker import UNKNOWN_HOST, PageLimits, Result, Settings, batch_pages, page_batch
+from untemplate.engines.worker import UNKNOWN_HOST, PageLimits, Result, Settings, batch_pages
 from untemplate.errors import InputError
 from untemplate.extraction import CrawlRules, OneSite, PageExtractor, Rules
 from untemplate.output.record_files import FORMATS, record_format
@@ -121,7 +121,7 @@ def _remaining_tasks(pages: Pages, progress: RunProgress) -> Iterator[PoolTask]:
             yield PoolTask(number, part.reader)
         else:
             skipped = Skipped()
-            yield PoolTask(number, page_batch(part.reader.read(skipped)), skipped)
+            yield PoolTask(number, list(part.reader.read(skipped)), skipped)
 
 
 def _in_order(results: Iterable[tuple[int, Result]], first: int) -> Iterator[tuple[int, Result]]:

@@ -18,10 +18,9 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from typing import cast
 
-import pyarrow as pa
-
-from untemplate.engines.worker import READY, TIMEOUTS, Result, Settings, Work, page_batch, refuse_batch
+from untemplate.engines.worker import READY, TIMEOUTS, Result, Settings, Work, refuse_pages
 from untemplate.errors import UntemplateError
+from untemplate.page import Page
 from untemplate.sources.page_source import Skipped
 
 __all__ = ["Pool", "PoolTask"]
@@ -305,16 +304,16 @@ class Pool:
         else:
             reason = f"page ends its process: {_exit_name(exit_code)}"
         result = Result()
-        extracted = refuse_batch(order.work, self._settings.extractor, reason)
+        pages = cast("list[Page]", order.work)  # one page
+        extracted = refuse_pages(pages, self._settings.extractor, reason)
         result.add(extracted, self._settings)
         return result
 
 
-def _single_pages(work: Work, skipped: Skipped) -> Iterator[pa.RecordBatch]:
-    """Yield each page as a batch of its own."""
-    if isinstance(work, pa.RecordBatch):
-        return (work.take([index]) for index in range(work.num_rows))
-    return (page_batch([page]) for page in work.read(skipped))
+def _single_pages(work: Work, skipped: Skipped) -> Iterator[list[Page]]:
+    """Yield each page as work of its own."""
+    pages = work if isinstance(work, list) else work.read(skipped)
+    return ([page] for page in pages)
 
 
 def _exit_name(exit_code: int) -> str:

@@ -1,6 +1,6 @@
-"""The work that engines give their workers: a batch of pages in, a batch of records for each table out, all Arrow.
+"""The work that engines give their workers: pages in, records for each table out.
 
-`extract_batch` is the core that all engines call. `run_worker` is the program of a worker process of this machine,
+`extract_pages` is the core that all engines call. `run_worker` is the program of a worker process of this machine,
 which gets its work through a pipe. A page may hang or crash any C library, so the limits of a page are those of its
 process: the system ends it when the time for a page is up, and refuses memory beyond the limit.
 """
@@ -17,34 +17,27 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import TypeAlias
 
-import pyarrow as pa
-
 from untemplate.errors import UntemplateError
 from untemplate.extraction import PageExtractor, PageRecords
-from untemplate.output.quality import Tally
+from untemplate.output.quality import CrawlTally, Tally
 from untemplate.output.record_files import FORMATS
-from untemplate.output.record_rows import arrow_row, arrow_schema
 from untemplate.page import DEFAULT_LIMITS, Limits, Page, squeeze
 from untemplate.record import Record
-from untemplate.schema import Schema
 from untemplate.sources.page_source import Reader, Skipped
-from untemplate.watching import CrawlTally
 
 __all__ = [
-    "PAGE_COLUMNS",
     "READY",
     "TIMEOUTS",
     "UNKNOWN_HOST",
-    "ExtractedBatch",
+    "ExtractedPages",
     "PageLimits",
     "Result",
     "Settings",
     "Work",
     "batch_pages",
-    "extract_batch",
+    "extract_pages",
     "merge_crawls",
-    "page_batch",
-    "refuse_batch",
+    "refuse_pages",
     "run_worker",
 ]
 
@@ -59,16 +52,11 @@ except ImportError as error:
 UNKNOWN_HOST = "its host is that of no site in the catalog"
 """Why a page of a crawl has no record."""
 
-PAGE_COLUMNS = pa.schema(
-    {"url": pa.string(), "html": pa.large_binary(), "id": pa.string(), "charset": pa.string()}
-)
-"""The columns of a batch of pages; HTML may also be text, `id` and `charset` may be missing."""
-
-# Maximum size of a batch. A batch costs 0.3 ms by itself, which does not matter beside the millisecond of each page.
+# Maximum size of a batch.
 BATCH_PAGES = 64
 BATCH_BYTES = 4 << 20
 
-Work: TypeAlias = "pa.RecordBatch | Reader"
+Work: TypeAlias = "list[Page] | Reader"
 """Pages, or what reads them."""
 
 READY = "ready"
@@ -81,33 +69,31 @@ WAITING_FACTOR = 10
 
 
 @dataclass
-class ExtractedBatch:
-    """What came out of a batch of pages.
+class ExtractedPages:
+    """What came out of some pages.
 
     Attributes:
-        tables: The records of each table, as Arrow.
+        records: The records of each table.
         crawls: The counts of each site.
         unknown: Pages whose host is that of no site.
     """
 
-    tables: dict[str, pa.RecordBatch]
+    records: dict[str, list[Record]]
     crawls: dict[str, CrawlTally]
     unknown: Skipped
 
 
-def extract_batch(
-    batch: pa.RecordBatch,
+def extract_pages(
+    pages: Iterable[Page],
     extractor: PageExtractor,
-    limits: Limits = DEFAULT_LIMITS,
     before_page: Callable[[], object] = lambda: None,
     min_confidence: float = 0.0,
-) -> ExtractedBatch:
-    """Return the records of a batch of pages, in its order. No page can make this fail.
+) -> ExtractedPages:
+    """Return the records of pages, in their order. No page can make this fail.
 
     Args:
-        batch: Pages with the columns `PAGE_COLUMNS`; other columns are ignored.
+        pages: The pages. What was parsed of them is freed.
         extractor: The rules of one site or of many.
-        limits: The size limits of each page.
         before_page: Called before each page, by engines that limit the time of a page.
         min_confidence: Leave out values of a lower confidence; their record says so.
     """
@@ -121,26 +107,25 @@ def extract_batch(
             return extractor.refuse_page(page, "page needs too much memory")
         except Exception as error:  # one page must not end the run, and its record says what happened
             return extractor.refuse_page(page, f"{type(error).__name__}: {squeeze(str(error))}")
+        finally:
+            page.release()
 
-    return _collect_records(batch, extractor, extract_page, limits)
+    return _collect_records(pages, extract_page)
 
 
-def refuse_batch(batch: pa.RecordBatch, extractor: PageExtractor, reason: str) -> ExtractedBatch:
-    """Return a record for each page of the batch that says why the page cannot be read; the page is not parsed."""
-    return _collect_records(batch, extractor, lambda page: extractor.refuse_page(page, reason))
+def refuse_pages(pages: Iterable[Page], extractor: PageExtractor, reason: str) -> ExtractedPages:
+    """Return a record for each page that says why the page cannot be read; the page is not parsed."""
+    return _collect_records(pages, lambda page: extractor.refuse_page(page, reason))
 
 
 def _collect_records(
-    batch: pa.RecordBatch,
-    extractor: PageExtractor,
-    extract_page: Callable[[Page], PageRecords | None],
-    limits: Limits = DEFAULT_LIMITS,
-) -> ExtractedBatch:
+    pages: Iterable[Page], extract_page: Callable[[Page], PageRecords | None]
+) -> ExtractedPages:
     """Count the records of all pages, and put them into their tables."""
     records: dict[str, list[Record]] = defaultdict(list)
     crawls: dict[str, CrawlTally] = defaultdict(CrawlTally)
     unknown = Skipped()
-    for page in _unpack_pages(batch, limits):
+    for page in pages:
         found = extract_page(page)
         if found is None:
             unknown.add(UNKNOWN_HOST, page.url or page.id)
@@ -150,11 +135,10 @@ def _collect_records(
             if found.site and record.cluster is not None:
                 record.cluster = f"{found.site}/{record.cluster}"
         records[found.table] += found.records
-    tables = {table: _record_batch(rows, extractor.schemas[table]) for table, rows in records.items()}
-    return ExtractedBatch(tables, dict(crawls), unknown)
+    return ExtractedPages(dict(records), dict(crawls), unknown)
 
 
-def batch_pages(pages: Iterable[Page]) -> Iterator[pa.RecordBatch]:
+def batch_pages(pages: Iterable[Page]) -> Iterator[list[Page]]:
     """Yield pages in batches of limited size."""
     waiting: list[Page] = []
     size = 0
@@ -162,40 +146,10 @@ def batch_pages(pages: Iterable[Page]) -> Iterator[pa.RecordBatch]:
         waiting.append(page)
         size += len(page.html)
         if len(waiting) == BATCH_PAGES or size >= BATCH_BYTES:
-            yield page_batch(waiting)
+            yield waiting
             waiting, size = [], 0
     if waiting:
-        yield page_batch(waiting)
-
-
-def page_batch(pages: Iterable[Page]) -> pa.RecordBatch:
-    """Return pages as one batch.
-
-    Characters of names that are not Unicode are replaced, because no record file could contain them.
-    """
-    rows = [(_to_unicode(page.url), page.html, _to_unicode(page.id), page.charset) for page in pages]
-    columns = [[row[index] for row in rows] for index in range(len(PAGE_COLUMNS))]
-    arrays = [pa.array(column, type) for column, type in zip(columns, PAGE_COLUMNS.types, strict=True)]
-    return pa.RecordBatch.from_arrays(arrays, schema=PAGE_COLUMNS)
-
-
-def _unpack_pages(batch: pa.RecordBatch, limits: Limits = DEFAULT_LIMITS) -> Iterator[Page]:
-    """Yield the pages of a batch, one in memory at a time."""
-    empty = pa.nulls(batch.num_rows)
-    names = batch.schema.names
-    columns = [batch[name] if name in names else empty for name in PAGE_COLUMNS.names]
-    for row in zip(*columns, strict=True):
-        url, html, id, charset = (value.as_py() for value in row)
-        yield Page(url or "", html or b"", id or "", charset=charset, limits=limits)
-
-
-def _record_batch(records: Iterable[Record], schema: Schema) -> pa.RecordBatch:
-    rows = [arrow_row(record, schema) for record in records]
-    return pa.RecordBatch.from_pylist(rows, schema=arrow_schema(schema))
-
-
-def _to_unicode(text: str) -> str:
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+        yield waiting
 
 
 @dataclass(frozen=True)
@@ -231,6 +185,11 @@ class Settings:
     confidence: bool = False
     min_confidence: float = 0.0
 
+    def limit_page(self, page: Page) -> Page:
+        """Return a page with the size limits of this run."""
+        page.limits = self.sizes
+        return page
+
 
 @dataclass
 class Result:
@@ -248,14 +207,16 @@ class Result:
     crawls: dict[str, CrawlTally] = field(default_factory=dict)
     skipped: Skipped = field(default_factory=Skipped)
 
-    def add(self, extracted: ExtractedBatch, settings: Settings) -> None:
-        """Encode and count the records of a batch."""
-        for table, batch in extracted.tables.items():
-            self._append(table, FORMATS[settings.format].encode(batch, settings.confidence))
+    def add(self, extracted: ExtractedPages, settings: Settings) -> None:
+        """Encode and count the records of some pages."""
+        for table, records in extracted.records.items():
+            schema = settings.extractor.schemas[table]
+            encoded = FORMATS[settings.format].encode_records(records, schema, settings.confidence)
+            self._append(table, encoded)
         self.count(extracted)
 
-    def count(self, extracted: ExtractedBatch) -> None:
-        """Count the records of a batch, and do not keep them."""
+    def count(self, extracted: ExtractedPages) -> None:
+        """Count the records of some pages, and do not keep them."""
         for crawl in extracted.crawls.values():
             self.tally.update(crawl.total())
         merge_crawls(self.crawls, extracted.crawls)
@@ -317,11 +278,11 @@ def _receive(connection: Connection, received: SimpleQueue[Work | None]) -> None
 
 def _do_work(work: Work, settings: Settings) -> Result:
     result = Result()
-    batches = [work] if isinstance(work, pa.RecordBatch) else batch_pages(work.read(result.skipped))
+    batches = [work] if isinstance(work, list) else batch_pages(work.read(result.skipped))
     start_clocks = partial(_set_clocks, settings.limits.seconds)
     for pages in batches:
-        extracted = extract_batch(
-            pages, settings.extractor, settings.sizes, start_clocks, settings.min_confidence
+        extracted = extract_pages(
+            map(settings.limit_page, pages), settings.extractor, start_clocks, settings.min_confidence
         )
         _set_clocks(0)
         result.add(extracted, settings)

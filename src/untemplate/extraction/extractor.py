@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -15,8 +15,6 @@ from untemplate.input_files import read_limited
 from untemplate.page import Page
 from untemplate.record import Reason, Record, Value, html_table
 from untemplate.rules.applying import UNDECIDED, Match, apply_rules, apply_wrapper
-from untemplate.rules.file_format import format_rules, parse_rules
-from untemplate.rules.in_words import explain_rule
 from untemplate.rules.parsed_page import ParsedPage
 from untemplate.rules.record_pages import RecordPage, split_records
 from untemplate.rules.rule import Bellwether, Wrapper
@@ -65,6 +63,8 @@ class Rules:
 
     def _repr_html_(self) -> str:
         """Return each rule in words as a table, for notebooks."""
+        from untemplate.rules.in_words import explain_rule
+
         rows: list[tuple[str, str, str]] = []
         for wrapper in self.wrappers:
             rows += [(wrapper.cluster, name, explain_rule(rule)) for name, rule in wrapper.rules.items()]
@@ -109,6 +109,8 @@ class Rules:
         Raises:
             RulesError: the text is not a rules file that this version can use.
         """
+        from untemplate.rules.file_format import parse_rules  # here, as workers do not read files
+
         return cls(*parse_rules(text, name))
 
     def save(self, path: str | Path) -> None:
@@ -122,6 +124,8 @@ class Rules:
 
     def dumps(self) -> str:
         """Return the text of a rules file."""
+        from untemplate.rules.file_format import format_rules
+
         return format_rules(self.schema, self.wrappers)
 
     def extract(self, pages: Iterable[Page] | str | Path, min_confidence: float = 0.0) -> Iterator[Record]:
@@ -182,12 +186,14 @@ class Rules:
         wrapper, results = self._choose_most_successful(match.possible, page, match.success)
         if wrapper is not None:
             is_uncertain = bool(wrapper.signatures)  # without any, it was made for all pages
-            return wrapper, [replace(result, is_uncertain=is_uncertain) for result in results]
-        if match.wrapper is None:
+        elif match.wrapper is None:
             return None, []
-        results = self._apply(match.wrapper, page)
-        is_uncertain = bool(match.wrapper.lender) and match.wrapper.core is None
-        return match.wrapper, [replace(result, is_uncertain=is_uncertain) for result in results]
+        else:
+            wrapper, results = match.wrapper, self._apply(match.wrapper, page)
+            is_uncertain = bool(wrapper.lender) and wrapper.core is None
+        for result in results:
+            result.is_uncertain = is_uncertain
+        return wrapper, results
 
     def _choose_most_successful(
         self, wrappers: Iterable[Wrapper], page: Page, success: Success
@@ -245,7 +251,7 @@ class Rules:
         return 2 * result.filled > len(wrapper.rules)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Result:
     """What the rules of a wrapper find on a page, or in one record of a list page."""
 

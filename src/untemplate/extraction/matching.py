@@ -17,15 +17,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from untemplate.page import Page, Signature, has_literal_path, host_of, url_matches
-from untemplate.page.signatures import LENGTH, read_tags, tags_signature
-from untemplate.page.traits import RunTable, run_table
+from untemplate.page import Page, Signature, has_literal_path, host_of, signature, url_matches
+from untemplate.page.signatures import LENGTH
+from untemplate.page.traits import PageRuns
 from untemplate.rules.rule import Wrapper
 
 __all__ = ["PageMatch", "Success", "WrapperIndex"]
@@ -61,16 +60,24 @@ class PageMatch(NamedTuple):
 class _Markup:
     """What the tags of a page say, computed when it is needed."""
 
+    __slots__ = ("_html", "_runs", "_signature")
+
     def __init__(self, page: Page) -> None:
-        self._tags = read_tags(page.html)
+        self._html = page.html
+        self._runs: PageRuns | None = None
+        self._signature: Signature | None = None
 
-    @cached_property
+    @property
     def signature(self) -> Signature:
-        return tags_signature(self._tags)
+        if self._signature is None:
+            self._signature = signature(self._html)
+        return self._signature
 
-    @cached_property
-    def runs(self) -> RunTable:
-        return run_table(self._tags)
+    @property
+    def runs(self) -> PageRuns:
+        if self._runs is None:
+            self._runs = PageRuns(self._html)
+        return self._runs
 
 
 class WrapperIndex:
@@ -107,11 +114,11 @@ class WrapperIndex:
             return PageMatch(None)
         markup = _Markup(page)
         by_url = self.find_by_url(page.url, of_host)
-        elsewhere = sorted(set(of_host).difference(by_url))
-        for candidates in (by_url, elsewhere):
-            index = self._find_by_core(markup, candidates)
-            if index is not None:
-                return PageMatch(self.ranked[index])
+        index = self._find_by_core(markup, by_url)
+        if index is None and len(by_url) < len(of_host):
+            index = self._find_by_core(markup, sorted(set(of_host).difference(by_url)))
+        if index is not None:
+            return PageMatch(self.ranked[index])
         has_rules = any(self.ranked[index].rules for index in by_url)
         uncertain = self._match_uncertain(markup, by_url, by_url if has_rules else of_host)
         known = self._with_rules(index for index in of_host if self._knows_url(index, page.url))

@@ -125,7 +125,8 @@ def _without_excluded(records: Sequence[LocatedRecord]) -> Sequence[LocatedRecor
     def is_alike(head: etree._Element) -> bool:
         return _list_slot(head) in slots and shared <= inner_paths(head) <= known
 
-    return [record for record in records if record.labels or is_alike(record.elements[0])]
+    # A record of texts alone has no elements.
+    return [record for record in records if record.labels or any(map(is_alike, record.elements[:1]))]
 
 
 def _list_slot(head: etree._Element) -> tuple[etree._Element | None, str, str | None]:

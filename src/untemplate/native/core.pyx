@@ -1,11 +1,13 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """The native core: a page as flat arrays, its elements, and the selection of nodes on the arrays.
 
-Python sees `parse`, `Element`, `Structure` and `find_texts`, and for the bytes of a page `is_utf8`, `read_tags` and
-`hash_runs`. Everything else works on C arrays without Python objects.
+Python sees `parse`, `Element`, `Conditions`, `CaptionSearch` and `find_texts`, and for the bytes of a page `is_utf8`,
+`read_tags`, `hash_runs`, `read_signature` and `RunSet`; for comparisons `letters_and_digits` and `elements_with_letters`. Everything else works on C arrays without Python objects.
 """
 
 import sys
+
+cimport cython
 from html.entities import html5 as html5_entities
 from operator import itemgetter
 
@@ -23,6 +25,21 @@ from libc.string cimport memchr, memcmp, memcpy, memset
 
 cdef extern from "string.h" nogil:
     void* memmem(const void* text, size_t length, const void* word, size_t word_length)
+
+cdef extern from *:
+    int __builtin_ctzll(unsigned long long word) noexcept nogil
+
+cdef uint64_t _ONES = 0x0101010101010101u
+
+
+cdef inline uint64_t _bytes_equal(uint64_t word, uint8_t byte) noexcept nogil:
+    """Return a word with the highest bit set in each byte that equals this one.
+
+    The lowest of these bits is always right; above it there may be wrong ones.
+    """
+    word ^= _ONES * byte
+    return (word - _ONES) & ~word & (_ONES * 0x80)
+
 
 cdef enum:
     MAX_KNOWN = 256
@@ -55,6 +72,7 @@ cdef enum:
     PARSER_DEPTH = 2046  # libxml2 stops two levels below
     FEW_ATTRIBUTES = 64
     MAX_COMPARISONS = 100_000_000
+    NEAR_BYTES = 64
 
 cdef enum:
     OUT_OF_MEMORY = 1
@@ -67,5 +85,7 @@ cdef class Element
 include "names.pxi"
 include "parser.pxi"
 include "elements.pxi"
+include "captions.pxi"
 include "selection.pxi"
 include "markup.pxi"
+include "letters.pxi"

@@ -5,6 +5,8 @@ cdef object _comment_tag = etree.Comment
 cdef object _any_element = etree.Element
 
 
+@cython.no_gc  # refers to its document, which refers to texts only
+@cython.final
 cdef class Element:
     """An element or a comment of a page, with the part of lxml's interface that extraction uses."""
 
@@ -108,6 +110,12 @@ cdef class Element:
         cdef int32_t wanted = self.document.tag_filter(tag)
         cdef int32_t number
         cdef int32_t end = self.document.last_inside(self.number) + 1
+        if wanted >= 0 and self.number == self.document.root:
+            number = self.document.names[wanted].first_node
+            while number >= 0:
+                yield self.document.element(number)
+                number = self.document.nodes[number].same_tag
+            return
         for number in range(self.number, end):
             if self.document.passes(number, wanted):
                 yield self.document.element(number)
@@ -146,12 +154,7 @@ cdef class Element:
 
     def depth(self):
         """Return how many ancestors the element has."""
-        cdef int32_t number = self.document.nodes[self.number].parent
-        cdef int32_t depth = 0
-        while number >= 0:
-            depth += 1
-            number = self.document.nodes[number].parent
-        return depth
+        return self.document.depth_of(self.number)
 
     def is_inside(self, tags):
         """Return True if the element or one around it has one of these tags."""
@@ -175,6 +178,19 @@ cdef class Element:
             number = self.document.nodes[number].parent
         steps.append("")
         return "/".join(reversed(steps))
+
+    def node_xpath(self, str kind not None):
+        """Return the XPath of a text of this element, of the text after it, or of the element; numbered in each step.
+
+        Args:
+            kind: as in `Node`, but no attribute.
+        """
+        cdef Document document = self.document
+        if kind == "element":
+            return document.numbered_path(self.number)
+        if kind == "text":
+            return f"{document.numbered_path(self.number)}/text()[1]"
+        return f"{document.numbered_path(document.nodes[self.number].parent)}/text()[{self.text_number()}]"
 
     def text_number(self):
         """Return the position of the text after this node among the texts of its parent, from 1."""
@@ -215,13 +231,8 @@ cdef class Element:
 
     def texts_after(self, str kind not None, int64_t max_slots):
         """Yield (element, kind, text) of the visible texts after a node of this element, the nearest first."""
-        cdef Slot slot = Slot(self.number, True)
-        cdef bint has_slot = True
-        if kind == "text" or kind == "tail":
-            slot.is_tail = kind == "tail"
-            has_slot = self.document.next_slot(&slot)
-        elif kind != "element" and kind != "data":
-            self.document.enter(&slot)
+        cdef Slot slot
+        cdef bint has_slot = self.document.first_slot_after(self.number, _node_kind(kind), &slot)
         while max_slots > 0 and has_slot:
             max_slots -= 1
             if self.document.has_words(&slot):
@@ -229,67 +240,7 @@ cdef class Element:
             has_slot = self.document.next_slot(&slot)
 
 
-cdef class CaptionSearch:
-    """Finds the static text before a node, and remembers what it found on the way.
-
-    Args:
-        static: keys of static texts: depth, tag and text of each, with blanks between.
-        texts: the texts of these keys. Most texts of a page are not among them, which saves making their keys.
-    """
-
-    cdef frozenset static, texts
-    cdef dict captions       # by the slot where a search started: twice the number of the node, plus one for a tail
-
-    def __cinit__(self, frozenset static not None, frozenset texts not None):
-        self.static = static
-        self.texts = texts
-        self.captions = {}
-
-    def find(self, Element element not None, str kind not None):
-        """Return the nearest static text before a node of an element; empty if there is none.
-
-        All nodes must be of one page.
-        """
-        cdef Document document = element.document
-        cdef Slot slot = Slot(element.number, kind == "tail")
-        cdef int64_t start = -1
-        cdef int64_t key
-        cdef str caption = None
-        while document.previous_slot(&slot):
-            if not document.has_words(&slot):
-                continue
-            key = 2 * <int64_t>slot.node + slot.is_tail
-            caption = self.captions.get(key)
-            if caption is None:
-                start = key if start < 0 else start
-                caption = self.as_static(document, &slot)
-            if caption is not None:
-                break
-        if caption is None:
-            caption = ""
-        if start >= 0:
-            self.captions[start] = caption
-        return caption
-
-    cdef str as_static(self, Document document, Slot* slot):
-        """Return the text in a slot if it is static there, else None."""
-        cdef Node* node = &document.nodes[slot.node]
-        cdef int32_t parent = node.parent if slot.is_tail else slot.node
-        cdef int32_t above = document.nodes[parent].parent
-        cdef int32_t depth = 0
-        cdef str text = document.string(
-            node.tail if slot.is_tail else node.text, node.tail_length if slot.is_tail else node.text_length
-        )
-        text = " ".join(text.split())
-        if text not in self.texts:
-            return None
-        while above >= 0:
-            depth += 1
-            above = document.nodes[above].parent
-        key = f"{depth} {document.name_text(document.nodes[parent].tag)} {text}"
-        return text if key in self.static else None
-
-
+@cython.final
 cdef class Walker:
     """Yields (event, element) as lxml's `iterwalk` does: "start", "end", and "comment"."""
 
@@ -406,6 +357,9 @@ cdef int _append_letters(bytearray parts, const uint8_t* text, Py_ssize_t length
     return 0
 
 
+cdef int64_t _serial = 0
+
+
 def parse(bytes html not None, int64_t max_elements, int64_t max_depth):
     """Return the root element of a page in UTF-8 without NUL bytes; None if it has none.
 
@@ -413,6 +367,7 @@ def parse(bytes html not None, int64_t max_elements, int64_t max_depth):
         PageError: the page is over these limits, or has tags with too many attributes.
         MemoryError: there is not enough memory.
     """
+    global _serial
     cdef Document document = Document.__new__(Document)
     if len(html) > MAX_BYTES:
         raise PageError(f"page is larger than {MAX_BYTES:,} bytes")
@@ -425,12 +380,13 @@ def parse(bytes html not None, int64_t max_elements, int64_t max_depth):
         _raise(document.error, max_elements, max_depth)
     if document.root < 0:
         return None
-    free(document.stack)
+    _give_memory(STACK_MEMORY, document.stack, document.stack_room * sizeof(Open))
     document.stack = NULL
-    document.proxies = <PyObject**>calloc(document.node_count, sizeof(PyObject*))
-    if document.proxies == NULL:
-        raise MemoryError
+    document.prepare_proxies()
     document.paths = {}
+    document.visible_texts = {}
+    _serial += 1
+    document.serial = _serial
     document.name_texts = [None] * (document.name_count - KNOWN)
     return document.element(document.root)
 

@@ -56,6 +56,39 @@ cdef int _sequence_size(const uint8_t* text, Py_ssize_t length) noexcept nogil:
 
 
 
+cdef struct Tag:
+    Py_ssize_t start
+    uint64_t name        # its first eight letters in lower case, the first one lowest
+    bint is_closing
+
+
+cdef bint _next_tag(const uint8_t* text, Py_ssize_t length, Py_ssize_t* at, Tag* tag) noexcept nogil:
+    """Read the next tag outside scripts, styles and comments; False at the end. `at` is where to go on.
+
+    The text ends with a NUL and has no other one: reading until one is allowed.
+    """
+    cdef const void* found
+    cdef Py_ssize_t start
+    while True:
+        found = memchr(text + at[0], b"<", length - at[0])
+        if found == NULL:
+            return False
+        tag.start = <const uint8_t*>found - text
+        if text[tag.start + 1] == b"!":
+            at[0] = _skip_comment(text, tag.start, length)
+            continue
+        tag.is_closing = text[tag.start + 1] == b"/"
+        at[0] = tag.start + 1
+        if not tag.is_closing and not _is_letter(text[tag.start + 1]):
+            continue
+        start = tag.start + 1 + tag.is_closing
+        tag.name = _tag_name(text + start, length - start)
+        if not tag.is_closing and (tag.name == _SCRIPT_NAME or tag.name == _STYLE_NAME):
+            at[0] = _find_closing(text, at[0], length, tag.name)
+        if tag.name:
+            return True
+
+
 def read_tags(bytes html not None):
     """Return where the tags of a page are, their names and whether they are closing ones, as three byte arrays.
 
@@ -67,36 +100,18 @@ def read_tags(bytes html not None):
     cdef Py_ssize_t room = 1024
     cdef Py_ssize_t count = 0
     cdef Py_ssize_t at = 0
-    cdef const void* found
     cdef bytearray starts = bytearray(8 * room), names = bytearray(8 * room), closing = bytearray(room)
-    cdef uint64_t name
-    cdef bint is_closing
-    while True:
-        found = memchr(text + at, b"<", length - at)
-        if found == NULL:
-            break
-        at = <const uint8_t*>found - text
-        if text[at + 1] == b"!":
-            at = _skip_comment(text, at, length)
-            continue
-        is_closing = text[at + 1] == b"/"
-        if not is_closing and not _is_letter(text[at + 1]):
-            at += 1
-            continue
-        name = _tag_name(text + at + 1 + is_closing)
-        if name:
-            if count == room:
-                room *= 2
-                PyByteArray_Resize(starts, 8 * room)
-                PyByteArray_Resize(names, 8 * room)
-                PyByteArray_Resize(closing, room)
-            (<int64_t*>PyByteArray_AsString(starts))[count] = at
-            (<uint64_t*>PyByteArray_AsString(names))[count] = name
-            PyByteArray_AsString(closing)[count] = is_closing
-            count += 1
-        at += 1
-        if not is_closing and (name == _SCRIPT_NAME or name == _STYLE_NAME):
-            at = _find_closing(text, at, length, name)
+    cdef Tag tag
+    while _next_tag(text, length, &at, &tag):
+        if count == room:
+            room *= 2
+            PyByteArray_Resize(starts, 8 * room)
+            PyByteArray_Resize(names, 8 * room)
+            PyByteArray_Resize(closing, room)
+        (<int64_t*>PyByteArray_AsString(starts))[count] = tag.start
+        (<uint64_t*>PyByteArray_AsString(names))[count] = tag.name
+        PyByteArray_AsString(closing)[count] = tag.is_closing
+        count += 1
     PyByteArray_Resize(starts, 8 * count)
     PyByteArray_Resize(names, 8 * count)
     PyByteArray_Resize(closing, count)
@@ -107,15 +122,17 @@ cdef uint64_t _SCRIPT_NAME = int.from_bytes(b"script", "little")
 cdef uint64_t _STYLE_NAME = int.from_bytes(b"style", "little")
 
 
-cdef uint64_t _tag_name(const uint8_t* text) noexcept nogil:
-    """Return the first eight letters of a name in lower case, the first one lowest; bytes above ASCII lose a bit."""
-    cdef uint64_t name = 0
-    cdef int i
-    for i in range(8):
-        if text[i] <= 0x20 or text[i] == b"/" or text[i] == b">":
-            break
-        name |= <uint64_t>((text[i] | 0x20) & 0x7F) << (8 * i)
-    return name
+cdef uint64_t _tag_name(const uint8_t* text, Py_ssize_t length) noexcept nogil:
+    """Return the first eight letters of a name in lower case, the first one lowest; bytes above ASCII lose a bit.
+
+    This works on all bytes of a word at once: in each difference, the lowest byte whose high bit is set is the first
+    one that ends a name. White space, control characters, `/` and `>` do.
+    """
+    cdef uint64_t word = 0, ends, kept
+    memcpy(&word, text, 8 if length >= 8 else length)
+    ends = ((word - _ONES * 0x21) & ~word & (_ONES * 0x80)) | _bytes_equal(word, b"/") | _bytes_equal(word, b">")
+    kept = ((ends & (~ends + 1)) >> 7) - 1   # all bits before the first end, or all without one
+    return (word | _ONES * 0x20) & kept & (_ONES * 0x7F)
 
 
 cdef Py_ssize_t _skip_comment(const uint8_t* text, Py_ssize_t at, Py_ssize_t length) noexcept nogil:
@@ -135,7 +152,7 @@ cdef Py_ssize_t _find_closing(const uint8_t* text, Py_ssize_t at, Py_ssize_t len
         if found == NULL:
             return length
         at = <const uint8_t*>found - text
-        if text[at + 1] == b"/" and _tag_name(text + at + 2) == name:
+        if text[at + 1] == b"/" and _tag_name(text + at + 2, length - at - 2) == name:
             return at
         at += 1
 
@@ -174,3 +191,126 @@ def hash_runs(bytes names not None, bytes closing not None, int length):
         word[i] = _mix_bits(value)
     PyByteArray_Resize(words, 8 * run_count)
     return words
+
+
+cdef enum:
+    MAX_RUN_LENGTH = 16
+    MAX_RUN_BITS = 24
+    SIGNATURE_LENGTH = 8
+
+
+cdef struct RunReader:
+    const uint8_t* text
+    Py_ssize_t size
+    Py_ssize_t at
+    int length                       # of a run
+    int count                        # of the tags read so far, up to the length
+    int oldest                       # place of the oldest tag in the circle
+    uint64_t[MAX_RUN_LENGTH] words   # of the last tags, in a circle
+    uint64_t power                   # what the oldest tag of a run is multiplied by
+    uint64_t sum                     # of the words of the run, each multiplied by a power of _MIX
+
+
+cdef int _start_runs(RunReader* reader, bytes html, int length) except -1:
+    cdef int i
+    if not 0 < length <= MAX_RUN_LENGTH:
+        raise ValueError("a run has 1 to 16 tags")
+    memset(reader, 0, sizeof(RunReader))
+    reader.text = <const uint8_t*><const char*>html
+    reader.size = len(html)
+    reader.length = length
+    reader.power = 1
+    for i in range(1, length):
+        reader.power *= _MIX
+    return 0
+
+
+cdef bint _next_run(RunReader* reader, uint64_t* run) noexcept nogil:
+    """Read the next run of tags as a hash; False at the end. Tags that are too few for a run are padded to one."""
+    cdef Tag tag
+    cdef uint64_t word
+    while _next_tag(reader.text, reader.size, &reader.at, &tag):
+        word = _mix_bits(tag.name | (<uint64_t>tag.is_closing << 63))
+        reader.sum = (reader.sum - reader.words[reader.oldest] * reader.power) * _MIX + word
+        reader.words[reader.oldest] = word
+        reader.oldest = reader.oldest + 1 if reader.oldest + 1 < reader.length else 0
+        if reader.count < reader.length:
+            reader.count += 1
+        if reader.count == reader.length:
+            run[0] = _mix_bits(reader.sum)
+            return True
+    if reader.count == reader.length:
+        return False
+    while reader.count < reader.length:
+        reader.sum *= _MIX
+        reader.count += 1
+    run[0] = _mix_bits(reader.sum)
+    return True
+
+
+def read_signature(bytes html not None, int length, bytes multipliers not None):
+    """Return the eight bytes of a page's signature; None if it has no tags. See `page/signatures.py`.
+
+    Args:
+        html: the page, without NUL bytes.
+        length: the number of tags in a shingle, at most 16.
+        multipliers: an array of eight 64-bit numbers.
+    """
+    cdef RunReader reader
+    cdef uint64_t[SIGNATURE_LENGTH] factors
+    cdef uint64_t[SIGNATURE_LENGTH] minima
+    cdef uint64_t run
+    cdef int i
+    if len(multipliers) != sizeof(factors):
+        raise ValueError("a signature needs eight multipliers")
+    memcpy(factors, <const char*>multipliers, sizeof(factors))
+    memset(minima, 0xFF, sizeof(minima))
+    _start_runs(&reader, html, length)
+    while _next_run(&reader, &run):
+        for i in range(SIGNATURE_LENGTH):
+            minima[i] = min(minima[i], run * factors[i])
+    if reader.oldest == 0 and reader.words[0] == 0:
+        return None
+    return tuple([<int>(_mix_bits(minima[i]) & 0xFF) for i in range(SIGNATURE_LENGTH)])
+
+
+@cython.final
+cdef class RunSet:
+    """The tag runs of a page as a set: a bit for each possible one. `PageRuns` in `page/traits.py` says what they are.
+
+    Args:
+        html: the page, without NUL bytes.
+        length: the number of tags in a run, at most 16.
+        bits: the number of bits that are kept of a run's hash, from 3 to 24.
+    """
+
+    cdef uint8_t* table
+    cdef size_t memory_size
+    cdef uint64_t table_size     # in bits
+
+    def __cinit__(self, bytes html not None, int length, int bits):
+        cdef Memory taken
+        cdef RunReader reader
+        cdef uint64_t run
+        if not 3 <= bits <= MAX_RUN_BITS:
+            raise ValueError("3 to 24 bits of a run are kept")
+        _start_runs(&reader, html, length)
+        self.table_size = <uint64_t>1 << bits
+        _take_memory(RUN_MEMORY, self.table_size // 8, &taken)
+        self.table, self.memory_size = <uint8_t*>taken.start, taken.size
+        memset(self.table, 0, self.table_size // 8)
+        while _next_run(&reader, &run):
+            run &= self.table_size - 1
+            self.table[run >> 3] |= <uint8_t>(1 << (run & 7))
+
+    def __dealloc__(self):
+        _give_memory(RUN_MEMORY, self.table, self.memory_size)
+
+    def count(self, bytes runs not None):
+        """Return how many of these runs the page has; they are an array of 32-bit numbers."""
+        cdef const uint32_t* run = <const uint32_t*><const char*>runs
+        cdef Py_ssize_t i, count = 0
+        for i in range(len(runs) // 4):
+            if run[i] < self.table_size:
+                count += self.table[run[i] >> 3] >> (run[i] & 7) & 1
+        return count

@@ -41,10 +41,82 @@ cdef inline bint _is_letter(uint8_t byte) noexcept nogil:
     return b"a" <= (byte | 0x20) <= b"z"
 
 
+cdef enum:
+    ENDS_NAME = 1        # white space, `/`, `>` and NUL
+    CAPITAL = 2
+
+cdef uint8_t[256] _byte_kinds
+for _byte in (*b"\t\n\f\r />", 0):
+    _byte_kinds[<int>_byte] = ENDS_NAME
+for _byte in range(ord("A"), ord("Z") + 1):
+    _byte_kinds[<int>_byte] = CAPITAL
+
+
+cdef bint _is_safe_name(const uint8_t* name, int32_t length) noexcept nogil:
+    """Return True if XPath can contain a name as it is, as `shown_text.SAFE_NAME`."""
+    cdef int32_t i
+    for i in range(length):
+        if _is_letter(name[i]) or name[i] == b"_":
+            continue
+        if i == 0 or not (b"0" <= name[i] <= b"9" or name[i] == b"." or name[i] == b"-"):
+            return False
+    return length > 0
+
+
 cdef inline bint _is_space(uint8_t byte) noexcept nogil:
     return byte == 32 or (9 <= byte <= 13 and byte != 11)
 
 
+# Spare memory: the arrays of the page that was freed last serve the next one. New memory has to be mapped and cleared by
+# the system, which takes longer than to parse a page into it. All callers hold the interpreter's lock.
+
+cdef enum:
+    TEXT_MEMORY = 0
+    NODE_MEMORY = 1
+    ATTRIBUTE_MEMORY = 2
+    NAME_MEMORY = 3
+    SLOT_MEMORY = 4
+    STACK_MEMORY = 5
+    PROXY_MEMORY = 6
+    RUN_MEMORY = 7
+    MEMORY_KINDS = 8
+
+cdef enum:
+    MAX_SPARE_BYTES = 8_388_608  # of each array; larger ones are freed
+
+cdef struct Memory:
+    void* start
+    size_t size
+
+cdef Memory[MEMORY_KINDS] _spare
+
+
+cdef int _take_memory(int kind, size_t least, Memory* taken) except -1:
+    """Take the spare memory of a kind if it is large enough, or new memory."""
+    if _spare[kind].size >= least:
+        taken[0] = _spare[kind]
+        _spare[kind].start = NULL
+        _spare[kind].size = 0
+        return 0
+    taken.start = malloc(least)
+    taken.size = least
+    if taken.start == NULL:
+        raise MemoryError
+    return 0
+
+
+cdef void _give_memory(int kind, void* start, size_t size) noexcept:
+    """Keep memory for the next page if it is the largest of its kind, and not too large; else free it."""
+    if start == NULL or size > MAX_SPARE_BYTES or size <= _spare[kind].size:
+        free(start)
+        return
+    free(_spare[kind].start)
+    _spare[kind].start = start
+    _spare[kind].size = size
+
+
+@cython.no_gc  # refers to texts only
+@cython.final
 cdef class Document:
     """A parsed page: arrays of nodes and attributes, and the texts that they refer to."""
 
@@ -59,7 +131,7 @@ cdef class Document:
     cdef Name* names
     cdef int32_t name_count, name_room
     cdef int32_t* slots        # hash table of the names
-    cdef int32_t slot_count
+    cdef int32_t slot_count, slot_room
     cdef Open* stack
     cdef int32_t depth, stack_room
     cdef int32_t[RANK_COUNT] rank_open   # the topmost open element of each rank
@@ -74,46 +146,57 @@ cdef class Document:
     cdef int64_t element_count, max_elements
     cdef int64_t comparisons   # squares of the numbers of attributes of tags with many
     cdef int error
-    cdef PyObject** proxies
+    cdef PyObject** proxies    # the elements that Python uses now
+    cdef size_t proxy_size
     cdef list name_texts
     cdef dict paths            # numbered XPaths of elements with values inside, by number
+    cdef dict visible_texts    # of elements, by number
+    cdef int64_t serial        # differs from that of every other page
 
     def __cinit__(self):
         self.root = self.last_comment = -1
         self.depth = 0
 
     def __dealloc__(self):
-        free(self.text)
-        free(self.nodes)
-        free(self.attributes)
-        free(self.names)
-        free(self.slots)
-        free(self.stack)
-        free(self.proxies)
+        _give_memory(TEXT_MEMORY, self.text, self.room)
+        _give_memory(NODE_MEMORY, self.nodes, self.node_room * sizeof(Node))
+        _give_memory(ATTRIBUTE_MEMORY, self.attributes, self.attribute_room * sizeof(Attribute))
+        _give_memory(NAME_MEMORY, self.names, self.name_room * sizeof(Name))
+        _give_memory(SLOT_MEMORY, self.slots, self.slot_room * sizeof(int32_t))
+        _give_memory(STACK_MEMORY, self.stack, self.stack_room * sizeof(Open))
+        _give_memory(PROXY_MEMORY, self.proxies, self.proxy_size)
 
     # Memory
 
     cdef int prepare(self, const uint8_t* html, Py_ssize_t length) except -1:
-        """Copy the page, with a blank for each tag that closes the body or the page."""
-        self.room = <int32_t>(length + length // 2 + 64)
-        self.stack_room = self.max_depth + 16
-        self.node_room = <int32_t>(length // 24 + 64)
-        self.attribute_room = <int32_t>(length // 24 + 64)
-        self.name_room = KNOWN + 64
+        """Take the arrays, and copy the page, with a blank for each tag that closes the body or the page."""
+        cdef Memory taken
+        _take_memory(TEXT_MEMORY, length + length // 2 + 64, &taken)
+        self.text, self.room = <uint8_t*>taken.start, <int32_t>taken.size
+        _take_memory(NODE_MEMORY, (length // 24 + 64) * sizeof(Node), &taken)
+        self.nodes, self.node_room = <Node*>taken.start, <int32_t>(taken.size // sizeof(Node))
+        _take_memory(ATTRIBUTE_MEMORY, (length // 24 + 64) * sizeof(Attribute), &taken)
+        self.attributes, self.attribute_room = <Attribute*>taken.start, <int32_t>(taken.size // sizeof(Attribute))
+        _take_memory(NAME_MEMORY, (KNOWN + 64) * sizeof(Name), &taken)
+        self.names, self.name_room = <Name*>taken.start, <int32_t>(taken.size // sizeof(Name))
+        _take_memory(SLOT_MEMORY, FIRST_SLOTS * sizeof(int32_t), &taken)
+        self.slots, self.slot_room = <int32_t*>taken.start, <int32_t>(taken.size // sizeof(int32_t))
+        _take_memory(STACK_MEMORY, (self.max_depth + 16) * sizeof(Open), &taken)
+        self.stack, self.stack_room = <Open*>taken.start, <int32_t>(taken.size // sizeof(Open))
         self.slot_count = FIRST_SLOTS
-        self.text = <uint8_t*>malloc(self.room)
-        self.nodes = <Node*>malloc(self.node_room * sizeof(Node))
-        self.attributes = <Attribute*>malloc(self.attribute_room * sizeof(Attribute))
-        self.names = <Name*>malloc(self.name_room * sizeof(Name))
-        self.slots = <int32_t*>malloc(self.slot_count * sizeof(int32_t))
-        self.stack = <Open*>malloc(self.stack_room * sizeof(Open))
-        if not (self.text and self.nodes and self.attributes and self.names and self.slots and self.stack):
-            raise MemoryError
         memcpy(self.names, _known, KNOWN * sizeof(Name))
         memcpy(self.slots, _known_slots, sizeof(_known_slots))
         memset(self.rank_open, 0xFF, sizeof(self.rank_open))
         self.name_count = KNOWN
         self.copy_page(html, length)
+        return 0
+
+    cdef int prepare_proxies(self) except -1:
+        """Take the array of the elements that Python uses: none yet."""
+        cdef Memory taken
+        _take_memory(PROXY_MEMORY, self.node_count * sizeof(PyObject*), &taken)
+        self.proxies, self.proxy_size = <PyObject**>taken.start, taken.size
+        memset(self.proxies, 0, self.node_count * sizeof(PyObject*))
         return 0
 
     cdef void copy_page(self, const uint8_t* html, Py_ssize_t length) noexcept nogil:
@@ -201,7 +284,15 @@ cdef class Document:
 
     cdef int32_t find_name(self, const uint8_t* text, int32_t length) noexcept nogil:
         """Return the number of a name; −1 if the page does not contain it."""
-        cdef uint64_t head = _name_head(text, length)
+        return self.find_name_with(_name_head(text, length), text, length)
+
+    cdef inline uint64_t head_at(self, int32_t start, int32_t length) noexcept nogil:
+        """Return the first eight bytes of a name in the page. The memory goes on behind the page."""
+        cdef uint64_t head
+        memcpy(&head, self.text + start, 8)
+        return head if length >= 8 else head & ((<uint64_t>1 << (8 * length)) - 1)
+
+    cdef inline int32_t find_name_with(self, uint64_t head, const uint8_t* text, int32_t length) noexcept nogil:
         cdef uint32_t slot = _hash_name(head, text, length) & (self.slot_count - 1)
         cdef int32_t number = self.slots[slot]
         while number >= 0:
@@ -222,7 +313,7 @@ cdef class Document:
 
     cdef int32_t add_name(self, int32_t start, int32_t length) noexcept nogil:
         """Return the number of a name in the page; −1 without memory."""
-        cdef int32_t number = self.find_name(self.text + start, length)
+        cdef int32_t number = self.find_name_with(self.head_at(start, length), self.text + start, length)
         cdef Name* grown
         if number >= 0:
             return number
@@ -256,6 +347,7 @@ cdef class Document:
         free(self.slots)
         self.slots = grown
         self.slot_count *= 4
+        self.slot_room = self.slot_count
         memset(self.slots, 0xFF, self.slot_count * sizeof(int32_t))
         for number in range(self.name_count):
             self.put_in_slot(number)
@@ -351,9 +443,9 @@ cdef class Document:
             same += nodes[sibling].tag == tag
             all_before += nodes[sibling].tag != COMMENT
             sibling = nodes[sibling].previous
-        name = self.name_text(tag)
-        if not shown_text.SAFE_NAME.fullmatch(name):
+        if not _is_safe_name(self.name_start(tag), self.names[tag].length):
             return f"*[{all_before}]"
+        name = self.name_text(tag)
         if same == 1 and not numbered:
             sibling = nodes[number].next
             while sibling >= 0 and nodes[sibling].tag != tag:
@@ -433,6 +525,46 @@ cdef class Document:
         else:
             slot.node = node.parent
         return slot.node >= 0
+
+    cdef bint first_slot_after(self, int32_t number, int32_t kind, Slot* slot) noexcept nogil:
+        """Find the first slot after the start of a node: for an attribute, inside its element; False without one."""
+        slot.node = number
+        slot.is_tail = kind != TEXT_NODE
+        if kind == TEXT_NODE or kind == TAIL_NODE:
+            return self.next_slot(slot)
+        if kind == ATTRIBUTE_NODE:
+            self.enter(slot)
+        return True
+
+    cdef int32_t depth_of(self, int32_t number) noexcept nogil:
+        """Return how many ancestors a node has."""
+        cdef int32_t depth = -1
+        while number >= 0:
+            depth += 1
+            number = self.nodes[number].parent
+        return depth
+
+    cdef bint is_hidden(self, int32_t number) noexcept nogil:
+        """Return True if the element or one around it is of a kind of which browsers show nothing."""
+        cdef int32_t tag
+        while number >= 0:
+            tag = self.nodes[number].tag
+            if 0 <= tag < KNOWN and _flags[tag] & NEVER_SHOWN:
+                return True
+            number = self.nodes[number].parent
+        return False
+
+    cdef str visible_text(self, int32_t number):
+        """Return all text of an element as readers see it; several selectors select the same elements."""
+        cdef Node* node = &self.nodes[number]
+        cdef str text
+        if node.first_child < 0:
+            return _squeeze(self, node.text, node.text_length) if self.shows_content(number) else ""
+        text = self.visible_texts.get(number)
+        if text is None:
+            text = " ".join(_visible_string(self, number, b" ", False).split()) if self.shows_content(number) else ""
+            self.visible_texts[number] = text
+        return text
 
     cdef bint has_words(self, Slot* slot) except -1:
         """Return True if the text in a slot is not blank."""
@@ -606,10 +738,47 @@ cdef class Document:
 
     cdef int32_t read_text(self, int32_t start, int32_t from_) noexcept nogil:
         """Add the text up to the next `<` after `from_`."""
-        cdef const void* found = memchr(self.text + from_, b"<", self.page_size - from_)
-        cdef int32_t end = self.page_size if found == NULL else <int32_t>(<const uint8_t*>found - self.text)
-        self.decode(start, end, True, False)
+        cdef bint is_plain
+        cdef int32_t end = self.find_end(from_, b"<", &is_plain)
+        if is_plain:
+            self.add_text(start, end - start)
+        else:
+            self.decode(start, end, True, False)
         return end
+
+    cdef int32_t find_end(self, int32_t at, uint8_t stop, bint* is_plain) noexcept nogil:
+        """Return where a byte occurs next, or the end of the page; and whether nothing before it must be decoded.
+
+        Most texts are short, so eight bytes are tested at a time. The memory goes on behind the page.
+        """
+        cdef int32_t end = self.page_size
+        cdef int32_t near = min(at + NEAR_BYTES, end)
+        cdef uint64_t word, stops, signs
+        is_plain[0] = True
+        while at < near:
+            memcpy(&word, self.text + at, 8)
+            stops = _bytes_equal(word, stop)
+            signs = _bytes_equal(word, b"&")
+            if self.has_returns:
+                signs |= _bytes_equal(word, b"\r")
+            if stops:
+                if signs and __builtin_ctzll(signs) < __builtin_ctzll(stops):
+                    is_plain[0] = False
+                return min(at + __builtin_ctzll(stops) // 8, end)
+            if signs:
+                is_plain[0] = False
+            at += 8
+        if at >= end:
+            return end
+        near = self.find_byte(at, stop)
+        is_plain[0] = is_plain[0] and self.is_plain(at, near - at)
+        return near
+
+    cdef inline bint is_plain(self, int32_t start, int32_t length) noexcept nogil:
+        """Return True if a text has neither character references nor carriage returns."""
+        if memchr(self.text + start, b"&", length) != NULL:
+            return False
+        return not self.has_returns or memchr(self.text + start, b"\r", length) == NULL
 
     cdef int32_t read_markup(self, int32_t at) noexcept nogil:
         """Read what begins with `<`, and return where it ends."""
@@ -704,10 +873,12 @@ cdef class Document:
     cdef int32_t read_name(self, int32_t at) noexcept nogil:
         """Put the name of a tag into lower case, and return its end."""
         cdef uint8_t* text = self.text
-        while text[at] and not _is_space(text[at]) and text[at] != b"/" and text[at] != b">":
-            if b"A" <= text[at] <= b"Z":
+        cdef uint8_t kind = _byte_kinds[text[at]]
+        while kind != ENDS_NAME:
+            if kind == CAPITAL:
                 text[at] |= 0x20
             at += 1
+            kind = _byte_kinds[text[at]]
         return at
 
     cdef int32_t name_length(self, int32_t start, int32_t end) noexcept nogil:
@@ -761,7 +932,8 @@ cdef class Document:
     cdef int32_t read_end_tag(self, int32_t at) noexcept nogil:
         """Read an end tag; its attributes do not matter."""
         cdef int32_t end = self.read_name(at)
-        cdef int32_t tag = self.find_name(self.text + at, self.name_length(at, end))
+        cdef int32_t length = self.name_length(at, end)
+        cdef int32_t tag = self.find_name_with(self.head_at(at, length), self.text + at, length)
         cdef int32_t first = self.attribute_count
         cdef int32_t size = self.size
         end = self.read_attributes(end)
@@ -809,12 +981,14 @@ cdef class Document:
         cdef uint8_t* text = self.text
         cdef int32_t start = at
         cdef int32_t name, value_start, value_length
-        while text[at] and not _is_space(text[at]) and text[at] != b"/" and text[at] != b">":
-            if text[at] == b"=" and at > start:
-                break
-            if b"A" <= text[at] <= b"Z":
+        cdef uint8_t kind = _byte_kinds[text[at]]
+        while kind != ENDS_NAME:
+            if kind == CAPITAL:
                 text[at] |= 0x20
             at += 1
+            if text[at] == b"=":
+                break
+            kind = _byte_kinds[text[at]]
         name = self.add_name(start, self.name_length(start, at))
         if name < 0:
             return at
@@ -835,21 +1009,20 @@ cdef class Document:
         """Read the value of an attribute, and return where it ends."""
         cdef uint8_t* text = self.text
         cdef uint8_t quote
-        cdef const void* found
         cdef int32_t end
+        cdef bint is_plain
         while _is_space(text[at]):
             at += 1
         quote = text[at]
         if quote == b'"' or quote == b"'":
             at += 1
-            found = memchr(text + at, quote, self.page_size - at)
-            end = self.page_size if found == NULL else <int32_t>(<const uint8_t*>found - text)
-            self.decode_value(at, end, start, length)
-            return end + (found != NULL)
+            end = self.find_end(at, quote, &is_plain)
+            self.set_value(at, end, is_plain, start, length)
+            return end + (end < self.page_size)
         end = at
         while text[end] and not _is_space(text[end]) and text[end] != b">":
             end += 1
-        self.decode_value(at, end, start, length)
+        self.set_value(at, end, self.is_plain(at, end - at), start, length)
         return end
 
     cdef void add_attribute(self, int32_t name, int32_t start, int32_t length) noexcept nogil:
@@ -960,13 +1133,13 @@ cdef class Document:
         else:
             self.add_text(start, length)
 
-    cdef void decode_value(self, int32_t at, int32_t end, int32_t* start, int32_t* length) noexcept nogil:
+    cdef void set_value(
+        self, int32_t at, int32_t end, bint is_plain, int32_t* start, int32_t* length
+    ) noexcept nogil:
         """Set the start and the length of the value of an attribute."""
         start[0] = at
         length[0] = end - at
-        if not length[0]:
-            return
-        if memchr(self.text + at, b"&", length[0]) or (self.has_returns and memchr(self.text + at, b"\r", length[0])):
+        if not is_plain:
             length[0] = self.decode_to_end(at, end, True, True)
             start[0] = self.size - length[0]
 

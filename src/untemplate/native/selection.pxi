@@ -1,7 +1,8 @@
-# Selection: the structural features of a selector, tested on the arrays of a page.
+# Selection: the features of a selector, tested on the arrays of a page.
 #
-# A feature is about the element some levels above a node, or about a sibling of that element. A structure tests the
-# elements of a page in document order: first the element that contains the node, then those around it.
+# A structural feature is about the element some levels above a node, or about a sibling of that element. All elements of
+# a page are tested in document order: first the element that contains the node, then those around it. The nodes that are
+# left are tested for the features of texts.
 
 cdef enum:
     TAG_TEST = 0
@@ -32,12 +33,74 @@ cdef struct Test:
     bint is_empty_default    # a missing attribute counts as an empty one
 
 
-cdef class Structure:
-    """The structural features of a selector.
+cdef enum:
+    CAPTION_TEST = 0
+    TEXT_BEFORE_TEST = 1
+    TEXT_AFTER_TEST = 2
+    WORD_BEFORE_TEST = 3
+    WORD_AFTER_TEST = 4
+    START_TEST = 5
+    END_TEST = 6
+    WORD_TEST = 7
+
+cdef dict _TEXT_TESTS = {
+    ("label", None): CAPTION_TEST,
+    ("text", "left"): TEXT_BEFORE_TEST,
+    ("text", "right"): TEXT_AFTER_TEST,
+    ("word", "left"): WORD_BEFORE_TEST,
+    ("word", "right"): WORD_AFTER_TEST,
+    ("inside-left-text", None): START_TEST,
+    ("inside-right-text", None): END_TEST,
+    ("inside-word", None): WORD_TEST,
+}
+
+
+@cython.final
+cdef class TextTest:
+    """One feature of texts, as `feature_matches` in `rules/node_selection.py` tests it."""
+
+    cdef int32_t kind
+    cdef tuple values
+
+    def __cinit__(self, str kind, str side, tuple values not None):
+        self.kind = _TEXT_TESTS[kind, side]
+        self.values = values
+
+    cdef bint matches(
+        self, Document document, int32_t number, int32_t kind, str text, CaptionSearch captions, int64_t max_slots
+    ) except -1:
+        if self.kind == START_TEST:
+            return text.startswith(self.values)
+        if self.kind == END_TEST:
+            return text.endswith(self.values)
+        if self.kind == WORD_TEST:
+            return not set(self.values).isdisjoint(text.split(" "))
+        return self.beside(document, number, kind, captions, max_slots) in self.values
+
+    cdef str beside(
+        self, Document document, int32_t number, int32_t kind, CaptionSearch captions, int64_t max_slots
+    ):
+        """Return the text beside a node that is compared."""
+        if self.kind == CAPTION_TEST:
+            return captions.caption(document, number, kind)
+        if self.kind == TEXT_BEFORE_TEST:
+            return _text_before(document, number, kind, max_slots)
+        if self.kind == WORD_BEFORE_TEST:
+            return _text_before(document, number, kind, max_slots).rpartition(" ")[2]
+        if self.kind == WORD_AFTER_TEST:
+            return _text_after(document, number, kind, max_slots).partition(" ")[0]
+        return _text_after(document, number, kind, max_slots)
+
+
+@cython.final
+cdef class Conditions:
+    """The features of a selector.
 
     Args:
         node: `text()`, `element()` or an attribute such as `@src`.
-        features: for each one its kind, level, axis, sibling and values, as `Feature` has them.
+        features: for each structural one its kind, level, axis, sibling and values, as `Feature` has them.
+        texts: for each feature of texts its kind, side and values.
+        max_slots: how many places are searched for the text beside a node.
     """
 
     cdef list _texts         # keeps the values alive
@@ -49,9 +112,15 @@ cdef class Structure:
     cdef int32_t top         # the highest level that is tested
     cdef str attribute
     cdef list _names         # per test, the attribute
+    cdef list _text_tests    # of texts, in order
+    cdef int64_t max_slots
+    cdef int64_t serial      # of the page whose names were looked up last
 
-    def __cinit__(self, str node not None, features):
+    def __cinit__(self, str node not None, features, texts, int64_t max_slots):
         cdef int32_t number = 0
+        self._text_tests = [TextTest(kind, side, tuple(values)) for kind, side, values in texts]
+        self.max_slots = max_slots
+        self.serial = -1
         self._texts = []
         self._names = []
         self.selected = SELECT_TEXT
@@ -126,21 +195,55 @@ cdef class Structure:
                 self._collect(document, region.number, region.number, found)
         return found
 
-    def matches(self, Element element not None, str kind not None):
-        """Return True if a node of this element matches; kinds are those of `Node`."""
+    def select(self, FoundNodes found not None, CaptionSearch captions not None):
+        """Yield element, kind and squeezed text of the nodes that match the features of texts, and are not hidden.
+
+        Args:
+            found: what `find` returned, of these conditions or of others with the same structural features.
+            captions: the captions of the page.
+        """
+        cdef Document document = found.document
+        cdef int32_t i, number, parent, kind
+        cdef str text
+        for i in range(found.count):
+            number = found.numbers[i]
+            kind = found.node_kind(i)
+            text = found.text(i)
+            parent = document.nodes[number].parent if kind == TAIL_NODE else number
+            if not text or not self._texts_match(document, number, kind, text, captions) or document.is_hidden(parent):
+                continue
+            yield document.element(number), found.kind_name(kind), text
+
+    def matches(self, Element element not None, str kind not None, str text not None, CaptionSearch captions not None):
+        """Return True if a node of this element, with this kind and text as in `Node`, matches all features."""
         cdef Document document = element.document
-        cdef Slot slot = Slot(element.number, kind == "tail")
-        cdef bint is_text = kind == "text" or kind == "tail"
+        cdef int32_t node_kind = _node_kind(kind)
+        cdef Slot slot = Slot(element.number, node_kind == TAIL_NODE)
+        cdef bint is_text = node_kind == TEXT_NODE or node_kind == TAIL_NODE
         cdef int32_t parent = document.nodes[element.number].parent if slot.is_tail else element.number
         self._look_up(document)
         if self.tests[0].level == 0 and self.test_count and not self._context_matches(document, &slot, is_text):
             return False
-        return self._element_matches(document, parent)
+        if not self._element_matches(document, parent):
+            return False
+        return self._texts_match(document, element.number, node_kind, text, captions)
+
+    cdef bint _texts_match(
+        self, Document document, int32_t number, int32_t kind, str text, CaptionSearch captions
+    ) except -1:
+        cdef TextTest test
+        for test in self._text_tests:
+            if not test.matches(document, number, kind, text, captions, self.max_slots):
+                return False
+        return True
 
     cdef int _look_up(self, Document document) except -1:
         """Find the numbers of the names on a page."""
         cdef int32_t i, j, number
         cdef Test* test
+        if self.serial == document.serial:
+            return 0
+        self.serial = document.serial
         for i in range(self.test_count):
             test = &self.tests[i]
             if test.kind == TAG_TEST:
@@ -353,15 +456,19 @@ cdef enum:
     SELECTED_ITSELF = 2
 
 
+@cython.final
 cdef class FoundNodes:
     """Nodes that were found on a page, in document order. Each becomes an object when it is iterated over."""
 
     cdef Document document
-    cdef str attribute
+    cdef str attribute           # if the nodes are attributes, their name and its number
     cdef int32_t attribute_name
     cdef int32_t* numbers
     cdef uint8_t* kinds
     cdef int32_t count, room
+
+    def __cinit__(self):
+        self.attribute_name = NO_NAME
 
     def __dealloc__(self):
         free(self.numbers)
@@ -375,23 +482,52 @@ cdef class FoundNodes:
         self.count = min(self.count, count)
 
     def __iter__(self):
-        """Yield the element, the kind as in `Node`, and the raw text; None as the text of an element."""
+        """Yield the element, the kind as in `Node`, and the squeezed text, without nodes that have none."""
         cdef int32_t i
-        cdef Slot slot
-        cdef Attribute* attribute
+        cdef str text
         for i in range(self.count):
-            slot.node = self.numbers[i]
-            slot.is_tail = self.kinds[i] == SELECTED_TAIL
-            if self.kinds[i] != SELECTED_ITSELF:
-                if self.document.has_words(&slot):
-                    yield self.document.slot_item(&slot)
-            elif self.attribute is None:
-                yield self.document.element(slot.node), "element", None
-            else:
-                attribute = self.document.find_attribute(slot.node, self.attribute_name)
-                text = self.document.string(attribute.value, attribute.length)
-                if text and not text.isspace():
-                    yield self.document.element(slot.node), f"@{self.attribute}", text
+            text = self.text(i)
+            if text:
+                yield self.document.element(self.numbers[i]), self.kind_name(self.node_kind(i)), text
+
+    def elements(self):
+        """Return the elements of the nodes."""
+        cdef int32_t i
+        return [self.document.element(self.numbers[i]) for i in range(self.count)]
+
+    def outermost(self):
+        """Return the elements of the nodes without those inside another of them."""
+        cdef int32_t i, end = -1
+        cdef list found = []
+        for i in range(self.count):
+            if self.numbers[i] > end:
+                found.append(self.document.element(self.numbers[i]))
+                end = self.document.last_inside(self.numbers[i])
+        return found
+
+    cdef inline int32_t node_kind(self, int32_t i) noexcept nogil:
+        if self.kinds[i] != SELECTED_ITSELF:
+            return TAIL_NODE if self.kinds[i] == SELECTED_TAIL else TEXT_NODE
+        return ELEMENT_NODE if self.attribute_name == NO_NAME else ATTRIBUTE_NODE
+
+    cdef str kind_name(self, int32_t kind):
+        if kind == ATTRIBUTE_NODE:
+            return "@" + self.attribute
+        return "tail" if kind == TAIL_NODE else "text" if kind == TEXT_NODE else "element"
+
+    cdef str text(self, int32_t i):
+        """Return the squeezed text of a node: for an element, what readers see of it."""
+        cdef int32_t kind = self.node_kind(i)
+        cdef Attribute* attribute
+        cdef Slot slot
+        if kind == ELEMENT_NODE:
+            return self.document.visible_text(self.numbers[i])
+        if kind == ATTRIBUTE_NODE:
+            attribute = self.document.find_attribute(self.numbers[i], self.attribute_name)
+            return _squeeze(self.document, attribute.value, attribute.length)
+        slot.node = self.numbers[i]
+        slot.is_tail = kind == TAIL_NODE
+        return _slot_text(self.document, &slot)
 
     cdef int add(self, int32_t number, uint8_t kind) except -1:
         cdef int32_t* numbers

@@ -11,7 +11,7 @@ from __future__ import annotations
 import html
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ from untemplate.schema import Schema
 if TYPE_CHECKING:
     from untemplate.labeling import Label
 
-__all__ = ["Miss", "Score", "Tally", "score_records", "true_values"]
+__all__ = ["CrawlTally", "Miss", "Score", "Tally", "score_records", "true_values"]
 
 # Each unreadable page may have its own reason. Further reasons are counted together.
 MAX_REASONS = 100
@@ -126,6 +126,56 @@ class Tally:
 
 TrueValues = Mapping[str, Sequence[str]]
 """Attribute → true values on a page; an empty sequence if the attribute is not on the page."""
+
+
+@dataclass
+class CrawlTally:
+    """The counts of a crawl's records, by cluster: what `extract` leaves behind to notice a change of the site.
+
+    Tallies of parts of a crawl, as workers count them, merge into that of the crawl.
+
+    Attributes:
+        clusters: cluster → the counts of its records. Pages that no rules match are counted under an empty name.
+    """
+
+    clusters: dict[str, Tally] = field(default_factory=dict)
+
+    @classmethod
+    def from_dict(cls, counts: Mapping[str, Mapping[str, Any]]) -> CrawlTally:
+        """Return the tally whose `to_dict` this is."""
+        return cls({cluster: Tally.from_dict(tally) for cluster, tally in counts.items()})
+
+    def to_dict(self) -> dict[str, dict[str, Any]]:
+        """Return the counts as JSON can store them, by cluster."""
+        return {cluster: tally.to_dict() for cluster, tally in self.clusters.items()}
+
+    def add(self, record: Record) -> None:
+        """Count one record of the crawl."""
+        self._of_cluster(record.cluster or "").add(record)
+
+    def merge(self, other: CrawlTally) -> None:
+        """Add the counts of another part of the same crawl."""
+        for cluster, tally in other.clusters.items():
+            self._of_cluster(cluster).update(tally)
+
+    def without_confidence(self) -> CrawlTally:
+        """Return the counts without what they say about the committee, because other rules have another one."""
+        return CrawlTally(
+            {
+                cluster: replace(tally, confidence={}, doubtful=Counter())
+                for cluster, tally in self.clusters.items()
+            }
+        )
+
+    def total(self) -> Tally:
+        """Return the counts of the whole crawl."""
+        total = Tally()
+        for tally in self.clusters.values():
+            total.update(tally)
+        return total
+
+    def _of_cluster(self, cluster: str) -> Tally:
+        return self.clusters.setdefault(cluster, Tally())
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from untemplate.output.record_rows import (
     column_names,
     encode_json,
     nest_confidence,
+    record_batch,
     record_row,
     select_columns,
 )
@@ -200,6 +201,10 @@ class OutputFormat(ABC):
         """Return what is appended for a batch of records."""
 
     @abstractmethod
+    def encode_records(self, records: Iterable[Record], schema: Schema, confidence: bool = False) -> bytes:
+        """Return the same for records that are in no batch yet."""
+
+    @abstractmethod
     def finish(self, appended: Path) -> Path:
         """Return the file that the appended batches make: the same file, or a new one beside it."""
 
@@ -240,6 +245,9 @@ class TextFormat(OutputFormat):
 
     def encode(self, batch: pa.RecordBatch, confidence: bool = False) -> bytes:
         return self.encode_rows(batch.to_pylist()).encode()
+
+    def encode_records(self, records: Iterable[Record], schema: Schema, confidence: bool = False) -> bytes:
+        return "".join(self.encode_record(record, schema, confidence) for record in records).encode()
 
     def finish(self, appended: Path) -> Path:
         return appended
@@ -318,6 +326,9 @@ class _Parquet(OutputFormat):
 
     def encode(self, batch: pa.RecordBatch, confidence: bool = False) -> bytes:
         return bytes(select_columns(batch, confidence).serialize())
+
+    def encode_records(self, records: Iterable[Record], schema: Schema, confidence: bool = False) -> bytes:
+        return self.encode(record_batch(records, schema), confidence)
 
     def finish(self, appended: Path) -> Path:
         import pyarrow as pa

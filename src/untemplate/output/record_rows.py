@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,7 @@ __all__ = [
     "confidence_column",
     "encode_json",
     "nest_confidence",
+    "record_batch",
     "record_row",
     "select_columns",
 ]
@@ -75,16 +76,18 @@ def record_row(record: Record, schema: Schema) -> dict[str, Any]:
     if schema.rows:
         row["row"] = record.position
     data: dict[str, Any] = {}
+    confidence: dict[str, float | None] = {}
     for name, attribute in schema.attributes.items():
         values = record.values.get(name, [])
         row[column_name(name)] = _text_cell(values, attribute)
+        if not values:
+            continue
+        confidence[name] = record.confidence(name)
         if any(value.data is not None and value.data != value.text for value in values):
             data[name] = _typed_cell(values, attribute)
     row["data"] = data
-    row["confidence"] = {
-        name: record.confidence(name) for name in schema.attributes if record.values.get(name)
-    }
-    row["missing"] = {name: str(reason) for name, reason in record.missing.items()}
+    row["confidence"] = confidence
+    row["missing"] = dict(record.missing)
     return row
 
 
@@ -142,14 +145,19 @@ def arrow_schema(schema: Schema, confidence: bool = True) -> pa.Schema:
     return pa.schema(list(types.items()))
 
 
+def record_batch(records: Iterable[Record], schema: Schema) -> pa.RecordBatch:
+    """Return records as an Arrow batch."""
+    import pyarrow as pa
+
+    rows = [arrow_row(record, schema) for record in records]
+    return pa.RecordBatch.from_pylist(rows, schema=arrow_schema(schema))
+
+
 def _text_cell(values: Sequence[Value], attribute: Attribute) -> list[str] | str | None:
     """Return the texts of a `many` attribute, or the first text; None if there is none."""
-    texts = [_as_unicode(value.text) for value in values]
     if attribute.many:
-        return texts
-    if not texts:
-        return None
-    return texts[0]
+        return [_as_unicode(value.text) for value in values]
+    return _as_unicode(values[0].text) if values else None
 
 
 def _typed_cell(values: Sequence[Value], attribute: Attribute) -> Any:

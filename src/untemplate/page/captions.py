@@ -32,6 +32,7 @@ from untemplate.page.page import Node, Page
 
 __all__ = [
     "MAX_CAPTION_LENGTH",
+    "MAX_STEPS",
     "CaptionFinder",
     "count_pages_with_texts",
     "find_caption_places",
@@ -48,8 +49,8 @@ __all__ = [
     "text_before",
 ]
 
-# A walk gives up after this many slots, so that hostile pages cost linear time.
 MAX_STEPS = 1000
+"""A walk gives up after this many slots, so that hostile pages cost linear time."""
 
 MAX_CAPTION_LENGTH = 80
 """Characters of a caption; longer texts are content."""
@@ -217,18 +218,21 @@ class CaptionFinder:
 
     Args:
         static: the static texts of the page's template, as `static_key` writes them
+
+    Attributes:
+        native: the same search of the native core; None without it
     """
 
     def __init__(self, static: frozenset[str]) -> None:
         self.static = static
         self._texts = _texts_of_keys(static)
         self._captions: dict[_Slot, str] = {}  # by the slot where a search started
-        self._native_search = core.CaptionSearch(static, self._texts) if core else None
+        self.native = core.CaptionSearch(static, self._texts) if core else None
 
     def caption(self, node: Node) -> str:
         """Return the nearest static text before the node; empty if there is none."""
-        if self._native_search and is_native(node.element):
-            found: str = self._native_search.find(node.element, node.kind)
+        if self.native and is_native(node.element):
+            found: str = self.native.find(node.element, node.kind)
             return found
         first_slot: _Slot | None = None
         for element, kind, text in _texts_before(node):

@@ -64,6 +64,7 @@ MAX_KEY_LENGTH = 200
 # Objects of a source that are visited: to find those with a type, and to read their values, some of them repeatedly.
 MAX_VISITED = 100_000
 
+_CONTAINERS = (dict, list)
 _IGNORED_KEYS = frozenset({"@context", "@id", "@type", "__typename"})
 _ARGUMENTS = re.compile(r"\(.*\)$", re.DOTALL)
 # Parts of a key that are different on each page: numbers, hashes, the ids of a database.
@@ -147,17 +148,40 @@ def _add_reference(references: _References, content: dict[str, Any]) -> None:
         references[id_] = content
 
 
+class _Data:
+    """The data of one source. The objects in it are visited when somebody needs them."""
+
+    def __init__(self, roots: list[Any]) -> None:
+        self.roots = roots
+
+    @cached_property
+    def visited(self) -> list[dict[str, Any]]:
+        """All objects, an object before those inside it."""
+        visited: list[dict[str, Any]] = []
+        _visit_objects(self.roots, -1, visited)
+        return visited[:MAX_VISITED]
+
+    @cached_property
+    def references(self) -> _References:
+        """The objects that references mean."""
+        references: _References = {}
+        for content in self.visited:
+            if "@id" in content:
+                _add_reference(references, content)
+        return references
+
+
 @dataclass(slots=True)
 class _Walk:
     """A walk over objects of one source. It ends when too many were visited, some of them repeatedly.
 
     Attributes:
-        references: the objects that references mean.
+        data: the data.
         path: the only values to visit; None for all.
         visits: how many objects were visited so far.
     """
 
-    references: _References
+    data: _Data
     path: DataPath | None = None
     visits: int = 0
 
@@ -192,15 +216,23 @@ class _Walk:
             return
         id_ = content.get("@id")
         if isinstance(id_, str) and content.keys() <= {"@id", "@type"}:
-            if id_ not in seen and (referred := self.references.get(id_)):
+            if id_ not in seen and (referred := self.data.references.get(id_)):
                 yield from self._walk_object(referred, keys, depth + 1, seen | {id_})
             return
-        for key in sorted(content, key=_is_not_name):
+        for key in self._keys_to_follow(content, len(keys)):
             if key in _IGNORED_KEYS:
                 continue
             inner_keys = (*keys, generalize_key(key))
             if self.path is None or self.path.leads_through(inner_keys):
                 yield from self._walk(content[key], inner_keys, id(content), depth + 1, seen)
+
+    def _keys_to_follow(self, content: dict[str, Any], level: int) -> Iterable[str]:
+        """Return the keys of an object to look at, names first: only the one that the path names, if it names one."""
+        if self.path is not None and level < len(self.path.keys):
+            name = self.path.keys[level]
+            if "*" not in name and len(name) < MAX_KEY_LENGTH:
+                return (name,) if name in content else ()
+        return sorted(content, key=_is_not_name)
 
 
 class DataObject:
@@ -222,11 +254,11 @@ class DataObject:
 
     def inner_ids(self) -> set[int]:
         """Return the `owner` of each value that is inside this object, not only referred to."""
-        return {id(content) for content in islice(_visit_objects([self._content]), MAX_VISITED)}
+        return set(map(id, _Data([self._content]).visited))
 
     def walk_along(self, path: DataPath) -> _Walk:
         """Return a walk over the values of a path in this object and others of its source."""
-        return _Walk(self._walk.references, path)
+        return _Walk(self._walk.data, path)
 
     def read(self, path: DataPath, walk: _Walk) -> list[str]:
         """Return the values at a path, as they are written in the data."""
@@ -258,6 +290,38 @@ def generalize_key(key: str) -> str:
     return _ID_PART.sub("*", _ARGUMENTS.sub("(*)", key[:MAX_KEY_LENGTH]))
 
 
+class _Source:
+    """The objects of one source.
+
+    Args:
+        roots: the data, one item for each script.
+        has_types: False if no object has a type.
+    """
+
+    def __init__(self, roots: list[Any], has_types: bool) -> None:
+        self._data = _Data(roots)
+        self._walk = _Walk(self._data)
+        self._has_types = has_types
+
+    @cached_property
+    def typed(self) -> list[DataObject]:
+        """The objects with a type, also inside others."""
+        typed: list[DataObject] = []
+        for content in self._data.visited if self._has_types else ():
+            if types := _types_of(content):
+                typed += [DataObject(type_, content, self._walk) for type_ in types]
+        return typed[:MAX_OBJECTS]
+
+    @cached_property
+    def tops(self) -> list[DataObject]:
+        """The data as a whole, of which most pages are asked for nothing else."""
+        return [DataObject("", root, self._walk) for root in self._data.roots]
+
+    def objects_of(self, type_: str) -> list[DataObject]:
+        """Return the objects of a type; without one, the data as a whole."""
+        return [found for found in self.typed if found.type == type_] if type_ else self.tops
+
+
 class EmbeddedData:
     """The embedded data of one page, read source by source when asked for.
 
@@ -274,7 +338,7 @@ class EmbeddedData:
 
     def __init__(self, tree: etree._Element) -> None:
         self._tree = tree
-        self._objects: dict[str, list[DataObject]] = {}
+        self._sources: dict[str, _Source] = {}
 
     def sources(self) -> list[str]:
         """Return the names of all sources that the page has, the most reliable kinds first."""
@@ -283,16 +347,17 @@ class EmbeddedData:
 
     def objects(self, source: str) -> list[DataObject]:
         """Return the objects of a source: each object with a type, also inside others, then the data as a whole."""
-        if source not in self._objects:
-            self._objects[source] = self._read_source(source)
-        return self._objects[source]
+        found = self._source(source)
+        return [*found.typed, *found.tops]
+
+    def has_type(self, source: str, type_: str) -> bool:
+        """Return True if a source has an object of this type."""
+        return bool(self._source(source).objects_of(type_))
 
     def read(self, path: DataPath) -> list[str]:
         """Return the values at a path in the first object of its type that has any."""
         walk: _Walk | None = None
-        for data_object in self.objects(path.source):
-            if data_object.type != path.type:
-                continue
+        for data_object in self._source(path.source).objects_of(path.type):
             walk = walk or data_object.walk_along(path)
             if texts := data_object.read(path, walk):
                 return texts
@@ -312,27 +377,23 @@ class EmbeddedData:
             if values:
                 yield data_object, values
 
-    def _read_source(self, source: str) -> list[DataObject]:
-        if source == META:
-            return [DataObject("", content, _Walk({})) for content in [self._read_meta()] if content]
-        roots = self._read_roots(source)
-        walk = _Walk({})
-        typed: list[DataObject] = []
-        for visited in islice(_visit_objects(roots), MAX_VISITED):
-            _add_reference(walk.references, visited)
-            typed += (DataObject(type_, visited, walk) for type_ in _types_of(visited))
-        tops = [DataObject("", root, walk) for root in roots]
-        return [*typed[:MAX_OBJECTS], *tops]
+    def _source(self, name: str) -> _Source:
+        if name not in self._sources:
+            self._sources[name] = _Source(self._read_roots(name), has_types=name != META)
+        return self._sources[name]
 
     def _read_roots(self, source: str) -> list[Any]:
         """Return the data of a source, one item for each script."""
+        if source == META:
+            contents = self._read_meta()
+            return [contents] if contents else []
         if source == MICRODATA:
             return read_microdata(self._tree)
         if source == RDFA:
             return read_rdfa(self._tree)
         if source == JSON_LD:
-            contents = [parse_json(script.text) for script in self._scripts if script.kind == "ld"]
-            return [content for content in contents if isinstance(content, dict | list)]
+            parsed = [parse_json(script.text) for script in self._scripts if script.kind == "ld"]
+            return [content for content in parsed if isinstance(content, _CONTAINERS)]
         return list(self._read_state(source.removeprefix(_SCRIPT)))
 
     def _read_state(self, name: str) -> Iterator[Any]:
@@ -417,23 +478,34 @@ def is_script(source: str) -> bool:
     return source.startswith(_SCRIPT)
 
 
-def _visit_objects(roots: list[Any]) -> Iterator[dict[str, Any]]:
-    """Yield all objects inside data, an object before those inside it."""
-    waiting: list[tuple[Any, int]] = [(root, 0) for root in reversed(roots)]
-    while waiting:
-        content, depth = waiting.pop()
-        if isinstance(content, dict):
-            yield content
-            inner = list(content.values())
-        else:
-            inner = content if isinstance(content, list) else []
-        if depth < MAX_DEPTH:
-            waiting += [(part, depth + 1) for part in reversed(inner) if isinstance(part, dict | list)]
+def _visit_objects(content: Any, depth: int, visited: list[dict[str, Any]]) -> None:
+    """Add all objects inside data to a list, an object before those inside it; more than MAX_VISITED do not count.
+
+    Args:
+        content: an object or a list.
+        depth: how many levels it is below the data.
+        visited: the list.
+    """
+    inner = content
+    if isinstance(content, dict):
+        visited.append(content)
+        inner = content.values()
+    if depth < MAX_DEPTH and len(visited) < MAX_VISITED:
+        for part in inner:
+            if isinstance(part, _CONTAINERS):
+                _visit_objects(part, depth + 1, visited)
 
 
-def _types_of(content: dict[str, Any]) -> Iterator[str]:
-    """Yield the types of an object without the address of the vocabulary."""
+def _types_of(content: dict[str, Any]) -> list[str]:
+    """Return the types of an object without the address of the vocabulary."""
     types = content.get("@type") or content.get("__typename")
-    for type_ in types if isinstance(types, list) else [types]:
-        if isinstance(type_, str) and type_:
-            yield re.split(r"[/#]", type_.rstrip("/#"))[-1]
+    if not types:
+        return []
+    all_types = types if isinstance(types, list) else [types]
+    names = [_local_name(type_) for type_ in all_types if isinstance(type_, str)]
+    return list(filter(None, names))
+
+
+@lru_cache(maxsize=4096)
+def _local_name(type_: str) -> str:
+    return re.split(r"[/#]", type_.rstrip("/#"))[-1]

@@ -27,6 +27,7 @@ from urllib.parse import urljoin
 
 from lxml import etree
 
+from untemplate.native import core
 from untemplate.page import Node, nodes_at, squeeze
 
 __all__ = [
@@ -136,7 +137,8 @@ def clean_value(value: str) -> str:
 
 def letters_and_digits(text: str) -> str:
     """Return only the letters and digits of a text, in lower case: the loosest form in which texts are compared."""
-    return _SIGNS.sub("", text.lower())
+    letters: str | None = core.letters_and_digits(text) if core else None
+    return _SIGNS.sub("", text.lower()) if letters is None else letters
 
 
 def comparable_text(text: str, step: MatchStep) -> str:

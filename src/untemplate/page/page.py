@@ -134,9 +134,10 @@ class Node:
         """The same XPath with a number in every step, so that it does not depend on what follows the node."""
         if self.kind == "data":
             return self._path
+        if is_native(self.element) and not self.is_attribute:
+            path: str = self.element.node_xpath(self.kind)
+            return path
         parent = self.parent
-        if is_native(parent):
-            return self._xpath_inside(parent.xpath(numbered=True))
         steps = element_xpath(parent)[1:].split("/")
         numbered = [step if step[-1] == "]" else f"{step}[1]" for step in steps]
         return self._xpath_inside("/" + "/".join(numbered))
@@ -202,6 +203,7 @@ class Page:
         self.fetched = fetched
         self.charset = "utf-8" if isinstance(html, str) else charset
         self.limits = limits
+        self._native_root: etree._Element | None = None
 
     def __repr__(self) -> str:
         return f"Page({self.id!r}, {len(self.html):,} bytes)"
@@ -233,12 +235,10 @@ class Page:
         """
         if core is None or self.is_parsed:
             return self.tree
-        return self._native_root if self._native_root is not None else self.tree
-
-    @cached_property
-    def _native_root(self) -> etree._Element | None:
-        """The root element in the native core; None for a page without elements, of which lxml says what is wrong."""
-        return parse_natively(self._utf8(), self.limits)
+        if self._native_root is None:
+            self._native_root = parse_natively(self._utf8(), self.limits)
+        # lxml says what is wrong with a page without elements.
+        return self.tree if self._native_root is None else self._native_root
 
     def why_unreadable(self) -> str | None:
         """Parse the page, and return why it cannot be read; None if it can."""
@@ -289,7 +289,8 @@ class Page:
 
     def release(self) -> None:
         """Free the memory of what was parsed. The page is parsed again when needed."""
-        for name in ("text", "tree", "nodes", "title", "embedded", "_native_root"):
+        self._native_root = None
+        for name in ("text", "tree", "nodes", "title", "embedded"):
             self.__dict__.pop(name, None)
 
 

@@ -29,6 +29,7 @@ __all__ = [
     "SHINGLE",
     "Signature",
     "TagSequence",
+    "bytes_with_tags",
     "hash_runs",
     "mix_bits",
     "read_tags",
@@ -111,10 +112,14 @@ def read_tags(html: bytes) -> TagSequence:
 
     The time is linear whatever the bytes: an unclosed comment or script swallows the rest of the page.
     """
-    html = html[:MAX_TAG_BYTES]
-    if b"\0" in html:  # UTF-16, or junk that parsers drop too
-        html = html.replace(b"\0", b"")
+    html = bytes_with_tags(html)
     return _read_natively(html) if core else _read_by_arrays(html)
+
+
+def bytes_with_tags(html: bytes) -> bytes:
+    """Return the bytes of a page whose tags are read: not too many, and no NUL among them."""
+    html = html[:MAX_TAG_BYTES]
+    return html.replace(b"\0", b"")  # of UTF-16, or junk that parsers drop too
 
 
 def _read_natively(html: bytes) -> TagSequence:
@@ -273,7 +278,10 @@ NO_TAGS = Signature((0,) * LENGTH)
 
 def signature(html: bytes) -> Signature:
     """Return the signature of a page, from its raw bytes."""
-    return tags_signature(read_tags(html))
+    if core is None:
+        return tags_signature(read_tags(html))
+    values = core.read_signature(bytes_with_tags(html), SHINGLE, _MULTIPLIERS.tobytes())
+    return Signature(values) if values else NO_TAGS
 
 
 def tags_signature(tags: TagSequence) -> Signature:

@@ -15,6 +15,7 @@ of their markup is the frame.
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,13 +24,15 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
+from untemplate.native import core
 from untemplate.page.arrays import Bools, Doubles, Hashes, Longs
-from untemplate.page.signatures import TagSequence, hash_runs, mix_bits
+from untemplate.page.signatures import TagSequence, bytes_with_tags, hash_runs, mix_bits, read_tags
 
 __all__ = [
     "RUN_BITS",
     "Core",
     "CoreIndex",
+    "PageRuns",
     "RunTable",
     "Runs",
     "class_pairs",
@@ -72,6 +75,25 @@ def table_of_runs(runs: Runs) -> RunTable:
     table = np.zeros(1 << RUN_BITS, np.bool_)
     table[runs] = True
     return table
+
+
+class PageRuns:
+    """The tag runs of a page, to count those that it shares with the core of a template.
+
+    Args:
+        html: the bytes of the page.
+    """
+
+    def __init__(self, html: bytes) -> None:
+        self._native = core.RunSet(bytes_with_tags(html), RUN_LENGTH, RUN_BITS) if core else None
+        self._table = None if core else run_table(read_tags(html))
+
+    def count(self, runs: bytes) -> int:
+        """Return how many of these runs the page has; they are an array of 32-bit numbers."""
+        if self._native is not None:
+            count: int = self._native.count(runs)
+            return count
+        return int(np.count_nonzero(self._table[np.frombuffer(runs, np.uint32)]))  # type: ignore[index]
 
 
 def class_pairs(tags: TagSequence) -> Hashes:
@@ -117,10 +139,10 @@ class Core:
 
     Example:
         >>> from untemplate.page.signatures import read_tags
-        >>> post = read_tags(b"<html><body><h1>Tea</h1><p>Hot</p></body></html>")
-        >>> tags = read_tags(b"<html><body><ul><li>Tea</li></ul></body></html>")
-        >>> core = Core(tuple(tag_runs(post).tolist()), (), 0.65, 0.85)
-        >>> core.matches(run_table(post)), core.matches(run_table(tags))
+        >>> post = b"<html><body><h1>Tea</h1><p>Hot</p></body></html>"
+        >>> tags = b"<html><body><ul><li>Tea</li></ul></body></html>"
+        >>> core = Core(tuple(tag_runs(read_tags(post)).tolist()), (), 0.65, 0.85)
+        >>> core.matches(PageRuns(post)), core.matches(PageRuns(tags))
         (True, False)
     """
 
@@ -130,36 +152,32 @@ class Core:
     min_share: float
 
     @cached_property
-    def _own_runs(self) -> Runs:
-        return np.array(self.own, np.uint32)
+    def _own_runs(self) -> bytes:
+        return array("I", self.own).tobytes()
 
     @cached_property
-    def _frame_runs(self) -> Runs:
-        return np.array(self.frame, np.uint32)
+    def _frame_runs(self) -> bytes:
+        return array("I", self.frame).tobytes()
 
-    def own_count(self, page: RunTable) -> int:
+    def own_count(self, page: PageRuns) -> int:
         """Return how many of the template's own runs a page has."""
-        return int(np.count_nonzero(page[self._own_runs]))
+        return page.count(self._own_runs)
 
-    def own_share(self, page: RunTable) -> float:
+    def own_share(self, page: PageRuns) -> float:
         """Return the share of the template's own runs that a page has; 1 if the template has none."""
         return self.own_count(page) / len(self.own) if self.own else 1.0
 
-    def share(self, page: RunTable) -> float:
+    def share(self, page: PageRuns) -> float:
         """Return the share of the whole core that a page has; 1 if the core is empty."""
-        count = self.own_count(page) + int(np.count_nonzero(page[self._frame_runs]))
+        count = self.own_count(page) + page.count(self._frame_runs)
         return count / (len(self.own) + len(self.frame)) if self.own or self.frame else 1.0
 
-    def evidence(self, page: RunTable) -> tuple[int, float] | None:
+    def evidence(self, page: PageRuns) -> tuple[int, float] | None:
         """Return how many own runs a page has and its share of the whole core; None if it does not belong."""
-        own = self.own_count(page)
-        count = own + int(np.count_nonzero(page[self._frame_runs]))
-        own_share = own / len(self.own) if self.own else 1.0
-        share = count / (len(self.own) + len(self.frame)) if self.own or self.frame else 1.0
-        is_enough = own_share >= self.min_own_share and share >= self.min_share
-        return (own, share) if is_enough else None
+        is_enough = self.own_share(page) >= self.min_own_share and self.share(page) >= self.min_share
+        return (self.own_count(page), self.share(page)) if is_enough else None
 
-    def matches(self, page: RunTable) -> bool:
+    def matches(self, page: PageRuns) -> bool:
         """Return True if a page has enough of the core to belong to the template."""
         return self.evidence(page) is not None
 

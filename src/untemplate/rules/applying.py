@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import filterfalse
+from itertools import chain, filterfalse
 from operator import itemgetter
+from typing import NamedTuple
 
 import re2
 from lxml import etree
@@ -54,8 +55,7 @@ UNDECIDED = 0.0
 DISPUTED = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """A value that a rule found on a page.
 
     Attributes:
@@ -117,7 +117,7 @@ class _Vote:
     nodes: set[str] = field(default_factory=set)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _RuleRun:
     """One rule on one page."""
 
@@ -215,7 +215,7 @@ class _RuleRun:
         """Return the values that a selector finds in the embedded data, whichever syntax the page uses for them."""
         number = self.rule.embedded.index(selector) + 1
         name = f"{self.attribute.name}#embedded-{number}"
-        for same in (selector, *with_other_syntax(selector, self.page.embedded)):
+        for same in chain([selector], with_other_syntax(selector, self.page.embedded)):
             if matches := self._embedded_matches(same, name):
                 return matches
         return []

@@ -17,6 +17,7 @@ from itertools import islice
 
 from lxml import etree
 
+from untemplate.native import core, is_native
 from untemplate.page import HIDDEN_TAGS, Node, visible_text
 from untemplate.page.embedded_data import NAMING_KEYS, TYPED_SOURCES, EmbeddedData
 from untemplate.page.embedded_formats import html_lines, html_to_text
@@ -63,7 +64,7 @@ def with_other_syntax(selector: EmbeddedSelector, embedded: EmbeddedData) -> Ite
     path = selector.path
     if path.source not in TYPED_SOURCES or not path.type:
         return
-    if any(data_object.type == path.type for data_object in embedded.objects(path.source)):
+    if embedded.has_type(path.source, path.type):
         return
     ends = path.ends or NAMING_KEYS
     for source in TYPED_SOURCES:
@@ -150,11 +151,7 @@ def _elements_with(tree: etree._Element, keys: set[str]) -> Iterator[etree._Elem
     all_keys = "\n".join(keys)
     seen: set[etree._Element] = set()
     for body in tree.iterchildren("body"):
-        for leaf in body.iter(etree.Element):
-            if leaf.tag in HIDDEN_TAGS or not (text := (leaf.text or "").strip()):
-                continue
-            if letters_and_digits(text) not in all_keys:  # the text of an element contains those inside it
-                continue
+        for leaf in _leaves_with(body, all_keys):
             for element in islice(_with_ancestors(leaf), MAX_LEVELS):
                 if element in seen:
                     break
@@ -164,6 +161,17 @@ def _elements_with(tree: etree._Element, keys: set[str]) -> Iterator[etree._Elem
                     yield element
                 if len(key) > longest:
                     break
+
+
+def _leaves_with(body: etree._Element, all_keys: str) -> Iterator[etree._Element]:
+    """Yield the elements whose first text is a part of the keys: the text of an element contains those inside it."""
+    if is_native(body):
+        yield from core.elements_with_letters(body, all_keys)  # type: ignore[union-attr]
+        return
+    for leaf in body.iter(etree.Element):
+        text = (leaf.text or "").strip()
+        if text and leaf.tag not in HIDDEN_TAGS and letters_and_digits(text) in all_keys:
+            yield leaf
 
 
 def _with_ancestors(element: etree._Element) -> Iterator[etree._Element]:

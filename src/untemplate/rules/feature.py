@@ -29,6 +29,7 @@ from typing import Any
 from lxml import etree
 
 from untemplate.native import core
+from untemplate.page.captions import MAX_STEPS
 from untemplate.page.dom import HIDDEN_TAGS, SAFE_NAME
 
 __all__ = [
@@ -43,7 +44,7 @@ __all__ = [
     "cell_number",
     "element_values",
     "full_xpath",
-    "native_structure",
+    "native_conditions",
     "region_xpath",
     "squeezed_xpath",
     "static_predicate",
@@ -251,17 +252,19 @@ def anchor_words(feature: Feature) -> list[str]:
     return [max(value.split(" "), key=len) for value in feature.values]
 
 
-def native_structure(node: str, features: Iterable[Feature]) -> Any:
-    """Return the structural features for the native core, which selects what `structure_xpath` selects.
+def native_conditions(node: str, features: Iterable[Feature], text_features: Iterable[Feature] = ()) -> Any:
+    """Return the features for the native core, which finds what `structure_xpath` selects.
 
     Args:
         node: what to select: `text()`, `element()` or an attribute such as `@src`.
-        features: the conditions; others are ignored.
+        features: the conditions; only structural ones count.
+        text_features: the features of texts, in the order in which they are tested.
     """
     if core is None:
         raise ValueError("there is no native core")
-    structural = [feature for feature in features if feature.is_structural]
-    return core.Structure(node, [(f.kind, f.level, f.axis, f.sibling, f.values) for f in structural])
+    structural = [(f.kind, f.level, f.axis, f.sibling, f.values) for f in features if f.is_structural]
+    of_texts = [(feature.kind, feature.side, feature.values) for feature in text_features]
+    return core.Conditions(node, structural, of_texts, MAX_STEPS)
 
 
 def full_xpath(node: str, features: Sequence[Feature], position: int = 0, region: str = "") -> str:

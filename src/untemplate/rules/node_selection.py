@@ -1,17 +1,16 @@
 """Select nodes on a page: the evaluation of selectors and their features.
 
-The native core tests the structural features of a selector on all elements of a page. Without it, they are one
-compiled XPath. Features of texts are tested on the few nodes that are left, so the cost of a page is linear in its
-size whatever the rule says. A selector without structural features would have to test every text of the page. Instead
-the page is searched for one of the texts that the selector names, and the nodes beside or behind it are the
-candidates.
+The structural features of a selector are tested on all elements of a page: by the native core, or as one compiled
+XPath. Features of texts are tested on the few nodes that are left, so the cost of a page is linear in its size
+whatever the rule says. A selector without structural features would have to test every text of the page. Instead the
+page is searched for one of the texts that the selector names, and the nodes beside or behind it are the candidates.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Container, Iterable, Iterator
-from itertools import chain, islice
+from itertools import chain, islice, starmap
 from typing import Any
 
 from lxml import etree
@@ -44,9 +43,6 @@ __all__ = [
 # A selector with more candidates than this describes the text of the page rather than a value. The rest is ignored.
 MAX_CANDIDATES = 10_000
 
-_Found = tuple[etree._Element, str, str | None]
-"""Where a candidate is, as element and kind of a node, and its raw text; None for the text of an element."""
-
 
 class CandidateNodes:
     """The nodes of one page that selectors may select. A search that several selectors share runs once."""
@@ -54,49 +50,49 @@ class CandidateNodes:
     def __init__(self, tree: etree._Element, static: frozenset[str]) -> None:
         self._tree = tree
         self._static = static
+        self.is_native = is_native(tree)
         # By XPath: texts are compared faster than regions.
-        self._found: dict[tuple[str, str], Iterable[_Found]] = {}
+        self._found: dict[tuple[str, str], Any] = {}
         self._regions: dict[str, dict[etree._Element, None]] = {}
-        # The visible texts of elements, because several selectors select the same ones.
-        self._texts: dict[etree._Element, str] = {}
 
-    def find(self, selector: Selector) -> Iterator[Node]:
-        """Yield nodes in document order, among them all that the selector selects."""
+    def select(self, selector: Selector, captions: CaptionFinder) -> Iterator[Node]:
+        """Yield the visible nodes that match all features of a selector, in document order."""
+        found = self._find(selector)
+        if self.is_native and selector.anchor is None:
+            return starmap(Node, selector.conditions.select(found, captions.native))
+        nodes = starmap(Node, found)
+        if selector.anchor and not selector.anchor.kind.startswith("inside"):
+            beside = (_nodes_beside_anchor(selector.anchor, node, self._static) for node in nodes)
+            nodes = chain.from_iterable(beside)
+        tests = selector.text_features
+        return (
+            node
+            for node in nodes
+            if all_features_match(tests, node, captions) and not _is_inside(node, HIDDEN_TAGS)
+        )
+
+    def _find(self, selector: Selector) -> Any:
+        """Return element, kind and text of nodes in document order, among them all that the selector selects.
+
+        With an anchor these are the nodes that may be the anchor.
+        """
         key = (selector.candidates_xpath, selector.region.xpath if selector.region else "")
-        found = self._found.get(key)
-        if found is None:
-            find = self._find_natively if is_native(self._tree) else self._evaluate
-            found = self._found[key] = find(selector)
-        nodes = self._as_nodes(found)
-        anchor = selector.anchor
-        if anchor is None or anchor.kind.startswith("inside"):
-            return nodes
-        return chain.from_iterable(_nodes_beside_anchor(anchor, node, self._static) for node in nodes)
+        if key not in self._found:
+            find = self._find_natively if self.is_native else self._evaluate
+            self._found[key] = find(selector)
+        return self._found[key]
 
-    def _as_nodes(self, found: Iterable[_Found]) -> Iterator[Node]:
-        """Yield what was found as nodes, without elements that show no text."""
-        for element, kind, raw_text in found:
-            if raw_text is not None:
-                yield Node(element, kind, squeeze(raw_text))
-                continue
-            text = self._texts.get(element)
-            if text is None:
-                text = self._texts[element] = visible_text(element)
-            if text:
-                yield Node(element, kind, text)
-
-    def _find_natively(self, selector: Selector) -> Iterable[_Found]:
+    def _find_natively(self, selector: Selector) -> Any:
         """Return the candidates that the native core finds."""
         if selector.anchor:
             found = core.find_texts(self._tree, anchor_words(selector.anchor))  # type: ignore[union-attr]
         else:
             regions = self.elements_of(selector.region) if selector.region else None
-            found = selector.structure.find(self._tree, regions)
+            found = selector.conditions.find(self._tree, regions)
         found.cut(MAX_CANDIDATES)
-        found_nodes: Iterable[_Found] = found
-        return found_nodes
+        return found
 
-    def _evaluate(self, selector: Selector) -> Iterable[_Found]:
+    def _evaluate(self, selector: Selector) -> Any:
         """Return what the XPath of a selector finds on the page, or inside the elements of its region."""
         tops = self.elements_of(selector.region) if selector.region else [self._tree]
         results: list[Any] = []
@@ -107,33 +103,39 @@ class CandidateNodes:
     def elements_of(self, region: Region) -> dict[etree._Element, None]:
         """Return the elements of a region in document order, without those inside another of them."""
         if region.xpath not in self._regions:
-            outermost: dict[etree._Element, None] = {}
-            for element in self._find_elements(region):
-                if not any(ancestor in outermost for ancestor in element.iterancestors()):
-                    outermost[element] = None
-            self._regions[region.xpath] = outermost
+            find = self._find_outermost if self.is_native else self._evaluate_outermost
+            self._regions[region.xpath] = dict.fromkeys(find(region))
         return self._regions[region.xpath]
 
-    def _find_elements(self, region: Region) -> list[etree._Element]:
-        """Return all elements of a region."""
-        if not is_native(self._tree):
-            elements: list[etree._Element] = region.find_elements(self._tree)
-            return elements
-        elements = [element for element, _, _ in region.structure.find(self._tree)]
+    def _find_outermost(self, region: Region) -> list[etree._Element]:
+        """Return the elements of a region that the native core finds."""
+        found = region.conditions.find(self._tree)
         if not region.position:
-            return elements
+            outermost: list[etree._Element] = found.outermost()
+            return outermost
+        elements = found.elements()
         start = region.position - 1 if region.position > 0 else len(elements) - 1
         return elements[start : start + 1] if elements else []
 
+    def _evaluate_outermost(self, region: Region) -> list[etree._Element]:
+        """Return the elements of a region that its XPath finds."""
+        outermost: dict[etree._Element, None] = {}
+        for element in region.find_elements(self._tree):
+            if not any(ancestor in outermost for ancestor in element.iterancestors()):
+                outermost[element] = None
+        return list(outermost)
 
-def _locate_results(results: Iterable[Any]) -> Iterator[_Found]:
-    """Yield what an XPath returned as element, kind and raw text, without blank texts."""
+
+def _locate_results(results: Iterable[Any]) -> Iterator[tuple[etree._Element, str, str]]:
+    """Yield what an XPath returned as element, kind and text, without nodes that show none."""
     for result in results:
         if isinstance(result, etree._Element):
-            yield result, "element", None
-        elif result and not result.isspace():
+            element, kind, text = result, "element", visible_text(result)
+        else:
+            element, text = result.getparent(), squeeze(result)
             kind = f"@{result.attrname}" if result.is_attribute else "tail" if result.is_tail else "text"
-            yield result.getparent(), kind, result
+        if text:
+            yield element, kind, text
 
 
 def _nodes_beside_anchor(anchor: Feature, node: Node, static: frozenset[str]) -> Iterator[Node]:
@@ -170,13 +172,7 @@ def select_candidates(
     selector: Selector, candidates: CandidateNodes, captions: CaptionFinder
 ) -> Iterator[Node]:
     """Do the same as `select`, with candidates and captions that all selectors of a page share."""
-    tests = selector.text_features
-    # One generator instead of nested functions: this loop visits every candidate of every selector.
-    nodes = (
-        node
-        for node in candidates.find(selector)
-        if all_features_match(tests, node, captions) and not _is_inside(node, HIDDEN_TAGS)
-    )
+    nodes = candidates.select(selector, captions)
     if selector.position > 0:
         return islice(nodes, selector.position - 1, selector.position)
     if selector.position < 0:
@@ -206,13 +202,10 @@ def selector_matches(
     selector: Selector, node: Node, candidates: CandidateNodes, captions: CaptionFinder
 ) -> bool:
     """Return True if a node matches all features of a selector, and is inside its region."""
-    if is_native(node.element):
-        tested = selector.text_features
-        if not selector.structure.matches(node.element, node.kind):
+    if candidates.is_native:
+        if not selector.conditions.matches(node.element, node.kind, node.text, captions.native):
             return False
-    else:
-        tested = selector.features
-    if not all_features_match(tested, node, captions):
+    elif not all_features_match(selector.features, node, captions):
         return False
     if selector.region is None:
         return True

@@ -16,17 +16,26 @@ from untemplate.page.locating import letters_and_digits
 __all__ = ["ParsedPage", "parse_page"]
 
 
+# Its lower case depends on the characters around it, of which `shown_string` leaves out some.
+_CAPITAL_SIGMA = "\u03a3"
+
+
 class ParsedPage:
     """A parsed page.
 
     Args:
         tree: the root element.
-        embedded: the embedded data in the tree, if they are kept elsewhere, too.
+        page: the page itself, which keeps its embedded data; None for a part of a page.
     """
 
-    def __init__(self, tree: etree._Element, embedded: EmbeddedData | None = None) -> None:
+    def __init__(self, tree: etree._Element, page: Page | None = None) -> None:
         self.tree = tree
-        self.embedded = embedded or EmbeddedData(tree)
+        self._page = page
+
+    @cached_property
+    def embedded(self) -> EmbeddedData:
+        """The embedded data."""
+        return self._page.embedded if self._page else EmbeddedData(self.tree)
 
     def has_title_with(self, text: str) -> bool:
         """Return True if the page's title, as in a browser's tab, contains this text in letters and digits."""
@@ -50,14 +59,14 @@ def parse_page(page: Page) -> ParsedPage:
     Raises:
         PageError: the page cannot be read.
     """
-    return ParsedPage(page.root, page.embedded)
+    return ParsedPage(page.root, page)
 
 
 def _shown_texts(tree: etree._Element) -> Iterator[str]:
     """Yield the texts in the body of a page, without those of scripts and the like."""
     for body in tree.iterchildren("body"):
-        if is_native(body):
-            yield body.shown_string()
+        if is_native(body) and _CAPITAL_SIGMA not in (shown := body.shown_string()):
+            yield shown
             continue
         for element in body.iter():
             tag = element.tag

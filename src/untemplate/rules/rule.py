@@ -23,7 +23,7 @@ from untemplate.rules.feature import (
     Feature,
     anchor_xpath,
     full_xpath,
-    native_structure,
+    native_conditions,
     region_xpath,
     structure_xpath,
 )
@@ -73,9 +73,9 @@ class Region:
         return etree.XPath(self.xpath, regexp=False)
 
     @cached_property
-    def structure(self) -> Any:
+    def conditions(self) -> Any:
         """The features for the native core."""
-        return native_structure("element()", self.features)
+        return native_conditions("element()", self.features)
 
 
 @dataclass(frozen=True)
@@ -133,9 +133,9 @@ class Selector:
         return etree.XPath(self.candidates_xpath, regexp=False)
 
     @cached_property
-    def structure(self) -> Any:
-        """The structural features for the native core."""
-        return native_structure(self.node, self.features)
+    def conditions(self) -> Any:
+        """The features for the native core."""
+        return native_conditions(self.node, self.features, self.text_features)
 
     @cached_property
     def text_features(self) -> tuple[Feature, ...]:

@@ -1,18 +1,23 @@
 """Notice that a site changed, keep the rules that still hold, repair the others (Vertex IV-B, IV-C)."""
 
-from untemplate.watching.bellwethers import (
-    BELLWETHERS,
-    add_bellwethers,
-    choose_bellwethers,
-    finish_wrapper,
-    watchable_pages,
-)
-from untemplate.watching.crawl_tally import SITE, CrawlTally, judge_crawl
-from untemplate.watching.healing import HealCounts, Healed, heal, heal_site
-from untemplate.watching.judging import Alarm
-from untemplate.watching.monitoring import ClusterReport, Report, renew_missing, watch
-from untemplate.watching.repair_reports import Difference, Loss, Refusal, Repair
-from untemplate.watching.reusing import BorrowedWrapper, Lender, borrow_wrapper
+from typing import TYPE_CHECKING
+
+from untemplate.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from untemplate.watching.bellwethers import (
+        BELLWETHERS,
+        add_bellwethers,
+        choose_bellwethers,
+        finish_wrapper,
+        watchable_pages,
+    )
+    from untemplate.watching.crawl_tally import SITE, judge_crawl
+    from untemplate.watching.healing import HealCounts, Healed, heal, heal_site
+    from untemplate.watching.judging import Alarm
+    from untemplate.watching.monitoring import ClusterReport, Report, renew_missing, watch
+    from untemplate.watching.repair_reports import Difference, Loss, Refusal, Repair
+    from untemplate.watching.reusing import BorrowedWrapper, Lender, borrow_wrapper
 
 __all__ = [
     "BELLWETHERS",
@@ -20,7 +25,6 @@ __all__ = [
     "Alarm",
     "BorrowedWrapper",
     "ClusterReport",
-    "CrawlTally",
     "Difference",
     "HealCounts",
     "Healed",
@@ -40,3 +44,22 @@ __all__ = [
     "watch",
     "watchable_pages",
 ]
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "bellwethers": (
+            "BELLWETHERS",
+            "add_bellwethers",
+            "choose_bellwethers",
+            "finish_wrapper",
+            "watchable_pages",
+        ),
+        "crawl_tally": ("SITE", "judge_crawl"),
+        "healing": ("HealCounts", "Healed", "heal", "heal_site"),
+        "judging": ("Alarm",),
+        "monitoring": ("ClusterReport", "Report", "renew_missing", "watch"),
+        "repair_reports": ("Difference", "Loss", "Refusal", "Repair"),
+        "reusing": ("BorrowedWrapper", "Lender", "borrow_wrapper"),
+    },
+)

@@ -11,8 +11,7 @@ from untemplate.errors import PageError
 from untemplate.labeling.golden import Golden, ValueFinder
 from untemplate.page import Page, index_pages, signature
 from untemplate.page.same_values import folded_words, same_values
-from untemplate.page.signatures import read_tags
-from untemplate.page.traits import run_table
+from untemplate.page.traits import PageRuns
 from untemplate.rules import Bellwether, Wrapper
 from untemplate.rules.applying import NOT_SHOWN, Match, apply_wrapper
 from untemplate.schema import Attribute, Schema
@@ -450,7 +449,7 @@ def _has_structure(wrapper: Wrapper, page: Page) -> bool:
     """Return True if a page has the core of the cluster or, if that has none, one of its signatures."""
     if wrapper.core is None:
         return wrapper.matches_signature(signature(page.html))
-    return wrapper.core.matches(run_table(read_tags(page.html)))
+    return wrapper.core.matches(PageRuns(page.html))
 
 
 def _still_present(golden: Golden, page: Page, schema: Schema) -> set[str]:

@@ -1,4 +1,4 @@
-"""Watch a crawl by its records: count them by cluster and attribute, and compare with earlier crawls (Vertex IV-B).
+"""Watch a crawl by its records, counted by cluster and attribute: compare with earlier crawls (Vertex IV-B).
 
 The paper counts the changes of a site by the coverage of the pages that are crawled anyway (its Table III): a day on
 which it drops by 10 % or more is a change. Nothing has to be fetched or remembered for that.
@@ -11,18 +11,16 @@ only with crawls by the same rules.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from statistics import median
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from untemplate.output.quality import Tally
-from untemplate.record import Reason, Record
+from untemplate.output.quality import CrawlTally, Tally
+from untemplate.record import Reason
 from untemplate.watching.judging import MIN_AGREEMENT_SHARE, MIN_SIGMAS, Alarm, share_deviation
 
-__all__ = ["SITE", "CrawlTally", "judge_crawl"]
+__all__ = ["SITE", "judge_crawl"]
 
 SITE = "site"
 """Stands for a cluster in alarms about a crawl as a whole."""
@@ -37,56 +35,6 @@ MIN_RECORDS = 10
 MIN_CRAWLS = 5
 # The median distance of figures from their median, times this, is their standard deviation if they are normal.
 SIGMA_PER_MEDIAN_DISTANCE = 1.4826
-
-
-@dataclass
-class CrawlTally:
-    """The counts of a crawl's records, by cluster: what `extract` leaves behind to notice a change of the site.
-
-    Tallies of parts of a crawl, as workers count them, merge into that of the crawl.
-
-    Attributes:
-        clusters: cluster → the counts of its records. Pages that no rules match are counted under an empty name.
-    """
-
-    clusters: dict[str, Tally] = field(default_factory=dict)
-
-    @classmethod
-    def from_dict(cls, counts: Mapping[str, Mapping[str, Any]]) -> CrawlTally:
-        """Return the tally whose `to_dict` this is."""
-        return cls({cluster: Tally.from_dict(tally) for cluster, tally in counts.items()})
-
-    def to_dict(self) -> dict[str, dict[str, Any]]:
-        """Return the counts as JSON can store them, by cluster."""
-        return {cluster: tally.to_dict() for cluster, tally in self.clusters.items()}
-
-    def add(self, record: Record) -> None:
-        """Count one record of the crawl."""
-        self._of_cluster(record.cluster or "").add(record)
-
-    def merge(self, other: CrawlTally) -> None:
-        """Add the counts of another part of the same crawl."""
-        for cluster, tally in other.clusters.items():
-            self._of_cluster(cluster).update(tally)
-
-    def without_confidence(self) -> CrawlTally:
-        """Return the counts without what they say about the committee, because other rules have another one."""
-        return CrawlTally(
-            {
-                cluster: replace(tally, confidence={}, doubtful=Counter())
-                for cluster, tally in self.clusters.items()
-            }
-        )
-
-    def total(self) -> Tally:
-        """Return the counts of the whole crawl."""
-        total = Tally()
-        for tally in self.clusters.values():
-            total.update(tally)
-        return total
-
-    def _of_cluster(self, cluster: str) -> Tally:
-        return self.clusters.setdefault(cluster, Tally())
 
 
 class _Share(NamedTuple):

@@ -37,6 +37,7 @@ from untemplate.atomic_file import complete_file
 from untemplate.catalog import Catalog
 from untemplate.clustering.site_sample import MAX_SAMPLE_PAGES
 from untemplate.engines.pool import Pool, PoolTask
+from untemplate.engines.spark.arrow_batches import PAGE_COLUMNS, RecordTables, page_batch
 from untemplate.engines.spark.job_io import (
     LINE_ROWS,
     PAGE_ROWS,
@@ -47,21 +48,19 @@ from untemplate.engines.spark.job_io import (
     write_job,
 )
 from untemplate.engines.worker import (
-    PAGE_COLUMNS,
     UNKNOWN_HOST,
-    ExtractedBatch,
     PageLimits,
     Result,
     Settings,
     batch_pages,
-    extract_batch,
+    extract_pages,
 )
 from untemplate.errors import InputError, LabelError, RulesError, SourceError, UntemplateError
-from untemplate.extraction import OneSite, PageExtractor, Rules
+from untemplate.extraction import OneSite, Rules
 from untemplate.labeling import parse_labels
 from untemplate.output.record_files import FORMATS, record_format
 from untemplate.output.record_rows import arrow_schema, select_columns
-from untemplate.page import DEFAULT_LIMITS
+from untemplate.page import DEFAULT_LIMITS, Page
 from untemplate.pipeline import learn_site
 from untemplate.rules.rule import Wrapper
 from untemplate.schema import Schema
@@ -248,47 +247,34 @@ def _extract_task(
 
 def extract_split(
     rows: Iterator[pa.RecordBatch], read: PageReader, settings: Settings, total: Accumulator[Result]
-) -> Iterator[ExtractedBatch]:
+) -> Iterator[RecordTables]:
     """Yield what comes out of the pages of a split, batch by batch; add the counts when it is done."""
     context = TaskContext.get()
     is_repeated = context is not None and context.attemptNumber() > 0
     extract_batches = _extract_guarded if is_repeated else _extract_unguarded
     result = Result()
     for extracted in extract_batches(batch_pages(read(rows, result.skipped)), settings):
-        result.count(extracted)
+        result.update(extracted.counts)
         yield extracted
     total.add(result)
 
 
-def _extract_unguarded(pages: Iterator[pa.RecordBatch], settings: Settings) -> Iterator[ExtractedBatch]:
+def _extract_unguarded(batches: Iterator[list[Page]], settings: Settings) -> Iterator[RecordTables]:
     """Extract in this process, which ends if a page takes too long."""
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     start_clock = partial(signal.setitimer, signal.ITIMER_REAL, settings.limits.seconds)
-    for batch in pages:
-        extracted = extract_batch(
-            batch, settings.extractor, before_page=start_clock, min_confidence=settings.min_confidence
-        )
+    for pages in batches:
+        extracted = extract_pages(pages, settings.extractor, start_clock, settings.min_confidence)
         signal.setitimer(signal.ITIMER_REAL, 0)
-        yield extracted
+        yield RecordTables.from_pages(extracted, settings.extractor)
 
 
-def _extract_guarded(pages: Iterator[pa.RecordBatch], settings: Settings) -> Iterator[ExtractedBatch]:
+def _extract_guarded(batches: Iterator[list[Page]], settings: Settings) -> Iterator[RecordTables]:
     """Extract in a separate process; a page that ends it gets a record that says so."""
     with Pool(replace(settings, format=".parquet", confidence=True), 1) as pool:
-        for batch in pages:
-            for _, result in pool.run([PoolTask(0, batch)]):
-                yield _decode_result(result, settings.extractor)
-
-
-def _decode_result(result: Result, extractor: PageExtractor) -> ExtractedBatch:
-    """Return the records that a worker process sent as Arrow."""
-    tables = {}
-    for table, records in result.records.items():
-        stream = pa.ipc.open_stream(
-            FORMATS[".parquet"].header(extractor.schemas[table], confidence=True) + records
-        )
-        [tables[table]] = stream.read_all().combine_chunks().to_batches()
-    return ExtractedBatch(tables, result.crawls, result.skipped)
+        for pages in batches:
+            for _, result in pool.run([PoolTask(0, pages)]):
+                yield RecordTables.from_worker(result, settings.extractor)
 
 
 def text_rows(records: DataFrame, settings: Settings, schema: Schema) -> DataFrame:
@@ -403,7 +389,7 @@ def _with_site(pages: PageFrame, spark: SparkSession) -> PageFrame:
 
 
 def _page_rows(rows: Iterator[pa.RecordBatch], *, read: PageReader) -> Iterator[pa.RecordBatch]:
-    return batch_pages(read(rows, Skipped()))
+    return map(page_batch, batch_pages(read(rows, Skipped())))
 
 
 def _label_lines(spark: SparkSession, labels: str) -> DataFrame:
