@@ -1,11 +1,11 @@
 """Labels that contradict the others: whoever labels makes mistakes, and a rule must not learn them.
 
-Labels of one attribute surely agree if their values are at the same place of their pages. A place is described in
-three ways (by its XPath, its caption, its order among similar nodes), because templates shift values. Where no place
-is that of all labels, rules decide: pages whose labels support each other form a group (see `label_groups.py`).
+Labels of one attribute surely agree if their values are at the same place of their pages. A place is described by its
+caption and in three more ways (XPath, order among similar nodes, order after the caption), because templates shift
+values. Where no place is that of all labels, rules decide: pages whose labels support each other form a group (see `label_groups.py`).
 A label is odd if its group is small and the rules of the largest group find another value on its page. A value that
 is nowhere on its page is odd, too, where others are found. Labels that are no phones have no say about an attribute
-that is one, where others are phones.
+that is one, where others are phones, and words of the template have none where other labels are values.
 
 Odd labels do not teach. They stay labels: the rule does not return them, which `learn` reports with their page.
 """
@@ -19,8 +19,9 @@ from itertools import chain, islice
 from untemplate.labeling import Label
 from untemplate.learning.label_groups import LabelGroups, LabelsOfPages, is_mostly_found
 from untemplate.learning.occurrences import find_element_occurrences, find_occurrences
-from untemplate.learning.sample_table import SampleTable
-from untemplate.page import Node, Page
+from untemplate.learning.sample_table import STATIC_SHARE, SampleTable
+from untemplate.page import Page
+from untemplate.page.captions import min_static_pages
 from untemplate.page.dom import element_names
 from untemplate.page.locating import letters_and_digits
 from untemplate.schema import Attribute
@@ -30,8 +31,8 @@ __all__ = ["drop_odd_labels"]
 
 # With fewer labeled pages, one that differs is more often an exception that somebody labeled on purpose.
 MIN_LABELED_PAGES = 5
-# Labels whose values have the attribute's type decide alone if there are at least this many.
-MIN_TYPED_PAGES = 2
+# Labels that are likely right, by type or because pages differ there, decide alone if there are at least this many.
+MIN_VOTERS = 2
 # The largest group has at least this many pages, and this many times as many as that of an odd label.
 MIN_GROUP_PAGES = 2
 MIN_SUPPORT_RATIO = 2.0
@@ -76,8 +77,7 @@ def _find_odd_labels(
     groups: LabelGroups, values: LabelsOfPages, attribute: Attribute
 ) -> Iterator[tuple[Page, Label]]:
     """Yield the labels that contradict those of the largest group, with their pages."""
-    typed = {page: labels for page, labels in values.items() if _has_type(labels, attribute)}
-    by_size = groups.find_groups(attribute, typed if len(typed) >= MIN_TYPED_PAGES else values)
+    by_size = groups.find_groups(attribute, _select_voters(groups.table, values, attribute))
     most = by_size[0] if by_size else []
     if len(most) < MIN_GROUP_PAGES:
         return
@@ -86,26 +86,51 @@ def _find_odd_labels(
     teachers = {page: values[page] for page in most}
     for page, labels in values.items():
         found = groups.find_values(attribute, teachers, page)
-        if page in kept:
-            yield from ((page, label) for label in _unsupported_alternatives(labels, found, attribute))
-        elif is_mostly_found(found) or not _places_of_labels(groups.table, page, labels, attribute):
-            yield from ((page, label) for label in labels)
+        # Several labels of a single value are alternatives. Members of a list are judged together.
+        unsupported = labels if attribute.many else _find_unsupported(labels, found)
+        if len(unsupported) == len(labels):
+            is_located = bool(_places_of_labels(groups.table, page, labels, attribute))
+            unsupported = [] if page in kept or (is_located and not is_mostly_found(found)) else labels
+        yield from ((page, label) for label in unsupported)
 
 
-def _unsupported_alternatives(
-    labels: Sequence[Label], found: Sequence[Sequence[str]], attribute: Attribute
-) -> list[Label]:
-    """Return those of several labels of a single value that no other page supports, if another label is supported."""
-    if attribute.many:
-        return []
+def _find_unsupported(labels: Sequence[Label], found: Sequence[Sequence[str]]) -> Sequence[Label]:
+    """Return the labels that none of several rules returns."""
     supported = set(map(letters_and_digits, chain.from_iterable(found)))
-    others = [label for label in labels if letters_and_digits(label.value or "") not in supported]
-    return others if len(others) < len(labels) else []
+    return [label for label in labels if letters_and_digits(label.value or "") not in supported]
+
+
+def _select_voters(table: SampleTable, values: LabelsOfPages, attribute: Attribute) -> LabelsOfPages:
+    """Return the labels that have a say: those of the attribute's type that are no words of the template.
+
+    If there are too few of them, the others have a say, too.
+    """
+    typed = {page: labels for page, labels in values.items() if _has_type(labels, attribute)}
+    voters = typed if len(typed) >= MIN_VOTERS else values
+    dynamic = {page: labels for page, labels in voters.items() if _is_dynamic(table, page, labels, attribute)}
+    return dynamic if len(dynamic) >= MIN_VOTERS else voters
 
 
 def _has_type(labels: Sequence[Label], attribute: Attribute) -> bool:
     """Return True if all values contain one of the attribute's type; False for types without a pattern."""
     return all(find_typed(label.value or "", attribute.type) for label in labels)
+
+
+def _is_dynamic(table: SampleTable, page: Page, labels: Sequence[Label], attribute: Attribute) -> bool:
+    """Return True unless the values of a page are only found as words of the template."""
+    rows: list[int] = []
+    for label in labels:
+        occurrences = find_occurrences(table, table.pages.index(page), label, attribute)
+        rows += [occurrence.row for occurrence in occurrences if occurrence.mode == "node"]
+    return not rows or not all(_is_repeated(table, row) for row in rows)
+
+
+def _is_repeated(table: SampleTable, row: int) -> bool:
+    """Return True if most pages of the sample have the text of a row at its path."""
+    node = table.rows[row]
+    same = [other for other in table.rows_by("text", node.text) if table.rows[other].path == node.path]
+    pages = len({int(table.row_page[other]) for other in same})
+    return pages >= min_static_pages(len(table.pages), STATIC_SHARE)
 
 
 def _share_a_place(table: SampleTable, values: LabelsOfPages, attribute: Attribute) -> bool:
@@ -139,23 +164,19 @@ def _places_of_label(table: SampleTable, page: int, label: Label, attribute: Att
 
 
 def _describe(table: SampleTable, page: int, row: int, mode: str) -> Iterator[_Place]:
-    """Yield the descriptions of the place of a row."""
-    node, caption = table.rows[row], table.captions[row]
-    yield mode, "xpath", node.xpath
+    """Yield the descriptions of the place of a row.
+
+    All of them have its caption: where a page lacks a part, another value moves to the same place.
+    """
+    node, caption, start = table.rows[row], table.captions[row], table.starts[page]
+    yield mode, caption, "xpath", node.xpath
     names = element_names(node.parent)
-    alike = _rows_before(table, page, row, node.path)
-    yield mode, "order", node.path, names, sum(element_names(other.parent) == names for other in alike)
+    before = (other for other in table.rows[start:row] if other.path == node.path)
+    yield mode, caption, "order", node.path, names, sum(element_names(one.parent) == names for one in before)
     if caption:
         tail = _tail(node.path)
-        start = table.starts[page]
         captioned = (other for other in range(start, row) if table.captions[other] == caption)
-        order = sum(_tail(table.rows[other].path) == tail for other in captioned)
-        yield mode, "caption", tail, caption, order
-
-
-def _rows_before(table: SampleTable, page: int, row: int, path: str) -> Iterator[Node]:
-    """Yield the nodes in front of a row that have a path."""
-    return (node for node in table.rows[table.starts[page] : row] if node.path == path)
+        yield mode, caption, "tail", tail, sum(_tail(table.rows[other].path) == tail for other in captioned)
 
 
 def _tail(path: str) -> str:
