@@ -1,11 +1,11 @@
 """Labels that contradict the others: whoever labels makes mistakes, and a rule must not learn them.
 
 Labels of one attribute surely agree if their values are at the same place of their pages. A place is described by its
-caption and in three more ways (XPath, order among similar nodes, order after the caption), because templates shift
-values. Where no place is that of all labels, rules decide: pages whose labels support each other form a group (see `label_groups.py`).
-A label is odd if its group is small and the rules of the largest group find another value on its page. A value that
-is nowhere on its page is odd, too, where others are found. Labels that are no phones have no say about an attribute
-that is one, where others are phones, and words of the template have none where other labels are values.
+XPath, its order among similar nodes, and its order after its caption. Templates shift values, so two of these must be
+the same. Where they are not, rules decide: pages whose labels agree form a group (`label_groups.py`). A label is odd
+if its group is small and the rules of the largest group find another value on its page. A value that is nowhere on
+its page is odd, too, where others are found. Labels that are no phones have no say about an attribute that is one,
+where others are phones, and words of the template have none where other labels are values.
 
 Odd labels do not teach. They stay labels: the rule does not return them, which `learn` reports with their page.
 """
@@ -36,6 +36,8 @@ MIN_VOTERS = 2
 # The largest group has at least this many pages, and this many times as many as that of an odd label.
 MIN_GROUP_PAGES = 2
 MIN_SUPPORT_RATIO = 2.0
+# Descriptions of a place that all labels share if they surely agree.
+MIN_SHARED_DESCRIPTIONS = 2
 # Occurrences of a value on its page that are compared; the first ones.
 MAX_COMPARED = 12
 # Last tags of a path that nodes with the same caption share.
@@ -134,9 +136,9 @@ def _is_repeated(table: SampleTable, row: int) -> bool:
 
 
 def _share_a_place(table: SampleTable, values: LabelsOfPages, attribute: Attribute) -> bool:
-    """Return True if some place is that of the values of all pages."""
+    """Return True if some place is that of the values of all pages, by most of its descriptions."""
     places = [_places_of_labels(table, page, labels, attribute) for page, labels in values.items()]
-    return not places or bool(set[_Place].intersection(*places))
+    return not places or len(set[_Place].intersection(*places)) >= MIN_SHARED_DESCRIPTIONS
 
 
 def _places_of_labels(
@@ -164,10 +166,7 @@ def _places_of_label(table: SampleTable, page: int, label: Label, attribute: Att
 
 
 def _describe(table: SampleTable, page: int, row: int, mode: str) -> Iterator[_Place]:
-    """Yield the descriptions of the place of a row.
-
-    All of them have its caption: where a page lacks a part, another value moves to the same place.
-    """
+    """Yield the descriptions of the place of a row: two, or three with a caption."""
     node, caption, start = table.rows[row], table.captions[row], table.starts[page]
     yield mode, caption, "xpath", node.xpath
     names = element_names(node.parent)
