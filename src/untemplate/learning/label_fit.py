@@ -11,7 +11,7 @@ from untemplate.page.locating import letters_and_digits
 from untemplate.rules.parsed_page import ParsedPage
 from untemplate.schema import Attribute
 
-__all__ = ["LabelFit", "compare_labels"]
+__all__ = ["LabelFit", "compare_labels", "comparison_key"]
 
 
 @dataclass(frozen=True)
@@ -67,12 +67,17 @@ class LabelFit:
         )
 
 
+def comparison_key(text: str) -> str:
+    """Return the letters and digits of a text, by which values are compared; the text itself if it has none."""
+    return letters_and_digits(text) or text
+
+
 def compare_labels(
     labels: Sequence[Label], texts: Sequence[str], attribute: Attribute, page: ParsedPage
 ) -> LabelFit:
     """Return how the values of one page agree with its labels; one of several labels is enough for a single value."""
-    wanted = Counter(letters_and_digits(label.value or "") for label in labels if not label.is_gap)
-    found = Counter(map(letters_and_digits, texts))
+    wanted = Counter(comparison_key(label.value or "") for label in labels if not label.is_gap)
+    found = Counter(map(comparison_key, texts))
     if not attribute.many and found and wanted & found:
         return LabelFit(1, 1, fitting=1)
     returned = (wanted & found).total()

@@ -17,13 +17,13 @@ from collections.abc import Hashable, Iterator, Sequence
 from itertools import chain, islice
 
 from untemplate.labeling import Label
+from untemplate.learning.label_fit import comparison_key
 from untemplate.learning.label_groups import LabelGroups, LabelsOfPages, is_mostly_found
 from untemplate.learning.occurrences import find_element_occurrences, find_occurrences
 from untemplate.learning.sample_table import STATIC_SHARE, SampleTable
 from untemplate.page import Page
 from untemplate.page.captions import min_static_pages
 from untemplate.page.dom import element_names
-from untemplate.page.locating import letters_and_digits
 from untemplate.schema import Attribute
 from untemplate.value_types import find_typed
 
@@ -98,8 +98,8 @@ def _find_odd_labels(
 
 def _find_unsupported(labels: Sequence[Label], found: Sequence[Sequence[str]]) -> Sequence[Label]:
     """Return the labels that none of several rules returns."""
-    supported = set(map(letters_and_digits, chain.from_iterable(found)))
-    return [label for label in labels if letters_and_digits(label.value or "") not in supported]
+    supported = set(map(comparison_key, chain.from_iterable(found)))
+    return [label for label in labels if comparison_key(label.value or "") not in supported]
 
 
 def _select_voters(table: SampleTable, values: LabelsOfPages, attribute: Attribute) -> LabelsOfPages:
