@@ -11,7 +11,7 @@ import pytest
 from tests.cli.running import Run
 from tests.labeling.book_pages import BOOKS, all_values, book_pages
 from tests.labeling.stand_in_model import ModelServer, TruthfulModel, serve_model
-from untemplate import Label, Page, Rules, Schema, learn
+from untemplate import Catalog, Label, Page, Rules, Schema, learn
 
 SCHEMA_FILE = """name = "book"
 [attributes.title]
@@ -152,7 +152,7 @@ def test_costs_above_the_limit_need_a_person(
         ("label", "PAGES", "--llm", "small", "-o", "x"),
         ("label", "PAGES", "-o", "x"),
         ("learn", "PAGES", "--schema", "book", "--endpoint", "http://localhost/v1", "-o", "x"),
-        ("heal", "--all", "--catalog", "c.db", "--llm", "small"),
+        ("heal", "--all", "--catalog", "c.db", "--llm", "small", "--workers", "2"),
     ],
 )
 def test_wrong_usage(run: Run, tmp_path: Path, arguments: tuple[str, ...]) -> None:
@@ -162,32 +162,96 @@ def test_wrong_usage(run: Run, tmp_path: Path, arguments: tuple[str, ...]) -> No
     assert "Try untemplate" in done.stderr
 
 
-def test_heal_asks_where_memory_fails(run: Run, server: ModelServer, schema: Path, tmp_path: Path) -> None:
-    """The redesigned site has other prices, without a caption, in another place and another form."""
-    pages = book_pages()
+def rules_of_books(schema: Path, pages: Sequence[Page]) -> Rules:
     labels = [
         Label(f"{number}.html", name, value)
         for number in range(3)
         for name, value in zip(Schema.load(schema).attributes, BOOKS[number], strict=True)
     ]
-    rules, healed = tmp_path / "rules.json", tmp_path / "healed.json"
-    learn(pages, labels, Schema.load(schema)).save(rules)
+    return learn(pages, labels, Schema.load(schema))
+
+
+def redesign(pages: Sequence[Page]) -> tuple[list[Page], list[str]]:
+    """Return pages with other prices, without a caption, in another place and another form; and these prices."""
     fresh: list[Page] = []
-    prices: list[str] = []
-    for number, page in enumerate(pages):
-        prices.append(f"EUR {31 + 3 * number},{17 + number}")
-        html = page.text.replace(f'<p class="cost">Price: <b>{BOOKS[number][3]}</b></p>', "")
-        html = html.replace("<nav>", f"<section><em>{prices[-1]}</em><i>{number} left</i></section><nav>")
+    prices = [f"EUR {31 + 3 * number},{17 + number}" for number in range(len(pages))]
+    for page, book, price in zip(pages, BOOKS, prices, strict=True):
+        html = page.text.replace(f'<p class="cost">Price: <b>{book[3]}</b></p>', "")
+        html = html.replace("<nav>", f"<section><em>{price}</em><i>{price[-1]} left</i></section><nav>")
         fresh.append(Page(page.url, html, id=page.id))
+    return fresh, prices
+
+
+def test_heal_asks_where_memory_fails(run: Run, server: ModelServer, schema: Path, tmp_path: Path) -> None:
+    pages = book_pages()
+    rules, healed = tmp_path / "rules.json", tmp_path / "healed.json"
+    rules_of_books(schema, pages).save(rules)
+    fresh, prices = redesign(pages)
     folder = write_pages(tmp_path / "fresh", fresh)
     without = run("heal", folder, "--rules", rules, "-o", healed)
     assert without.returncode == 1
     assert [values[3] for values in records(healed, fresh)] == [None] * len(BOOKS)
     assert server.requests == []
     server.reply = TruthfulModel({**all_values(), "price": prices})
-    done = run("heal", folder, "--rules", rules, "--llm", "small", "--endpoint", server.url, "-o", healed)
+    line = ("heal", folder, "--rules", rules, "--llm", "small", "--endpoint", server.url, "-o", healed)
+    limited = run(*line, "--price", "500", "1000", "--max-cost", "0.01")
+    assert limited.returncode == 1, "the price is lost, and nothing else"
+    assert "5 questions for small, about" in limited.stderr
+    assert "dollars in all is above --max-cost." in limited.stderr
+    assert [values[:3] for values in records(healed, fresh)] == [book[:3] for book in BOOKS]
+    assert server.requests == []
+    done = run(*line, "--price", "1", "2")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "the labeler's answers" in done.stdout
+    assert "5 questions for small, about" in done.stderr
     assert [values[3] for values in records(healed, fresh)] == prices
-    asked = len(server.requests)
-    assert 0 < asked <= 5
+    assert 0 < len(server.requests) <= 5
+
+
+def test_a_model_that_cannot_be_asked_costs_no_heal(
+    run: Run, server: ModelServer, schema: Path, tmp_path: Path
+) -> None:
+    pages = book_pages()
+    rules, healed = tmp_path / "rules.json", tmp_path / "healed.json"
+    rules_of_books(schema, pages).save(rules)
+    fresh, _ = redesign(pages)
+    folder = write_pages(tmp_path / "fresh", fresh)
+    server.troubles = [401]
+    done = run("heal", folder, "--rules", rules, "--llm", "small", "--endpoint", server.url, "-o", healed)
+    assert done.returncode == 1
+    assert (
+        f"not asked: {server.url}: the key in OPENAI_API_KEY is not accepted (HTTP status 401)."
+        in done.stderr
+    )
+    assert [values[:3] for values in records(healed, fresh)] == [book[:3] for book in BOOKS]
+
+
+def test_heal_all_has_one_limit(run: Run, server: ModelServer, schema: Path, tmp_path: Path) -> None:
+    """Two sites need the model, which may cost as much as the questions about one of them."""
+    catalog, crawl = tmp_path / "sites.db", tmp_path / "crawl.jsonl"
+    rows: list[dict[str, str]] = []
+    prices: list[str] = []
+    with Catalog.open(catalog) as opened:
+        for name in ("one.example", "two.example"):
+            pages = [
+                Page(page.url.replace("books.example", name), page.text, page.id) for page in book_pages()
+            ]
+            opened.save_rules(name, rules_of_books(schema, pages))
+            fresh, prices = redesign(pages)
+            rows += [
+                {"url": page.url, "html": page.text.replace("Review", f"Review on {name}")} for page in fresh
+            ]
+    crawl.write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    assert run("watch", crawl, "--all", "--catalog", catalog, "--workers", "1").returncode == 1
+    server.reply = TruthfulModel({**all_values(), "price": prices})
+    line = ("heal", crawl, "--all", "--catalog", catalog, "--llm", "small", "--endpoint", server.url)
+    # Each answer is 1,000 and 100 tokens, so that five cost .0055 dollars.
+    done = run(*line, "--price", "1", "1", "--max-cost", "0.008", "--json")
+    assert done.returncode == 1
+    outcomes = json.loads(done.stdout)["sites"]
+    healed = [repair["attribute"] for outcome in outcomes for repair in outcome["figures"]["healed"]]
+    lost = [loss["attribute"] for outcome in outcomes for loss in outcome["figures"]["lost"]]
+    assert (healed, lost) == (["price"], ["price"])
+    assert "1 × not asked: about 0.01 dollars in all is above --max-cost." in done.stderr
+    assert "Asked 5 questions, 0 known: 5,500 tokens, 0.0055 dollars." in done.stderr
+    assert len(server.requests) == 5

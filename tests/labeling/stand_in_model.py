@@ -63,10 +63,12 @@ class ModelServer:
     Attributes:
         url: its address for `--endpoint`.
         reply: what answers.
-        troubles: what happens to the next requests instead: a status, "timeout", "broken", "refusal", "empty", "cut".
+        troubles: what happens to the next requests instead: a status, "timeout", "broken", "refusal", "empty", "cut",
+            or "garbage": no answer of the protocol.
         requests: the bodies of all requests.
         keys: the keys that were given.
         with_usage: whether answers say how many tokens they are.
+        streams: whether answers come in pieces, as events.
     """
 
     url: str
@@ -75,6 +77,7 @@ class ModelServer:
     requests: list[dict[str, Any]] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
     with_usage: bool = True
+    streams: bool = False
 
 
 @contextmanager
@@ -89,11 +92,17 @@ def serve_model(reply: Reply) -> Iterator[ModelServer]:
             state.keys.append(self.headers.get("Authorization", ""))
             trouble = state.troubles.pop(0) if state.troubles else None
             if isinstance(trouble, int):
-                self.respond(trouble, {"error": {"message": "no", "type": "error"}})
+                self.respond(trouble, json.dumps({"error": {"message": "no", "type": "error"}}))
                 return
             if trouble == "timeout":
                 time.sleep(0.6)
-            self.respond(200, self.completion(body, trouble))
+            completion = self.completion(body, trouble)
+            if trouble == "garbage":
+                self.respond(200, "<h1>Welcome</h1>", "text/html")
+            elif state.streams:
+                self.respond(200, "".join(map(_as_event, _split(completion))), "text/event-stream")
+            else:
+                self.respond(200, json.dumps(completion))
 
         def completion(self, body: Mapping[str, Any], trouble: str | None) -> dict[str, Any]:
             schema = body["response_format"]["json_schema"]["schema"]
@@ -120,10 +129,10 @@ def serve_model(reply: Reply) -> Iterator[ModelServer]:
                 **({"usage": usage} if state.with_usage else {}),
             }
 
-        def respond(self, status: int, content: Mapping[str, Any]) -> None:
-            data = json.dumps(content).encode()
+        def respond(self, status: int, content: str, content_type: str = "application/json") -> None:
+            data = content.encode()
             self.send_response(status)
-            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Type", content_type)
             self.send_header("Content-Length", str(len(data)))
             self.send_header("retry-after-ms", "1")
             self.end_headers()
@@ -145,3 +154,22 @@ def serve_model(reply: Reply) -> Iterator[ModelServer]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def _split(completion: Mapping[str, Any]) -> Iterator[Mapping[str, Any] | str]:
+    """Yield an answer as servers stream it: pieces of its text, how it ends, its tokens, and a last mark."""
+    head = {**completion, "object": "chat.completion.chunk", "choices": [], "usage": None}
+    for choice in completion["choices"]:
+        message = choice["message"]
+        pieces: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
+        pieces += [{"content": piece} for piece in re.findall(r"(?s).{1,20}", message["content"] or "")]
+        pieces += [{"refusal": message["refusal"]}] if message["refusal"] else []
+        for piece in pieces:
+            yield {**head, "choices": [{"index": 0, "delta": piece, "finish_reason": None}]}
+        yield {**head, "choices": [{"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}]}
+    yield {**head, "usage": completion.get("usage")}
+    yield "[DONE]"
+
+
+def _as_event(content: Mapping[str, Any] | str) -> str:
+    return f"data: {content if isinstance(content, str) else json.dumps(content)}\n\n"

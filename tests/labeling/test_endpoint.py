@@ -21,10 +21,11 @@ def accept(content: dict[str, Any]) -> None:
         raise ValueError("the answer does not follow the schema")
 
 
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Any:
+@pytest.fixture(params=[False, True], ids=["whole", "streamed"])
+def server(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Any:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     with serve_model(lambda messages, schema: {"count": 3}) as server:
+        server.streams = request.param
         yield server
 
 
@@ -79,6 +80,7 @@ def test_a_trouble_that_passes_is_not_noticed(
         ("refusal", "the model refused to answer"),
         ("empty", "the answer is empty"),
         ("cut", "the answer is cut off: the model has too few tokens left"),
+        ("garbage", "the server's answer is not one of the protocol"),
     ],
 )
 def test_a_trouble_that_stays_costs_one_question(

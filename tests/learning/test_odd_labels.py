@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from untemplate import Attribute, Label, Page, Schema, learn
 
 SCHEMA = Schema("shop", {"phone": Attribute("phone")})
@@ -21,6 +23,60 @@ def test_one_wrong_label_of_five_changes_nothing() -> None:
     for wrong in ("77-2", "Shop 2", "Open 2 days", "an invented value"):
         found = learn_phones([*right[:2], wrong, *right[3:]])
         assert found == [f"555-{number}" for number in range(5, 12)], wrong
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ("77-0", "Shop 1", "an invented value"),
+        ("Shop 0", "Open 1 days", "77-2"),
+        ("Tel:", "Fax:", "Tel:"),
+    ],
+)
+def test_two_labels_that_agree_outvote_three_that_do_not(wrong: tuple[str, ...]) -> None:
+    found = learn_phones([*wrong, "555-3", "555-4"])
+    assert found == [f"555-{number}" for number in range(5, 12)]
+
+
+def test_a_mistake_may_be_a_part_of_the_same_text() -> None:
+    """Everything on a page is in its title, too: that is no place at which labels agree."""
+    html = "<title>Shop {0} 77-{0} 555-{0}</title>" + HTML
+    pages = [Page(id=str(number), html=html.format(number)) for number in range(12)]
+    values = ["555-0", "555-1", "77-2", "555-3", "555-4"]
+    labels = [Label(str(number), "phone", value) for number, value in enumerate(values)]
+    records = learn(pages, labels, SCHEMA).extract(pages[5:])
+    assert [record["phone"] for record in records] == [f"555-{number}" for number in range(5, 12)]
+
+
+def test_a_mistake_may_be_at_the_place_that_other_pages_have_for_the_value() -> None:
+    """Without a line in front, the next value moves to the same position."""
+    full = "<table><tr><td>Fax: {0}</td></tr><tr><td>Tel:</td><td>55{0}</td><td>Web:</td><td>w{0}</td></tr></table>"
+    pages = [Page(id=str(number), html=full.format(100 + number)) for number in range(12)]
+    short = full.replace("<tr><td>Fax: {0}</td></tr>", "")
+    pages[2] = Page(id="2", html=short.format(102))
+    values = ["55100", "55101", "Web:", "55103", "55104"]
+    labels = [Label(str(number), "phone", value) for number, value in enumerate(values)]
+    records = learn(pages, labels, SCHEMA).extract(pages[5:])
+    assert [record["phone"] for record in records] == [f"55{number}" for number in range(105, 112)]
+
+
+def test_alternatives_that_no_other_page_supports_do_not_teach() -> None:
+    values = [(f"77-{number}", f"555-{number}") for number in range(4)]
+    labels = [Label(str(page), "phone", value) for page, both in enumerate(values) for value in both]
+    labels += [Label("4", "phone", value) for value in ("Shop 4", "555-4")]
+    rules = learn(PAGES, labels, SCHEMA)
+    found = [record["phone"] for record in rules.extract(PAGES[5:])]
+    assert found in ([f"555-{n}" for n in range(5, 12)], [f"77-{n}" for n in range(5, 12)])
+
+
+def test_marks_are_not_the_same_value() -> None:
+    """Neither "|" nor "-" has letters or digits, by which values are compared otherwise."""
+    html = HTML.replace("<p>", "<p>| - ") + "<i>|</i><b>-</b>"
+    pages = [Page(id=str(number), html=html.format(number)) for number in range(12)]
+    values = ["555-0", "|", "555-2", "-", "555-4"]
+    labels = [Label(str(number), "phone", value) for number, value in enumerate(values)]
+    records = learn(pages, labels, SCHEMA).extract(pages[5:])
+    assert [record["phone"] for record in records] == [f"555-{number}" for number in range(5, 12)]
 
 
 def test_a_value_at_another_place_is_no_mistake_where_the_usual_one_is_empty() -> None:

@@ -6,7 +6,8 @@ import json
 
 from tests.learning.lessons import labels_of, schema_of, site
 from untemplate import Attribute, Label, Page, Rules, Schema, learn
-from untemplate.learning.sample_rules import LabelFit, learn_embedded
+from untemplate.learning.label_fit import LabelFit
+from untemplate.learning.sample_rules import learn_embedded
 from untemplate.pipeline import learn_site
 
 BODIES = [f"<h1>Lamp {n}</h1><p class=price>${n}.99</p>" for n in range(6)]

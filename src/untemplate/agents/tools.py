@@ -151,7 +151,7 @@ class AgentTools:
                 template=one.id,
                 pages=len(one.pages),
                 untrusted_url_pattern=cut(one.url_pattern),
-                label_these=[page.id for page in choose_pages(one, PROPOSED_PAGES)],
+                label_these=[page.id for page in choose_pages(one.pages, PROPOSED_PAGES)],
             )
             for one in islice(opened.clustering, MAX_INLINE_ROWS)
         ]

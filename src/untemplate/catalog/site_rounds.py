@@ -21,8 +21,10 @@ from untemplate.catalog.site_claims import SiteClaims
 from untemplate.catalog.site_workers import SiteWorkers
 from untemplate.errors import SourceError, UntemplateError, VersionConflict
 from untemplate.extraction import Rules
+from untemplate.labeling import Labeler
 from untemplate.page import Page
 from untemplate.rules.in_words import compare_rules
+from untemplate.schema import Schema
 from untemplate.sources import Pages, Politeness, fetch_groups
 from untemplate.sources.fetch import DEFAULT_POLITENESS
 from untemplate.watching import SITE, Alarm, Report, heal_site, renew_missing, watch
@@ -118,14 +120,17 @@ def heal_sites(
     politeness: Politeness = DEFAULT_POLITENESS,
     workers: int | None = None,
     since: datetime | None = None,
+    make_labeler: Callable[[Schema], Labeler] | None = None,
 ) -> Iterator[SiteOutcome]:
     """Heal sites, save what changed as new versions, and yield the outcome of each as soon as it is known.
 
     Nothing is saved for a site whose rules somebody else changed in the meantime. The arguments are those of
-    `watch_sites`, and `by` is the person who heals.
+    `watch_sites`, and `by` is the person who heals. A labeler is asked about attributes that what is remembered could
+    not heal; then all sites are healed in this process, because what asking costs is counted here.
     """
+    workers = 1 if make_labeler else workers
     with catalog.claims("heal") as claims:
-        work = _HealWork(catalog, by)
+        work = _HealWork(catalog, by, make_labeler)
         yield from _SiteRound(catalog, work, claims, since, workers).run(sites, pages, politeness)
 
 
@@ -251,9 +256,10 @@ class _HealWork:
 
     catalog: Catalog
     by: str
+    make_labeler: Callable[[Schema], Labeler] | None
 
     def prepare(self, site: str, pages: Pages) -> Callable[[], _HealedSite]:
-        return partial(_heal_task, self.catalog.rules_text(site), list(pages))
+        return partial(_heal_task, self.catalog.rules_text(site), list(pages), self.make_labeler)
 
     def record(self, site: str, pages: Pages, result: _HealedSite, version: int) -> SiteOutcome:
         catalog = self.catalog
@@ -277,8 +283,11 @@ class _HealWork:
         """Store nothing: the alarms that healing is for are still open."""
 
 
-def _heal_task(text: str, pages: Sequence[Page]) -> _HealedSite:
-    healed = heal_site(Rules.loads(text), pages)
+def _heal_task(
+    text: str, pages: Sequence[Page], make_labeler: Callable[[Schema], Labeler] | None
+) -> _HealedSite:
+    rules = Rules.loads(text)
+    healed = heal_site(rules, pages, make_labeler(rules.schema) if make_labeler else None)
     return _HealedSite(healed.rules.dumps(), healed.to_dict(), healed.counts.replaced > 0)
 
 

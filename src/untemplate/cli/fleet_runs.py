@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from untemplate.catalog import Catalog, SiteOutcome
     from untemplate.catalog.site_rounds import SitePages
     from untemplate.engines.crawl_learning import LearnedSite, SiteLabeler
-    from untemplate.labeling import Label
+    from untemplate.labeling import Label, Labeler
     from untemplate.schema import Schema
     from untemplate.sources import Pages
 
@@ -135,12 +135,23 @@ def watch_fleet(options: FleetOptions) -> bool:
     return _report_round(outcomes, options, "Watched")
 
 
-def heal_fleet(options: FleetOptions) -> bool:
-    """Heal all sites with alarms, or those with new ones; print a summary, and return True if there are findings."""
+def heal_fleet(options: FleetOptions, make_labeler: Callable[[Schema], Labeler] | None = None) -> bool:
+    """Heal all sites with alarms, or those with new ones; print a summary, and return True if there are findings.
+
+    A labeler is asked about what cannot be healed otherwise.
+    """
     from untemplate.catalog import heal_sites, sites_to_heal
 
     with _round(options, "heal", sites_to_heal) as (catalog, sites, pages, since):
-        work = heal_sites(catalog, sites, pages, by=user(), workers=options.workers, since=since)
+        work = heal_sites(
+            catalog,
+            sites,
+            pages,
+            by=user(),
+            workers=options.workers,
+            since=since,
+            make_labeler=make_labeler,
+        )
         outcomes = list(progress(work, "Healing", len(sites)))
     return _report_round(outcomes, options, "Healed")
 

@@ -19,7 +19,7 @@ from untemplate.cli.catalog_options import (
     show_changes,
 )
 from untemplate.cli.fleet_runs import FleetOptions, check_all_sites, fleet_options, heal_fleet
-from untemplate.cli.model_options import ModelOptions, model_options, report_asking
+from untemplate.cli.model_options import ModelOptions, model_options
 from untemplate.cli.shell import counted, examples, json_option, printable, progress, say, show, show_json
 from untemplate.errors import SourceError
 
@@ -74,7 +74,8 @@ def command(
     fetched by their URLs. With a catalog, the healed rules become the newest version.
 
     With --llm, a language model is asked about attributes that what is remembered could not heal. A rule from its
-    answers passes the same tests as every other.
+    answers passes the same tests as every other. Costs are estimated before asking, and --max-cost is the limit of
+    the whole run: what is above it is not asked.
 
     With --all, all sites with open alarms are healed; with --due, those with alarms since the last attempt. If that
     is interrupted, the same command continues it. PAGES may then be a crawl of many sites.
@@ -83,10 +84,10 @@ def command(
     """
     if all_sites or due_only:
         check_all_sites(rules_file, site)
-        if model.model:
-            raise click.UsageError("--llm heals one site: leave out --all and --due.")
+        if model.model and workers and workers > 1:
+            raise click.UsageError("--llm works in one process, which counts the costs: leave out --workers.")
         fleet = FleetOptions(source, url_column, html_column, catalog_name, due_only, workers, as_json)
-        context.exit(int(heal_fleet(fleet)))
+        context.exit(int(_heal_all(fleet, model)))
     if rules_file and not output:
         raise click.UsageError("Missing option '-o': where to write the healed rules.")
     with (
@@ -108,6 +109,16 @@ def command(
         say(f"Healed rules are in {output}.")
     if healed.lost:
         context.exit(1)
+
+
+def _heal_all(fleet: FleetOptions, model: ModelOptions) -> bool:
+    """Heal all sites, with the help of a model if one is named; return True if there are findings."""
+    if not model.model:
+        return heal_fleet(fleet)
+    healer = model.make_healer()
+    has_findings = heal_fleet(fleet, healer)
+    healer.report()
+    return has_findings
 
 
 def show_healed(healed: Healed) -> None:
@@ -149,10 +160,11 @@ def _heal_rules(rules: Rules, pages: Pages, model: ModelOptions) -> tuple[Healed
     from untemplate.rules.in_words import compare_rules
     from untemplate.watching import heal_site
 
-    labeler = model.make_labeler(rules.schema) if model.model else None
-    healed = heal_site(rules, progress(pages, "Reading pages", pages.total), labeler)
-    if labeler:
-        report_asking(labeler)
+    healer = model.make_healer() if model.model else None
+    read = progress(pages, "Reading pages", pages.total)
+    healed = heal_site(rules, read, healer(rules.schema) if healer else None)
+    if healer:
+        healer.report()
     if not healed.reused and not healed.healed and not healed.lost and not healed.refused:
         raise SourceError(f"{pages.source}: {UNKNOWN_PAGES}")
     return healed, compare_rules(rules, healed.rules)

@@ -14,8 +14,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from pydantic import AliasChoices, BaseModel, Field, ValidationError
 
 from untemplate.atomic_file import complete_file
 from untemplate.errors import EndpointError, MissingExtra
@@ -23,7 +26,6 @@ from untemplate.page.outline import count_tokens
 
 if TYPE_CHECKING:
     from openai import APIStatusError, OpenAI
-    from openai.types.chat import ChatCompletion
 
 __all__ = ["AnswerError", "Endpoint", "ModelAnswer", "Question", "TokenPrice", "Usage", "answers_folder"]
 
@@ -32,6 +34,10 @@ MAX_RETRIES = 4
 TIMEOUT_SECONDS = 120.0
 # How often a question is asked again whose answer cannot be used: broken JSON, or none at all.
 MAX_ATTEMPTS = 3
+
+# How servers that stream mark their answer, and its end.
+EVENT_STREAM = "text/event-stream"
+END_OF_STREAM = "[DONE]"
 
 KEY_VARIABLE = "OPENAI_API_KEY"
 # What a server without keys, as one on this machine, is given.
@@ -194,12 +200,12 @@ class Endpoint:
                 return content
         raise AnswerError(problem)
 
-    def _complete(self, question: Question) -> ChatCompletion:
+    def _complete(self, question: Question) -> _Completion:
         """Ask once; the client itself tries again where that may help."""
         import openai
 
         try:
-            return self._client.chat.completions.create(
+            response = self._client.chat.completions.with_raw_response.create(
                 model=self.model,
                 messages=[
                     {"role": "system", "content": question.system},
@@ -210,6 +216,7 @@ class Endpoint:
                     "json_schema": {"name": "labels", "strict": True, "schema": dict(question.schema)},
                 },
             )
+            return _read_completion(response.headers.get("content-type", ""), response.text)
         except openai.APITimeoutError as error:
             raise AnswerError(f"the model did not answer within {TIMEOUT_SECONDS:.0f} seconds") from error
         except openai.RateLimitError as error:
@@ -220,7 +227,7 @@ class Endpoint:
             raise EndpointError(f"{self._name}: {_status_text(error)}") from error
         except openai.APIConnectionError as error:
             raise EndpointError(f"{self._name}: cannot connect: {error.__cause__ or error}") from error
-        except openai.APIError as error:
+        except (openai.APIError, ValidationError) as error:
             raise AnswerError("the server's answer is not one of the protocol") from error
 
     @property
@@ -240,11 +247,11 @@ class Endpoint:
             )
         return OpenAI(api_key=key, base_url=self.url, max_retries=MAX_RETRIES, timeout=TIMEOUT_SECONDS)
 
-    def _count(self, question: Question, completion: ChatCompletion) -> None:
+    def _count(self, question: Question, completion: _Completion) -> None:
         """Add the tokens of an answer; those that the server did not count are estimated."""
         used = completion.usage
         self.usage.question_tokens += used.prompt_tokens if used else question.tokens
-        self.usage.answer_tokens += used.completion_tokens if used else count_tokens(_text_of(completion))
+        self.usage.answer_tokens += used.completion_tokens if used else count_tokens(completion.text)
 
     # The cache
 
@@ -264,11 +271,56 @@ class Endpoint:
             path.write_text(json.dumps(asdict(answer), ensure_ascii=True), "utf-8")
 
 
-def _text_of(completion: ChatCompletion) -> str:
-    return (completion.choices[0].message.content or "") if completion.choices else ""
+class _Message(BaseModel):
+    """What a model says, or a piece of it."""
+
+    content: str | None = None
+    refusal: str | None = None
 
 
-def _read_content(completion: ChatCompletion) -> dict[str, Any]:
+class _Choice(BaseModel):
+    """An answer; servers that stream call its pieces `delta`."""
+
+    message: _Message = Field(default=_Message(), validation_alias=AliasChoices("message", "delta"))
+    finish_reason: str | None = None
+
+
+class _Tokens(BaseModel):
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class _Completion(BaseModel):
+    """What we read of a server's answer. Servers differ in everything else."""
+
+    choices: list[_Choice]
+    usage: _Tokens | None = None
+
+    @property
+    def text(self) -> str:
+        return "".join(choice.message.content or "" for choice in self.choices)
+
+    @property
+    def finish_reason(self) -> str | None:
+        """Why the answer ended; None if a stream broke off."""
+        return next((choice.finish_reason for choice in self.choices if choice.finish_reason), None)
+
+
+def _read_completion(content_type: str, text: str) -> _Completion:
+    """Return a server's answer; some servers stream even if they are not asked to.
+
+    Raises:
+        ValidationError: it is not one of the protocol.
+    """
+    if not content_type.startswith(EVENT_STREAM):
+        return _Completion.model_validate_json(text)
+    events = (line.removeprefix("data:").strip() for line in text.splitlines() if line.startswith("data:"))
+    pieces = [_Completion.model_validate_json(event) for event in events if event != END_OF_STREAM]
+    choices = list(chain.from_iterable(piece.choices for piece in pieces))
+    return _Completion(choices=choices, usage=next((piece.usage for piece in pieces if piece.usage), None))
+
+
+def _read_content(completion: _Completion) -> dict[str, Any]:
     """Return the JSON object of an answer.
 
     Raises:
@@ -277,13 +329,13 @@ def _read_content(completion: ChatCompletion) -> dict[str, Any]:
     """
     if not completion.choices:
         raise ValueError("the answer is empty")
-    choice = completion.choices[0]
-    if choice.message.refusal or choice.finish_reason == "content_filter":
+    refused = any(choice.message.refusal for choice in completion.choices)
+    if refused or completion.finish_reason == "content_filter":
         raise AnswerError("the model refused to answer")
-    if choice.finish_reason == "length":
+    if completion.finish_reason == "length":
         raise ValueError("the answer is cut off: the model has too few tokens left")
     try:
-        content = json.loads(choice.message.content or "")
+        content = json.loads(completion.text)
     except (ValueError, RecursionError) as error:
         raise ValueError("the answer is not JSON") from error
     if not isinstance(content, dict):

@@ -49,12 +49,12 @@ def plan_questions(clusters: Iterable[Cluster], k: int) -> list[TemplateQuestion
     return [_plan_template(cluster, k) for cluster in important[:MAX_TEMPLATES]]
 
 
-def choose_pages(cluster: Cluster, k: int) -> list[Page]:
+def choose_pages(pages: Iterable[Page], k: int) -> list[Page]:
     """Return `k` pages of a template to label: those that differ most, then others at equal distances.
 
     `sample` returns fewer where one page shows everything, but labels of one page cannot be compared with others.
     """
-    candidates = [page for page in cluster.pages if is_moderate(page)]
+    candidates = [page for page in pages if is_moderate(page)]
     chosen = sample(candidates, k)
     rest = [page for page in candidates if page not in chosen]
     missing = k - len(chosen)
@@ -62,7 +62,7 @@ def choose_pages(cluster: Cluster, k: int) -> list[Page]:
 
 
 def _plan_template(cluster: Cluster, k: int) -> TemplateQuestions:
-    chosen = choose_pages(cluster, k)
+    chosen = choose_pages(cluster.pages, k)
     others = [page for page in cluster.pages if page not in chosen and is_moderate(page)][:MAX_WORD_PAGES]
     return TemplateQuestions(cluster.id, chosen, others, find_site_words([*chosen, *others]))
 

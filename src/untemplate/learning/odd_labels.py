@@ -1,98 +1,116 @@
 """Labels that contradict the others: whoever labels makes mistakes, and a rule must not learn them.
 
-Labels of one attribute agree if their values are at the same place of their pages. A place is described in several
-ways (by its XPath, its caption, the texts beside it, its order among similar nodes), because templates shift values.
-A label is odd if the place that most labels share exists on its page with another value, while the label's own place
-is that of few or no other labels. A value that is nowhere on its page is odd, too, where others are found. So is a
-value that is no phone if the attribute is one, where other labels are phones.
+Labels of one attribute surely agree if their values are at the same place of their pages. A place is described by its
+XPath, its order among similar nodes, and its order after its caption. Templates shift values, so two of these must be
+the same. Where they are not, rules decide: pages whose labels agree form a group (`label_groups.py`). A label is odd
+if its group is small and the rules of the largest group find another value on its page. A value that is nowhere on
+its page is odd, too, where others are found. Labels that are no phones have no say about an attribute that is one,
+where others are phones, and words of the template have none where other labels are values.
 
 Odd labels do not teach. They stay labels: the rule does not return them, which `learn` reports with their page.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Sequence
 from itertools import chain, islice
 
 from untemplate.labeling import Label
-from untemplate.learning.occurrences import PageLabels, find_element_occurrences, find_occurrences
-from untemplate.learning.sample_table import SampleTable
+from untemplate.learning.label_fit import comparison_key
+from untemplate.learning.label_groups import LabelGroups, LabelsOfPages, is_mostly_found
+from untemplate.learning.occurrences import find_element_occurrences, find_occurrences
+from untemplate.learning.sample_table import STATIC_SHARE, SampleTable
+from untemplate.page import Page
+from untemplate.page.captions import min_static_pages
 from untemplate.page.dom import element_names
-from untemplate.schema import Attribute, Schema
+from untemplate.schema import Attribute
 from untemplate.value_types import find_typed
 
 __all__ = ["drop_odd_labels"]
 
-# With fewer labeled pages three that agree by chance look like a majority.
+# With fewer labeled pages, one that differs is more often an exception that somebody labeled on purpose.
 MIN_LABELED_PAGES = 5
-# The shared place is that of more than this share of the labeled pages.
-MIN_PLACE_SHARE = 0.5
-# Labels whose values have the attribute's type decide alone if there are at least this many.
-MIN_TYPED_PAGES = 2
-# A place is shared by at least this many times as many labels as the place of an odd one.
+# Labels that are likely right, by type or because pages differ there, decide alone if there are at least this many.
+MIN_VOTERS = 2
+# The largest group has at least this many pages, and this many times as many as that of an odd label.
+MIN_GROUP_PAGES = 2
 MIN_SUPPORT_RATIO = 2.0
+# Descriptions of a place that all labels share if they surely agree.
+MIN_SHARED_DESCRIPTIONS = 2
 # Occurrences of a value on its page that are compared; the first ones.
 MAX_COMPARED = 12
 # Last tags of a path that nodes with the same caption share.
 TAIL = 3
 
-_Key = tuple[Hashable, ...]
-"""A description of a place."""
+_Place = tuple[Hashable, ...]
+"""A description of a place, of which a page has one at most."""
 
 
-def drop_odd_labels(
-    table: SampleTable, labels: Mapping[int, Sequence[Label]], schema: Schema
-) -> dict[int, list[Label]]:
+def drop_odd_labels(groups: LabelGroups, labels: LabelsOfPages) -> dict[Page, list[Label]]:
     """Return the labels without those that contradict most others of their attribute.
 
     Args:
-        table: the sample.
-        labels: labels of any attributes, by the page's number in the table.
-        schema: the attributes; labels of others are kept.
+        groups: the sample with its schema; labels of attributes that the schema does not have are kept.
+        labels: labels of any attributes, by page.
     """
-    odd: set[tuple[int, str]] = set()
-    for name, attribute_labels in _group_by_name(labels, schema).items():
-        if len(attribute_labels) >= MIN_LABELED_PAGES:
-            odd_pages = _find_odd_pages(table, attribute_labels, schema.attributes[name])
-            odd.update((page, name) for page in odd_pages)
+    odd: set[tuple[Page, Label]] = set()
+    for name, attribute in groups.schema.attributes.items():
+        own = _labels_of_attribute(labels, name)
+        values = {page: page_labels for page, page_labels in own.items() if not page_labels[0].is_gap}
+        if len(own) >= MIN_LABELED_PAGES and not _share_a_place(groups.table, values, attribute):
+            odd.update(_find_odd_labels(groups, values, attribute))
     kept = {}
     for page, page_labels in labels.items():
-        kept[page] = [label for label in page_labels if (page, label.attribute) not in odd]
+        kept[page] = [label for label in page_labels if (page, label) not in odd]
     return kept
 
 
-def _group_by_name(
-    labels: Mapping[int, Sequence[Label]], schema: Schema
-) -> dict[str, dict[int, list[Label]]]:
-    """Return the labels with a value for each attribute of the schema, by page."""
-    by_name: defaultdict[str, dict[int, list[Label]]] = defaultdict(dict)
+def _labels_of_attribute(labels: LabelsOfPages, name: str) -> dict[Page, list[Label]]:
+    own: defaultdict[Page, list[Label]] = defaultdict(list)
     for page, page_labels in labels.items():
         for label in page_labels:
-            if label.attribute in schema.attributes and not label.is_gap:
-                by_name[label.attribute].setdefault(page, []).append(label)
-    return by_name
+            if label.attribute == name:
+                own[page].append(label)
+    return own
 
 
-def _find_odd_pages(table: SampleTable, labels: PageLabels, attribute: Attribute) -> Iterator[int]:
-    """Yield the pages on which the label of an attribute contradicts the others.
-
-    Labels without a value of the attribute's type, such as a phone, have no say if enough others have one.
-    """
-    keys_by_page = _keys_of_pages(table, labels, attribute)
-    typed = {page: keys for page, keys in keys_by_page.items() if _has_type(labels[page], attribute)}
-    voting = typed if len(typed) >= MIN_TYPED_PAGES else keys_by_page
-    page_counts = Counter(chain.from_iterable(voting.values()))
-    most = max(page_counts.values(), default=0)
-    if most <= MIN_PLACE_SHARE * len(voting):
+def _find_odd_labels(
+    groups: LabelGroups, values: LabelsOfPages, attribute: Attribute
+) -> Iterator[tuple[Page, Label]]:
+    """Yield the labels that contradict those of the largest group, with their pages."""
+    by_size = groups.find_groups(attribute, _select_voters(groups.table, values, attribute))
+    most = by_size[0] if by_size else []
+    if len(most) < MIN_GROUP_PAGES:
         return
-    shared = [key for key, count in page_counts.items() if count == most]
-    for page, keys in keys_by_page.items():
-        support = max((page_counts[key] for key in keys), default=0)
-        if page in voting and support * MIN_SUPPORT_RATIO > most:
-            continue
-        if not keys or _has_place(table, page, shared):
-            yield page
+    large = [group for group in by_size if len(group) * MIN_SUPPORT_RATIO > len(most)]
+    kept = set(chain.from_iterable(large))
+    teachers = {page: values[page] for page in most}
+    for page, labels in values.items():
+        found = groups.find_values(attribute, teachers, page)
+        # Several labels of a single value are alternatives. Members of a list are judged together.
+        unsupported = labels if attribute.many else _find_unsupported(labels, found)
+        if len(unsupported) == len(labels):
+            is_located = bool(_places_of_labels(groups.table, page, labels, attribute))
+            unsupported = [] if page in kept or (is_located and not is_mostly_found(found)) else labels
+        yield from ((page, label) for label in unsupported)
+
+
+def _find_unsupported(labels: Sequence[Label], found: Sequence[Sequence[str]]) -> Sequence[Label]:
+    """Return the labels that none of several rules returns."""
+    supported = set(map(comparison_key, chain.from_iterable(found)))
+    return [label for label in labels if comparison_key(label.value or "") not in supported]
+
+
+def _select_voters(table: SampleTable, values: LabelsOfPages, attribute: Attribute) -> LabelsOfPages:
+    """Return the labels that have a say: those of the attribute's type that are no words of the template.
+
+    If there are too few of them, the others have a say, too.
+    """
+    typed = {page: labels for page, labels in values.items() if _has_type(labels, attribute)}
+    voters = typed if len(typed) >= MIN_VOTERS else values
+    dynamic = {page: labels for page, labels in voters.items() if _is_dynamic(table, page, labels, attribute)}
+    return dynamic if len(dynamic) >= MIN_VOTERS else voters
 
 
 def _has_type(labels: Sequence[Label], attribute: Attribute) -> bool:
@@ -100,86 +118,65 @@ def _has_type(labels: Sequence[Label], attribute: Attribute) -> bool:
     return all(find_typed(label.value or "", attribute.type) for label in labels)
 
 
-def _keys_of_pages(table: SampleTable, labels: PageLabels, attribute: Attribute) -> dict[int, set[_Key]]:
-    """Return for each page the descriptions of the places where its values are."""
-    is_list = attribute.many and any(len(page_labels) > 1 for page_labels in labels.values())
-    keys_by_page = {}
-    for page, page_labels in labels.items():
-        keys_by_page[page] = _keys_of_labels(table, page, page_labels, attribute, is_list)
-    return keys_by_page
-
-
-def _keys_of_labels(
-    table: SampleTable, page: int, labels: Sequence[Label], attribute: Attribute, is_list: bool
-) -> set[_Key]:
-    """Return the descriptions of the places where the values of a page are; for a list, those of most members."""
-    counts: Counter[_Key] = Counter()
+def _is_dynamic(table: SampleTable, page: Page, labels: Sequence[Label], attribute: Attribute) -> bool:
+    """Return True unless the values of a page are only found as words of the template."""
+    rows: list[int] = []
     for label in labels:
-        counts.update(set(_keys_of_label(table, page, label, attribute, is_list)))
-    return {key for key, count in counts.items() if 2 * count >= len(labels)}
+        occurrences = find_occurrences(table, table.pages.index(page), label, attribute)
+        rows += [occurrence.row for occurrence in occurrences if occurrence.mode == "node"]
+    return not rows or not all(_is_repeated(table, row) for row in rows)
 
 
-def _keys_of_label(
-    table: SampleTable, page: int, label: Label, attribute: Attribute, is_list: bool
-) -> Iterator[_Key]:
+def _is_repeated(table: SampleTable, row: int) -> bool:
+    """Return True if most pages of the sample have the text of a row at its path."""
+    node = table.rows[row]
+    same = [other for other in table.rows_by("text", node.text) if table.rows[other].path == node.path]
+    pages = len({int(table.row_page[other]) for other in same})
+    return pages >= min_static_pages(len(table.pages), STATIC_SHARE)
+
+
+def _share_a_place(table: SampleTable, values: LabelsOfPages, attribute: Attribute) -> bool:
+    """Return True if some place is that of the values of all pages, by most of its descriptions."""
+    places = [_places_of_labels(table, page, labels, attribute) for page, labels in values.items()]
+    return not places or len(set[_Place].intersection(*places)) >= MIN_SHARED_DESCRIPTIONS
+
+
+def _places_of_labels(
+    table: SampleTable, page: Page, labels: Sequence[Label], attribute: Attribute
+) -> set[_Place]:
+    """Return the places of the value of a page; of a list, those of its first value that is found."""
+    places: set[_Place] = set()
+    for label in labels:
+        places |= set(_places_of_label(table, table.pages.index(page), label, attribute))
+        if places and attribute.many:
+            break
+    return places
+
+
+def _places_of_label(table: SampleTable, page: int, label: Label, attribute: Attribute) -> Iterator[_Place]:
+    """Yield the places where a value is; parts of longer texts only if it is not all of another one."""
     occurrences = find_occurrences(table, page, label, attribute)
-    for occurrence in islice(occurrences, MAX_COMPARED):
-        yield from _describe(table, page, occurrence.row, is_list)
-    if not occurrences:
+    complete = [occurrence for occurrence in occurrences if occurrence.mode not in ("part", "pair")]
+    for occurrence in islice(complete or occurrences, MAX_COMPARED):
+        yield from _describe(table, page, occurrence.row, occurrence.mode)
+    if not complete:
         with_elements = table.with_elements
         for occurrence in islice(find_element_occurrences(with_elements, page, label), MAX_COMPARED):
-            yield from _describe(with_elements, page, occurrence.row, is_list)
+            yield from _describe(with_elements, page, occurrence.row, occurrence.mode)
 
 
-def _describe(table: SampleTable, page: int, row: int, is_list: bool) -> Iterator[_Key]:
-    """Yield the descriptions of the place of a row. Members of a list have no order."""
-    node = table.rows[row]
-    slot = _slot_of_row(table, row)
-    yield "caption", _tail(node.path), table.captions[row]
-    for side in ("left", "right"):
-        yield side, _tail(node.path), table.neighbor_text(row, side)
-    if is_list:
-        yield "slot", slot
-        return
-    yield "xpath", node.xpath
-    before = (other for other in range(table.starts[page], row) if table.rows[other].path == node.path)
-    yield "order", slot, sum(_slot_of_row(table, other) == slot for other in before)
-
-
-def _slot_of_row(table: SampleTable, row: int) -> tuple[str, str]:
-    """Return the tag path and the names of a row's element."""
-    node = table.rows[row]
-    return node.path, element_names(node.parent)
+def _describe(table: SampleTable, page: int, row: int, mode: str) -> Iterator[_Place]:
+    """Yield the descriptions of the place of a row: two, or three with a caption."""
+    node, caption, start = table.rows[row], table.captions[row], table.starts[page]
+    yield mode, caption, "xpath", node.xpath
+    names = element_names(node.parent)
+    before = (other for other in table.rows[start:row] if other.path == node.path)
+    yield mode, caption, "order", node.path, names, sum(element_names(one.parent) == names for one in before)
+    if caption:
+        tail = _tail(node.path)
+        captioned = (other for other in range(start, row) if table.captions[other] == caption)
+        yield mode, caption, "tail", tail, sum(_tail(table.rows[other].path) == tail for other in captioned)
 
 
 def _tail(path: str) -> str:
     return "/".join(path.split("/")[-TAIL:])
-
-
-def _has_place(table: SampleTable, page: int, keys: Sequence[_Key]) -> bool:
-    """Return True if a page has one of these places."""
-    wanted = set(keys)
-    is_list = any(key[0] == "slot" for key in keys)
-    paths = {key[1][0] for key in keys if key[0] in ("order", "slot")}  # type: ignore[index]
-    tails = {key[1] for key in keys if key[0] in ("caption", "left", "right")}
-    for searched in _tables_with(table, paths):
-        for row in _rows_at(searched, page, paths, tails):
-            if not wanted.isdisjoint(_describe(searched, page, row, is_list)):
-                return True
-    return False
-
-
-def _tables_with(table: SampleTable, paths: Iterable[str]) -> list[SampleTable]:
-    """Return the tables to search for these paths: the one with elements only if a path is that of an element."""
-    has_elements = any(not path.endswith("()") for path in paths)
-    return [table, table.with_elements] if has_elements else [table]
-
-
-def _rows_at(
-    table: SampleTable, page: int, paths: Collection[str], tails: Collection[Hashable]
-) -> Iterator[int]:
-    """Yield the rows of a page whose path is one of these, or ends with one of these tails."""
-    for row in range(table.starts[page], table.starts[page + 1]):
-        path = table.rows[row].path
-        if path in paths or _tail(path) in tails:
-            yield row

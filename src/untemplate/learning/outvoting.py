@@ -10,23 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
 
 from untemplate.labeling import Label
-from untemplate.learning.sample_rules import compare_labels, learn_sample
+from untemplate.learning.label_groups import LabelGroups, is_mostly_found
+from untemplate.learning.sample_rules import learn_sample
 from untemplate.learning.sample_table import SampleTable
 from untemplate.page import Page
-from untemplate.rules import Wrapper
-from untemplate.rules.applying import apply_rules
-from untemplate.rules.parsed_page import ParsedPage
 from untemplate.schema import Attribute, Schema
 
 __all__ = ["ConfirmedLabels", "DroppedLabels", "confirm_labels"]
 
 # Rules of single pages need other pages to generalize over: at most this many of those that are not labeled.
 MAX_OTHER_PAGES = 10
-# A list supports another one if its rule returns this share of the members: lists have headings and notes.
-MIN_LIST_SHARE = 0.5
 
 UNSUPPORTED = "the rules of other pages do not support it"
 CONTRADICTED_GAP = "the rules of other pages find a value"
@@ -125,15 +120,14 @@ class _Jury:
     """Judges the labels of pages of one template by rules of single pages."""
 
     def __init__(self, labeled: Sequence[Page], others: Sequence[Page], schema: Schema) -> None:
-        self._table = SampleTable([*labeled, *others])
-        self._schema = schema
+        self._groups = LabelGroups(SampleTable([*labeled, *others]), schema, learn_sample)
 
     def judge(
         self, attribute: Attribute, by_page: _PageLabels, ask_again: AskAgain | None
     ) -> ConfirmedLabels:
         """Return the supported labels of one attribute."""
         values = {page: labels for page, labels in by_page.items() if not labels[0].is_gap}
-        groups = self._group(attribute, values)
+        groups = self._groups.find_groups(attribute, values)
         if len(values) < 2 or _is_decided(groups):
             return self._keep(attribute, by_page, groups[0] if groups else [])
         name = attribute.name
@@ -157,58 +151,22 @@ class _Jury:
         first, second = groups[0][0], groups[1][0]
         answered = _labels_by_page([first, second], ask_again(first, second, attribute.name), attribute.name)
         values = {page: labels for page, labels in answered.items() if not labels[0].is_gap}
-        if len(values) < 2 or len(self._group(attribute, values)) > 1:
+        if len(values) < 2 or len(self._groups.find_groups(attribute, values)) > 1:
             return None
         corrected = {**by_page, **answered}
         values = {page: labels for page, labels in corrected.items() if not labels[0].is_gap}
-        decided = next(group for group in self._group(attribute, values) if first in group)
+        decided = next(group for group in self._groups.find_groups(attribute, values) if first in group)
         return corrected, decided
-
-    def _group(self, attribute: Attribute, values: _PageLabels) -> list[list[Page]]:
-        """Return the pages whose labels support each other, the largest group first."""
-        rules = {page: self._learn(page, labels) for page, labels in values.items()}
-        group_of = {page: [page] for page in values}
-        for first, second in combinations(values, 2):
-            agree = any(
-                self._supports(rules[teacher], learner, values[learner], attribute)
-                for teacher, learner in ((first, second), (second, first))
-            )
-            if agree and group_of[first] is not group_of[second]:
-                group_of[first] += group_of[second]
-                for page in group_of[second]:
-                    group_of[page] = group_of[first]
-        groups = {id(group): group for group in group_of.values()}
-        return sorted(groups.values(), key=len, reverse=True)
-
-    def _learn(self, page: Page, labels: Sequence[Label]) -> Wrapper:
-        """Return a wrapper with the rules that the labels of one page teach."""
-        learned = learn_sample(self._table, {page: labels}, self._schema)
-        return Wrapper("", (), 0, "*", learned.rules, learned.static)
-
-    def _find(self, wrapper: Wrapper, page: Page, attribute: Attribute) -> list[str]:
-        """Return what a rule finds on a page."""
-        matches = apply_rules(wrapper, ParsedPage(page.tree), self._schema.attributes)
-        return [match.text for match in matches.get(attribute.name, ())]
-
-    def _supports(self, wrapper: Wrapper, page: Page, labels: Sequence[Label], attribute: Attribute) -> bool:
-        """Return True if a rule of another page returns the labels of a page."""
-        texts = self._find(wrapper, page, attribute)
-        if not texts:
-            return False
-        fit = compare_labels(labels, texts, attribute, ParsedPage(page.tree))
-        if attribute.many:
-            return fit.returned >= MIN_LIST_SHARE * max(fit.labeled, len(texts))
-        return bool(fit.fitting)
 
     def _keep(self, attribute: Attribute, by_page: _PageLabels, group: Sequence[Page]) -> ConfirmedLabels:
         """Return the labels of a group, and gaps that the rules of the group do not contradict."""
-        rules = [self._learn(page, by_page[page]) for page in group]
+        teachers = {page: by_page[page] for page in group}
         kept: list[Label] = []
         dropped: list[DroppedLabels] = []
         for page, labels in by_page.items():
             if labels[0].is_gap:
-                finders = sum(bool(self._find(rule, page, attribute)) for rule in rules)
-                why = CONTRADICTED_GAP if 2 * finders > len(rules) else ""
+                found = self._groups.find_values(attribute, teachers, page)
+                why = CONTRADICTED_GAP if is_mostly_found(found) else ""
             else:
                 why = "" if page in group else UNSUPPORTED
             if why:

@@ -21,6 +21,8 @@ from itertools import chain, product
 
 from untemplate.labeling import Label
 from untemplate.learning.attributes import learn_rules
+from untemplate.learning.label_fit import LabelFit, compare_labels
+from untemplate.learning.label_groups import LabelGroups
 from untemplate.learning.odd_labels import drop_odd_labels
 from untemplate.learning.reports import AttributeReport, LearnedRules
 from untemplate.learning.sample_table import SampleTable
@@ -35,7 +37,7 @@ from untemplate.rules.parsed_page import ParsedPage
 from untemplate.rules.rule import EmbeddedSelector, Rule, Wrapper
 from untemplate.schema import Attribute, Schema
 
-__all__ = ["LabelFit", "compare_labels", "learn_embedded", "learn_sample"]
+__all__ = ["learn_embedded", "learn_sample"]
 
 
 # Paths of one attribute that a rule keeps.
@@ -61,19 +63,24 @@ def learn_sample(table: SampleTable, labels: Mapping[Page, Sequence[Label]], sch
         The rules of all labeled attributes, and the static text of the table. Reports name rules that do not return
         their own labels.
     """
+    groups = LabelGroups(table, schema, _learn_trusted)
+    trusted = drop_odd_labels(groups, labels)
+    learned = _learn_trusted(table, trusted, schema)
+    fits = _check_labels(Wrapper("", (), 0, "*", learned.rules, learned.static), labels, schema)
+    reports = [_add_fit(report, fits.get(report.attribute), schema) for report in learned.reports]
+    return LearnedRules(_rules_of(reports), learned.static, reports)
+
+
+def _learn_trusted(
+    table: SampleTable, labels: Mapping[Page, Sequence[Label]], schema: Schema
+) -> LearnedRules:
+    """Learn from labels as they are."""
     numbers = {page: number for number, page in enumerate(table.pages)}
-    labels_by_number = {numbers[page]: page_labels for page, page_labels in labels.items()}
-    trusted = drop_odd_labels(table, labels_by_number, schema)
-    _, reports = learn_rules(table, trusted, schema)
+    _, reports = learn_rules(table, {numbers[page]: own for page, own in labels.items()}, schema)
     unlabeled = [page for page in table.pages if page not in labels]
-    embedded = learn_embedded(
-        {table.pages[number]: page_labels for number, page_labels in trusted.items()}, unlabeled, schema
-    )
+    embedded = learn_embedded(labels, unlabeled, schema)
     reports = [_with_embedded(report, embedded.get(report.attribute, ())) for report in reports]
-    static = tuple(sorted(table.static))
-    fits = _check_labels(Wrapper("", (), 0, "*", _rules_of(reports), static), labels, schema)
-    reports = [_add_fit(report, fits.get(report.attribute), schema) for report in reports]
-    return LearnedRules(_rules_of(reports), static, reports)
+    return LearnedRules(_rules_of(reports), tuple(sorted(table.static)), reports)
 
 
 def _rules_of(reports: Iterable[AttributeReport]) -> dict[str, Rule]:
@@ -100,59 +107,6 @@ def _with_embedded(report: AttributeReport, embedded: tuple[EmbeddedSelector, ..
     )
 
 
-@dataclass(frozen=True)
-class LabelFit:
-    """How well a rule returns the values it was learned from.
-
-    Attributes:
-        labeled: how many values were labeled.
-        returned: how many of them come back.
-        extra: how many values come back that nobody labeled.
-        page: the first page on which the values differ; None if there is none.
-        fitting: on how many pages the values are the labeled ones.
-        lost: how many labeled values do not come back although their page shows them.
-    """
-
-    labeled: int = 0
-    returned: int = 0
-    extra: int = 0
-    page: str | None = None
-    fitting: int = 0
-    lost: int = 0
-
-    @property
-    def returns_other_lists(self) -> bool:
-        """True if no labeled list comes back, and members that the page shows are missing without replacement.
-
-        Of the lists that such rules find on other pages of `recipes` none is right, in ten cases. Other members in
-        place of the labeled ones may be the page's spelling of them.
-        """
-        is_other_count = self.returned + self.extra != self.labeled
-        return not self.fitting and self.lost > 0 and is_other_count
-
-    @property
-    def problem(self) -> str | None:
-        """The finding as a sentence; None if all labeled values come back and no others."""
-        if self.page is None:
-            return None
-        if self.returned < self.labeled:
-            missing = self.labeled - self.returned
-            return f"the rule does not return {missing} of {self.labeled} labeled values: look at {self.page}"
-        noun = "a value" if self.extra == 1 else f"{self.extra} values"
-        return f"the rule returns {noun} that the labels do not have: look at {self.page}"
-
-    def plus(self, other: LabelFit) -> LabelFit:
-        """Return the sum over two pages."""
-        return LabelFit(
-            self.labeled + other.labeled,
-            self.returned + other.returned,
-            self.extra + other.extra,
-            self.page or other.page,
-            self.fitting + other.fitting,
-            self.lost + other.lost,
-        )
-
-
 def _check_labels(
     wrapper: Wrapper, labeled: Mapping[Page, Sequence[Label]], schema: Schema
 ) -> dict[str, LabelFit]:
@@ -173,22 +127,6 @@ def _check_labels(
 
 def _is_only_pinned(label: Label) -> bool:
     return label.xpath is not None and label.value is None
-
-
-def compare_labels(
-    labels: Sequence[Label], texts: Sequence[str], attribute: Attribute, page: ParsedPage
-) -> LabelFit:
-    """Return how the values of one page agree with its labels; one of several labels is enough for a single value."""
-    wanted = Counter(letters_and_digits(label.value or "") for label in labels if not label.is_gap)
-    found = Counter(map(letters_and_digits, texts))
-    if not attribute.many and found and wanted & found:
-        return LabelFit(1, 1, fitting=1)
-    returned = (wanted & found).total()
-    labeled = wanted.total() if attribute.many else min(1, wanted.total())
-    extra = found.total() - returned
-    lost = sum(map(page.shows, (wanted - found).elements()))
-    is_same = returned == labeled and extra == 0
-    return LabelFit(labeled, returned, extra, fitting=int(is_same), lost=lost)
 
 
 @dataclass(frozen=True)

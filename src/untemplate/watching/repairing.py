@@ -19,6 +19,8 @@ from itertools import chain
 from untemplate.labeling import Label, Labeler
 from untemplate.labeling.golden import GoldenLabeler
 from untemplate.learning import SampleTable, learn_sample
+from untemplate.learning.model_labels import choose_pages
+from untemplate.learning.outvoting import confirm_labels
 from untemplate.page import Page, Signature, signature
 from untemplate.page.same_values import same_values
 from untemplate.rules import Bellwether, Rule, Wrapper
@@ -297,7 +299,8 @@ class ClusterRepair:
             second = self._learn_and_test(wrapper, name, self._similar_places(name))
             if second.wrapper:
                 return replace(second, note=second.note.replace("remembered values", SIMILAR_PLACES))
-        third = self._learn_and_test(wrapper, name, self._asked_labels(name))
+        answers = [label for label in self._answers if label.attribute == name]
+        third = self._learn_and_test(wrapper, name, answers)
         if third.wrapper:
             return replace(third, note=third.note.replace("remembered values", ASKED_LABELS))
         return attempt
@@ -397,12 +400,11 @@ class ClusterRepair:
 
     @cached_property
     def _answers(self) -> list[Label]:
-        """What the labeler says about a few bellwethers, which is asked once for all attributes."""
-        pages = sample([page for _, page in self.pairs], PAGES_TO_LABEL)
-        return self.labeler.label(pages) if self.labeler else []
-
-    def _asked_labels(self, name: str) -> list[Label]:
-        return [label for label in self._answers if label.attribute == name]
+        """What the labeler says about a few bellwethers, as far as its answers agree; it is asked once."""
+        if self.labeler is None:
+            return []
+        pages = choose_pages((page for _, page in self.pairs), PAGES_TO_LABEL)
+        return confirm_labels(pages, self.labeler.label(pages), self.schema, self._unlabeled).labels
 
     def _similar_places(self, name: str) -> list[Label]:
         """Return labels of values that changed, found by their surroundings; none if `many` or never seen."""
