@@ -23,7 +23,7 @@ from untemplate.errors import UntemplateError
 from untemplate.extraction import PageExtractor, PageRecords
 from untemplate.output.quality import Tally
 from untemplate.output.record_files import FORMATS
-from untemplate.output.record_rows import arrow_row, arrow_schema
+from untemplate.output.record_rows import TEXT_COLUMNS, ExtraColumns, arrow_row, arrow_schema
 from untemplate.page import DEFAULT_LIMITS, Limits, Page, squeeze
 from untemplate.record import Record
 from untemplate.schema import Schema
@@ -220,7 +220,7 @@ class Settings:
         format: The suffix of the record file, such as `.jsonl`.
         limits: What a page may cost.
         sizes: The size limits of a page.
-        confidence: Write how sure each value is; JSONL always does.
+        extras: What files have beside the texts of values.
         min_confidence: Leave out values of a lower confidence.
     """
 
@@ -228,7 +228,7 @@ class Settings:
     format: str
     limits: PageLimits
     sizes: Limits = DEFAULT_LIMITS
-    confidence: bool = False
+    extras: ExtraColumns = TEXT_COLUMNS
     min_confidence: float = 0.0
 
 
@@ -251,7 +251,8 @@ class Result:
     def add(self, extracted: ExtractedBatch, settings: Settings) -> None:
         """Encode and count the records of a batch."""
         for table, batch in extracted.tables.items():
-            self._append(table, FORMATS[settings.format].encode(batch, settings.confidence))
+            schema = settings.extractor.schemas[table]
+            self._append(table, FORMATS[settings.format].encode(batch, schema, settings.extras))
         self.count(extracted)
 
     def count(self, extracted: ExtractedBatch) -> None:

@@ -60,7 +60,7 @@ from untemplate.errors import InputError, LabelError, RulesError, SourceError, U
 from untemplate.extraction import OneSite, PageExtractor, Rules
 from untemplate.labeling import parse_labels
 from untemplate.output.record_files import FORMATS, record_format
-from untemplate.output.record_rows import arrow_schema, select_columns
+from untemplate.output.record_rows import BATCH_COLUMNS, ExtraColumns, arrow_schema, select_columns
 from untemplate.page import DEFAULT_LIMITS
 from untemplate.pipeline import learn_site
 from untemplate.rules.rule import Wrapper
@@ -96,6 +96,7 @@ def extract_on_spark(
     html_column: str = PageColumns.html,
     limits: PageLimits = DEFAULT_PAGE_LIMITS,
     confidence: bool = False,
+    typed: bool = False,
     min_confidence: float = 0.0,
 ) -> Result:
     """Extract the records of all pages on Spark.
@@ -110,6 +111,7 @@ def extract_on_spark(
         html_column: The column with its HTML.
         limits: What a page may cost before it becomes a record with a reason.
         confidence: Add columns to CSV and Parquet for how sure each value is; see `write_records`.
+        typed: Add columns to CSV and Parquet for what each value means; see `write_records`.
         min_confidence: Leave out values of a lower confidence; their record says so.
 
     Returns:
@@ -125,12 +127,14 @@ def extract_on_spark(
     if not to_folder and (reason := _unwritable(Path(name))):
         raise InputError(f"{name}: {reason}")
     pages = open_page_frame(spark, source, PageColumns(url_column, html_column))
-    settings = Settings(OneSite(rules), format, limits, DEFAULT_LIMITS, confidence, min_confidence)
+    settings = Settings(
+        OneSite(rules), format, limits, DEFAULT_LIMITS, ExtraColumns(confidence, typed), min_confidence
+    )
     if to_folder:
         return _write_parts(spark, pages, rules.schema, settings, name)
     with TemporaryDirectory(prefix=".", dir=None if name == "-" else Path(name).parent) as folder:
         parts = Path(folder).resolve() / "parts"
-        to_parquet = replace(settings, format=".parquet", confidence=True)
+        to_parquet = replace(settings, format=".parquet", extras=BATCH_COLUMNS)
         result = _write_parts(spark, pages, rules.schema, to_parquet, parts.as_uri())
         join_parts(parts, name, settings, rules.schema)
     return result
@@ -140,7 +144,7 @@ def _write_parts(
     spark: SparkSession, pages: PageFrame, schema: Schema, settings: Settings, folder: str
 ) -> Result:
     """Run the job: every task writes its records to a file in the folder. Return what the tasks counted."""
-    columns = _TEXT if FORMATS[settings.format].is_text else arrow_schema(schema, settings.confidence)
+    columns = _TEXT if FORMATS[settings.format].is_text else arrow_schema(schema, settings.extras)
     return run_extraction(spark, pages, settings, _extract_task, columns, folder)
 
 
@@ -197,15 +201,15 @@ def join_parts(parts: Path, output: str, settings: Settings, schema: Schema) -> 
     records, format = _read_parts(parts), FORMATS[settings.format]
     if output == "-":
         for batch in records:
-            sys.stdout.write(format.encode(batch).decode())
+            sys.stdout.write(format.encode(batch, schema, settings.extras).decode())
         sys.stdout.flush()
         return
     with complete_file(output) as target:
         appended = parts / "records"
         with appended.open("wb") as file:
-            file.write(format.header(schema, settings.confidence))
+            file.write(format.header(schema, settings.extras))
             for batch in records:
-                file.write(format.encode(batch, settings.confidence))
+                file.write(format.encode(batch, schema, settings.extras))
         format.finish(appended).replace(target)
 
 
@@ -234,16 +238,16 @@ def _extract_task(
 ) -> Iterator[pa.RecordBatch]:
     """Do the work of one task on a worker: rows in, records or their text out."""
     format = FORMATS[settings.value.format]
-    confidence = settings.value.confidence
-    header = format.header(settings.value.extractor.schemas[""], confidence)
+    schema, extras = settings.value.extractor.schemas[""], settings.value.extras
+    header = format.header(schema, extras)
     if format.is_text and header:
         yield _text_row(header)
     for extracted in extract_split(rows, read, settings.value, total):
         for records in extracted.tables.values():
             if format.is_text:
-                yield _text_row(format.encode(records, confidence))
+                yield _text_row(format.encode(records, schema, extras))
             else:
-                yield select_columns(records, confidence)
+                yield select_columns(records, schema, extras)
 
 
 def extract_split(
@@ -274,7 +278,7 @@ def _extract_unguarded(pages: Iterator[pa.RecordBatch], settings: Settings) -> I
 
 def _extract_guarded(pages: Iterator[pa.RecordBatch], settings: Settings) -> Iterator[ExtractedBatch]:
     """Extract in a separate process; a page that ends it gets a record that says so."""
-    with Pool(replace(settings, format=".parquet", confidence=True), 1) as pool:
+    with Pool(replace(settings, format=".parquet", extras=BATCH_COLUMNS), 1) as pool:
         for batch in pages:
             for _, result in pool.run([PoolTask(0, batch)]):
                 yield _decode_result(result, settings.extractor)
@@ -285,7 +289,7 @@ def _decode_result(result: Result, extractor: PageExtractor) -> ExtractedBatch:
     tables = {}
     for table, records in result.records.items():
         stream = pa.ipc.open_stream(
-            FORMATS[".parquet"].header(extractor.schemas[table], confidence=True) + records
+            FORMATS[".parquet"].header(extractor.schemas[table], BATCH_COLUMNS) + records
         )
         [tables[table]] = stream.read_all().combine_chunks().to_batches()
     return ExtractedBatch(tables, result.crawls, result.skipped)
@@ -293,19 +297,18 @@ def _decode_result(result: Result, extractor: PageExtractor) -> ExtractedBatch:
 
 def text_rows(records: DataFrame, settings: Settings, schema: Schema) -> DataFrame:
     """Return records, each a struct in the only column, as the text of a format; each part has its header."""
-    header = FORMATS[settings.format].header(schema, settings.confidence)
-    encode = partial(_encode_rows, format=settings.format, header=header, confidence=settings.confidence)
+    encode = partial(_encode_rows, format=settings.format, schema=schema, extras=settings.extras)
     return records.mapInArrow(encode, from_arrow_schema(_TEXT))
 
 
 def _encode_rows(
-    batches: Iterator[pa.RecordBatch], *, format: str, header: bytes, confidence: bool
+    batches: Iterator[pa.RecordBatch], *, format: str, schema: Schema, extras: ExtraColumns
 ) -> Iterator[pa.RecordBatch]:
-    if header:
+    if header := FORMATS[format].header(schema, extras):
         yield _text_row(header)
     for batch in batches:
         records = pa.RecordBatch.from_struct_array(batch.column(0))
-        yield _text_row(FORMATS[format].encode(records, confidence))
+        yield _text_row(FORMATS[format].encode(records, schema, extras))
 
 
 def _text_row(lines: bytes) -> pa.RecordBatch:
