@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from untemplate.demo import Site
     from untemplate.extraction import Rules
     from untemplate.labeling import Label
+    from untemplate.learned import Learned
     from untemplate.page import Page
-    from untemplate.pipeline import Learned
     from untemplate.record import Record
 
     Samples = list[tuple[Cluster, list[Page]]]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from io import StringIO
@@ -35,6 +35,7 @@ __all__ = [
     "printable",
     "progress",
     "read_label_files",
+    "read_template_names",
     "records_option",
     "report_skipped",
     "rules_argument",
@@ -42,6 +43,7 @@ __all__ = [
     "show",
     "show_json",
     "source_options",
+    "templates_option",
 ]
 
 T = TypeVar("T")
@@ -98,6 +100,14 @@ labels_option = click.option(
 
 rules_argument = click.argument("rules_file", metavar="RULES", type=click.Path(path_type=Path))
 
+templates_option = click.option(
+    "--labels",
+    "label_files",
+    multiple=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Labels that name templates, as untemplate cluster -o writes them: these are kept. May be repeated.",
+)
+
 json_option = click.option("--json", "as_json", is_flag=True, help="JSON for programs instead of a table.")
 
 
@@ -133,6 +143,16 @@ def read_label_files(paths: Iterable[Path]) -> list[Label]:
     return labels
 
 
+def read_template_names(paths: Iterable[Path]) -> dict[str, str]:
+    """Return the names of templates that files of labels give, by page."""
+    from untemplate.labeling import read_templates
+
+    names: dict[str, str] = {}
+    for path in paths:
+        names |= read_templates(path)
+    return names
+
+
 @contextmanager
 def open_pages(source: str, url_column: str, html_column: str, render: bool) -> Iterator[Pages]:
     """Open a source of pages; at the end, report what had to be skipped."""
@@ -149,11 +169,16 @@ def report_skipped(skipped: Skipped) -> None:
         say(f"{counted(skipped.total, 'page')} skipped: {skipped}")
 
 
-def find_templates(pages: Pages) -> Clustering:
+def find_templates(
+    pages: Pages, templates: Mapping[str, str] | None = None, similarity: float | None = None
+) -> Clustering:
     """Cluster the pages of a source, with a progress bar, and print the notes of the clustering."""
-    from untemplate.clustering import cluster
+    from untemplate.clustering import MIN_SIMILARITY, cluster
 
-    clustering = cluster(progress(pages, "Reading pages", pages.total))
+    if similarity is None:
+        similarity = MIN_SIMILARITY
+    read = progress(pages, "Reading pages", pages.total)
+    clustering = cluster(read, templates=templates, similarity=similarity)
     for note in clustering.notes:
         say(f"Note: {note}")
     return clustering
