@@ -85,13 +85,14 @@ class Database:
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """Open a transaction that only reads."""
-        with self._named_errors(), self._engine.connect() as connection:
+        damage = (ValueError, TypeError, LookupError)  # what is read is not what we write
+        with self._named_errors(damage), self._engine.connect() as connection:
             yield connection.execution_options(**self._read_options)
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """Open a transaction that may write. An exception undoes all of it."""
-        with self._named_errors(), self._engine.connect() as connection:
+        with self._named_errors((ValueError, TypeError)), self._engine.connect() as connection:
             connection = connection.execution_options(writes=True)
             with connection.begin():
                 yield connection
@@ -101,14 +102,14 @@ class Database:
         self._engine.dispose()
 
     @contextmanager
-    def _named_errors(self) -> Iterator[None]:
+    def _named_errors(self, damage: tuple[type[Exception], ...]) -> Iterator[None]:
         """Turn errors of the driver, and those of damaged rows, into a CatalogError that names the database."""
         try:
             yield
         except (DBAPIError, OverflowError) as error:
             cause = error.orig if isinstance(error, DBAPIError) else error
             raise CatalogError(f"{self.name}: the catalog cannot be used: {squeeze(str(cause))}") from error
-        except (ValueError, TypeError, LookupError) as error:  # what is read is not what we write
+        except damage as error:
             reason = shorten(f"{type(error).__name__}: {error}")
             raise CatalogError(
                 f"{self.name}: the catalog is damaged ({reason}); restore a copy of it"
