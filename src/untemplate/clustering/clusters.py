@@ -33,6 +33,7 @@ from untemplate.page import Page
 from untemplate.page.signatures import LENGTH, Signature, read_tags
 from untemplate.page.traits import Core, CoreIndex, class_pairs, table_of_runs
 from untemplate.page.url_patterns import learn_url_pattern
+from untemplate.record import html_table
 from untemplate.sources import as_pages
 
 __all__ = [
@@ -148,6 +149,11 @@ class Clustering(Sequence[Cluster]):
         sizes = ", ".join(str(cluster.size) for cluster in self._clusters[:10])
         more = ", …" if len(self) > 10 else ""
         return f"Clustering({len(self)} clusters of {sizes}{more} pages, {len(self.unassigned)} unassigned)"
+
+    def _repr_html_(self) -> str:
+        """Return the clusters as a table, for notebooks."""
+        rows = [(cluster.id, cluster.size, cluster.url_pattern, cluster.pages[0].id) for cluster in self]
+        return html_table(("cluster", "pages", "URL pattern", "example"), rows)
 
 
 def cluster(
