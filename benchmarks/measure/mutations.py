@@ -17,6 +17,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
 
@@ -156,8 +157,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--learn-every", type=int, default=LEARN_EVERY)
     options = parser.parse_args(arguments)
-    trials = list(run_trials(options.count, options.seed, options.learn_every))
-    print(f"{options.count:,} damaged pages, seed {options.seed}; CPU seconds by stage:")
+    trials: list[Trial] = []
+    with suppress(KeyboardInterrupt):  # what is done by then is shown
+        trials.extend(run_trials(options.count, options.seed, options.learn_every))
+    pages = len({trial.page for trial in trials})
+    print(f"{pages:,} damaged pages, seed {options.seed}; CPU seconds by stage:")
     for stage in dict.fromkeys(trial.stage for trial in trials):
         seconds = sorted(trial.seconds for trial in trials if trial.stage == stage)
         print(f"  {stage:8} median {seconds[len(seconds) // 2]:.3f}  slowest {seconds[-1]:.3f}")

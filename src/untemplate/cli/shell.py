@@ -54,6 +54,8 @@ _pipe_width: ContextVar[int] = ContextVar("pipe_width", default=240)
 
 # Columns whose cells are no longer than this, such as signatures, are never wrapped; longer ones, such as URLs, are.
 MAX_UNWRAPPED_CELL = 24
+# In a table that is too wide, only columns up to this width are never wrapped; each column has this gap to the next.
+MIN_WRAPPED_CELL, COLUMN_GAP = 12, 2
 
 
 def pages_argument(command: Command, required: bool = True) -> Command:
@@ -274,23 +276,36 @@ def show(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], e
     from rich.text import Text
 
     cells = [list(row) for row in rows]
-    table = Table(title=Text(title, "bold"), title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for index, heading in enumerate(columns):
-        table.add_column(heading, **_column_style([row[index] for row in cells]))
-    for row in cells:
-        table.add_row(*(Text(_cell_text(cell)) for cell in row))
     on_screen = (sys.stderr if err else sys.stdout).isatty()
     out = StringIO()
     console = Console(file=out, force_terminal=on_screen, width=None if on_screen else _pipe_width.get())
+    table = Table(title=Text(title, "bold"), title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    widths = [_cell_width(heading, [row[index] for row in cells]) for index, heading in enumerate(columns)]
+    max_unwrapped = _widest_unwrapped(widths, console.width)
+    for index, heading in enumerate(columns):
+        is_numeric = all(isinstance(row[index], int | float) for row in cells)
+        table.add_column(
+            heading,
+            justify="right" if is_numeric else "left",
+            no_wrap=widths[index] <= max_unwrapped,
+            overflow="fold",
+        )
+    for row in cells:
+        table.add_row(*(Text(_cell_text(cell)) for cell in row))
     console.print(table)
     click.echo("\n".join(line.rstrip() for line in out.getvalue().splitlines()), err=err)
 
 
-def _column_style(cells: Sequence[object]) -> dict[str, Any]:
-    """Return how rich prints a column: numbers to the right, short cells never wrapped."""
-    is_numeric = all(isinstance(cell, int | float) for cell in cells)
-    is_short = all(len(_cell_text(cell)) <= MAX_UNWRAPPED_CELL for cell in cells)
-    return {"justify": "right" if is_numeric else "left", "no_wrap": is_short, "overflow": "fold"}
+def _cell_width(heading: str, cells: Iterable[object]) -> int:
+    return max(len(heading), *(len(_cell_text(cell)) for cell in cells), 0)
+
+
+def _widest_unwrapped(widths: Sequence[int], width: int) -> int:
+    """Return up to which width columns are never wrapped: short ones, unless they leave no room for the others."""
+    room = width - sum(
+        COLUMN_GAP + (short if short <= MAX_UNWRAPPED_CELL else MIN_WRAPPED_CELL) for short in widths
+    )
+    return MAX_UNWRAPPED_CELL if room >= 0 else MIN_WRAPPED_CELL
 
 
 def show_json(value: object) -> None:

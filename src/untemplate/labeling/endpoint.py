@@ -196,10 +196,11 @@ class Endpoint:
 
     def _complete(self, question: Question) -> ChatCompletion:
         """Ask once; the client itself tries again where that may help."""
+        client = self._client
         import openai
 
         try:
-            return self._client.chat.completions.create(
+            return client.chat.completions.create(
                 model=self.model,
                 messages=[
                     {"role": "system", "content": question.system},
