@@ -13,11 +13,13 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from untemplate.clustering import Clustering
     from untemplate.labeling import Label
     from untemplate.sources import Pages, Skipped
@@ -270,30 +272,32 @@ def show(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], e
         rows: a sequence of cells for each row; control characters in them are replaced.
         err: print to standard error, because the table is a message and not a result.
     """
-    from rich.box import SIMPLE_HEAD
     from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
 
-    cells = [list(row) for row in rows]
     on_screen = (sys.stderr if err else sys.stdout).isatty()
     out = StringIO()
     console = Console(file=out, force_terminal=on_screen, width=None if on_screen else _pipe_width.get())
-    table = Table(title=Text(title, "bold"), title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    widths = [_cell_width(heading, [row[index] for row in cells]) for index, heading in enumerate(columns)]
-    max_unwrapped = _widest_unwrapped(widths, console.width)
-    for index, heading in enumerate(columns):
-        is_numeric = all(isinstance(row[index], int | float) for row in cells)
-        table.add_column(
-            heading,
-            justify="right" if is_numeric else "left",
-            no_wrap=widths[index] <= max_unwrapped,
-            overflow="fold",
-        )
-    for row in cells:
-        table.add_row(*(Text(_cell_text(cell)) for cell in row))
-    console.print(table)
+    console.print(_make_table(title, columns, [list(row) for row in rows], console.width))
     click.echo("\n".join(line.rstrip() for line in out.getvalue().splitlines()), err=err)
+
+
+def _make_table(title: str, columns: Sequence[str], rows: Sequence[list[object]], width: int) -> Table:
+    """Return a table for a console of this width: numbers to the right, short cells never wrapped."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=Text(title, "bold"), title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    cells_of = [[row[index] for row in rows] for index in range(len(columns))]
+    widths = [_cell_width(heading, cells) for heading, cells in zip(columns, cells_of, strict=True)]
+    max_unwrapped = _widest_unwrapped(widths, width)
+    for heading, cells, cell_width in zip(columns, cells_of, widths, strict=True):
+        is_numeric = all(isinstance(cell, int | float) for cell in cells)
+        justify: Literal["left", "right"] = "right" if is_numeric else "left"
+        table.add_column(heading, justify=justify, no_wrap=cell_width <= max_unwrapped, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(_cell_text(cell)) for cell in row))
+    return table
 
 
 def _cell_width(heading: str, cells: Iterable[object]) -> int:

@@ -196,7 +196,7 @@ def cluster(
         # A page too many costs a record with gaps; a lost page costs a record.
         big = [list(range(len(sample.pages)))]
     unassigned = _pages_outside(big, sample)
-    return Clustering(_finish_clusters(big, sample), unassigned, threshold, _notes(sample, threshold))
+    return Clustering(_finish_clusters(big, sample), unassigned, threshold, _sample_notes(sample, threshold))
 
 
 class _Grouping:
@@ -352,7 +352,7 @@ def _count_passed(signatures: Sequence[Mapping[Signature, int]], sample: SiteSam
     return counts
 
 
-def _notes(sample: SiteSample, threshold: int) -> list[str]:
+def _sample_notes(sample: SiteSample, threshold: int) -> list[str]:
     notes = []
     if 1 < threshold < THRESHOLD:
         notes.append(f"templates with fewer than {threshold} pages are left out")

@@ -86,11 +86,11 @@ def _find_page(name: str, clustering: Clustering) -> tuple[Page, Cluster]:
 
 def _least_similar(page: Page, others: Sequence[Page]) -> Page:
     """Return the page whose markup has least in common with that of a page."""
-    traits = _traits(page)
-    return min(others, key=lambda other: _share_in_common(traits, _traits(other)))
+    traits = _markup_traits(page)
+    return min(others, key=lambda other: _share_in_common(traits, _markup_traits(other)))
 
 
-def _traits(page: Page) -> Hashes:
+def _markup_traits(page: Page) -> Hashes:
     tags = read_tags(page.html)
     return np.union1d(tag_runs(tags), class_pairs(tags))
 

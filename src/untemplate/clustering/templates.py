@@ -270,11 +270,10 @@ class _Merge:
         # per view, a row per group: on how many of its pages each trait is
         self.counts = [_sum_rows(view, groups) for view in views]
         shapes = sorted({page.url_shape for page in facts})
-        is_shape = np.array([[page.url_shape == shape for shape in shapes] for page in facts])
-        self.shape_counts = _sum_rows(is_shape, groups)
-        self.is_literal = np.array([_is_literal(shape) for shape in shapes])
-        self.kinds = [{facts[page].kind for page in group} - {None} for group in groups]
-        self.templates = [{facts[page].template for page in group} - {None} for group in groups]
+        self.shape_counts = _sum_rows(_tabulate_shapes(facts, shapes), groups)
+        self.is_literal = np.array(list(map(_is_literal, shapes)))
+        self.kinds = _names_of_groups([page.kind for page in facts], groups)
+        self.templates = _names_of_groups([page.template for page in facts], groups)
         count = len(groups)
         self.cost = np.full((count, count), np.inf)
         for index in range(count):
@@ -352,6 +351,16 @@ class _Merge:
         if common[self.is_literal].sum() >= MIN_SHARED_URLS:
             return SAME_URLS
         return OTHER_URLS if common.sum() <= MAX_OTHER_URLS else UNKNOWN_URLS
+
+
+def _tabulate_shapes(facts: Sequence[PageFacts], shapes: Sequence[str]) -> Bools:
+    """Return a table with a row per page and a column per URL shape."""
+    return np.array([[page.url_shape == shape for shape in shapes] for page in facts])
+
+
+def _names_of_groups(names: Sequence[str | None], groups: Sequence[Sequence[int]]) -> list[set[str | None]]:
+    """Return the names that the pages of each group have."""
+    return [{names[page] for page in group} - {None} for group in groups]
 
 
 def _lacking_shares(lacked: Longs, core_sizes: Longs) -> Doubles:

@@ -198,18 +198,17 @@ def _unwritable(file: Path) -> str | None:
 
 def join_parts(parts: Path, output: str, settings: Settings, schema: Schema) -> None:
     """Make one file of the parts, in the order of the tasks, as the local engine writes it."""
-    records, format = _read_parts(parts), FORMATS[settings.format]
+    format = FORMATS[settings.format]
+    encoded = (format.encode(batch, schema, settings.extras) for batch in _read_parts(parts))
     if output == "-":
-        for batch in records:
-            sys.stdout.write(format.encode(batch, schema, settings.extras).decode())
+        sys.stdout.writelines(lines.decode() for lines in encoded)
         sys.stdout.flush()
         return
     with complete_file(output) as target:
         appended = parts / "records"
         with appended.open("wb") as file:
             file.write(format.header(schema, settings.extras))
-            for batch in records:
-                file.write(format.encode(batch, schema, settings.extras))
+            file.writelines(encoded)
         format.finish(appended).replace(target)
 
 
@@ -239,8 +238,7 @@ def _extract_task(
     """Do the work of one task on a worker: rows in, records or their text out."""
     format = FORMATS[settings.value.format]
     schema, extras = settings.value.extractor.schemas[""], settings.value.extras
-    header = format.header(schema, extras)
-    if format.is_text and header:
+    if format.is_text and (header := format.header(schema, extras)):
         yield _text_row(header)
     for extracted in extract_split(rows, read, settings.value, total):
         for records in extracted.tables.values():
