@@ -39,6 +39,36 @@ def test_paths_and_names(folder: Path, rules: ut.Rules) -> None:
         ut.cluster(7)  # type: ignore[arg-type]
 
 
+def test_every_stage_takes_paths(
+    folder: Path, rules: ut.Rules, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    file = tmp_path_factory.mktemp("rules") / "rules.json"
+    rules.save(file)
+    assert ut.watch(str(file), str(folder)).alarms == []
+    assert repr(ut.heal(file, folder)) == repr(rules)
+    assert rules.extract_one(folder / "1.html")["phone"] == "555-0111"
+    assert rules.extract_one("<h1>Cafe</h1><p>Tel: <b>555-0133</b></p>")["phone"] == "555-0133"
+    assert {page.id for page in ut.sample(str(folder))} <= {"0.html", "1.html", "2.html"}
+    assert list(ut.find_records(folder / "0.html")) == []
+    with pytest.raises(ut.SourceError, match="there is no such file; give a page, its HTML or the path"):
+        ut.find_records("nothing.html")
+    with pytest.raises(TypeError, match="expected a page, its HTML or the path of its file, not int"):
+        rules.extract_one(7)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="expected one cluster, not all of a site"):
+        ut.sample(ut.cluster(folder))  # type: ignore[arg-type]
+
+
+def test_knowledge_from_paths(tmp_path: Path) -> None:
+    site = make_site("book", 7, 12)
+    pages = tmp_path / "pages"
+    pages.mkdir()
+    for page in site.pages:
+        (pages / page.id).write_bytes(page.html)
+    ut.write_labels(site.labels, tmp_path / "labels.jsonl")
+    knowledge = ut.train([(pages, tmp_path / "labels.jsonl")], "book")
+    assert {label.attribute for label in knowledge.label(str(pages))} >= {"title"}
+
+
 def test_html_alone_is_a_page(rules: ut.Rules) -> None:
     page = ut.Page(HTML.format(name="Cafe", phone="555-0133"))
     assert page.url == ""
@@ -60,6 +90,7 @@ def test_what_objects_look_like(folder: Path, rules: ut.Rules) -> None:
     assert repr(rules) == "Rules(restaurant: name, address, phone, cuisine; 1 clusters)"
     assert "<td>phone</td><td>the text in a `b`" in rules._repr_html_()
     assert repr(ut.cluster(folder)[0]).startswith("Cluster(c1: 3 pages, ")
+    assert "<td>c1</td><td>3</td>" in ut.cluster(folder)._repr_html_()
     rows = ut.find_records(
         ut.Page("<ul>" + "".join(f"<li><a href=/{n}>Tea {n}</a> ${n}" for n in range(1, 9)))
     )

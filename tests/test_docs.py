@@ -32,7 +32,8 @@ def test_links_lead_somewhere() -> None:
 
 def test_contents_link_every_page() -> None:
     contents = (DOCS / "index.md").read_text("utf-8")
-    pages = {path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")} - {"index.md"}
+    documents = [*DOCS.rglob("*.md"), *DOCS.rglob("*.ipynb")]
+    pages = {path.relative_to(DOCS).as_posix() for path in documents} - {"index.md"}
     assert pages == set(re.findall(r"\]\(([^)#]+)\)", contents))
 
 

@@ -33,6 +33,7 @@ ORDER = (
     {"output"},
     {"watching"},
     {"catalog"},
+    {"learned"},
     {"pipeline"},
     {"engines"},
     {"web", "scrapy", "agents"},

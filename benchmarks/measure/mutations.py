@@ -3,8 +3,10 @@
 python -m benchmarks.measure.mutations [--count 10000] [--seed 7] [--learn-every 20]
 
 Pages of made-up sites are damaged at random: flipped bytes, truncations, missing and repeated parts, other
-encodings, broken tags, and parts of other pages. Each goes through parsing, clustering, extraction, list finding and
-watching, and every twentieth through learning. Exceptions other than those that the documentation names are failures.
+encodings, broken tags, and parts of other pages. Each goes through parsing, clustering, extraction, list finding
+with and without a model that names columns, and watching. Every twentieth goes through what takes longer: sampling,
+learning, labeling by trained methods, and healing. Exceptions other than those that the documentation names are
+failures.
 """
 
 from __future__ import annotations
@@ -15,6 +17,8 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
 from typing import NamedTuple
 
 import untemplate as ut
@@ -25,6 +29,7 @@ SLOWEST = 20
 SITES = (("restaurant", 4), ("book", 5), ("recipe", 6))
 PAGES_PER_SITE = 8
 LABELED_PAGES = 2
+METHODS = ("hcrf", "segments", "auto")
 ENCODINGS = ("utf-16", "utf-7", "latin-1", "shift_jis", "utf-32", "iso2022_jp")
 MAX_FLIPS = 200
 
@@ -99,6 +104,9 @@ class _Target:
         self.site = site
         self.labels = [label for label in site.labels if label.page in labeled]
         self.rules = ut.learn(site.pages, self.labels, site.schema)
+        seed = [(site.pages, site.labels)]
+        self.knowledge = {method: ut.train(seed, site.schema, method=method) for method in METHODS}
+        self.list_model = ut.list_model()
 
     def stages(self, page: ut.Page, with_learning: bool) -> Iterator[tuple[str, Callable[[], object]]]:
         """Yield each stage with the work that it does on a damaged page beside the others of its site."""
@@ -107,9 +115,14 @@ class _Target:
         yield "cluster", lambda: ut.cluster([page, *others])
         yield "extract", lambda: self.rules.extract_page(page)
         yield "records", lambda: ut.find_records(page)
+        yield "names", lambda: ut.find_records(page, model=self.list_model)
         yield "watch", lambda: ut.watch(self.rules, [page])
         if with_learning:
+            yield "sample", lambda: [ut.sample(cluster) for cluster in ut.cluster([page, *others])]
             yield "learn", lambda: ut.learn([page, *others], self.labels, self.site.schema)
+            yield "heal", lambda: ut.heal(self.rules, [page, *others])
+            for method, knowledge in self.knowledge.items():
+                yield method, partial(knowledge.label, [page, *others])
 
 
 def run_trials(count: int, seed: int, learn_every: int = LEARN_EVERY) -> Iterator[Trial]:
@@ -144,8 +157,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--learn-every", type=int, default=LEARN_EVERY)
     options = parser.parse_args(arguments)
-    trials = list(run_trials(options.count, options.seed, options.learn_every))
-    print(f"{options.count:,} damaged pages, seed {options.seed}; CPU seconds by stage:")
+    trials: list[Trial] = []
+    with suppress(KeyboardInterrupt):  # what is done by then is shown
+        trials.extend(run_trials(options.count, options.seed, options.learn_every))
+    pages = len({trial.page for trial in trials})
+    print(f"{pages:,} damaged pages, seed {options.seed}; CPU seconds by stage:")
     for stage in dict.fromkeys(trial.stage for trial in trials):
         seconds = sorted(trial.seconds for trial in trials if trial.stage == stage)
         print(f"  {stage:8} median {seconds[len(seconds) // 2]:.3f}  slowest {seconds[-1]:.3f}")

@@ -102,7 +102,7 @@ class MissingExtra(UntemplateError, ImportError):
         self.extra = extra
 
 
-_EXTRAS = {
+EXTRA_MODULES = {
     "models": ("extruct", "pycrfsuite", "scipy", "sklearn"),
     "web": ("fastapi", "starlette", "uvicorn"),
     "render": ("playwright",),
@@ -110,6 +110,8 @@ _EXTRAS = {
     "plot": ("matplotlib",),
     "postgres": ("psycopg",),
     "scrapy": ("itemadapter", "scrapy"),
+    "llm": ("openai",),
+    "mcp": ("anyio", "mcp"),
 }
 
 
@@ -121,7 +123,7 @@ def extra_of_module(module: str) -> str | None:
         'models'
     """
     top = module.partition(".")[0]
-    return next((extra for extra, modules in _EXTRAS.items() if top in modules), None)
+    return next((extra for extra, modules in EXTRA_MODULES.items() if top in modules), None)
 
 
 def why(error: Exception) -> str:

@@ -114,7 +114,10 @@ def check_json_size(data: bytes, limits: FileLimits = DEFAULT_FILE_LIMITS) -> No
     if len(data) > limits.bytes:
         raise ValueError(f"larger than {limits.bytes >> 20:,} MB")
     # Texts may contain commas and brackets as well, so they are removed only if it matters.
-    if _count_values(data) > limits.values and _count_values(_STRING.sub(b"", data)) > limits.values:
+    if (
+        _count_json_values(data) > limits.values
+        and _count_json_values(_STRING.sub(b"", data)) > limits.values
+    ):
         raise ValueError(f"more than {limits.values:,} values")
 
 
@@ -128,7 +131,7 @@ def _count_opening(data: bytes) -> int:
     return data.count(b"[") + data.count(b"{")
 
 
-def _count_values(data: bytes) -> int:
+def _count_json_values(data: bytes) -> int:
     """Return at least the number of values: each follows a comma, or is the first of a list or an object."""
     return data.count(b",") + _count_opening(data) + 1
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from itertools import chain
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from untemplate.clustering import sample_pages
 from untemplate.extraction import Rules
-from untemplate.labeling import Label, label_by_embedded, read_labels
+from untemplate.labeling import Label, label_by_embedded, read_labels, read_templates
+from untemplate.learned import Learned
 from untemplate.learning import (
-    AttributeReport,
     Labels,
     LearnedCluster,
     cluster_labeled,
@@ -24,58 +22,17 @@ from untemplate.learning import (
 from untemplate.page import Page
 from untemplate.schema import Schema
 from untemplate.sources import as_pages
-from untemplate.watching import BorrowedWrapper, Lender, add_bellwethers, borrow_wrapper
+from untemplate.watching import Lender, add_bellwethers, borrow_wrapper
 
-__all__ = ["Learned", "learn", "learn_site"]
-
-
-@dataclass(frozen=True)
-class Learned:
-    """The rules of a site, and what a person should know about how they were learned."""
-
-    rules: Rules
-    labeled: list[LearnedCluster]
-    unlabeled: list[BorrowedWrapper]
-    ignored: list[str]  # labels that could not be used
-
-    @property
-    def reports(self) -> dict[str, list[AttributeReport]]:
-        """How learning went for each attribute, by cluster."""
-        return {result.wrapper.cluster: result.reports for result in self.labeled}
-
-    @property
-    def borrowed(self) -> dict[str, str]:
-        """Clusters without labels, with the cluster whose rules they use."""
-        return {result.wrapper.cluster: result.lender for result in self.unlabeled if result.lender}
-
-    @property
-    def needs_labels(self) -> list[str]:
-        """Clusters that have no rules until a person labels more of their pages."""
-        results: list[LearnedCluster | BorrowedWrapper] = [*self.labeled, *self.unlabeled]
-        return [result.wrapper.cluster for result in results if result.needs_labels]
-
-    @property
-    def problems(self) -> list[str]:
-        """What was wrong with labels and pages, as sentences."""
-        return [*self.ignored, *chain.from_iterable(result.problems for result in self.labeled)]
-
-    @property
-    def attributes_to_check(self) -> list[str]:
-        """Attributes that were labeled but got no rule, or one that does not return its labels."""
-        reports = chain.from_iterable(self.reports.values())
-        return list(dict.fromkeys(report.attribute for report in reports if report.needs_check))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything but the rules themselves, as JSON data."""
-        clusters = {name: [report.to_dict() for report in reports] for name, reports in self.reports.items()}
-        summary = {"borrowed": self.borrowed, "needs_labels": self.needs_labels, "problems": self.problems}
-        return {"clusters": clusters, **summary}
+__all__ = ["learn", "learn_site"]
 
 
 def learn(
     pages: Iterable[Page] | Page | str | Path,
     labels: Labels | Mapping[str, str] | str | Path | None = None,
     schema: Schema | str | Path | None = None,
+    *,
+    templates: Mapping[str, str] | None = None,
 ) -> Rules:
     """Cluster the pages of a site, and learn one wrapper for each cluster that has labels.
 
@@ -89,6 +46,8 @@ def learn(
             first page by attribute; None to learn from embedded data.
         schema: the attributes to learn, a schema file, or the name of a ready-made schema. Without one, every labeled
             attribute is a text.
+        templates: names that a person gave to the templates of some pages, as for `cluster`; a file of labels may
+            have them, too.
 
     Raises:
         LabelError: no label is about an attribute of the schema or about one of the pages, or there is no label.
@@ -108,13 +67,19 @@ def learn(
         pages = list(as_pages(pages))
         labels = [Label(pages[0].id, name, value) for name, value in labels.items()] if pages else []
     if isinstance(labels, str | Path):
+        templates = {**read_templates(labels), **(templates or {})}
         labels = read_labels(labels)
     if isinstance(schema, str | Path):
         schema = Schema.load(schema)
-    return learn_site(as_pages(pages), labels, schema).rules
+    return learn_site(as_pages(pages), labels, schema, templates).rules
 
 
-def learn_site(pages: Iterable[Page], labels: Labels | None = None, schema: Schema | None = None) -> Learned:
+def learn_site(
+    pages: Iterable[Page],
+    labels: Labels | None = None,
+    schema: Schema | None = None,
+    templates: Mapping[str, str] | None = None,
+) -> Learned:
     """Learn the rules of a site as `learn` does, and report how that went."""
     if labels is None:
         pages = sample_pages(pages)
@@ -122,7 +87,7 @@ def learn_site(pages: Iterable[Page], labels: Labels | None = None, schema: Sche
     labels = list(flatten_rows(labels))
     schema = schema or labeled_schema(labels)
     by_page, ignored = group_labels(labels, schema)
-    site = cluster_labeled(pages, by_page, schema)
+    site = cluster_labeled(pages, by_page, schema, templates or {})
     labeled: list[LearnedCluster] = []
     lenders: list[Lender] = []
     unlabeled = list(site.unlabeled)

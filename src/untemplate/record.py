@@ -108,7 +108,7 @@ class Record:
         return values[0].text if values else None
 
     def __repr__(self) -> str:
-        texts = (f", {name}={_shorten(self[name])}" for name in self._attributes())
+        texts = (f", {name}={_short_repr(self[name])}" for name in self._attributes())
         return f"Record({self.page_id!r}{''.join(texts)})"
 
     def _attributes(self) -> list[str]:
@@ -172,7 +172,7 @@ def _no_attribute(attribute: str, known: Sequence[str]) -> str:
     return f"no attribute {attribute!r}; {hint}"
 
 
-def _shorten(text: str | None, length: int = 40) -> str:
+def _short_repr(text: str | None, length: int = 40) -> str:
     return repr(text if text is None or len(text) <= length else f"{text[:length]}…")
 
 

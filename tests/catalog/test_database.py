@@ -15,6 +15,7 @@ from untemplate import Catalog, CatalogError, MissingExtra, Rules
 from untemplate.catalog import database as database_module
 from untemplate.catalog.database import Database
 from untemplate.catalog.sql_tables import metadata
+from untemplate.watching import CrawlTally
 
 SITE = "books.example"
 CURRENT = [database_module.FIRST_MIGRATION, *database_module.MIGRATIONS]
@@ -183,3 +184,13 @@ def test_a_damaged_file_is_one_line(tmp_path: Path, rules: Rules) -> None:
     path.write_bytes(content)
     with pytest.raises(CatalogError, match="malformed"), Catalog.open(path) as catalog:
         catalog.rules(SITE)
+
+
+def test_a_damaged_date_is_one_line_when_something_is_written(tmp_path: Path, rules: Rules) -> None:
+    path = tmp_path / "a.db"
+    with Catalog.open(path) as catalog:
+        catalog.save_rules(SITE, rules)
+    with sqlite3.connect(path) as connection:
+        connection.execute("update versions set saved = x'ff00'")
+    with pytest.raises(CatalogError, match=r"a\.db: the catalog is damaged"), Catalog.open(path) as catalog:
+        catalog.finish_crawl(SITE, CrawlTally())

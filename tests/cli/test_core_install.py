@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from untemplate.cli import COMMANDS
 from untemplate.demo import make_site, write_site
+from untemplate.errors import EXTRA_MODULES
 
 CORE_ONLY = """
 import sys
-BLOCKED = {"extruct", "pycrfsuite", "scipy", "sklearn", "fastapi", "starlette", "uvicorn", "playwright", "pandas",
-           "py4j", "pyspark", "matplotlib", "psycopg", "itemadapter", "scrapy"}
+from itertools import chain
+from untemplate.errors import EXTRA_MODULES
+BLOCKED = set(chain.from_iterable(EXTRA_MODULES.values()))
 class Blocker:
     def find_spec(self, name, path=None, target=None):
         if name.partition(".")[0] in BLOCKED:
@@ -61,12 +64,19 @@ def test_what_an_extra_is_missing_for(site_folder: Path, tmp_path: Path) -> None
         "web": ["annotate", site_folder, "--schema", "book"],
         "render": ["cluster", tmp_path / "urls.txt", "--render"],
         "postgres": ["status", "--catalog", "postgresql://me@localhost/none"],
+        "llm": ["learn", site_folder, "--schema", "book", "--llm", "any", "-o", tmp_path / "rules.json"],
+        "mcp": ["mcp", site_folder],
     }
     for extra, words in cases.items():
         done = run_core(*words)
         assert done.returncode == 2, (extra, done.stderr)
         assert f"Run: pip install 'untemplate[{extra}]'" in done.stderr
         assert "Traceback" not in done.stderr
+
+
+def test_every_extra_is_known() -> None:
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))
+    assert set(EXTRA_MODULES) == set(project["project"]["optional-dependencies"]) - {"dev"}
 
 
 def test_the_core_is_enough_to_learn_and_extract(site_folder: Path, tmp_path: Path) -> None:

@@ -82,9 +82,11 @@ def test_the_same_records_from_every_source(
 @pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
 def test_confidence_is_written_and_asked_for(ending: str, folder: Path, rules: Rules, tmp_path: Path) -> None:
     output, expected = tmp_path / f"records.{ending}", tmp_path / f"expected.{ending}"
-    done = extract_to_file(read_pages(folder), rules, output, workers=1, confidence=True, min_confidence=1.0)
+    done = extract_to_file(
+        read_pages(folder), rules, output, workers=1, confidence=True, typed=True, min_confidence=1.0
+    )
     records = list(rules.extract(read_pages(folder), min_confidence=1.0))
-    write_records(records, expected, rules.schema, confidence=True)
+    write_records(records, expected, rules.schema, confidence=True, typed=True)
     assert output.read_bytes() == expected.read_bytes()
     assert done.tally.dropped.total() > 0
     assert done.tally.dropped == Tally.from_dict(done.tally.to_dict()).dropped
@@ -283,7 +285,7 @@ def test_another_column_starts_anew(site: Site, rules: Rules, tmp_path: Path) ->
     assert any(record["name"] for record in records[:64])
 
 
-@pytest.mark.parametrize("option", [{"min_confidence": 0.9}, {"confidence": True}])
+@pytest.mark.parametrize("option", [{"min_confidence": 0.9}, {"confidence": True}, {"typed": True}])
 def test_another_confidence_starts_anew(
     option: dict[str, float], folder: Path, rules: Rules, tmp_path: Path
 ) -> None:

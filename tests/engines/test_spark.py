@@ -163,7 +163,7 @@ def test_confidence_is_that_of_the_local_engine(
     spark: SparkSession, site: Site, rules: Rules, tmp_path: Path, format: str
 ) -> None:
     source = write_parquet(tmp_path / "pages.parquet", site.pages)
-    options = {"confidence": True, "min_confidence": 1.0}
+    options = {"confidence": True, "typed": True, "min_confidence": 1.0}
     here = local.extract_to_file(
         read_pages(source), rules, tmp_path / f"local.{format}", workers=1, **options
     )

@@ -17,12 +17,15 @@ from untemplate import Attribute, InputError, Price, Reason, Record, Schema, Val
 from untemplate.output import record_files as output
 from untemplate.output.record_files import open_records, write_records
 from untemplate.output.record_rows import (
+    ExtraColumns,
     arrow_row,
+    column_name,
     column_names,
     confidence_column,
     nest_confidence,
     record_row,
 )
+from untemplate.value_types import Type, parse_typed
 
 
 def value(text: str, data: Any = None, confidence: float = 1.0) -> Value:
@@ -141,10 +144,66 @@ def test_confidence_has_a_column_beside_each_value(tmp_path: Path, schema: Schem
         assert {name: float(cell) for name, cell in cells.items() if cell is not None} == confidence
 
 
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_typed_columns_stand_beside_the_texts(tmp_path: Path, schema: Schema, ending: str) -> None:
+    path = tmp_path / f"records{ending}"
+    write_records(RECORDS, path, schema, typed=True)
+    rows = read(path)
+    typed = ["opened", "opened.date", "price", "price.amount", "price.currency", "url_"]
+    assert [name for name in rows[0] if name in typed] == typed
+    for row, plain in zip(rows, ROWS, strict=True):
+        assert {name: row[name] for name in plain} == plain
+    cells = [rows[0]["opened.date"], rows[0]["price.amount"], rows[0]["price.currency"]]
+    assert cells == (
+        [date(2024, 5, 3), 25.99, "USD"] if ending == ".parquet" else ["2024-05-03", "25.99", "USD"]
+    )
+    assert rows[1]["opened.date"] is None
+    assert rows[1]["price.amount"] is None
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_every_type_has_typed_columns(tmp_path: Path, ending: str) -> None:
+    texts: dict[Type, tuple[str, Any]] = {
+        "number": ("about 1,200", 1200.0),
+        "date": ("3 May 2024", date(2024, 5, 3)),
+        "time": ("8:30 pm", "20:30:00"),
+        "phone": ("(212) 586-8655", "+12125868655"),
+        "zip": ("NY 10036", "10036"),
+        "email": ("to a@b.example", "a@b.example"),
+        "isbn": ("0-306-40615-2", "0306406152"),
+        "url": ("http://a/b", "http://a/b"),
+        "image": ("http://a/b.png", "http://a/b.png"),
+    }
+    schema = Schema("s", {type: Attribute(type, type=type, many=True) for type in texts})
+    values = {
+        type: [Value(text, parse_typed(text, type), "/", "r"), Value("–", None, "/", "r")]
+        for type, (text, _) in texts.items()
+    }
+    path = tmp_path / f"records{ending}"
+    write_records([Record("http://a/1", "1", "c1", values)], path, schema, typed=True)
+    columns = column_names(schema, ExtraColumns(typed=True))
+    if ending == ".parquet":
+        [row] = pq.read_table(path).to_pylist()
+    else:
+        with path.open(encoding="utf-8", newline="") as file:
+            [row] = [
+                {name: json.loads(cell) if cell.startswith("[") else cell for name, cell in line.items()}
+                for line in csv.DictReader(file)
+            ]
+    for type, (_text, meaning) in texts.items():
+        column = columns[columns.index(column_name(type)) + 1]
+        is_date_text = type == "date" and ending == ".csv"
+        expected = meaning.isoformat() if is_date_text else meaning
+        nothing = "–" if type in ("url", "image") else None  # any text is an address
+        assert row[column] == [expected, nothing], column
+
+
 def test_names_of_columns_are_never_taken_twice() -> None:
-    names = ("price", "price.confidence", "confidence", "missing")
-    schema = Schema("s", {name: Attribute(name) for name in names})
-    columns = column_names(schema)
+    names = ("price", "price.confidence", "price.amount", "confidence", "missing")
+    schema = Schema(
+        "s", {name: Attribute(name, type="price" if name == "price" else "text") for name in names}
+    )
+    columns = column_names(schema, ExtraColumns(confidence=True, typed=True))
     assert len(set(columns)) == len(columns)
     record = Record("http://a/1", "1", "c1", {name: [value(name)] for name in names})
     assert nest_confidence(arrow_row(record, schema)) == record_row(record, schema)

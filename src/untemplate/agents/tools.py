@@ -38,13 +38,14 @@ from untemplate.errors import InputError, LabelError, UntemplateError
 from untemplate.extraction import Rules
 from untemplate.labeling import Label, read_labels, write_labels
 from untemplate.labeling.llm import NodeAnswer, labels_at_nodes
+from untemplate.learned import Learned
 from untemplate.learning.model_labels import choose_pages
 from untemplate.lists import find_records
 from untemplate.lists.list_page import find_row_elements
 from untemplate.output import write_records
 from untemplate.page import Page, index_pages
 from untemplate.page.outline import DEFAULT_BUDGET, Outline, SiteWords, find_site_words, outline_page
-from untemplate.pipeline import Learned, learn_site
+from untemplate.pipeline import learn_site
 from untemplate.record import Record
 from untemplate.rules.in_words import explain_rule
 from untemplate.schema import Attribute, Schema

@@ -92,7 +92,7 @@ class Database:
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """Open a transaction that may write. An exception undoes all of it."""
-        with self._named_errors((ValueError,)), self._engine.connect() as connection:
+        with self._named_errors((ValueError, TypeError)), self._engine.connect() as connection:
             connection = connection.execution_options(writes=True)
             with connection.begin():
                 yield connection

@@ -116,13 +116,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, click.Abort):
         return _fail("untemplate: interrupted", INTERRUPTED)
     except ModuleNotFoundError as error:
-        extra = extra_of_module(error.name or "")
-        if extra is None:
-            raise
-        return _fail(f"untemplate: {MissingExtra(extra, 'A part that this command needs')}", UNUSABLE)
+        return _fail(f"untemplate: {_missing_extra(error)}", UNUSABLE)
     except (click.ClickException, UntemplateError, OSError) as error:
         return _fail(_explain_error(error), UNUSABLE)
     return DONE
+
+
+def _missing_extra(error: ModuleNotFoundError) -> MissingExtra:
+    """Return which extra has a module that is missing; raise the error again if none has it."""
+    extra = extra_of_module(error.name or "")
+    if extra is None:
+        raise error
+    return MissingExtra(extra, "A part that this command needs")
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,9 +15,13 @@ from untemplate.cli.shell import (
     open_pages,
     pages_argument,
     printable,
+    read_template_names,
+    say,
     show,
     show_json,
+    templates_option,
 )
+from untemplate.errors import InputError
 
 if TYPE_CHECKING:
     from untemplate.clustering import Cluster, Clustering, Kind
@@ -32,22 +37,87 @@ MAX_NAMED_PAGES = 5
     epilog=examples(
         "untemplate cluster pages/",
         "untemplate cluster crawl.warc.gz --json > templates.json",
+        "untemplate cluster pages/ --similarity 0.9",
+        "untemplate cluster pages/ --merge c1,c3 --split about.html -o labels.jsonl",
     )
 )
 @pages_argument
+@click.option(
+    "--similarity",
+    default=0.7,
+    show_default=True,
+    type=click.FloatRange(0, 1),
+    help="How alike the pages of a template are; higher values make more and smaller clusters.",
+)
+@click.option(
+    "--merge",
+    "merged",
+    multiple=True,
+    metavar="CLUSTER,CLUSTER",
+    help="These clusters are one template. May be repeated.",
+)
+@click.option(
+    "--split",
+    multiple=True,
+    metavar="PAGE",
+    help="This page, by id or URL, and pages like it are of another template than their cluster. May be repeated.",
+)
+@templates_option
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the template of each page to this file of labels, which learn and sample follow; labels that are in "
+    "it stay.",
+)
 @json_option
-def command(source: str, url_column: str, html_column: str, render: bool, as_json: bool) -> None:
+def command(
+    source: str,
+    url_column: str,
+    html_column: str,
+    render: bool,
+    similarity: float,
+    merged: tuple[str, ...],
+    split: tuple[str, ...],
+    label_files: tuple[Path, ...],
+    output: Path | None,
+    as_json: bool,
+) -> None:
     """Group the pages of a site by the template that made them.
 
     PAGES is a folder of HTML files, a zip or tar archive, a WARC, Parquet or JSONL file, an SWDE site, or a
     text file of URLs to fetch; it is recognized by what it is.
+
+    Where the clusters are wrong, --merge and --split correct them. -o keeps the result in a file of labels:
+    untemplate sample and learn follow it if they get it as --labels.
     """
+    from untemplate.clustering import correct_clusters
+
     with open_pages(source, url_column, html_column, render) as pages:
-        clustering = find_templates(pages)
+        clustering = find_templates(pages, read_template_names(label_files), similarity)
+        if merged or split:
+            names = correct_clusters(clustering, [clusters.split(",") for clusters in merged], split)
+            clustering = find_templates(pages, names, similarity)
+        if output:
+            _write_templates(clustering, output)
         if as_json:
             show_json(_clusters_as_json(clustering) | {"skipped": dict(pages.skipped.counts)})
         else:
             show_clusters(clustering)
+
+
+def _write_templates(clustering: Clustering, output: Path) -> None:
+    """Write the template of each page to a file of labels, and keep the labels that it has."""
+    from untemplate.clustering import name_templates
+    from untemplate.labeling import read_labels, write_labels
+
+    labels = read_labels(output) if output.exists() else []
+    names = name_templates(clustering)
+    try:
+        write_labels(labels, output, names)
+    except OSError as error:
+        raise InputError(f"{output}: cannot write: {error.strerror}") from error
+    say(f"The templates of {counted(len(names), 'page')} are in {output}.")
 
 
 def show_clusters(clustering: Clustering) -> None:

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from untemplate.demo import Site
     from untemplate.extraction import Rules
     from untemplate.labeling import Label
+    from untemplate.learned import Learned
     from untemplate.page import Page
-    from untemplate.pipeline import Learned
     from untemplate.record import Record
 
     Samples = list[tuple[Cluster, list[Page]]]
@@ -188,13 +188,13 @@ def _extract_records(rules: Rules, site: Site) -> list[Record]:
     tally = Tally()
     records = list(tally.count(rules.extract(progress(site.pages, "Extracting", len(site.pages)))))
     with_values = [record for record in records if record.values]
-    rows = [_table_row(record.page_id, _texts(record), site) for record in with_values[:MAX_SHOWN]]
+    rows = [_table_row(record.page_id, _record_texts(record), site) for record in with_values[:MAX_SHOWN]]
     show("Records", ("page", *site.schema.attributes), rows)
     show_tally(tally, site.schema.attributes)
     return records
 
 
-def _texts(record: Record) -> dict[str, list[str]]:
+def _record_texts(record: Record) -> dict[str, list[str]]:
     return {name: [value.text for value in values] for name, values in record.values.items()}
 
 

@@ -49,6 +49,7 @@ MAX_REASONS = 10
         "untemplate extract pages/ --schema recipe -o records.csv --save-rules rules.json",
         "untemplate extract crawl.warc.gz --rules rules.json | jq .name",
         "untemplate extract pages/ --rules rules.json -o records.csv --confidence --min-confidence 0.8",
+        "untemplate extract pages/ --rules rules.json -o records.parquet --typed",
         "untemplate extract pages/ --catalog untemplate.db --site books.example -o records.parquet",
         "untemplate extract crawl.warc.gz --catalog untemplate.db -o records/ --format parquet",
         "untemplate extract s3a://crawl/ --rules rules.json -o s3a://out/records.parquet --engine spark",
@@ -119,6 +120,12 @@ MAX_REASONS = 10
     "--confidence", is_flag=True, help="Add to CSV and Parquet how sure each value is; JSONL always says it."
 )
 @click.option(
+    "--typed",
+    is_flag=True,
+    help="Add to CSV and Parquet what each value means: price.amount and price.currency, ISO dates, E.164 phone "
+    "numbers …; JSONL always says it.",
+)
+@click.option(
     "--min-confidence",
     default=0.0,
     show_default=True,
@@ -147,6 +154,7 @@ def command(
     page_memory: int,
     max_failed: float,
     confidence: bool,
+    typed: bool,
     min_confidence: float,
 ) -> None:
     """Extract a record from every page, or from every row of a list page.
@@ -189,7 +197,7 @@ def command(
         workers=workers,
         ordered=not unordered,
         limits=PageLimits(page_seconds, page_memory << 20),
-        values={"confidence": confidence, "min_confidence": min_confidence},
+        values={"confidence": confidence, "typed": typed, "min_confidence": min_confidence},
     )
     if is_crawl:
         format = f".{table_format or 'jsonl'}"

@@ -84,8 +84,7 @@ def command(
     """
     if all_sites or due_only:
         check_all_sites(rules_file, site)
-        if model.model and workers and workers > 1:
-            raise click.UsageError("--llm works in one process, which counts the costs: leave out --workers.")
+        _check_workers(model, workers)
         fleet = FleetOptions(source, url_column, html_column, catalog_name, due_only, workers, as_json)
         context.exit(int(_heal_all(fleet, model)))
     if rules_file and not output:
@@ -98,6 +97,17 @@ def command(
             healed, changes = _heal_in_catalog(rules, pages, stored, model)
         else:
             healed, changes = _heal_rules(rules, pages, model)
+    _report_healed(healed, changes, output, as_json)
+    context.exit(int(bool(healed.lost)))
+
+
+def _check_workers(model: ModelOptions, workers: int | None) -> None:
+    if model.model and workers and workers > 1:
+        raise click.UsageError("--llm works in one process, which counts the costs: leave out --workers.")
+
+
+def _report_healed(healed: Healed, changes: Sequence[RuleChange], output: Path | None, as_json: bool) -> None:
+    """Save the healed rules if there is a file for them, and show what changed."""
     if output:
         healed.rules.save(output)
     if as_json:
@@ -107,8 +117,6 @@ def command(
         show_changes(changes)
     if output:
         say(f"Healed rules are in {output}.")
-    if healed.lost:
-        context.exit(1)
 
 
 def _heal_all(fleet: FleetOptions, model: ModelOptions) -> bool:
@@ -133,10 +141,7 @@ def show_healed(healed: Healed) -> None:
     if healed.lost:
         rows = [(loss.cluster, loss.attribute, loss.why) for loss in healed.lost]
         show("Lost", ("cluster", "attribute", "why"), rows)
-    for cluster, pages in healed.to_label.items():
-        if healed.kinds.get(cluster, "detail") != "detail":
-            continue  # a new list, or help pages: hardly anybody wants records of them
-        click.echo(printable(f"Cluster {cluster} needs a person: label {', '.join(pages)}."))
+    _show_pages_to_label(healed)
     counts = healed.counts
     say(
         f"Rules reused for {counts.reused} of {counted(counts.clusters, 'cluster')}, "
@@ -144,6 +149,13 @@ def show_healed(healed: Healed) -> None:
         f"{counts.relearned} learned again, {counts.refused} refused, {counts.lost} lost; "
         f"{counted(counts.replaced, 'bellwether')} replaced."
     )
+
+
+def _show_pages_to_label(healed: Healed) -> None:
+    """Name the pages that a person should label; not those of new lists or help pages, which hardly anybody wants."""
+    for cluster, pages in healed.to_label.items():
+        if healed.kinds.get(cluster, "detail") == "detail":
+            click.echo(printable(f"Cluster {cluster} needs a person: label {', '.join(pages)}."))
 
 
 def _refusal_row(refusal: Refusal) -> tuple[str, ...]:

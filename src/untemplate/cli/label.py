@@ -26,6 +26,7 @@ from untemplate.errors import InputError
 if TYPE_CHECKING:
     from untemplate.labeling import Finding, Knowledge, Label
     from untemplate.page import Page
+    from untemplate.schema import Schema
     from untemplate.sources import Pages
 
 __all__ = [
@@ -158,14 +159,11 @@ def command(
     names = list_site_sources(sources) if together else list(sources)
     _check_sources(names, together, output)
     if model.model:
-        if knowledge_folder or together or not schema_name:
-            raise click.UsageError("--llm needs --schema, and neither --knowledge nor --together.")
+        schema = _check_model_options(schema_name, knowledge_folder, together)
         with open_pages(names[0], url_column, html_column, render) as pages:
-            is_complete = _label_by_model(pages, model, schema_name, k or ASKED_PAGES, output, as_json)
-        context.exit(0 if is_complete else 1)
-    if knowledge_folder is None:
-        raise click.UsageError("Missing option '--knowledge', or '--llm' with '--schema': who labels.")
-    knowledge = Knowledge.load(knowledge_folder, method)
+            is_complete = _label_by_model(pages, model, schema, k or ASKED_PAGES, output, as_json)
+        context.exit(int(not is_complete))
+    knowledge = Knowledge.load(_check_knowledge(knowledge_folder), method)
     sites = [read_some(name, url_column, html_column, render, k or LABELED_PAGES) for name in names]
     findings = knowledge.find_together(sites) if together else [knowledge.find(sites[0])]
     labeled = list(_label_sources(names, sites, findings, min_confidence))
@@ -173,25 +171,33 @@ def command(
         site.write(output / f"{site.short_name}.jsonl" if together else output)
     _show_labeled(labeled, together, as_json)
     say(f"Labels are in {output}.")
-    if not all(site.is_complete for site in labeled):
-        context.exit(1)
+    context.exit(int(not all(site.is_complete for site in labeled)))
+
+
+def _check_model_options(schema_name: str | None, knowledge_folder: Path | None, together: bool) -> Schema:
+    """Return the schema of the questions to a model; raise if the options do not fit --llm."""
+    from untemplate.schema import Schema
+
+    if knowledge_folder or together or not schema_name:
+        raise click.UsageError("--llm needs --schema, and neither --knowledge nor --together.")
+    return Schema.load(schema_name)
+
+
+def _check_knowledge(folder: Path | None) -> Path:
+    if folder is None:
+        raise click.UsageError("Missing option '--knowledge', or '--llm' with '--schema': who labels.")
+    return folder
 
 
 def _label_by_model(
-    pages: Pages, model: ModelOptions, schema_name: str, k: int, output: Path, as_json: bool
+    pages: Pages, model: ModelOptions, schema: Schema, k: int, output: Path, as_json: bool
 ) -> bool:
     """Write the labels of a language model, show them, and return True if it found every attribute."""
     from untemplate.labeling import write_labels
-    from untemplate.schema import Schema
 
-    schema = Schema.load(schema_name)
     confirmed = label_by_model(pages, model.make_labeler(schema), k)
     write_labels(confirmed.labels, output)
-    rows = []
-    for name in schema.attributes:
-        values = [label.value for label in confirmed.labels if label.attribute == name and label.value]
-        labeled_pages = {label.page for label in confirmed.labels if label.attribute == name and label.value}
-        rows.append((name, len(labeled_pages), list(dict.fromkeys(values))[:EXAMPLE_COUNT]))
+    rows = [_model_row(name, confirmed.labels) for name in schema.attributes]
     if as_json:
         show_json([{"attribute": name, "pages": count, "examples": values} for name, count, values in rows])
     else:
@@ -199,6 +205,13 @@ def _label_by_model(
         show(f"Labels by {model.model}", ("attribute", "pages", "examples"), cells)
     say(f"Labels are in {output}.")
     return all(count for _, count, _ in rows)
+
+
+def _model_row(attribute: str, labels: Iterable[Label]) -> tuple[str, int, list[str]]:
+    """Return an attribute, the number of pages that have a value, and some values."""
+    values = [(label.page, label.value) for label in labels if label.attribute == attribute and label.value]
+    examples = dict.fromkeys(text for _, text in values)
+    return attribute, len({page for page, _ in values}), list(examples)[:EXAMPLE_COUNT]
 
 
 @dataclass(frozen=True)
@@ -294,7 +307,7 @@ def label_pages(
     """
     from untemplate.labeling import labels_of
 
-    chosen = _spread_pages(progress(pages, "Reading pages", pages.total), LABELED_PAGES)
+    chosen = _spread_over_site(progress(pages, "Reading pages", pages.total), LABELED_PAGES)
     labeled_attributes = {label.attribute for label in labels}
     all_findings = [finding.with_floor(min_confidence) for finding in knowledge.find(chosen)]
     findings = [finding for finding in all_findings if finding.attribute not in labeled_attributes]
@@ -307,10 +320,10 @@ def read_some(
 ) -> list[Page]:
     """Return at most `k` pages of a source, spread over the site."""
     with open_pages(source, url_column, html_column, render) as pages:
-        return _spread_pages(progress(pages, f"Reading {source}", pages.total), k)
+        return _spread_over_site(progress(pages, f"Reading {source}", pages.total), k)
 
 
-def _spread_pages(pages: Iterable[Page], k: int) -> list[Page]:
+def _spread_over_site(pages: Iterable[Page], k: int) -> list[Page]:
     """Return at most `k` of the pages, evenly spread over all of them.
 
     The number of pages is not known in advance. So every page is kept at first, and whenever there are twice as many

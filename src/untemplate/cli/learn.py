@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +27,7 @@ from untemplate.cli.shell import (
     pages_argument,
     progress,
     read_label_files,
+    read_template_names,
     say,
     show,
     show_json,
@@ -36,9 +37,9 @@ from untemplate.record import MAX_DOUBTFUL_CONFIDENCE
 
 if TYPE_CHECKING:
     from untemplate.labeling import Knowledge, Label
+    from untemplate.learned import Learned
     from untemplate.learning import AttributeReport
     from untemplate.learning.reports import ExampleValue
-    from untemplate.pipeline import Learned
     from untemplate.schema import Schema
     from untemplate.sources import Pages
 
@@ -145,7 +146,7 @@ def command(
     """
     _check_output(output, catalog_name)
     knowledge = _load_knowledge(knowledge_folder, method, min_confidence)
-    labels = read_label_files(label_files)
+    labels, templates = read_label_files(label_files), read_template_names(label_files)
     schema = _choose_schema(schema_name, knowledge, labels, bool(examples_given))
     for example in examples_given:
         labels += _parse_example(example, schema)
@@ -161,7 +162,7 @@ def command(
             has_findings = learn_fleet(pages, labels, schema, catalog_name, labeler, as_json)
         else:
             completed = _complete_labels(pages, labels, knowledge, model, schema, min_confidence)
-            learned = _learn_one_site(pages, completed, schema, catalog_name, site)
+            learned = _learn_one_site(pages, completed, schema, templates, catalog_name, site)
             by_data = not labels and not knowledge and not model.model
             _report(learned, output, as_json, by_data)
             has_findings = bool(learned.attributes_to_check)
@@ -285,24 +286,32 @@ def _join_names(schema: Schema, names: Collection[str]) -> str:
     return ", ".join(name for name in schema.attributes if name in names)
 
 
-def learn_rules_of(pages: Pages, labels: Sequence[Label], schema: Schema) -> Learned:
+def learn_rules_of(
+    pages: Pages, labels: Sequence[Label], schema: Schema, templates: Mapping[str, str] | None = None
+) -> Learned:
     """Learn the rules of a site while a progress bar counts its pages."""
     from untemplate.pipeline import learn_site
 
-    return learn_site(progress(pages, "Reading pages", pages.total), labels, schema)
+    return learn_site(progress(pages, "Reading pages", pages.total), labels, schema, templates)
 
 
 def _learn_one_site(
-    pages: Pages, labels: Sequence[Label], schema: Schema, catalog_name: str | None, site: str | None
+    pages: Pages,
+    labels: Sequence[Label],
+    schema: Schema,
+    templates: Mapping[str, str],
+    catalog_name: str | None,
+    site: str | None,
 ) -> Learned:
     """Learn one site, and keep it in the catalog if there is one."""
     from untemplate.engines.crawl_learning import learn_in_catalog
 
+    learn = partial(learn_rules_of, templates=templates)
     if not catalog_name:
-        return learn_rules_of(pages, labels, schema)
+        return learn(pages, labels, schema)
     with open_catalog(catalog_name, create=True) as catalog:
         name = site_name(site, (page.url for page in pages))
-        learned, version = learn_in_catalog(catalog, name, pages, labels, schema, user(), learn_rules_of)
+        learned, version = learn_in_catalog(catalog, name, pages, labels, schema, user(), learn)
         say(f"Version {version} of {name} is in {catalog.name}.")
     return learned
 

@@ -262,9 +262,9 @@ def _first_names(names: Sequence[str]) -> str:
 def show_rows(title: str, rows: Rows, some: int) -> None:
     """Print a table of the first rows of a page."""
     names = rows.columns
-    show(title, names, [[_shorten(row.values.get(name) or "") for name in names] for row in rows[:some]])
+    show(title, names, [[_shorten_cell(row.values.get(name) or "") for name in names] for row in rows[:some]])
 
 
-def _shorten(text: str) -> str:
+def _shorten_cell(text: str) -> str:
     """Cut a long cell, with a mark where it was cut."""
     return text if len(text) <= MAX_CELL_LETTERS else f"{text[: MAX_CELL_LETTERS - 1]}…"

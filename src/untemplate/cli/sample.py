@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,8 +14,10 @@ from untemplate.cli.shell import (
     open_pages,
     pages_argument,
     progress,
+    read_template_names,
     show,
     show_json,
+    templates_option,
 )
 
 if TYPE_CHECKING:
@@ -34,8 +37,17 @@ __all__ = ["command", "show_samples"]
 @click.option(
     "-k", default=20, show_default=True, type=click.IntRange(min=1), help="Pages of each template, at most."
 )
+@templates_option
 @json_option
-def command(source: str, url_column: str, html_column: str, render: bool, k: int, as_json: bool) -> None:
+def command(
+    source: str,
+    url_column: str,
+    html_column: str,
+    render: bool,
+    k: int,
+    label_files: tuple[Path, ...],
+    as_json: bool,
+) -> None:
     """Choose the pages of each template that are worth labeling, best first.
 
     PAGES is any source of pages; see untemplate cluster --help.
@@ -43,7 +55,7 @@ def command(source: str, url_column: str, html_column: str, render: bool, k: int
     from untemplate.sampling import sample
 
     with open_pages(source, url_column, html_column, render) as pages:
-        clustering = find_templates(pages)
+        clustering = find_templates(pages, read_template_names(label_files))
         clusters = progress(clustering, "Choosing", len(clustering))
         samples = [(cluster, sample(cluster, k)) for cluster in clusters]
         if as_json:

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from untemplate.clustering import Clustering
     from untemplate.labeling import Label
     from untemplate.sources import Pages, Skipped
@@ -35,6 +37,7 @@ __all__ = [
     "printable",
     "progress",
     "read_label_files",
+    "read_template_names",
     "records_option",
     "report_skipped",
     "rules_argument",
@@ -42,6 +45,7 @@ __all__ = [
     "show",
     "show_json",
     "source_options",
+    "templates_option",
 ]
 
 T = TypeVar("T")
@@ -52,6 +56,8 @@ _pipe_width: ContextVar[int] = ContextVar("pipe_width", default=240)
 
 # Columns whose cells are no longer than this, such as signatures, are never wrapped; longer ones, such as URLs, are.
 MAX_UNWRAPPED_CELL = 24
+# In a table that is too wide, only columns up to this width are never wrapped; each column has this gap to the next.
+MIN_WRAPPED_CELL, COLUMN_GAP = 12, 2
 
 
 def pages_argument(command: Command, required: bool = True) -> Command:
@@ -98,6 +104,14 @@ labels_option = click.option(
 
 rules_argument = click.argument("rules_file", metavar="RULES", type=click.Path(path_type=Path))
 
+templates_option = click.option(
+    "--labels",
+    "label_files",
+    multiple=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Labels that name templates, as untemplate cluster -o writes them: these are kept. May be repeated.",
+)
+
 json_option = click.option("--json", "as_json", is_flag=True, help="JSON for programs instead of a table.")
 
 
@@ -133,6 +147,16 @@ def read_label_files(paths: Iterable[Path]) -> list[Label]:
     return labels
 
 
+def read_template_names(paths: Iterable[Path]) -> dict[str, str]:
+    """Return the names of templates that files of labels give, by page."""
+    from untemplate.labeling import read_templates
+
+    names: dict[str, str] = {}
+    for path in paths:
+        names |= read_templates(path)
+    return names
+
+
 @contextmanager
 def open_pages(source: str, url_column: str, html_column: str, render: bool) -> Iterator[Pages]:
     """Open a source of pages; at the end, report what had to be skipped."""
@@ -149,11 +173,16 @@ def report_skipped(skipped: Skipped) -> None:
         say(f"{counted(skipped.total, 'page')} skipped: {skipped}")
 
 
-def find_templates(pages: Pages) -> Clustering:
+def find_templates(
+    pages: Pages, templates: Mapping[str, str] | None = None, similarity: float | None = None
+) -> Clustering:
     """Cluster the pages of a source, with a progress bar, and print the notes of the clustering."""
-    from untemplate.clustering import cluster
+    from untemplate.clustering import MIN_SIMILARITY, cluster
 
-    clustering = cluster(progress(pages, "Reading pages", pages.total))
+    if similarity is None:
+        similarity = MIN_SIMILARITY
+    read = progress(pages, "Reading pages", pages.total)
+    clustering = cluster(read, templates=templates, similarity=similarity)
     for note in clustering.notes:
         say(f"Note: {note}")
     return clustering
@@ -243,29 +272,44 @@ def show(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], e
         rows: a sequence of cells for each row; control characters in them are replaced.
         err: print to standard error, because the table is a message and not a result.
     """
-    from rich.box import SIMPLE_HEAD
     from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
 
-    cells = [list(row) for row in rows]
-    table = Table(title=Text(title, "bold"), title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for index, heading in enumerate(columns):
-        table.add_column(heading, **_column_style([row[index] for row in cells]))
-    for row in cells:
-        table.add_row(*(Text(_cell_text(cell)) for cell in row))
     on_screen = (sys.stderr if err else sys.stdout).isatty()
     out = StringIO()
     console = Console(file=out, force_terminal=on_screen, width=None if on_screen else _pipe_width.get())
-    console.print(table)
+    console.print(_make_table(title, columns, [list(row) for row in rows], console.width))
     click.echo("\n".join(line.rstrip() for line in out.getvalue().splitlines()), err=err)
 
 
-def _column_style(cells: Sequence[object]) -> dict[str, Any]:
-    """Return how rich prints a column: numbers to the right, short cells never wrapped."""
-    is_numeric = all(isinstance(cell, int | float) for cell in cells)
-    is_short = all(len(_cell_text(cell)) <= MAX_UNWRAPPED_CELL for cell in cells)
-    return {"justify": "right" if is_numeric else "left", "no_wrap": is_short, "overflow": "fold"}
+def _make_table(title: str, columns: Sequence[str], rows: Sequence[list[object]], width: int) -> Table:
+    """Return a table for a console of this width: numbers to the right, short cells never wrapped."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=Text(title, "bold"), title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    cells_of = [[row[index] for row in rows] for index in range(len(columns))]
+    widths = [_cell_width(heading, cells) for heading, cells in zip(columns, cells_of, strict=True)]
+    max_unwrapped = _widest_unwrapped(widths, width)
+    for heading, cells, cell_width in zip(columns, cells_of, widths, strict=True):
+        is_numeric = all(isinstance(cell, int | float) for cell in cells)
+        justify: Literal["left", "right"] = "right" if is_numeric else "left"
+        table.add_column(heading, justify=justify, no_wrap=cell_width <= max_unwrapped, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(_cell_text(cell)) for cell in row))
+    return table
+
+
+def _cell_width(heading: str, cells: Iterable[object]) -> int:
+    return max(len(heading), *(len(_cell_text(cell)) for cell in cells), 0)
+
+
+def _widest_unwrapped(widths: Sequence[int], width: int) -> int:
+    """Return up to which width columns are never wrapped: short ones, unless they leave no room for the others."""
+    room = width - sum(
+        COLUMN_GAP + (short if short <= MAX_UNWRAPPED_CELL else MIN_WRAPPED_CELL) for short in widths
+    )
+    return MAX_UNWRAPPED_CELL if room >= 0 else MIN_WRAPPED_CELL
 
 
 def show_json(value: object) -> None:

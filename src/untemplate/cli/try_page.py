@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -11,7 +11,9 @@ from untemplate.cli.shell import examples, json_option, printable, show, show_js
 from untemplate.errors import LabelError, SourceError
 
 if TYPE_CHECKING:
+    from untemplate.extraction import Rules
     from untemplate.page import Page
+    from untemplate.record import Record
 
 __all__ = ["command"]
 
@@ -33,31 +35,46 @@ def command(page_name: str, values: tuple[str, ...], as_json: bool) -> None:
     pages of the site, untemplate learn finds rules that also hold on them.
     """
     from untemplate.pipeline import learn
+
+    labels = dict(_parse_value(value) for value in values)
+    page = _open_page(page_name)
+    rules = learn(page, labels)
+    if not any(wrapper.rules for wrapper in rules.wrappers):
+        raise LabelError(f"{page_name}: none of the values is a text of the page")
+    record = rules.extract_one(page)
+    tried = [_try_attribute(name, rules, record) for name in labels]
+    if as_json:
+        keys = ("value", "rule", "xpath")
+        show_json({name: dict(zip(keys, cells, strict=True)) for name, *cells in tried})
+        return
+    show(f"Record of {page_name}", ("attribute", "value", "rule"), [attribute.cells() for attribute in tried])
+    for attribute in tried:
+        if attribute.xpath:
+            click.echo(printable(f"{attribute.name}: {attribute.xpath}"))
+
+
+class _TriedAttribute(NamedTuple):
+    """What was learned of an attribute: the value that comes out, and the rule in words and as XPath."""
+
+    name: str
+    value: str | None = None
+    rule: str | None = None
+    xpath: str | None = None
+
+    def cells(self) -> tuple[str, str, str]:
+        return self.name, self.value or "nothing", self.rule or "no rule: not on this page"
+
+
+def _try_attribute(name: str, rules: Rules, record: Record) -> _TriedAttribute:
     from untemplate.rules.in_words import explain_rule
     from untemplate.rules.portable import portable_rule
 
-    labels = dict(_parse_value(value) for value in values)
-    page = _read_page(page_name)
-    rules = learn(page, labels)
-    wrapper = next((wrapper for wrapper in rules.wrappers if wrapper.rules), None)
-    if wrapper is None:
-        raise LabelError(f"{page_name}: none of the values is a text of the page")
-    record = rules.extract_one(page)
-    rows = []
-    for name in labels:
-        rule = wrapper.rules.get(name)
-        portable = rule and portable_rule(rule, rules.schema.attributes[name], wrapper)
-        found = record[name] if name in rules.schema.attributes else None
-        rows.append((name, found, rule and explain_rule(rule), portable and portable.expression))
-    if as_json:
-        keys = ("value", "rule", "xpath")
-        show_json({name: dict(zip(keys, cells, strict=True)) for name, *cells in rows})
-        return
-    shown = [(name, found or "nothing", rule or "no rule: not on this page") for name, found, rule, _ in rows]
-    show(f"Record of {page_name}", ("attribute", "value", "rule"), shown)
-    for name, _, _, xpath in rows:
-        if xpath:
-            click.echo(printable(f"{name}: {xpath}"))
+    wrapper = next(wrapper for wrapper in rules.wrappers if wrapper.rules)
+    rule = wrapper.rules.get(name)
+    if rule is None:
+        return _TriedAttribute(name)
+    portable = portable_rule(rule, rules.schema.attributes[name], wrapper)
+    return _TriedAttribute(name, record[name], explain_rule(rule), portable.expression if portable else None)
 
 
 def _parse_value(value: str) -> tuple[str, str]:
@@ -67,7 +84,7 @@ def _parse_value(value: str) -> tuple[str, str]:
     return name, text.strip()
 
 
-def _read_page(name: str) -> Page:
+def _open_page(name: str) -> Page:
     """Return the page of a file, or fetch that of a URL.
 
     Raises:

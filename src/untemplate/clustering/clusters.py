@@ -13,7 +13,7 @@ Steps 1, 2 and 4 are departures from the paper, which clusters by signatures alo
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
@@ -21,11 +21,19 @@ from random import Random
 from typing import overload
 
 from untemplate.clustering.site_sample import KeptPage, SiteSample, read_sample
-from untemplate.clustering.templates import PageFacts, PageTraits, find_cores, group_pages, url_shapes
+from untemplate.clustering.templates import (
+    MIN_SIMILARITY,
+    PageFacts,
+    PageTraits,
+    find_cores,
+    group_pages,
+    url_shapes,
+)
 from untemplate.page import Page
 from untemplate.page.signatures import LENGTH, Signature, read_tags
 from untemplate.page.traits import Core, CoreIndex, class_pairs, table_of_runs
 from untemplate.page.url_patterns import learn_url_pattern
+from untemplate.record import html_table
 from untemplate.sources import as_pages
 
 __all__ = [
@@ -54,6 +62,9 @@ MIN_STRATUM_PAGES = 3
 
 MIN_CORE_PAGES = 5
 """A template with fewer pages has no core: what one or two pages have in common says little."""
+
+MIN_NAMED_PAGES = 20
+"""Pages that are compared of each template that a person named; more of them join it without."""
 
 MAX_SIGNATURES = 20
 """Masked signatures that a cluster keeps, the most important ones."""
@@ -139,12 +150,19 @@ class Clustering(Sequence[Cluster]):
         more = ", …" if len(self) > 10 else ""
         return f"Clustering({len(self)} clusters of {sizes}{more} pages, {len(self.unassigned)} unassigned)"
 
+    def _repr_html_(self) -> str:
+        """Return the clusters as a table, for notebooks."""
+        rows = [(cluster.id, cluster.size, cluster.url_pattern, cluster.pages[0].id) for cluster in self]
+        return html_table(("cluster", "pages", "URL pattern", "example"), rows)
+
 
 def cluster(
     pages: Iterable[Page] | str | Path,
     known_kinds: Mapping[str, str] | None = None,
     *,
-    always_kept: Container[str] = (),
+    templates: Mapping[str, str] | None = None,
+    similarity: float = MIN_SIMILARITY,
+    always_kept: Collection[str] = (),
 ) -> Clustering:
     """Group a site's pages by the template that made them.
 
@@ -153,6 +171,9 @@ def cluster(
             pages or 600 MB of HTML are kept in memory; of more pages, a random sample.
         known_kinds: what some pages are, by id or URL, in any words, such as "list". Pages of different kinds are
             never in one cluster, pages of the same kind more easily.
+        templates: names that a person gave to the templates of some pages, by id or URL. Pages of one name are always
+            in one cluster, pages of different names never.
+        similarity: how alike the pages of a template are, from 0 to 1. Higher values make more and smaller clusters.
         always_kept: ids or URLs of pages that are never left out of the sample.
 
     Returns:
@@ -165,26 +186,36 @@ def cluster(
         >>> [len(found.pages) for found in cluster(details + lists)]
         [6, 3]
     """
-    known_kinds = known_kinds or {}
-    sample = read_sample(as_pages(pages), always_kept)
+    templates = templates or {}
+    sample = read_sample(as_pages(pages), {*always_kept, *templates})
     threshold = min(THRESHOLD, max(1, len(sample.pages) // PAGES_PER_THRESHOLD))
-    groups = _Grouping(sample.pages, known_kinds).find_groups(threshold)
-    big = [group for group in groups if len(group) >= threshold]
+    grouping = _Grouping(sample.pages, known_kinds or {}, templates, similarity)
+    groups = grouping.find_groups(threshold)
+    big = [group for group in groups if len(group) >= threshold or grouping.name_of(group)]
     if len(big) == 1:
         # A page too many costs a record with gaps; a lost page costs a record.
         big = [list(range(len(sample.pages)))]
     unassigned = _pages_outside(big, sample)
-    return Clustering(_finish_clusters(big, sample), unassigned, threshold, _notes(sample, threshold))
+    return Clustering(_finish_clusters(big, sample), unassigned, threshold, _sample_notes(sample, threshold))
 
 
 class _Grouping:
     """The kept pages of a site while they are grouped, by number."""
 
-    def __init__(self, pages: Sequence[KeptPage], known_kinds: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        pages: Sequence[KeptPage],
+        known_kinds: Mapping[str, str],
+        templates: Mapping[str, str],
+        similarity: float,
+    ) -> None:
         self.pages = pages
+        self.similarity = similarity
         shapes = url_shapes([kept.page.url for kept in pages])
-        kinds = [kept.page.entry_in(known_kinds) for kept in pages]
-        self.facts = [PageFacts(shape, kind) for shape, kind in zip(shapes, kinds, strict=True)]
+        self.facts = [
+            PageFacts(shape, kept.page.entry_in(known_kinds), kept.page.entry_in(templates))
+            for shape, kept in zip(shapes, pages, strict=True)
+        ]
         self.traits: dict[int, PageTraits] = {}
 
     def find_groups(self, threshold: int) -> list[list[int]]:
@@ -209,17 +240,31 @@ class _Grouping:
         for number in numbers:
             strata.setdefault(owners[vectors[number]], []).append(number)
         chosen = {number for number in numbers if self.facts[number].kind is not None}
+        for named in self._numbers_by_name().values():
+            chosen.update(_pick(named, MIN_NAMED_PAGES))
         for stratum in sorted(strata.values(), key=len, reverse=True)[: COMPARED_PAGES // MIN_STRATUM_PAGES]:
             share = COMPARED_PAGES * len(stratum) // len(self.pages)
             chosen.update(_pick(stratum, max(MIN_STRATUM_PAGES, share)))
         return sorted(chosen)
+
+    def _numbers_by_name(self) -> dict[str, list[int]]:
+        """Return the pages of each template that a person named."""
+        numbers: dict[str, list[int]] = {}
+        for number, facts in enumerate(self.facts):
+            if facts.template is not None:
+                numbers.setdefault(facts.template, []).append(number)
+        return numbers
+
+    def name_of(self, group: Iterable[int]) -> str | None:
+        """Return the name that a person gave to the template of a group; None if nobody did."""
+        return next((name for number in group if (name := self.facts[number].template)), None)
 
     def _compare(self, numbers: Sequence[int]) -> list[list[int]]:
         """Return groups of these pages, by their traits."""
         if not numbers:
             return []
         traits = [self._traits_of(number) for number in numbers]
-        groups = group_pages(traits, [self.facts[number] for number in numbers])
+        groups = group_pages(traits, [self.facts[number] for number in numbers], self.similarity)
         return [[numbers[index] for index in group] for group in groups]
 
     def _traits_of(self, number: int) -> PageTraits:
@@ -238,7 +283,11 @@ class _Grouping:
         if not rest:
             return added, strays
         cores = CoreIndex(find_cores(groups, self.pages))
+        named = {self.name_of(group): index for index, group in enumerate(groups)}
         for number in rest:
+            if (name := self.facts[number].template) is not None:
+                added[named[name]].append(number)
+                continue
             best = cores.find_best(table_of_runs(self.pages[number].runs))
             members = strays if best is None else added[best]
             members.append(number)
@@ -303,7 +352,7 @@ def _count_passed(signatures: Sequence[Mapping[Signature, int]], sample: SiteSam
     return counts
 
 
-def _notes(sample: SiteSample, threshold: int) -> list[str]:
+def _sample_notes(sample: SiteSample, threshold: int) -> list[str]:
     notes = []
     if 1 < threshold < THRESHOLD:
         notes.append(f"templates with fewer than {threshold} pages are left out")

@@ -35,7 +35,15 @@ from untemplate.clustering.site_sample import KeptPage
 from untemplate.page.arrays import Bools, Doubles, Hashes, Longs
 from untemplate.page.traits import Core, Runs
 
-__all__ = ["PageFacts", "PageTraits", "find_cores", "group_pages", "link_groups", "url_shapes"]
+__all__ = [
+    "MIN_SIMILARITY",
+    "PageFacts",
+    "PageTraits",
+    "find_cores",
+    "group_pages",
+    "link_groups",
+    "url_shapes",
+]
 
 # The constants below were set by a random search over blogs, shops, SWDE sites, mixtures of these and made-up sites:
 # many values score the same. `python -m benchmarks.measure.whole_sites --choose` compares values of each with one
@@ -127,10 +135,13 @@ class PageFacts:
         url_shape: its URL with a wild card for each rare segment.
         kind: what a person's labels say the page is; None if it has none. Pages of different kinds are never in one
             group.
+        template: the name that a person gave to the page's template; None if nobody did. Pages of one name are always
+            in one group, pages of different names never.
     """
 
     url_shape: str = ""
     kind: str | None = None
+    template: str | None = None
 
 
 def url_shapes(urls: Sequence[str]) -> list[str]:
@@ -158,21 +169,28 @@ def _split_address(url: str) -> tuple[list[str], str]:
     return segments, f"?{'&'.join(names)}" if query else ""
 
 
-def group_pages(pages: Sequence[PageTraits], facts: Sequence[PageFacts]) -> list[list[int]]:
+def group_pages(
+    pages: Sequence[PageTraits], facts: Sequence[PageFacts], min_similarity: float = MIN_SIMILARITY
+) -> list[list[int]]:
     """Return groups of page numbers, one for each template.
 
     Args:
         pages: the traits of a sample of a site's pages.
         facts: what else is known of each.
+        min_similarity: how alike the pages of a template are, from 0 to 1. What groups of one template may lack
+            shrinks with it: at 1 no groups are merged.
     """
     runs, _ = _tabulate([page.runs for page in pages])
     pairs, _ = _tabulate([page.pairs for page in pages])
     views = [runs, pairs]
     similarity = _similarities(np.hstack(views))
     groups: list[list[int]] = []
-    for group in link_groups(similarity, [1] * len(pages), MIN_SIMILARITY):
-        groups += _split_by_kind(group, facts, similarity)
-    return _Merge(views, groups, facts).merged_groups()
+    kinds, templates = [page.kind for page in facts], [page.template for page in facts]
+    for group in link_groups(similarity, [1] * len(pages), min_similarity):
+        for part in _split_by_name(group, kinds, similarity):
+            groups += _split_by_name(part, templates, similarity)
+    looseness = (1 - min_similarity) / (1 - MIN_SIMILARITY)
+    return _Merge(views, groups, facts, looseness).merged_groups()
 
 
 def _tabulate(pages: Sequence[NDArray[Any]]) -> tuple[Bools, NDArray[Any]]:
@@ -225,34 +243,37 @@ def link_groups(similarity: Doubles, sizes: Sequence[int], threshold: float) -> 
     return [sorted(group) for group in groups if group]
 
 
-def _split_by_kind(group: list[int], facts: Sequence[PageFacts], similarity: Doubles) -> list[list[int]]:
-    """Return a group as it is, unless it has pages of different kinds.
+def _split_by_name(group: list[int], names: Sequence[str | None], similarity: Doubles) -> list[list[int]]:
+    """Return a group as it is, unless it has pages of different names: kinds, or templates.
 
-    Then each kind is a group, and a page of an unknown kind goes where the most similar page of a known kind is.
+    Then each name is a group, and a page without a name goes where the most similar page with a name is.
     """
-    with_kind = [page for page in group if facts[page].kind is not None]
-    if len({facts[page].kind for page in with_kind}) < 2:
+    named = [page for page in group if names[page] is not None]
+    if len({names[page] for page in named}) < 2:
         return [group]
     parts: dict[str | None, list[int]] = {}
     for page in group:
-        nearest = page if page in with_kind else with_kind[int(similarity[page, with_kind].argmax())]
-        parts.setdefault(facts[nearest].kind, []).append(page)
+        nearest = page if names[page] is not None else named[int(similarity[page, named].argmax())]
+        parts.setdefault(names[nearest], []).append(page)
     return list(parts.values())
 
 
 class _Merge:
     """Groups of pages while they are merged. Counts are kept by group, so that no page is looked at twice."""
 
-    def __init__(self, views: Sequence[Bools], groups: list[list[int]], facts: Sequence[PageFacts]) -> None:
+    def __init__(
+        self, views: Sequence[Bools], groups: list[list[int]], facts: Sequence[PageFacts], looseness: float
+    ) -> None:
         self.groups = groups
+        self.looseness = looseness
         self.sizes = np.array([len(group) for group in groups], np.float64)
         # per view, a row per group: on how many of its pages each trait is
         self.counts = [_sum_rows(view, groups) for view in views]
         shapes = sorted({page.url_shape for page in facts})
-        is_shape = np.array([[page.url_shape == shape for shape in shapes] for page in facts])
-        self.shape_counts = _sum_rows(is_shape, groups)
-        self.is_literal = np.array([_is_literal(shape) for shape in shapes])
-        self.kinds = [{facts[page].kind for page in group} - {None} for group in groups]
+        self.shape_counts = _sum_rows(_tabulate_shapes(facts, shapes), groups)
+        self.is_literal = np.array(list(map(_is_literal, shapes)))
+        self.kinds = _names_of_groups([page.kind for page in facts], groups)
+        self.templates = _names_of_groups([page.template for page in facts], groups)
         count = len(groups)
         self.cost = np.full((count, count), np.inf)
         for index in range(count):
@@ -262,7 +283,7 @@ class _Merge:
         """Merge the two groups that differ least, until no two are of one template."""
         while self.cost.size:
             first, second = divmod(int(self.cost.argmin()), len(self.groups))
-            if self.cost[first, second] >= 1:
+            if self.cost[first, second] >= self.looseness:
                 break
             self._merge(first, second)
         return [sorted(group) for group in self.groups if group]
@@ -271,6 +292,7 @@ class _Merge:
         self.groups[first] = self.groups[first] + self.groups[second]
         self.groups[second] = []
         self.kinds[first] = self.kinds[first] | self.kinds[second]
+        self.templates[first] = self.templates[first] | self.templates[second]
         self.sizes[first] += self.sizes[second]
         self.sizes[second] = 0
         for counts in (*self.counts, self.shape_counts):
@@ -280,14 +302,23 @@ class _Merge:
         self._update_costs(first)
 
     def _update_costs(self, index: int) -> None:
-        """Compute how much a group differs from all others: 1 or more for another template."""
+        """Compute how much a group differs from all others: 1 or more for another template, below 0 for the same."""
         two_sided, one_sided = self._lacks(index)
         for other, other_group in enumerate(self.groups):
-            if other == index or not other_group or len(self.kinds[index] | self.kinds[other]) > 1:
+            if other == index or not other_group or self._has_other_name(index, other):
                 cost = np.inf
+            elif self.templates[index] & self.templates[other]:
+                cost = -1.0
             else:
                 cost = self._cost(index, other, float(two_sided[other]), float(one_sided[other]))
             self.cost[index, other] = self.cost[other, index] = cost
+
+    def _has_other_name(self, index: int, other: int) -> bool:
+        """Return True if a person said that two groups are of different templates or kinds."""
+        templates = self.templates[index] | self.templates[other]
+        is_named_same = bool(self.templates[index] & self.templates[other])
+        has_other_kind = len(self.kinds[index] | self.kinds[other]) > 1
+        return len(templates) > 1 or (has_other_kind and not is_named_same)
 
     def _cost(self, index: int, other: int, two_sided: float, one_sided: float) -> float:
         tolerance = self._tolerance(index, other)
@@ -320,6 +351,16 @@ class _Merge:
         if common[self.is_literal].sum() >= MIN_SHARED_URLS:
             return SAME_URLS
         return OTHER_URLS if common.sum() <= MAX_OTHER_URLS else UNKNOWN_URLS
+
+
+def _tabulate_shapes(facts: Sequence[PageFacts], shapes: Sequence[str]) -> Bools:
+    """Return a table with a row per page and a column per URL shape."""
+    return np.array([[page.url_shape == shape for shape in shapes] for page in facts])
+
+
+def _names_of_groups(names: Sequence[str | None], groups: Sequence[Sequence[int]]) -> list[set[str | None]]:
+    """Return the names that the pages of each group have."""
+    return [{names[page] for page in group} - {None} for group in groups]
 
 
 def _lacking_shares(lacked: Longs, core_sizes: Longs) -> Doubles:

@@ -39,7 +39,7 @@ def detail_page(frame: SiteFrame, row: Entity, noise: Random) -> tuple[str, dict
         noise: draws what differs from visit to visit.
     """
     setting = frame.setting
-    detail = _Detail(setting, row, noise)
+    detail = _DetailPage(setting, row, noise)
     main = detail.main()
     head = setting.head(row)
     category = setting.vertical.categories[row.number % len(setting.vertical.categories)]
@@ -49,7 +49,7 @@ def detail_page(frame: SiteFrame, row: Entity, noise: Random) -> tuple[str, dict
     return frame.page(content, noise), detail.values.truth
 
 
-class _Detail:
+class _DetailPage:
     """Writes the main column of a detail page.
 
     For each of SECTIONS there is a method of that name. It returns an empty string if the entity has no values there,

@@ -125,7 +125,7 @@ CITIES = tuple(map(_parse_city, WORDS["cities"]))
 def _read_verticals() -> Iterator[tuple[str, Vertical]]:
     """Yield the verticals of verticals.toml by name. Fields keep their order, which seeds what is drawn for them."""
     for name, table in _read_toml("verticals.toml").items():
-        fields = tuple(_make_field(field, options) for field, options in table["fields"].items())
+        fields = tuple(_make_site_field(field, options) for field, options in table["fields"].items())
         categories = WORDS[table["categories"]]
         yield (
             name,
@@ -133,7 +133,7 @@ def _read_verticals() -> Iterator[tuple[str, Vertical]]:
         )
 
 
-def _make_field(name: str, options: dict[str, Any]) -> Field:
+def _make_site_field(name: str, options: dict[str, Any]) -> Field:
     """Return a field; lists become tuples, so that fields can be compared and hashed."""
     affixes = tuple(map(tuple, options.pop("affixes", [["", ""]])))
     rest: dict[str, Any] = {

@@ -24,6 +24,7 @@ from untemplate.errors import InputError, UntemplateError
 from untemplate.input_files import load_json, read_limited
 from untemplate.output.quality import CrawlTally, Tally
 from untemplate.output.record_files import FORMATS, record_format
+from untemplate.output.record_rows import TEXT_COLUMNS, ExtraColumns
 from untemplate.schema import Schema
 from untemplate.sources.page_source import Skipped
 
@@ -137,7 +138,7 @@ class Checkpoint:
         schemas: Mapping[str, Schema],
         identity: Mapping[str, str],
         format: str = "",
-        confidence: bool = False,
+        extras: ExtraColumns = TEXT_COLUMNS,
     ) -> None:
         """Choose the file, or the folder of files.
 
@@ -146,7 +147,7 @@ class Checkpoint:
             schemas: The schema of each table. The name of an only table may be empty.
             identity: What determines the records. A run with another identity is not continued.
             format: The suffix of the files in a folder; empty if the output is a file.
-            confidence: Whether files have columns for the confidence of values.
+            extras: Which columns files have beside the texts of values.
         """
         self._name = str(output)
         self._is_folder = bool(format)
@@ -157,7 +158,7 @@ class Checkpoint:
         self._tables = {
             name: _Table(
                 name,
-                FORMATS[self.format].header(schema, confidence),
+                FORMATS[self.format].header(schema, extras),
                 self._folder / f"records-{index}",
                 self._target / f"{name}{self.format}" if self._is_folder else self._target,
             )

@@ -20,8 +20,9 @@ from untemplate.catalog import Catalog
 from untemplate.errors import LabelError, UntemplateError
 from untemplate.extraction import CrawlRules
 from untemplate.labeling import Label
+from untemplate.learned import Learned
 from untemplate.page import Page, host_of
-from untemplate.pipeline import Learned, learn_site
+from untemplate.pipeline import learn_site
 from untemplate.schema import Schema
 from untemplate.sources import Pages, Skipped
 

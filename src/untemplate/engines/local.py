@@ -18,6 +18,7 @@ from untemplate.engines.worker import UNKNOWN_HOST, PageLimits, Result, Settings
 from untemplate.errors import InputError
 from untemplate.extraction import CrawlRules, OneSite, PageExtractor, Rules
 from untemplate.output.record_files import FORMATS, record_format
+from untemplate.output.record_rows import ExtraColumns
 from untemplate.sources import Pages, Skipped
 
 __all__ = ["available_cores", "extract_to_file"]
@@ -38,6 +39,7 @@ def extract_to_file(
     ordered: bool = True,
     limits: PageLimits = DEFAULT_PAGE_LIMITS,
     confidence: bool = False,
+    typed: bool = False,
     min_confidence: float = 0.0,
     tell: Callable[[str], object] = lambda message: None,
     count: Callable[[int], object] = lambda done: None,
@@ -56,6 +58,7 @@ def extract_to_file(
         ordered: Write the records in the order of the pages.
         limits: What a page may cost before it becomes a record with a reason.
         confidence: Add columns to CSV and Parquet for how sure each value is; see `write_records`.
+        typed: Add columns to CSV and Parquet for what each value means; see `write_records`.
         min_confidence: Leave out values of a lower confidence; their record says so.
         tell: Called with messages for the user.
         count: Called with the number of pages that are done.
@@ -67,20 +70,21 @@ def extract_to_file(
         SourceError: No page could be read.
         InputError: The file cannot be written.
     """
+    extras = ExtraColumns(confidence, typed)
     extractor = rules if isinstance(rules, CrawlRules) else OneSite(rules)
     identity = {
         "untemplate": version("untemplate"),
         "the rules": extractor.digest,
         "the source of pages": _fingerprint(pages.source),
         "an option": f"{ordered}, {limits}, {pages.limits}, {pages.columns}, {pages.is_rendered}, "
-        f"{confidence}, {min_confidence}",
+        f"{extras}, {min_confidence}",
     }
-    with _open_output(output, format, extractor, identity, confidence) as out:
+    with _open_output(output, format, extractor, identity, extras) as out:
         progress = out.progress
         for message in _start_messages(out):
             tell(message)
         if not progress.complete:
-            settings = Settings(extractor, out.format, limits, pages.limits, confidence, min_confidence)
+            settings = Settings(extractor, out.format, limits, pages.limits, extras, min_confidence)
             with Pool(settings, workers or available_cores()) as pool:
                 count(progress.tally.pages)
                 results = pool.run(_remaining_tasks(pages, progress), ordered)
@@ -146,11 +150,11 @@ class _Output(Protocol):
 
 @contextmanager
 def _open_output(
-    output: str | Path, format: str, extractor: PageExtractor, identity: dict[str, str], confidence: bool
+    output: str | Path, format: str, extractor: PageExtractor, identity: dict[str, str], extras: ExtraColumns
 ) -> Iterator[_Output]:
     """Open files that can be continued and appear when complete; or a pipe or device, which cannot."""
     if format:
-        with Checkpoint(output, extractor.schemas, identity, format, confidence) as checkpoint:
+        with Checkpoint(output, extractor.schemas, identity, format, extras) as checkpoint:
             yield checkpoint
         return
     if str(output) == "-":
@@ -160,14 +164,14 @@ def _open_output(
     format = record_format(output)
     path = Path(output)
     if not path.exists() or path.is_file() or path.is_dir():
-        with Checkpoint(output, extractor.schemas, identity, "", confidence) as checkpoint:
+        with Checkpoint(output, extractor.schemas, identity, "", extras) as checkpoint:
             yield checkpoint
     elif not FORMATS[format].is_text:
         message = f"{output}: Parquet cannot be written to a device or a pipe; give the name of a file"
         raise InputError(message)
     else:
         with path.open("wb") as file:
-            file.write(FORMATS[format].header(extractor.schemas[""], confidence))
+            file.write(FORMATS[format].header(extractor.schemas[""], extras))
             yield _DirectOutput(format, file.write)
 
 

@@ -21,6 +21,7 @@ from untemplate.errors import UntemplateError
 from untemplate.extraction import PageExtractor, PageRecords
 from untemplate.output.quality import CrawlTally, Tally
 from untemplate.output.record_files import FORMATS
+from untemplate.output.record_rows import TEXT_COLUMNS, ExtraColumns
 from untemplate.page import DEFAULT_LIMITS, Limits, Page, squeeze
 from untemplate.record import Record
 from untemplate.sources.page_source import Reader, Skipped
@@ -174,7 +175,7 @@ class Settings:
         format: The suffix of the record file, such as `.jsonl`.
         limits: What a page may cost.
         sizes: The size limits of a page.
-        confidence: Write how sure each value is; JSONL always does.
+        extras: What files have beside the texts of values.
         min_confidence: Leave out values of a lower confidence.
     """
 
@@ -182,7 +183,7 @@ class Settings:
     format: str
     limits: PageLimits
     sizes: Limits = DEFAULT_LIMITS
-    confidence: bool = False
+    extras: ExtraColumns = TEXT_COLUMNS
     min_confidence: float = 0.0
 
     def limit_page(self, page: Page) -> Page:
@@ -211,7 +212,7 @@ class Result:
         """Encode and count the records of some pages."""
         for table, records in extracted.records.items():
             schema = settings.extractor.schemas[table]
-            encoded = FORMATS[settings.format].encode_records(records, schema, settings.confidence)
+            encoded = FORMATS[settings.format].encode_records(records, schema, settings.extras)
             self._append(table, encoded)
         self.count(extracted)
 

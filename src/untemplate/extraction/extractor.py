@@ -19,7 +19,7 @@ from untemplate.rules.parsed_page import ParsedPage
 from untemplate.rules.record_pages import RecordPage, split_records
 from untemplate.rules.rule import Bellwether, Wrapper
 from untemplate.schema import Attribute, Schema
-from untemplate.sources import as_pages
+from untemplate.sources import as_page, as_pages
 from untemplate.value_types import parse_typed
 
 __all__ = ["Rules"]
@@ -143,9 +143,9 @@ class Rules:
                 yield record.without_doubtful(min_confidence)
             page.release()
 
-    def extract_one(self, page: Page) -> Record:
-        """Return the record of a page; for a list page, the first one."""
-        return self.extract_page(page)[0]
+    def extract_one(self, page: Page | str | Path) -> Record:
+        """Return the record of a page, of its HTML, or of its file; for a list page, the first one."""
+        return self.extract_page(as_page(page))[0]
 
     def extract_page(self, page: Page) -> list[Record]:
         """Return the records of a page: one, or one for each row of a list page.

@@ -202,10 +202,11 @@ class Endpoint:
 
     def _complete(self, question: Question) -> _Completion:
         """Ask once; the client itself tries again where that may help."""
+        client = self._client
         import openai
 
         try:
-            response = self._client.chat.completions.with_raw_response.create(
+            response = client.chat.completions.with_raw_response.create(
                 model=self.model,
                 messages=[
                     {"role": "system", "content": question.system},

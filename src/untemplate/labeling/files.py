@@ -1,13 +1,15 @@
 """A person's labels in a file: values or XPaths as JSONL, one line per page.
 
 `labels` are those of a page, `records` those of several records of a list page. A line of the rows that
-`untemplate records` writes labels of records as well: the columns of a list are the attributes.
+`untemplate records` writes labels of records as well: the columns of a list are the attributes. `template` names the
+template of a page, where a person corrected the clusters.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,7 +20,7 @@ from untemplate.input_files import FileLimits, limited_lines, load_json
 from untemplate.labeling.label import Label
 from untemplate.lists.rows import ADDRESS_COLUMNS, ROW_COLUMNS
 
-__all__ = ["parse_labels", "read_labels", "write_labels"]
+__all__ = ["parse_labels", "read_labels", "read_templates", "write_labels"]
 
 # Labels of one page, or of the records of a list page.
 _LINE_LIMITS = FileLimits(bytes=16 << 20, values=500_000)
@@ -45,9 +47,30 @@ def read_labels(path: str | Path) -> list[Label]:
         >>> [(label.attribute, label.value) for label in ut.read_labels(path)]
         [('name', 'Chez Nous'), ('phone', None)]
     """
+    with _open_lines(path) as lines:
+        return parse_labels(lines, str(path))
+
+
+def read_templates(path: str | Path) -> dict[str, str]:
+    """Return the names of templates that a file of labels gives, by page id or URL.
+
+    Args:
+        path: A file of labels. Lines such as `{"page": "7.html", "template": "c1"}` name a template; the same line
+            may have labels.
+
+    Raises:
+        LabelError: The file cannot be read or a line is wrong.
+    """
+    with _open_lines(path) as lines:
+        rows = [_parse_row(line, place) for place, line in _numbered(lines, str(path))]
+    return {page: row["template"] for page, row in rows if "template" in row}
+
+
+@contextmanager
+def _open_lines(path: str | Path) -> Iterator[Iterator[bytes | None]]:
     try:
         with Path(path).open("rb") as file:
-            return parse_labels(limited_lines(file, _LINE_LIMITS.bytes), str(path))
+            yield limited_lines(file, _LINE_LIMITS.bytes)
     except OSError as error:
         raise LabelError(f"{path}: cannot read the labels: {why(error)}") from error
 
@@ -61,20 +84,29 @@ def parse_labels(lines: Iterable[str | bytes | None], name: str) -> list[Label]:
         LabelError: A line is wrong.
     """
     labels: list[Label] = []
+    for place, line in _numbered(lines, name):
+        labels += _parse_line(line, place)
+    return labels
+
+
+def _numbered(lines: Iterable[str | bytes | None], name: str) -> Iterator[tuple[str, str | bytes]]:
+    """Yield the lines that are not empty, each with its place for error messages."""
     for number, line in enumerate(lines, 1):
         if line is None:
             raise LabelError(f"{name}, line {number}: longer than {_LINE_LIMITS.bytes >> 20} MB")
         if line.strip():
-            labels += _parse_line(line, f"{name}, line {number}")
-    return labels
+            yield f"{name}, line {number}", line
 
 
-def write_labels(labels: Iterable[Label], path: str | Path) -> None:
+def write_labels(
+    labels: Iterable[Label], path: str | Path, templates: Mapping[str, str] | None = None
+) -> None:
     """Write labels as JSONL, one line per page, in the order in which pages first appear.
 
     Args:
         labels: Labels of pages of one or more sites.
         path: The file to write. An existing file is replaced.
+        templates: Names of the templates of pages, by page id or URL, as `correct_clusters` returns them.
 
     Raises:
         OSError: The file cannot be written.
@@ -92,9 +124,14 @@ def write_labels(labels: Iterable[Label], path: str | Path) -> None:
     for label in labels:
         records = pages.setdefault(label.page, {})
         records.setdefault(label.record, {}).setdefault(label.attribute, []).append(_to_json(label))
+    templates = templates or {}
+    for page in templates:
+        pages.setdefault(page, {})
     with Path(path).open("w", encoding="utf-8") as out:
         for page, records in pages.items():
             line: dict[str, Any] = {"page": page}
+            if page in templates:
+                line["template"] = templates[page]
             if None in records:
                 line["labels"] = _unwrap_single(records.pop(None))
             if records:
@@ -115,7 +152,8 @@ def _to_json(label: Label) -> Any:
     return {"value": label.value, "xpath": label.xpath} | content
 
 
-def _parse_line(line: str | bytes, place: str) -> Iterator[Label]:
+def _parse_row(line: str | bytes, place: str) -> tuple[str, dict[str, Any]]:
+    """Return the page of a line, and the line as an object."""
     try:
         row = load_json(line, _LINE_LIMITS)
     except ValueError as error:
@@ -125,7 +163,16 @@ def _parse_line(line: str | bytes, place: str) -> Iterator[Label]:
     page = row.get("page", row.get("url"))
     if not isinstance(page, str) or not page:
         raise LabelError(f'{place}: needs "url" or "page" with the page\'s URL or id')
+    if not isinstance(row.get("template", ""), str):
+        raise LabelError(f'{place}: "template" must be a text, the name of the page\'s template')
+    return page, row
+
+
+def _parse_line(line: str | bytes, place: str) -> Iterator[Label]:
+    page, row = _parse_row(line, place)
     records = dict(_find_records(row, place))
+    if not records and "template" in row:
+        return
     if not records or not all(isinstance(attributes, dict) for attributes in records.values()):
         raise LabelError(f'{place}: needs "labels", an object of attribute names and values, or "records"')
     for record, attributes in records.items():

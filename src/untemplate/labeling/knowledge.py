@@ -14,6 +14,7 @@ from untemplate.errors import KnowledgeError, MissingExtra, why
 from untemplate.labeling.anchors import AnchorsModel
 from untemplate.labeling.anchors.extractor_scoring import SCORERS
 from untemplate.labeling.auto_model import AutoModel
+from untemplate.labeling.files import read_labels
 from untemplate.labeling.hcrf.hcrf_model import HcrfModel
 from untemplate.labeling.label import Finding, Label, labels_of
 from untemplate.labeling.methods import Model, StrictFile, VotingModel, read_json, write_json
@@ -24,6 +25,7 @@ from untemplate.labeling.site_templates import find_on_site, pages_of_labeled_te
 from untemplate.lists.hcrf import Hcrf
 from untemplate.page import Page
 from untemplate.schema import Attribute, Hints, HintsFile, Schema, Type, check_hints
+from untemplate.sources import as_pages
 
 __all__ = [
     "DEFAULT_METHOD",
@@ -145,9 +147,9 @@ class Knowledge:
             )
         return self.model.lists
 
-    def label(self, pages: Iterable[Page]) -> list[Label]:
-        """Return the labels of pages of one site. Attributes that the site does not seem to have get none."""
-        return labels_of(self.find(pages))
+    def label(self, pages: Iterable[Page] | str | Path) -> list[Label]:
+        """Return the labels of pages of one site, or of a source; none for attributes it does not seem to have."""
+        return labels_of(self.find(as_pages(pages)))
 
     def find(self, pages: Iterable[Page]) -> list[Finding]:
         """Return a finding for each attribute of the schema: where it is on pages of one site, and how sure that is.
@@ -225,8 +227,8 @@ class Knowledge:
 
 
 def train(
-    sites: Iterable[tuple[Iterable[Page], Iterable[Label]]],
-    schema: Schema,
+    sites: Iterable[tuple[Iterable[Page] | str | Path, Iterable[Label] | str | Path]],
+    schema: Schema | str | Path,
     method: str = DEFAULT_METHOD,
     unlabeled: Iterable[Iterable[Page]] = (),
     **options: str,
@@ -234,8 +236,9 @@ def train(
     """Learn a vertical from labeled sites, to label other sites of it.
 
     Args:
-        sites: Labeled sites, each its pages and their labels. Dozens of labeled pages of one site are enough.
-        schema: The attributes to learn.
+        sites: Labeled sites, each its pages and their labels, or the paths of both. Dozens of labeled pages of one
+            site are enough.
+        schema: The attributes to learn, a schema file, or the name of a ready-made schema.
         method: A name in `METHODS`, such as "seed" or "hcrf".
         unlabeled: Pages of other sites of the vertical. What is surely found there is learned.
         options: Options of the method, such as `features="paper"` for "segments" and "anchors".
@@ -261,10 +264,13 @@ def train(
     if unlabeled_sites:
         check_learns_unlabeled(method)
     check_options(method, options)
+    if isinstance(schema, str | Path):
+        schema = Schema.load(schema)
     labeled_sites = []
     for pages, labels in sites:
-        site_labels = list(labels)
-        labeled_sites.append((pages_of_labeled_templates(list(pages), site_labels), site_labels))
+        site_labels = read_labels(labels) if isinstance(labels, str | Path) else list(labels)
+        site_pages = pages_of_labeled_templates(list(as_pages(pages)), site_labels)
+        labeled_sites.append((site_pages, site_labels))
     train_model: Callable[..., Model] = METHODS[method].model.train
     return Knowledge(schema, train_model(labeled_sites, schema, unlabeled_sites, **options))
 

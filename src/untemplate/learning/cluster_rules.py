@@ -189,14 +189,22 @@ class LabeledSite:
     problems: list[str]
 
 
-def cluster_labeled(pages: Iterable[Page], labels: LabelsByPage, schema: Schema) -> LabeledSite:
+def cluster_labeled(
+    pages: Iterable[Page], labels: LabelsByPage, schema: Schema, templates: Mapping[str, str]
+) -> LabeledSite:
     """Cluster a stream of pages. Labels help: they say which pages are of the same kind.
+
+    Args:
+        pages: the pages.
+        labels: the labels of some of them.
+        schema: the schema of the labels.
+        templates: names that a person gave to the templates of some pages.
 
     Raises:
         LabelError: none of the labeled pages is among the pages.
     """
     kinds = _kinds_of_pages(labels, schema)
-    clusters = cluster_pages(pages, kinds, always_kept=labels)
+    clusters = cluster_pages(pages, kinds, templates=templates, always_kept=labels)
     strays = [page for page in clusters.unassigned if labels_of_page(page, labels)]
     stray_clusters = list(cluster_pages(strays, kinds))
     for number, stray_cluster in enumerate(stray_clusters, len(clusters) + 1):

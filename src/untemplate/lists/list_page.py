@@ -8,6 +8,8 @@ the page.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 from lxml import etree
 
@@ -31,6 +33,7 @@ from untemplate.lists.page_types import describe_list, list_confidence
 from untemplate.lists.rows import Row, Rows, next_page
 from untemplate.page import Page, nodes_at
 from untemplate.page.arrays import Bools, Doubles
+from untemplate.sources import as_page
 
 __all__ = [
     "MIN_LIST_CONFIDENCE",
@@ -49,7 +52,7 @@ SINGLE_RECORD_CONFIDENCE = 0.5
 
 
 def find_records(
-    page: Page,
+    page: Page | str | Path,
     all_lists: bool = False,
     layout: Layout | None = None,
     model: Hcrf | None = None,
@@ -60,7 +63,7 @@ def find_records(
     Nothing needs to be labeled or learned: records are found because they repeat.
 
     Args:
-        page: the list page.
+        page: the list page, its HTML, or the path of its file.
         all_lists: also return the other lists of the page, such as navigation, after the main one.
             `row.list_id` numbers the lists.
         layout: where elements are on screen. By default it is estimated from tags and style sheets; pass a
@@ -88,6 +91,7 @@ def find_records(
         >>> rows[1].values
         {'title': 'Sencha', 'detail': 'tea from Japan'}
     """
+    page = as_page(page)
     try:
         list_page = ListPage(page, layout or EstimatedLayout(), model, columns)
     except PageError as error:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 from untemplate.atomic_file import complete_file
 from untemplate.errors import InputError
 from untemplate.output.record_rows import (
+    ExtraColumns,
     arrow_row,
     arrow_schema,
     column_names,
@@ -59,7 +60,12 @@ ROW_GROUP_SIZE = 5_000
 
 
 def write_records(
-    records: Iterable[Record], path: str | Path, schema: Schema, *, confidence: bool = False
+    records: Iterable[Record],
+    path: str | Path,
+    schema: Schema,
+    *,
+    confidence: bool = False,
+    typed: bool = False,
 ) -> int:
     """Write records to a file, one row each, and return how many there were.
 
@@ -72,6 +78,8 @@ def write_records(
         path: a file whose name ends in `.jsonl`, `.csv` or `.parquet`, or `-` for JSONL on standard output.
         schema: the schema of the records, which determines the columns.
         confidence: add to CSV and Parquet how sure each value is, such as a column `price.confidence` beside `price`.
+        typed: add to CSV and Parquet what each value means, such as `price.amount` and `price.currency` beside
+            `price`, `published.date` and `phone.e164`.
 
     Raises:
         InputError: the name has another ending, or the file cannot be written.
@@ -86,7 +94,7 @@ def write_records(
         1
     """
     count = 0
-    with open_records(path, schema, confidence=confidence) as write:
+    with open_records(path, schema, confidence=confidence, typed=typed) as write:
         for record in records:
             write(record)
             count += 1
@@ -94,17 +102,20 @@ def write_records(
 
 
 @contextmanager
-def open_records(path: str | Path, schema: Schema, *, confidence: bool = False) -> Iterator[RecordSink]:
+def open_records(
+    path: str | Path, schema: Schema, *, confidence: bool = False, typed: bool = False
+) -> Iterator[RecordSink]:
     """Open a file for records; a context manager whose value is a function that writes one record.
 
     The file appears when the block ends without an error. Arguments and errors are those of `write_records`.
     """
+    extras = ExtraColumns(confidence, typed)
     if str(path) == "-":
-        yield _JsonLines().make_sink(sys.stdout, schema, confidence)
+        yield _JsonLines().make_sink(sys.stdout, schema, extras)
         sys.stdout.flush()
         return
     format = FORMATS[record_format(path)]
-    with complete_file(path) as part, format.open_records(part, schema, confidence) as write:
+    with complete_file(path) as part, format.open_records(part, schema, extras) as write:
         yield write
 
 
@@ -175,8 +186,8 @@ class OutputFormat(ABC):
 
     Records are written in two ways. `open_records` writes them one by one. The engines instead append encoded batches
     to a file: `header`, then `encode` of each batch, so that a file can be continued after any batch; `finish` makes
-    the result of what was appended. Batches and JSONL files always have the confidence of values; other files have
-    it if the caller wants it.
+    the result of what was appended. Batches and JSONL files always have the confidence and the typed data of values;
+    other files have columns for them if the caller wants these.
     """
 
     ending: ClassVar[str]
@@ -188,20 +199,20 @@ class OutputFormat(ABC):
 
     @abstractmethod
     def open_records(
-        self, path: Path, schema: Schema, confidence: bool
+        self, path: Path, schema: Schema, extras: ExtraColumns
     ) -> AbstractContextManager[RecordSink]:
         """Open a file; a context manager whose value is a function that writes one record."""
 
     @abstractmethod
-    def header(self, schema: Schema, confidence: bool = False) -> bytes:
+    def header(self, schema: Schema, extras: ExtraColumns) -> bytes:
         """Return what comes before the first batch."""
 
     @abstractmethod
-    def encode(self, batch: pa.RecordBatch, confidence: bool = False) -> bytes:
+    def encode(self, batch: pa.RecordBatch, schema: Schema, extras: ExtraColumns) -> bytes:
         """Return what is appended for a batch of records."""
 
     @abstractmethod
-    def encode_records(self, records: Iterable[Record], schema: Schema, confidence: bool = False) -> bytes:
+    def encode_records(self, records: Iterable[Record], schema: Schema, extras: ExtraColumns) -> bytes:
         """Return the same for records that are in no batch yet."""
 
     @abstractmethod
@@ -219,35 +230,35 @@ class TextFormat(OutputFormat):
     is_text = True
 
     @abstractmethod
-    def encode_record(self, record: Record, schema: Schema, confidence: bool) -> str:
+    def encode_record(self, record: Record, schema: Schema, extras: ExtraColumns) -> str:
         """Return the lines of one record."""
 
     @abstractmethod
     def encode_rows(self, rows: Iterable[Mapping[str, Any]]) -> str:
         """Return the lines of rows of an Arrow table."""
 
-    def make_sink(self, out: TextIO, schema: Schema, confidence: bool) -> RecordSink:
+    def make_sink(self, out: TextIO, schema: Schema, extras: ExtraColumns) -> RecordSink:
         """Return a function that writes one record to an open file."""
 
         def write(record: Record) -> None:
-            out.write(self.encode_record(record, schema, confidence))
+            out.write(self.encode_record(record, schema, extras))
 
         return write
 
     @contextmanager
-    def open_records(self, path: Path, schema: Schema, confidence: bool) -> Iterator[RecordSink]:
+    def open_records(self, path: Path, schema: Schema, extras: ExtraColumns) -> Iterator[RecordSink]:
         with path.open("w", encoding="utf-8", newline="") as out:
-            out.write(self.header(schema, confidence).decode())
-            yield self.make_sink(out, schema, confidence)
+            out.write(self.header(schema, extras).decode())
+            yield self.make_sink(out, schema, extras)
 
-    def header(self, schema: Schema, confidence: bool = False) -> bytes:
+    def header(self, schema: Schema, extras: ExtraColumns) -> bytes:
         return b""
 
-    def encode(self, batch: pa.RecordBatch, confidence: bool = False) -> bytes:
+    def encode(self, batch: pa.RecordBatch, schema: Schema, extras: ExtraColumns) -> bytes:
         return self.encode_rows(batch.to_pylist()).encode()
 
-    def encode_records(self, records: Iterable[Record], schema: Schema, confidence: bool = False) -> bytes:
-        return "".join(self.encode_record(record, schema, confidence) for record in records).encode()
+    def encode_records(self, records: Iterable[Record], schema: Schema, extras: ExtraColumns) -> bytes:
+        return "".join(self.encode_record(record, schema, extras) for record in records).encode()
 
     def finish(self, appended: Path) -> Path:
         return appended
@@ -257,7 +268,7 @@ class _JsonLines(TextFormat):
     ending = ".jsonl"
     media_type = "application/jsonl"
 
-    def encode_record(self, record: Record, schema: Schema, confidence: bool) -> str:
+    def encode_record(self, record: Record, schema: Schema, extras: ExtraColumns) -> str:
         return encode_json(record_row(record, schema)) + "\n"
 
     def encode_rows(self, rows: Iterable[Mapping[str, Any]]) -> str:
@@ -274,15 +285,14 @@ class _Csv(TextFormat):
     ending = ".csv"
     media_type = "text/csv"
 
-    def header(self, schema: Schema, confidence: bool = False) -> bytes:
-        return _csv_text([column_names(schema, confidence)]).encode()
+    def header(self, schema: Schema, extras: ExtraColumns) -> bytes:
+        return _csv_text([column_names(schema, extras)]).encode()
 
-    def encode(self, batch: pa.RecordBatch, confidence: bool = False) -> bytes:
-        return super().encode(select_columns(batch, confidence))
+    def encode(self, batch: pa.RecordBatch, schema: Schema, extras: ExtraColumns) -> bytes:
+        return super().encode(select_columns(batch, schema, extras), schema, extras)
 
-    def encode_record(self, record: Record, schema: Schema, confidence: bool) -> str:
-        row = arrow_row(record, schema)
-        return self.encode_rows([{name: row[name] for name in column_names(schema, confidence)}])
+    def encode_record(self, record: Record, schema: Schema, extras: ExtraColumns) -> str:
+        return self.encode_rows([arrow_row(record, schema, extras)])
 
     def encode_rows(self, rows: Iterable[Mapping[str, Any]]) -> str:
         nested = ({**row, "missing": dict(row["missing"])} for row in rows)
@@ -313,22 +323,22 @@ class _Parquet(OutputFormat):
     is_text = False
 
     @contextmanager
-    def open_records(self, path: Path, schema: Schema, confidence: bool) -> Iterator[RecordSink]:
-        with _open_parquet(path, arrow_schema(schema, confidence)) as write_row:
+    def open_records(self, path: Path, schema: Schema, extras: ExtraColumns) -> Iterator[RecordSink]:
+        with _open_parquet(path, arrow_schema(schema, extras)) as write_row:
 
             def write(record: Record) -> None:
-                write_row(arrow_row(record, schema))
+                write_row(arrow_row(record, schema, extras))
 
             yield write
 
-    def header(self, schema: Schema, confidence: bool = False) -> bytes:
-        return bytes(arrow_schema(schema, confidence).serialize())
+    def header(self, schema: Schema, extras: ExtraColumns) -> bytes:
+        return bytes(arrow_schema(schema, extras).serialize())
 
-    def encode(self, batch: pa.RecordBatch, confidence: bool = False) -> bytes:
-        return bytes(select_columns(batch, confidence).serialize())
+    def encode(self, batch: pa.RecordBatch, schema: Schema, extras: ExtraColumns) -> bytes:
+        return bytes(select_columns(batch, schema, extras).serialize())
 
-    def encode_records(self, records: Iterable[Record], schema: Schema, confidence: bool = False) -> bytes:
-        return self.encode(record_batch(records, schema), confidence)
+    def encode_records(self, records: Iterable[Record], schema: Schema, extras: ExtraColumns) -> bytes:
+        return self.encode(record_batch(records, schema), schema, extras)
 
     def finish(self, appended: Path) -> Path:
         import pyarrow as pa

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
+from datetime import date
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from untemplate.record import Record, Value
 from untemplate.schema import Attribute, Schema
+from untemplate.value_types import Type, parse_typed
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = [
+    "BATCH_COLUMNS",
     "RESERVED",
+    "TEXT_COLUMNS",
+    "ExtraColumns",
     "arrow_row",
     "arrow_schema",
     "column_name",
@@ -34,12 +39,79 @@ RESERVED = ("url", "page", "cluster", "row", "data", "confidence", "missing")
 # How the column with the confidence in an attribute's value is called: `price.confidence` beside `price`.
 _CONFIDENCE = ".confidence"
 
-encode_json = json.JSONEncoder(ensure_ascii=False).encode
+# The columns with the meaning of an attribute's value, by its type: what each adds to the attribute's name.
+_TYPED: dict[Type, tuple[str, ...]] = {
+    "number": (".number",),
+    "price": (".amount", ".currency"),
+    "date": (".date",),
+    "time": (".time",),
+    "phone": (".e164",),
+    "zip": (".zip",),
+    "email": (".email",),
+    "isbn": (".isbn",),
+    "url": (".url",),
+    "image": (".url",),
+}
+_SUFFIXES = (_CONFIDENCE, *dict.fromkeys(suffix for suffixes in _TYPED.values() for suffix in suffixes))
+
+encode_json = json.JSONEncoder(ensure_ascii=False, default=date.isoformat).encode
+
+
+class ExtraColumns(NamedTuple):
+    """Which columns CSV and Parquet files have beside the texts of values.
+
+    Attributes:
+        confidence: How sure each value is, such as `price.confidence`.
+        typed: What each value means, such as `price.amount` and `price.currency`.
+    """
+
+    confidence: bool = False
+    typed: bool = False
+
+
+TEXT_COLUMNS = ExtraColumns()
+"""The columns of CSV and Parquet files unless the caller wants more."""
+
+BATCH_COLUMNS = ExtraColumns(confidence=True)
+"""The columns of record batches, from which those of every file can be made."""
+
+
+class _TypedColumn(NamedTuple):
+    """A column with the meaning of values; `suffix` says which part of it, such as `.amount`."""
+
+    attribute: Attribute
+    suffix: str
+
+    @property
+    def name(self) -> str:
+        return column_name(self.attribute.name) + self.suffix
+
+    def cell(self, texts: Any, data: Any) -> Any:
+        """Return the cell of a record with these texts of the attribute, and this typed data of it."""
+        if not self.attribute.many:
+            return self._part(texts, data)
+        return [
+            self._part(text, datum) for text, datum in zip(texts, data or [None] * len(texts), strict=True)
+        ]
+
+    def _part(self, text: str | None, data: Any) -> Any:
+        if data is None and text is not None:  # rows leave out data that equal their text
+            data = _as_plain(parse_typed(text, self.attribute.type))
+        if data is None:
+            return None
+        if self.suffix == ".date":
+            return date.fromisoformat(data)
+        if self.suffix == ".number":
+            return float(data)
+        if self.attribute.type != "price":
+            return data
+        part = data[self.suffix[1:]]
+        return float(part) if self.suffix == ".amount" else part
 
 
 def column_name(attribute: str) -> str:
     """Return the name of an attribute's column."""
-    is_taken = attribute in RESERVED or attribute.endswith(_CONFIDENCE)
+    is_taken = attribute in RESERVED or attribute.endswith(_SUFFIXES)
     return f"{attribute}_" if is_taken else attribute
 
 
@@ -48,17 +120,37 @@ def confidence_column(attribute: str) -> str:
     return column_name(attribute) + _CONFIDENCE
 
 
-def column_names(schema: Schema, confidence: bool = True) -> list[str]:
+def column_names(schema: Schema, extras: ExtraColumns = BATCH_COLUMNS) -> list[str]:
     """Return the names of all columns, in their order.
 
     Args:
         schema: the schema of the records.
-        confidence: include a column for the confidence in each attribute's value, beside it.
+        extras: which columns to include beside that of each attribute; by default those of record batches.
     """
     names = ["url", "page", "cluster", *(["row"] if schema.rows else [])]
-    for name in schema.attributes:
-        names += [column_name(name), confidence_column(name)] if confidence else [column_name(name)]
+    for name, attribute in schema.attributes.items():
+        names.append(column_name(name))
+        if extras.typed:
+            names += [column.name for column in _typed_columns(attribute)]
+        if extras.confidence:
+            names.append(confidence_column(name))
     return [*names, "data", "missing"]
+
+
+def _typed_columns(attribute: Attribute) -> Iterator[_TypedColumn]:
+    """Yield the columns with the meaning of an attribute's values; a text has none."""
+    for suffix in _TYPED.get(attribute.type, ()):
+        yield _TypedColumn(attribute, suffix)
+
+
+def _typed_cells(row: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
+    """Return the cells that say what the values of a row of an Arrow table mean, by column."""
+    data = json.loads(row["data"])
+    cells: dict[str, Any] = {}
+    for name, attribute in schema.attributes.items():
+        for column in _typed_columns(attribute):
+            cells[column.name] = column.cell(row[column_name(name)], data.get(name))
+    return cells
 
 
 def record_row(record: Record, schema: Schema) -> dict[str, Any]:
@@ -91,7 +183,7 @@ def record_row(record: Record, schema: Schema) -> dict[str, Any]:
     return row
 
 
-def arrow_row(record: Record, schema: Schema) -> dict[str, Any]:
+def arrow_row(record: Record, schema: Schema, extras: ExtraColumns = BATCH_COLUMNS) -> dict[str, Any]:
     """Return a record as a row of an Arrow table, with the columns of `arrow_schema`.
 
     `data` is JSON in a text, `missing` a list of pairs, and the confidence in each attribute has its own column.
@@ -100,7 +192,9 @@ def arrow_row(record: Record, schema: Schema) -> dict[str, Any]:
     cells = row | {"data": encode_json(row["data"]), "missing": list(row["missing"].items())}
     for name in schema.attributes:
         cells[confidence_column(name)] = row["confidence"].get(name)
-    return {name: cells[name] for name in column_names(schema)}
+    if extras.typed:
+        cells |= _typed_cells(cells, schema)
+    return {name: cells[name] for name in column_names(schema, extras)}
 
 
 def nest_confidence(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -122,22 +216,31 @@ def _attribute_name(column: str) -> str:
     return column[:-1] if is_renamed else column
 
 
-def select_columns(batch: pa.RecordBatch, confidence: bool) -> pa.RecordBatch:
-    """Return a batch of records with or without the columns of confidence."""
-    if confidence:
-        return batch
-    return batch.select([name for name in batch.schema.names if not name.endswith(_CONFIDENCE)])
-
-
-def arrow_schema(schema: Schema, confidence: bool = True) -> pa.Schema:
-    """Return the columns that records have in Arrow record batches; files may leave out the confidence."""
+def select_columns(batch: pa.RecordBatch, schema: Schema, extras: ExtraColumns) -> pa.RecordBatch:
+    """Return a batch of records, which has the confidence of values, with the columns that a file shall have."""
     import pyarrow as pa
 
-    types = {name: pa.string() for name in column_names(schema, confidence)}
+    columns = arrow_schema(schema, extras)
+    if extras.typed:
+        rows = [row | _typed_cells(row, schema) for row in batch.to_pylist()]
+        return pa.RecordBatch.from_pylist(rows, columns)
+    return batch if extras.confidence else batch.select(columns.names)
+
+
+def arrow_schema(schema: Schema, extras: ExtraColumns = BATCH_COLUMNS) -> pa.Schema:
+    """Return the columns of records in Arrow: by default those of record batches, otherwise those of a file."""
+    import pyarrow as pa
+
+    numbers = {".amount": pa.float64(), ".number": pa.float64(), ".date": pa.date32()}
+    types = {name: pa.string() for name in column_names(schema, extras)}
     for name, attribute in schema.attributes.items():
-        if attribute.many:
-            types[column_name(name)] = pa.list_(pa.string())
-        if confidence:
+        cells = {column_name(name): pa.string()}
+        if extras.typed:
+            cells |= {
+                column.name: numbers.get(column.suffix, pa.string()) for column in _typed_columns(attribute)
+            }
+        types |= {column: pa.list_(cell) if attribute.many else cell for column, cell in cells.items()}
+        if extras.confidence:
             types[confidence_column(name)] = pa.float64()
     types["missing"] = pa.map_(pa.string(), pa.string())
     if schema.rows:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from untemplate.atomic_file import complete_file
-from untemplate.output.record_rows import column_names, encode_json, record_row
+from untemplate.output.record_rows import TEXT_COLUMNS, column_names, encode_json, record_row
 from untemplate.record import Record
 from untemplate.schema import Schema
 
@@ -45,7 +45,7 @@ def write_spreadsheet(records: Iterable[Record], path: Path, schema: Schema, opt
         schema: The schema of the records.
         options: What the spreadsheet needs.
     """
-    columns = column_names(schema, confidence=False)
+    columns = column_names(schema, TEXT_COLUMNS)
     if options.plain:
         columns = [name for name in columns if name not in JSON_COLUMNS]
     encoding = "utf-8-sig" if options.bom else "utf-8"

@@ -235,7 +235,7 @@ class CaptionFinder:
             found: str = self.native.find(node.element, node.kind)
             return found
         first_slot: _Slot | None = None
-        for element, kind, text in _texts_before(node):
+        for element, kind, text in _nearest_texts_before(node):
             caption = self._captions.get((element, kind))
             if caption is None:
                 first_slot = first_slot or (element, kind)
@@ -274,7 +274,9 @@ def text_after(node: Node) -> str:
 
 def nodes_before(node: Node) -> Iterator[Node]:
     """Yield the visible text nodes before the node, the nearest first."""
-    return (Node(element, kind, squeeze(text)) for element, kind, text in _texts_before(node, MAX_STEPS))
+    return (
+        Node(element, kind, squeeze(text)) for element, kind, text in _nearest_texts_before(node, MAX_STEPS)
+    )
 
 
 def nodes_after(node: Node) -> Iterator[Node]:
@@ -291,7 +293,7 @@ def join_texts(node: Node, count: int) -> str:
     return " ".join([node.text, *(after.text for after in following)])
 
 
-def _texts_before(node: Node, max_slots: int = sys.maxsize) -> Iterator[_SlotText]:
+def _nearest_texts_before(node: Node, max_slots: int = sys.maxsize) -> Iterator[_SlotText]:
     """Yield the visible texts before a node, the nearest first, without blank ones; visits at most so many slots."""
     if is_native(node.element):
         texts: Iterator[_SlotText] = node.element.texts_before(node.kind, max_slots)

@@ -132,23 +132,27 @@ def _visible_string(element: etree._Element, line_end: str, with_hidden: bool = 
     if is_native(element):
         text: str = element.visible_string(line_end, with_hidden)
         return text
-    parts: list[str] = []
+    parts = list(_visible_parts(element, line_end, with_hidden))
+    return "".join(parts[:-1] if element.tail else parts)
+
+
+def _visible_parts(element: etree._Element, line_end: str, with_hidden: bool) -> Iterator[str]:
+    """Yield the visible texts of an element, the lines between them, and at last what follows the element."""
     skipped = None
     walker = walk(element)
     for event, inside in walker:
-        if event == "start" and inside is not element and _is_unseen(inside, with_hidden):
+        if event == "start" and inside is not element and _is_textless(inside, with_hidden):
             skipped = inside
             walker.skip_subtree()
             continue
         if inside.tag not in _NOT_SEPARATING and inside is not skipped:
-            parts.append(line_end)
+            yield line_end
         text = inside.text if event == "start" else inside.tail
         if text:
-            parts.append(text)
-    return "".join(parts[:-1] if element.tail else parts)
+            yield text
 
 
-def _is_unseen(element: etree._Element, with_hidden: bool) -> bool:
+def _is_textless(element: etree._Element, with_hidden: bool) -> bool:
     """Return True if an element has no text for readers; `with_hidden` if only scripts and the like have none."""
     return element.tag in HIDDEN_TAGS if with_hidden else is_hidden(element)
 

@@ -333,13 +333,16 @@ def _html_parts(top: etree._Element) -> Iterator[str]:
     """Yield the HTML of an element without attributes, comments and scripts."""
     walker = walk(top)
     for event, element in walker:
-        if event == "start" and element.tag in HIDDEN_TAGS:
-            walker.skip_subtree()
-        elif event == "start":
-            yield f"<{element.tag}>{html.escape(element.text or '')}"
-        if event == "end" and element.tag not in HIDDEN_TAGS:
+        is_hidden = element.tag in HIDDEN_TAGS
+        if event == "start":
+            if is_hidden:
+                walker.skip_subtree()
+            else:
+                yield f"<{element.tag}>{html.escape(element.text or '')}"
+            continue
+        if event == "end" and not is_hidden:
             yield f"</{element.tag}>"
-        if event != "start" and element is not top:
+        if element is not top:
             yield html.escape(element.tail or "")
 
 

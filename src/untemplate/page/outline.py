@@ -16,11 +16,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
-from itertools import groupby, islice
+from itertools import groupby, islice, zip_longest
 
 from lxml import etree
 
@@ -217,14 +217,14 @@ def outline_page(
     count = len(entries) + len(data)
     for detail in _DETAILS:
         visible_lines, data_lines = _write_visible(entries, detail), _write_data(data, detail)
-        outline = _join_lines([*visible_lines, *data_lines], count)
+        outline = _join_outline([*visible_lines, *data_lines], count)
         if outline.tokens <= budget:
             return outline
-    return _join_lines(_shorten(visible_lines, data_lines, budget), count)
+    return _join_outline(_shorten_outline(visible_lines, data_lines, budget), count)
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
+class _Item:
     """A node that may be shown.
 
     Attributes:
@@ -258,28 +258,33 @@ class _Entry:
 @dataclass(frozen=True, slots=True)
 class _Line:
     text: str
-    entries: list[_Entry]
+    entries: list[_Item]
 
 
 def _visible_entries(
     page: Page, site_words: SiteWords, rows: Sequence[etree._Element], links: bool
-) -> list[_Entry]:
+) -> list[_Item]:
     """Return what readers see of a page, in order; with links, also the attributes that contain addresses."""
     row_numbers = {element: number for number, element in enumerate(rows, 1)}
     row_parent = rows[0].getparent() if rows else None
     row = 0
-    entries: list[_Entry] = []
+    entries: list[_Item] = []
     for number, node in enumerate(page.nodes):
-        if not (node.is_text or (links and node.kind in _LINK_KINDS)):
+        if not _is_worded(node, links):
             continue
         block, ancestors = _find_block(node)
         tags = {element.tag for element in ancestors}
-        if tags & _IGNORED_TAGS or not any(map(str.isalnum, node.text)):
+        if tags & _IGNORED_TAGS:
             continue
         row = _find_row(ancestors, row_numbers, row_parent, row)
         is_folded = (node.path, node.text) in site_words if site_words else bool(tags & _FRAME_TAGS)
-        entries.append(_Entry(number, (node.text,), node.path, node, block, is_folded, row))
+        entries.append(_Item(number, (node.text,), node.path, node, block, is_folded, row))
     return _unfold_lines(entries)
+
+
+def _is_worded(node: Node, links: bool) -> bool:
+    """Return True if a node is a text, or with links an address, of more than punctuation."""
+    return (node.is_text or (links and node.kind in _LINK_KINDS)) and any(map(str.isalnum, node.text))
 
 
 def _find_block(node: Node) -> tuple[etree._Element, list[etree._Element]]:
@@ -302,7 +307,7 @@ def _find_row(
     return row_before if row_parent is not None and row_parent in ancestors else 0
 
 
-def _unfold_lines(entries: Sequence[_Entry]) -> list[_Entry]:
+def _unfold_lines(entries: Sequence[_Item]) -> list[_Item]:
     """Return the entries, of which only complete lines of the site's own words stay folded.
 
     Words are shown in a line with other texts, as captions are; in a line at the same path and in the same element as
@@ -310,14 +315,17 @@ def _unfold_lines(entries: Sequence[_Entry]) -> list[_Entry]:
     """
     shown_blocks = {entry.block for entry in entries if not entry.is_folded}
     shown_lists = {(entry.path, entry.list_element) for entry in entries if not entry.is_folded}
-    unfolded: list[_Entry] = []
-    for number, entry in enumerate(entries):
-        is_shown = entry.block in shown_blocks or (entry.path, entry.list_element) in shown_lists
-        if not is_shown and number + 1 < len(entries):
-            is_short = len(entry.texts[0]) <= MAX_CAPTION_LENGTH
-            is_shown = is_short and entries[number + 1].block in shown_blocks
+    unfolded: list[_Item] = []
+    for entry, following in zip_longest(entries, entries[1:]):
+        is_beside_others = entry.block in shown_blocks or (entry.path, entry.list_element) in shown_lists
+        is_shown = is_beside_others or _leads_to_text(entry, following, shown_blocks)
         unfolded.append(replace(entry, is_folded=False) if is_shown else entry)
     return unfolded
+
+
+def _leads_to_text(entry: _Item, following: _Item | None, shown_blocks: Collection[etree._Element]) -> bool:
+    """Return True if an entry is short and right in front of a text that is shown."""
+    return len(entry.texts[0]) <= MAX_CAPTION_LENGTH and bool(following and following.block in shown_blocks)
 
 
 def _read_data(page: Page) -> Iterator[tuple[DataPath, list[str]]]:
@@ -333,7 +341,7 @@ def _read_data(page: Page) -> Iterator[tuple[DataPath, list[str]]]:
                 yield DataPath(source, data_object.type, keys), texts
 
 
-def _data_entries(page: Page, site_words: SiteWords, links: bool) -> list[_Entry]:
+def _data_entries(page: Page, site_words: SiteWords, links: bool) -> list[_Item]:
     """Return the paths of the embedded data. Repeated values, addresses, and the site's own words are folded.
 
     The site's own words are shown if they are names, or in an object with values of this page: an author may be the
@@ -343,7 +351,7 @@ def _data_entries(page: Page, site_words: SiteWords, links: bool) -> list[_Entry
     page_objects = {
         (path.source, path.type) for path, texts in data if not _are_shared(path, texts, site_words)
     }
-    entries: list[_Entry] = []
+    entries: list[_Item] = []
     known: set[tuple[str, ...]] = set()
     for number, (path, texts) in enumerate(data, len(page.nodes)):
         values = tuple(texts)
@@ -353,7 +361,7 @@ def _data_entries(page: Page, site_words: SiteWords, links: bool) -> list[_Entry
         is_folded |= values in known or (not links and all(map(_ADDRESS.fullmatch, texts)))
         if not is_folded:
             known.add(values)
-        entries.append(_Entry(number, values, str(path), is_folded=is_folded))
+        entries.append(_Item(number, values, str(path), is_folded=is_folded))
     return entries
 
 
@@ -361,7 +369,7 @@ def _are_shared(path: DataPath, texts: Iterable[str], site_words: SiteWords) -> 
     return all((str(path), text) in site_words for text in texts)
 
 
-def _write_visible(entries: Sequence[_Entry], detail: _Detail) -> list[_Line]:
+def _write_visible(entries: Sequence[_Item], detail: _Detail) -> list[_Line]:
     """Return the lines of the visible part of a page: one for each block, and one for each run of folded nodes."""
     lines: list[_Line] = []
     place, row = "", 0
@@ -381,7 +389,7 @@ def _write_visible(entries: Sequence[_Entry], detail: _Detail) -> list[_Line]:
     return lines
 
 
-def _limit_repeats(entries: Sequence[_Entry], detail: _Detail) -> Iterator[_Entry]:
+def _limit_repeats(entries: Sequence[_Item], detail: _Detail) -> Iterator[_Item]:
     """Yield the entries; those of further rows, and of further lines at a path outside of rows, as folded."""
     counts: Counter[str] = Counter()
     block, is_more = None, False
@@ -395,7 +403,7 @@ def _limit_repeats(entries: Sequence[_Entry], detail: _Detail) -> Iterator[_Entr
         yield replace(entry, is_folded=True) if is_more else entry
 
 
-def _write_members(members: Sequence[_Entry], block: etree._Element, detail: _Detail) -> Iterator[str]:
+def _write_members(members: Sequence[_Item], block: etree._Element, detail: _Detail) -> Iterator[str]:
     """Yield the words of a line: each node with its number, and the name of its own element if it has one."""
     name = ""
     for entry in members:
@@ -407,10 +415,10 @@ def _write_members(members: Sequence[_Entry], block: etree._Element, detail: _De
             yield own_name
         name = own_name
         kind = "" if node.is_text else f"{node.kind} "
-        yield f"[{entry.number}] {kind}{_cut_text(entry.texts[0], detail.text)}"
+        yield f"[{entry.number}] {kind}{_cut_line(entry.texts[0], detail.text)}"
 
 
-def _write_data(entries: Iterable[_Entry], detail: _Detail) -> list[_Line]:
+def _write_data(entries: Iterable[_Item], detail: _Detail) -> list[_Line]:
     """Return a line for each path of embedded data that is not folded; those of one object follow its type."""
     lines: list[_Line] = []
     place = ""
@@ -421,18 +429,18 @@ def _write_data(entries: Iterable[_Entry], detail: _Detail) -> list[_Line]:
         type_, dot, keys = names.partition(".")
         entry_place = f"{source} {type_}" if dot else source
         count = f" ({len(entry.texts)} values)" if len(entry.texts) > 1 else ""
-        line = f"[{entry.number}] {keys or names}{count}: {_cut_text(' | '.join(entry.texts), detail.data)}"
+        line = f"[{entry.number}] {keys or names}{count}: {_cut_line(' | '.join(entry.texts), detail.data)}"
         lines.append(_Line(line if entry_place == place else f"{entry_place}: {line}", [entry]))
         place = entry_place
     return lines
 
 
-def _write_folded(entries: Sequence[_Entry]) -> str:
+def _write_folded(entries: Sequence[_Item]) -> str:
     first, last = entries[0].number, entries[-1].number
     return f"… {first}" if first == last else f"… {first}-{last}"
 
 
-def _join_lines(lines: Sequence[_Line], count: int) -> Outline:
+def _join_outline(lines: Sequence[_Line], count: int) -> Outline:
     """Return the outline of these lines, on a page with this many nodes."""
     nodes: dict[int, OutlineNode] = {}
     for line in lines:
@@ -440,7 +448,7 @@ def _join_lines(lines: Sequence[_Line], count: int) -> Outline:
     return Outline("\n".join(line.text for line in lines), nodes, count - len(nodes))
 
 
-def _shorten(visible: Sequence[_Line], data: Sequence[_Line], budget: int) -> list[_Line]:
+def _shorten_outline(visible: Sequence[_Line], data: Sequence[_Line], budget: int) -> list[_Line]:
     """Return the first lines of both parts that keep the budget."""
     least_data = _fill(data, int(DATA_SHARE * budget))
     kept = _fill(visible, budget - _tokens_of(least_data))
@@ -481,7 +489,7 @@ def _name_element(element: etree._Element) -> str:
     return tag
 
 
-def _cut_text(text: str, length: int) -> str:
+def _cut_line(text: str, length: int) -> str:
     text = _clean(text)
     return text if len(text) <= length else f"{text[: length - 1].rstrip()}…"
 

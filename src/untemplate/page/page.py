@@ -294,21 +294,26 @@ class Page:
             self.__dict__.pop(name, None)
 
 
-class _TagPath:
-    """The tag path of open elements. Elements with the same path share it, so a page needs memory for each path once.
+class _TagPath(dict[str, "_TagPath"]):
+    """The tag path of open elements, and those of the elements in it by tag.
+
+    Elements with the same path share it, so a page needs memory for each path once.
 
     Attributes:
         prefix: the path with a slash at its end.
         of_texts: the path of the texts in such an element.
-        inside: the paths of the elements in it, by tag.
     """
 
-    __slots__ = ("inside", "of_texts", "prefix")
+    __slots__ = ("of_texts", "prefix")
 
     def __init__(self, prefix: str) -> None:
+        super().__init__()
         self.prefix = prefix
         self.of_texts = f"{prefix}text()"
-        self.inside: dict[str, _TagPath] = {}
+
+    def __missing__(self, tag: str) -> _TagPath:
+        self[tag] = path = _TagPath(f"{self.prefix}{tag}/")
+        return path
 
 
 def _walk_nodes(root: etree._Element) -> Iterator[Node]:
@@ -323,11 +328,8 @@ def _walk_nodes(root: etree._Element) -> Iterator[Node]:
     for event, element in walker:
         if event == "start":
             open_paths.append(path)
-            outer, tag = path, element.tag
-            path = outer.inside.get(tag)  # type: ignore[assignment]
-            if path is None:
-                path = outer.inside[tag] = _TagPath(f"{outer.prefix}{tag}/")
-            if tag in HIDDEN_TAGS:
+            path = path[element.tag]
+            if element.tag in HIDDEN_TAGS:
                 walker.skip_subtree()
                 continue
             for name, value in element.items():

@@ -11,17 +11,19 @@ XPaths, then to the page that comes first.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
 
 import numpy as np
 
-from untemplate.clustering import Cluster
+from untemplate.clustering import Cluster, Clustering
 from untemplate.errors import PageError
 from untemplate.page import Page
 from untemplate.page.arrays import Bools, Doubles
+from untemplate.sources import as_pages
 
 __all__ = ["MAX_PAGES", "XPathTable", "greedy_cover", "read_xpath_table", "sample"]
 
@@ -47,13 +49,13 @@ class XPathTable:
         return weights
 
 
-def sample(cluster: Cluster | Sequence[Page], k: int = 20) -> list[Page]:
+def sample(cluster: Cluster | Iterable[Page] | str | Path, k: int = 20) -> list[Page]:
     """Return the pages that are most worth labeling, best first.
 
     Label these and the rules see nearly every variant of the template: optional attributes, other orders, gaps.
 
     Args:
-        cluster: a cluster, or pages of one template
+        cluster: a cluster, or pages of one template, or the path of a source of such pages
         k: the largest number of pages; fewer are returned if they already show every XPath of the cluster
 
     Returns:
@@ -66,7 +68,9 @@ def sample(cluster: Cluster | Sequence[Page], k: int = 20) -> list[Page]:
         >>> sample([*plain, rich])
         [Page('d', 34 bytes)]
     """
-    pages = cluster.pages if isinstance(cluster, Cluster) else cluster
+    if isinstance(cluster, Clustering):
+        raise TypeError("expected one cluster, not all of a site: call sample for each of them")
+    pages = cluster.pages if isinstance(cluster, Cluster) else list(as_pages(cluster))
     if len(pages) > MAX_PAGES:
         pages = [pages[number] for number in sorted(Random(0).sample(range(len(pages)), MAX_PAGES))]
     table = read_xpath_table(pages)

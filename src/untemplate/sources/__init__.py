@@ -3,7 +3,7 @@
 from untemplate.sources.fetch import Politeness
 from untemplate.sources.page_source import Pages, Skipped
 from untemplate.sources.page_store import PageStore
-from untemplate.sources.recognize import as_pages, read_pages
+from untemplate.sources.recognize import as_page, as_pages, read_pages
 from untemplate.sources.url_list import fetch_groups, fetch_pages
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "Pages",
     "Politeness",
     "Skipped",
+    "as_page",
     "as_pages",
     "fetch_groups",
     "fetch_pages",

@@ -21,7 +21,7 @@ from untemplate.sources.warc import WarcReader
 if TYPE_CHECKING:
     from untemplate.sources.page_rows import JsonlReader, ParquetReader
 
-__all__ = ["as_pages", "read_pages"]
+__all__ = ["as_page", "as_pages", "read_pages"]
 
 _URL_LINE = re.compile(rb"(?:\s*+(?:#[^\n]*+\n)?+)*+https?://", re.IGNORECASE)
 _KNOWN = "a folder of HTML files, a zip or tar archive of them, WARC, Parquet, JSONL, or a text file of URLs"
@@ -45,6 +45,25 @@ def as_pages(pages: Iterable[Page] | Page | str | os.PathLike[str]) -> Iterable[
             f"expected pages, or the path of a source such as a folder, not {type(pages).__name__}"
         )
     return pages
+
+
+def as_page(page: Page | str | os.PathLike[str]) -> Page:
+    """Return a page that may be given as a page, as its HTML, or as the path of its file.
+
+    Raises:
+        SourceError: the path is no source of pages, or one of several pages.
+        TypeError: it is something else; the message says what to pass.
+    """
+    if isinstance(page, Page):
+        return page
+    if not isinstance(page, str | os.PathLike):
+        raise TypeError(f"expected a page, its HTML or the path of its file, not {type(page).__name__}")
+    if isinstance(page, os.PathLike) or not page.lstrip().startswith("<"):
+        path = Path(page)
+        if not path.is_file():
+            raise SourceError(f"{path}: there is no such file; give a page, its HTML or the path of its file")
+        return Page(path.name, path.read_bytes(), id=path.name)
+    return Page(page, id="page")
 
 
 def read_pages(

@@ -17,6 +17,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 from untemplate.clustering import Cluster, cluster, guess_kinds
@@ -27,6 +28,7 @@ from untemplate.learning import empty_wrapper, fit_wrapper, is_moderate
 from untemplate.page import Page, index_pages
 from untemplate.rules import Wrapper
 from untemplate.schema import Schema
+from untemplate.sources import as_pages
 from untemplate.watching.comparing import PagePair, compare_pages, is_outage, pair_bellwethers
 from untemplate.watching.monitoring import Renewed, renew_bellwethers
 from untemplate.watching.repair_reports import Difference, Loss, Refusal, Repair, RepairedCluster
@@ -119,15 +121,16 @@ class Healed:
         }
 
 
-def heal(rules: Rules, fresh_pages: Iterable[Page]) -> Rules:
+def heal(rules: Rules | str | Path, fresh_pages: Iterable[Page] | str | Path) -> Rules:
     """Return rules that fit the site as it is now: those that still hold are kept, broken ones are repaired.
 
     A broken rule is learned again from the values that are remembered of the bellwethers. A rule that cannot be
     repaired is dropped until a person labels pages: no value is better than a wrong one.
 
     Args:
-        rules: the rules of a site before it changed.
-        fresh_pages: pages of the site as they are now, with fresh versions of the bellwethers among them.
+        rules: the rules of a site before it changed, or their file.
+        fresh_pages: pages of the site as they are now, with fresh versions of the bellwethers among them, or the path
+            of a source of them.
 
     Example:
         >>> import untemplate as ut
@@ -139,7 +142,9 @@ def heal(rules: Rules, fresh_pages: Iterable[Page]) -> Rules:
         >>> ut.heal(rules, changed).extract_one(changed[3])["title"]
         'Book 3'
     """
-    return heal_site(rules, fresh_pages).rules
+    if isinstance(rules, str | Path):
+        rules = Rules.load(rules)
+    return heal_site(rules, as_pages(fresh_pages)).rules
 
 
 def heal_site(rules: Rules, fresh_pages: Iterable[Page], labeler: Labeler | None = None) -> Healed:

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 from untemplate.extraction import Rules
@@ -22,6 +23,7 @@ from untemplate.page import Page, index_pages
 from untemplate.record import Record
 from untemplate.rules import Bellwether, Profile, Wrapper
 from untemplate.schema import Schema
+from untemplate.sources import as_pages
 from untemplate.watching.bellwethers import BELLWETHERS, MIN_GOLDEN_CONFIDENCE, choose_bellwethers
 from untemplate.watching.comparing import (
     Comparison,
@@ -120,8 +122,8 @@ class _Thresholds:
 
 
 def watch(
-    rules: Rules,
-    fresh_pages: Iterable[Page],
+    rules: Rules | str | Path,
+    fresh_pages: Iterable[Page] | str | Path,
     *,
     broken_share: float | None = None,
     history: Sequence[Report] = (),
@@ -132,8 +134,9 @@ def watch(
     Other pages of a cluster are judged too: how often values come out, and whether they look as they did.
 
     Args:
-        rules: the rules of a site.
-        fresh_pages: pages of the site as they are now. Bellwethers are recognized by URL or id.
+        rules: the rules of a site, or their file.
+        fresh_pages: pages of the site as they are now, or the path of a source of them. Bellwethers are recognized by
+            URL or id.
         broken_share: the share of bellwethers on which a test may fail, from 0 to 1. The default is the paper's: half
             for the structure of pages, none for attributes. A high share ignores changes of single pages.
         history: earlier reports, the latest last; they say since when an alarm is raised.
@@ -153,7 +156,9 @@ def watch(
         >>> [(alarm.test, alarm.attribute) for alarm in ut.watch(rules, changed).alarms]
         [('shingle', None), ('moved', 'title')]
     """
-    pages = list(fresh_pages)
+    if isinstance(rules, str | Path):
+        rules = Rules.load(rules)
+    pages = list(as_pages(fresh_pages))
     watching = _SiteWatching(rules, _Thresholds.of(broken_share), is_request)
     results = watching.watch_clusters(pages)
     now = max((page.fetched for page in pages if page.fetched), default=None)

@@ -10,7 +10,7 @@ import pyarrow as pa
 from untemplate.engines.worker import ExtractedPages, Result
 from untemplate.extraction import PageExtractor
 from untemplate.output.record_files import FORMATS
-from untemplate.output.record_rows import record_batch
+from untemplate.output.record_rows import BATCH_COLUMNS, record_batch
 from untemplate.page import Page
 
 __all__ = ["PAGE_COLUMNS", "RecordTables", "page_batch"]
@@ -64,7 +64,7 @@ class RecordTables:
         """Return the records that a worker process sent in the format of Parquet files."""
         tables = {}
         for table, records in result.records.items():
-            header = FORMATS[".parquet"].header(extractor.schemas[table], confidence=True)
+            header = FORMATS[".parquet"].header(extractor.schemas[table], BATCH_COLUMNS)
             stream = pa.ipc.open_stream(header + records)
             [tables[table]] = stream.read_all().combine_chunks().to_batches()
         result.records.clear()

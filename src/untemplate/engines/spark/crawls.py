@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -16,6 +17,7 @@ from pyspark.accumulators import Accumulator
 from pyspark.core.broadcast import Broadcast
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import from_arrow_schema
 
 from untemplate.engines.spark.job_io import PAGE_ROWS, PageReader, open_page_frame, write_job
 from untemplate.engines.spark.jobs import (
@@ -30,7 +32,7 @@ from untemplate.engines.worker import PageLimits, Result, Settings
 from untemplate.errors import InputError
 from untemplate.extraction import CrawlRules
 from untemplate.output.record_files import FORMATS
-from untemplate.output.record_rows import arrow_schema
+from untemplate.output.record_rows import BATCH_COLUMNS, ExtraColumns, arrow_schema, select_columns
 from untemplate.page import DEFAULT_LIMITS
 from untemplate.schema import Schema
 from untemplate.sources.page_rows import PageColumns
@@ -51,6 +53,7 @@ def extract_crawl(
     html_column: str = PageColumns.html,
     limits: PageLimits = DEFAULT_PAGE_LIMITS,
     confidence: bool = False,
+    typed: bool = False,
     min_confidence: float = 0.0,
 ) -> Result:
     """Extract the records of a crawl of many sites: a file a schema.
@@ -65,6 +68,7 @@ def extract_crawl(
         html_column: The column with its HTML.
         limits: What a page may cost before it becomes a record with a reason.
         confidence: Add columns to CSV and Parquet for how sure each value is; see `write_records`.
+        typed: Add columns to CSV and Parquet for what each value means; see `write_records`.
         min_confidence: Leave out values of a lower confidence; their record says so.
 
     Returns:
@@ -75,7 +79,8 @@ def extract_crawl(
         InputError: The output cannot be written.
     """
     pages = open_page_frame(spark, source, PageColumns(url_column, html_column))
-    settings = Settings(rules, format, limits, DEFAULT_LIMITS, confidence, min_confidence)
+    extras = ExtraColumns(confidence, typed)
+    settings = Settings(rules, format, limits, DEFAULT_LIMITS, extras, min_confidence)
     columns = pa.schema(
         {name: pa.struct(list(arrow_schema(schema))) for name, schema in rules.schemas.items()}
     )
@@ -88,7 +93,7 @@ def extract_crawl(
             if FORMATS[format].is_text:
                 records = text_rows(records, settings, schema)
             else:
-                records = _expand_records(records, schema, confidence)
+                records = _expand_records(records, schema, extras)
             write_job(records, f"{name}/{table}{format}", PAGE_ROWS)
         return result
     target = Path(name)
@@ -101,7 +106,7 @@ def extract_crawl(
         result = run_extraction(spark, pages, settings, _extract_tables, columns, folder)
         for table, schema in rules.schemas.items():
             parts = Path(temporary, table)
-            records = _expand_records(_select_table(spark, folder, table), schema, confidence=True)
+            records = _expand_records(_select_table(spark, folder, table), schema, BATCH_COLUMNS)
             write_job(records, parts.as_uri(), PAGE_ROWS)
             join_parts(parts, str(target / f"{table}{format}"), settings, schema)
     return result
@@ -114,10 +119,17 @@ def _select_table(spark: SparkSession, folder: str, table: str) -> DataFrame:
     return rows.select(record.alias("record"))
 
 
-def _expand_records(records: DataFrame, schema: Schema, confidence: bool) -> DataFrame:
-    """Return records, which are structs, as rows; the names of columns may contain dots."""
-    names = arrow_schema(schema, confidence).names
-    return records.select(*(F.col(f"record.`{name}`").alias(name) for name in names))
+def _expand_records(records: DataFrame, schema: Schema, extras: ExtraColumns) -> DataFrame:
+    """Return records, which are structs, as rows with the columns that a file shall have."""
+    select = partial(_select_rows, schema=schema, extras=extras)
+    return records.mapInArrow(select, from_arrow_schema(arrow_schema(schema, extras)))
+
+
+def _select_rows(
+    batches: Iterator[pa.RecordBatch], *, schema: Schema, extras: ExtraColumns
+) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        yield select_columns(pa.RecordBatch.from_struct_array(batch.column(0)), schema, extras)
 
 
 def _extract_tables(

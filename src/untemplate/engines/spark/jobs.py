@@ -59,7 +59,7 @@ from untemplate.errors import InputError, LabelError, RulesError, SourceError, U
 from untemplate.extraction import OneSite, Rules
 from untemplate.labeling import parse_labels
 from untemplate.output.record_files import FORMATS, record_format
-from untemplate.output.record_rows import arrow_schema, select_columns
+from untemplate.output.record_rows import BATCH_COLUMNS, ExtraColumns, arrow_schema, select_columns
 from untemplate.page import DEFAULT_LIMITS, Page
 from untemplate.pipeline import learn_site
 from untemplate.rules.rule import Wrapper
@@ -95,6 +95,7 @@ def extract_on_spark(
     html_column: str = PageColumns.html,
     limits: PageLimits = DEFAULT_PAGE_LIMITS,
     confidence: bool = False,
+    typed: bool = False,
     min_confidence: float = 0.0,
 ) -> Result:
     """Extract the records of all pages on Spark.
@@ -109,6 +110,7 @@ def extract_on_spark(
         html_column: The column with its HTML.
         limits: What a page may cost before it becomes a record with a reason.
         confidence: Add columns to CSV and Parquet for how sure each value is; see `write_records`.
+        typed: Add columns to CSV and Parquet for what each value means; see `write_records`.
         min_confidence: Leave out values of a lower confidence; their record says so.
 
     Returns:
@@ -124,12 +126,14 @@ def extract_on_spark(
     if not to_folder and (reason := _unwritable(Path(name))):
         raise InputError(f"{name}: {reason}")
     pages = open_page_frame(spark, source, PageColumns(url_column, html_column))
-    settings = Settings(OneSite(rules), format, limits, DEFAULT_LIMITS, confidence, min_confidence)
+    settings = Settings(
+        OneSite(rules), format, limits, DEFAULT_LIMITS, ExtraColumns(confidence, typed), min_confidence
+    )
     if to_folder:
         return _write_parts(spark, pages, rules.schema, settings, name)
     with TemporaryDirectory(prefix=".", dir=None if name == "-" else Path(name).parent) as folder:
         parts = Path(folder).resolve() / "parts"
-        to_parquet = replace(settings, format=".parquet", confidence=True)
+        to_parquet = replace(settings, format=".parquet", extras=BATCH_COLUMNS)
         result = _write_parts(spark, pages, rules.schema, to_parquet, parts.as_uri())
         join_parts(parts, name, settings, rules.schema)
     return result
@@ -139,7 +143,7 @@ def _write_parts(
     spark: SparkSession, pages: PageFrame, schema: Schema, settings: Settings, folder: str
 ) -> Result:
     """Run the job: every task writes its records to a file in the folder. Return what the tasks counted."""
-    columns = _TEXT if FORMATS[settings.format].is_text else arrow_schema(schema, settings.confidence)
+    columns = _TEXT if FORMATS[settings.format].is_text else arrow_schema(schema, settings.extras)
     return run_extraction(spark, pages, settings, _extract_task, columns, folder)
 
 
@@ -193,18 +197,17 @@ def _unwritable(file: Path) -> str | None:
 
 def join_parts(parts: Path, output: str, settings: Settings, schema: Schema) -> None:
     """Make one file of the parts, in the order of the tasks, as the local engine writes it."""
-    records, format = _read_parts(parts), FORMATS[settings.format]
+    format = FORMATS[settings.format]
+    encoded = (format.encode(batch, schema, settings.extras) for batch in _read_parts(parts))
     if output == "-":
-        for batch in records:
-            sys.stdout.write(format.encode(batch).decode())
+        sys.stdout.writelines(lines.decode() for lines in encoded)
         sys.stdout.flush()
         return
     with complete_file(output) as target:
         appended = parts / "records"
         with appended.open("wb") as file:
-            file.write(format.header(schema, settings.confidence))
-            for batch in records:
-                file.write(format.encode(batch, settings.confidence))
+            file.write(format.header(schema, settings.extras))
+            file.writelines(encoded)
         format.finish(appended).replace(target)
 
 
@@ -233,16 +236,15 @@ def _extract_task(
 ) -> Iterator[pa.RecordBatch]:
     """Do the work of one task on a worker: rows in, records or their text out."""
     format = FORMATS[settings.value.format]
-    confidence = settings.value.confidence
-    header = format.header(settings.value.extractor.schemas[""], confidence)
-    if format.is_text and header:
+    schema, extras = settings.value.extractor.schemas[""], settings.value.extras
+    if format.is_text and (header := format.header(schema, extras)):
         yield _text_row(header)
     for extracted in extract_split(rows, read, settings.value, total):
         for records in extracted.tables.values():
             if format.is_text:
-                yield _text_row(format.encode(records, confidence))
+                yield _text_row(format.encode(records, schema, extras))
             else:
-                yield select_columns(records, confidence)
+                yield select_columns(records, schema, extras)
 
 
 def extract_split(
@@ -271,7 +273,7 @@ def _extract_unguarded(batches: Iterator[list[Page]], settings: Settings) -> Ite
 
 def _extract_guarded(batches: Iterator[list[Page]], settings: Settings) -> Iterator[RecordTables]:
     """Extract in a separate process; a page that ends it gets a record that says so."""
-    with Pool(replace(settings, format=".parquet", confidence=True), 1) as pool:
+    with Pool(replace(settings, format=".parquet", extras=BATCH_COLUMNS), 1) as pool:
         for pages in batches:
             for _, result in pool.run([PoolTask(0, pages)]):
                 yield RecordTables.from_worker(result, settings.extractor)
@@ -279,19 +281,18 @@ def _extract_guarded(batches: Iterator[list[Page]], settings: Settings) -> Itera
 
 def text_rows(records: DataFrame, settings: Settings, schema: Schema) -> DataFrame:
     """Return records, each a struct in the only column, as the text of a format; each part has its header."""
-    header = FORMATS[settings.format].header(schema, settings.confidence)
-    encode = partial(_encode_rows, format=settings.format, header=header, confidence=settings.confidence)
+    encode = partial(_encode_rows, format=settings.format, schema=schema, extras=settings.extras)
     return records.mapInArrow(encode, from_arrow_schema(_TEXT))
 
 
 def _encode_rows(
-    batches: Iterator[pa.RecordBatch], *, format: str, header: bytes, confidence: bool
+    batches: Iterator[pa.RecordBatch], *, format: str, schema: Schema, extras: ExtraColumns
 ) -> Iterator[pa.RecordBatch]:
-    if header:
+    if header := FORMATS[format].header(schema, extras):
         yield _text_row(header)
     for batch in batches:
         records = pa.RecordBatch.from_struct_array(batch.column(0))
-        yield _text_row(FORMATS[format].encode(records, confidence))
+        yield _text_row(FORMATS[format].encode(records, schema, extras))
 
 
 def _text_row(lines: bytes) -> pa.RecordBatch:
