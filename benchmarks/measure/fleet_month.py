@@ -1,7 +1,8 @@
 """A month of a fleet of made-up sites, day by day with nothing but the commands of a scheduler, against the truth.
 
 python -m benchmarks.measure.fleet_month                       30 sites of 24 pages, 30 days
-python -m benchmarks.measure.fleet_month --days 6 --pages 10   as the test plays it
+python -m benchmarks.measure.fleet_month --days 6 --pages 9    as the test plays it
+python -m benchmarks.measure.fleet_month --first-seed 900      other sites
 
 Sites of three schemas are learned from one file of labels a schema. Each day brings a crawl of all of them, with
 other advertisements and prices. On some days a site is redesigned, pages vanish or show another record, or a server
@@ -83,8 +84,8 @@ class Fleet:
     shown: dict[str, str] = field(default_factory=dict)  # pages whose URL shows the record of another page
 
     @classmethod
-    def make(cls, sites: int, pages: int, days: int) -> Fleet:
-        made = [make_site(VERTICALS[n % 3], seed=FIRST_SEED + n, pages=pages) for n in range(sites)]
+    def make(cls, sites: int, pages: int, days: int, first_seed: int = FIRST_SEED) -> Fleet:
+        made = [make_site(VERTICALS[n % 3], seed=first_seed + n, pages=pages) for n in range(sites)]
         return cls(made, plan_month(sites, days))
 
     def today(self, kinds: Sequence[str] = ()) -> dict[int, Event]:
@@ -365,9 +366,9 @@ class Player:
             self.known |= errors.all
 
 
-def play_month(command: Command, folder: Path, sites: int, pages: int, days: int) -> Month:
+def play_month(command: Command, folder: Path, fleet: Fleet, days: int) -> Month:
     """Play a month with a way to run commands; see `Month` for what comes out."""
-    return Player(Fleet.make(sites, pages, days), Scheduler(command, folder)).play(days)
+    return Player(fleet, Scheduler(command, folder)).play(days)
 
 
 def _run_quietly(*arguments: str | Path) -> str:
@@ -400,10 +401,12 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--sites", type=int, default=30, help="how many sites")
     parser.add_argument("--pages", type=int, default=24, help="pages of a site")
     parser.add_argument("--days", type=int, default=30, help="how many days")
+    parser.add_argument("--first-seed", type=int, default=FIRST_SEED, help="seed of the first site")
     options = parser.parse_args(arguments)
     started = time.process_time()
     with tempfile.TemporaryDirectory() as folder:
-        month = play_month(_run_quietly, Path(folder), options.sites, options.pages, options.days)
+        fleet = Fleet.make(options.sites, options.pages, options.days, options.first_seed)
+        month = play_month(_run_quietly, Path(folder), fleet, options.days)
     for line in describe(month):
         print(line)
     print(f"{time.process_time() - started:.0f} s of CPU")

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks.measure.fleet_month import describe, play_month
+from benchmarks.measure.fleet_month import Fleet, describe, play_month
 from tests.cli.running import Run
 
 SITES, PAGES, DAYS = 30, 9, 6
 
 
 def test_a_month(run: Run, tmp_path: Path) -> None:
-    month = play_month(lambda *arguments: run(*arguments).stdout, tmp_path, SITES, PAGES, DAYS)
+    month = play_month(
+        lambda *arguments: run(*arguments).stdout, tmp_path, Fleet.make(SITES, PAGES, DAYS), DAYS
+    )
     happened, story = month.events, "\n".join(describe(month))
     # What was learned is right, and nothing breaks by itself.
     assert month.learned_wrong <= 0.02 * month.values / (DAYS - 1), story
