@@ -15,7 +15,7 @@ from untemplate import Catalog, CatalogError, MissingExtra, Rules
 from untemplate.catalog import database as database_module
 from untemplate.catalog.database import Database
 from untemplate.catalog.sql_tables import metadata
-from untemplate.watching import CrawlTally
+from untemplate.output.quality import CrawlTally
 
 SITE = "books.example"
 CURRENT = [database_module.FIRST_MIGRATION, *database_module.MIGRATIONS]

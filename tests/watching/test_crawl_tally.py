@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 
 from untemplate import Reason, Record, Value
-from untemplate.watching.crawl_tally import MIN_CRAWLS, SITE, CrawlTally, judge_crawl
+from untemplate.output.quality import CrawlTally
+from untemplate.watching.crawl_tally import MIN_CRAWLS, SITE, judge_crawl
 
 
 def record(page: int, cluster: str | None = "c1", confidence: float = 1.0, **texts: str) -> Record:
