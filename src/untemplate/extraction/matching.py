@@ -56,6 +56,11 @@ class PageMatch(NamedTuple):
     possible: Sequence[Wrapper] = ()
     success: Success = "mandatory"
 
+    @property
+    def has_candidates(self) -> bool:
+        """True if the rules of any wrapper may be applied to the page."""
+        return self.wrapper is not None or bool(self.possible)
+
 
 class _Markup:
     """What the tags of a page say, computed when it is needed."""

@@ -17,6 +17,7 @@ from statistics import median
 
 from untemplate.clustering import Cluster
 from untemplate.errors import PageError
+from untemplate.extraction.matching import WrapperIndex
 from untemplate.labeling import Label
 from untemplate.learning import LabelsByPage, LearnedCluster, is_moderate, labels_of_page
 from untemplate.page import Page, signature, squeeze
@@ -144,7 +145,8 @@ def choose_bellwethers(
 ) -> Bellwethers:
     """Choose the pages to watch: labeled ones, then those on which the rules work in the most different ways.
 
-    See `finish_wrapper` for the arguments. Pages that cannot be read or show nothing are skipped.
+    See `finish_wrapper` for the arguments. Pages that cannot be read, that show nothing, or to which extraction would
+    not apply the rules are skipped.
 
     Args:
         preferred: ids of pages to choose before all others, such as those that were watched so far.
@@ -171,10 +173,12 @@ def _median_confidence(sightings: Iterable[_Sighting]) -> float:
 def _view_pages(
     wrapper: Wrapper, pages: Iterable[Page], schema: Schema, labels: LabelsByPage
 ) -> Iterator[_PageView]:
+    index = WrapperIndex([wrapper])
     for page in pages:
         with page.temporarily_parsed(), suppress(PageError):
             sightings = _view_page(wrapper, page, schema)
-            if sightings or labels.get(page.id):
+            is_extracted = bool(sightings) and index.match(page).has_candidates
+            if is_extracted or labels.get(page.id):
                 yield page, sightings
 
 
