@@ -70,6 +70,8 @@ def test_all_sites_are_watched_and_the_broken_one_is_healed(filled: Catalog, sit
     assert healed.figures["healed"]
     [_, version] = filled.history(FOOD)
     assert (version.reason, version.by) == ("healed", "Ada")
+    answered = {(repair["cluster"], repair["attribute"]) for repair in healed.figures["healed"]}
+    assert not [alarm for alarm in filled.alarms(FOOD) if (alarm.cluster, alarm.attribute) in answered]
     assert sites_to_heal(filled, due_only=True) == []
     [again] = watch_sites(filled, [FOOD], split_by_site(filled, crawl, [FOOD]), workers=1)
     assert not [alarm for alarm in again.alarms if alarm.test == "moved"]

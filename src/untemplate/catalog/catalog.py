@@ -351,6 +351,18 @@ class Catalog:
             rule_versions.update_goldens(connection, version_id, new_values)
             runs.finish_run(connection, run, report.to_dict() | figures)
 
+    def finish_heal(self, site: str, run: int, figures: Mapping[str, Any]) -> None:
+        """Record the end of a heal run, and clear the alarms that it answered.
+
+        Args:
+            site: The site.
+            run: The heal run.
+            figures: What healing reported, as `Healed.to_dict` returns it.
+        """
+        with self._database.write() as connection:
+            runs.clear_repaired(connection, lock_site(connection, site), figures)
+            runs.finish_run(connection, run, figures)
+
     def start_round(self, kind: str) -> Round:
         """Start a round over all sites, or continue the one that was interrupted within the last day.
 

@@ -17,13 +17,14 @@ from untemplate.catalog.site_contents import now
 from untemplate.catalog.sql_tables import alarms, rounds, runs, sites, versions
 from untemplate.errors import CatalogError
 from untemplate.output.quality import CrawlTally
-from untemplate.watching import Alarm
+from untemplate.watching import SITE, Alarm
 
 __all__ = [
     "PastRun",
     "Round",
     "Run",
     "StoredAlarm",
+    "clear_repaired",
     "finish_round",
     "finish_run",
     "last_runs",
@@ -193,6 +194,30 @@ def record_alarms(
             )
     passed = [alarm.id for alarm in not_reported.values() if alarm.cluster not in unchecked]
     connection.execute(update(alarms).where(alarms.c.id.in_(passed)).values(cleared=moment))
+
+
+def clear_repaired(connection: Connection, site_id: int, figures: Mapping[str, Any]) -> None:
+    """Clear the alarms that a heal answered: nobody has to look at them unless they are raised again.
+
+    An alarm about an attribute is answered if its rule was learned again; one about the structure of pages if rules
+    of the cluster were, and none was lost or refused; one about the crawl if that holds for the site.
+
+    Args:
+        connection: the transaction.
+        site_id: the site.
+        figures: what the heal reported.
+    """
+    healed = {(repair["cluster"], repair["attribute"]) for repair in figures["healed"]}
+    repaired = {cluster for cluster, _ in healed}
+    incomplete = {change["cluster"] for change in (*figures["lost"], *figures["refused"])}
+    answered = healed | {(cluster, None) for cluster in repaired - incomplete}
+    is_complete = bool(repaired) and not incomplete
+    cleared = [
+        alarm.id
+        for alarm in load_alarms(connection, site_id, open_only=True)
+        if (alarm.cluster, alarm.attribute) in answered or (is_complete and alarm.cluster == SITE)
+    ]
+    connection.execute(update(alarms).where(alarms.c.id.in_(cleared)).values(cleared=now()))
 
 
 def _comparable_alarms(connection: Connection, site_id: int, run: int) -> list[StoredAlarm]:

@@ -276,7 +276,7 @@ class _HealWork:
                 site, rules, pages, "healed", note, self.by, figures["to_label"], based_on=version
             )
             figures["version"] = saved
-        catalog.finish_run(run, figures)
+        catalog.finish_heal(site, run, figures)
         return SiteOutcome(site, figures=figures, version=saved)
 
     def record_problem(self, site: str, problem: str) -> None:

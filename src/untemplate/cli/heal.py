@@ -194,7 +194,7 @@ def _heal_in_catalog(
             note = f"{len(healed.healed)} healed, {len(healed.refused)} refused, {len(healed.lost)} lost"
             figures["version"] = stored.store_version(healed.rules, pages, "healed", note, healed.to_label)
             say(f"Version {figures['version']} of {stored.site} is in {stored.catalog.name}.")
-        stored.catalog.finish_run(run, figures)
+        stored.catalog.finish_heal(stored.site, run, figures)
     return healed, changes
 
 

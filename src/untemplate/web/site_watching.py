@@ -107,7 +107,7 @@ def approve_repair(site: OpenSite, job: int) -> int:
         figures = {**healed.to_dict(), "version": version, "clusters": clusters}
         if repair.source:
             figures["source"] = str(Path(repair.source).resolve())
-        site.catalog.finish_run(run, figures)
+        site.catalog.finish_heal(site.name, run, figures)
     site.catalog.finish_watch(site.name, watch(healed.rules, pages), version)
     site.forget_pages()
     return version
