@@ -19,8 +19,15 @@ from pprint import pformat
 from typing import Any, Literal
 
 from untemplate.page.dom import HIDDEN_TAGS, INLINE_TAGS
+from untemplate.rules.feature import join_static
 from untemplate.rules.in_words import explain_embedded, explain_rule
-from untemplate.rules.portable import PortableSelector, portable_records, portable_rule, portable_selectors
+from untemplate.rules.portable import (
+    PortableSelector,
+    portable_records,
+    portable_rule,
+    portable_selectors,
+    static_literal,
+)
 from untemplate.rules.rule import Range, Rule, Wrapper
 from untemplate.schema import Attribute, Schema
 
@@ -38,6 +45,11 @@ LEFT_TO_UNTEMPLATE = (
     "typed data, absolute addresses, watching and healing",
 )
 """What no export expresses."""
+
+# How an XPath of the first of several nodes ends.
+FIRST_NODE = ")[1]"
+# Characters of the words of a template that every XPath of a schema repeats: more are hard to carry around.
+MAX_STATIC_LENGTH = 4000
 
 _ANY = r"[\s\S]"
 
@@ -113,9 +125,10 @@ def _make_field(rule: Rule, attribute: Attribute, wrapper: Wrapper, target: Targ
         return f"the rule looks for a {range_.type} in the text"
     if range_.separators and target == "crawl4ai":
         return "the rule splits a text into several values"
-    selectors = portable_selectors(rule, wrapper)
+    selectors = portable_selectors(rule, wrapper, _static_expression(wrapper, target))
     if target == "crawl4ai":
-        selectors = [one for one in map(_without_parenthesis, selectors) if one.expression[0] != "("]
+        selectors = [_without_parenthesis(selector, attribute.many) for selector in selectors]
+        selectors = [selector for selector in selectors if selector.expression[0] != "("]
     if attribute.many and target == "crawl4ai":
         selectors = selectors[:1]  # an empty list would replace the values of another selector
     if not selectors:
@@ -124,19 +137,32 @@ def _make_field(rule: Rule, attribute: Attribute, wrapper: Wrapper, target: Targ
     return _Field(attribute, explain_rule(rule), tuple(selectors), pattern, range_.separators, tuple(lost))
 
 
-def _without_parenthesis(selector: PortableSelector) -> PortableSelector:
+def _static_expression(wrapper: Wrapper, target: Target) -> str | None:
+    """Return the words of the template as an XPath expression: a variable in code; None if they are too many."""
+    if target != "crawl4ai":
+        return "$static"
+    literal = static_literal(wrapper)
+    return literal if len(literal) <= MAX_STATIC_LENGTH else None
+
+
+def _without_parenthesis(selector: PortableSelector, many: bool) -> PortableSelector:
     """Return a selector of the page that chooses one node by its position, for crawl4ai.
 
     crawl4ai writes a dot in front of an XPath, which may not begin with a parenthesis then. So every node of the kind
-    is compared with the chosen one.
+    is compared with the chosen one. It takes the first node of a single value itself.
 
-    >>> _without_parenthesis(PortableSelector("(//b/text())[2]", "xpath", "text()")).expression
-    './/text()[count(. | (//b/text())[2]) = 1]'
+    >>> _without_parenthesis(PortableSelector("(//b/text())[2]", "xpath", "text()"), False).expression
+    './/text()[count(. | (//b/text())[2]) = count((//b/text())[2])]'
+    >>> _without_parenthesis(PortableSelector("(//b/text())[1]", "xpath", "text()"), False).expression
+    '//b/text()'
     """
-    if not selector.expression.startswith("(/"):
+    chosen = selector.expression
+    if not chosen.startswith("(/"):
         return selector
+    if chosen.endswith(FIRST_NODE) and not many:
+        return replace(selector, expression=chosen[1 : -len(FIRST_NODE)])
     node = "*" if selector.node == "element()" else selector.node
-    return replace(selector, expression=f".//{node}[count(. | {selector.expression}) = 1]")
+    return replace(selector, expression=f".//{node}[count(. | {chosen}) = count({chosen})]")
 
 
 def _find_lost(
@@ -230,7 +256,7 @@ def text_of(element):
 
 def values_at(page, xpath, kind, pattern, separators):
     """Return the values at the nodes that an XPath selects."""
-    nodes = page.xpath(xpath)
+    nodes = page.xpath(xpath, static=STATIC)
     texts = [text_of(node.root) for node in nodes] if kind == "element()" else nodes.getall()
     matches = [re.search(pattern, " ".join(text.split())) for text in texts]
     values = [match[1].strip() for match in matches if match and match[1].strip()]
@@ -264,6 +290,9 @@ from parsel import Selector
 # name → selectors in the order in which they are tried, and how the value is cut out of the text
 RULES = {rules}
 
+# the words of the template, each with the depth and tag of its element: captions are found by them
+STATIC = {static}
+
 {helpers}
 
 def extract(html):
@@ -287,6 +316,9 @@ from scrapy.loader import ItemLoader
 
 # name → selectors in the order in which they are tried, and how the value is cut out of the text
 RULES = {rules}
+
+# the words of the template, each with the depth and tag of its element: captions are found by them
+STATIC = {static}
 
 {helpers}
 
@@ -327,6 +359,7 @@ def _write_python(
         url_pattern=_python_comment(wrapper.url_pattern),
         notes=notes,
         rules=pformat(rules, width=110, sort_dicts=False),
+        static=pformat(join_static(wrapper.static), width=110),
         helpers=helpers,
     )
 
