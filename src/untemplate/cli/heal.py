@@ -84,8 +84,6 @@ def command(
     """
     if all_sites or due_only:
         check_all_sites(rules_file, site)
-        if model.model and workers and workers > 1:
-            raise click.UsageError("--llm works in one process, which counts the costs: leave out --workers.")
         fleet = FleetOptions(source, url_column, html_column, catalog_name, due_only, workers, as_json)
         context.exit(int(_heal_all(fleet, model)))
     if rules_file and not output:
@@ -98,23 +96,23 @@ def command(
             healed, changes = _heal_in_catalog(rules, pages, stored, model)
         else:
             healed, changes = _heal_rules(rules, pages, model)
-    if output:
-        healed.rules.save(output)
     if as_json:
         show_json(_healed_as_json(healed, changes))
     else:
         show_healed(healed)
         show_changes(changes)
     if output:
+        healed.rules.save(output)
         say(f"Healed rules are in {output}.")
-    if healed.lost:
-        context.exit(1)
+    context.exit(int(bool(healed.lost)))
 
 
 def _heal_all(fleet: FleetOptions, model: ModelOptions) -> bool:
     """Heal all sites, with the help of a model if one is named; return True if there are findings."""
     if not model.model:
         return heal_fleet(fleet)
+    if fleet.workers and fleet.workers > 1:
+        raise click.UsageError("--llm works in one process, which counts the costs: leave out --workers.")
     healer = model.make_healer()
     has_findings = heal_fleet(fleet, healer)
     healer.report()
@@ -133,10 +131,7 @@ def show_healed(healed: Healed) -> None:
     if healed.lost:
         rows = [(loss.cluster, loss.attribute, loss.why) for loss in healed.lost]
         show("Lost", ("cluster", "attribute", "why"), rows)
-    for cluster, pages in healed.to_label.items():
-        if healed.kinds.get(cluster, "detail") != "detail":
-            continue  # a new list, or help pages: hardly anybody wants records of them
-        click.echo(printable(f"Cluster {cluster} needs a person: label {', '.join(pages)}."))
+    _show_pages_to_label(healed)
     counts = healed.counts
     say(
         f"Rules reused for {counts.reused} of {counted(counts.clusters, 'cluster')}, "
@@ -144,6 +139,14 @@ def show_healed(healed: Healed) -> None:
         f"{counts.relearned} learned again, {counts.refused} refused, {counts.lost} lost; "
         f"{counted(counts.replaced, 'bellwether')} replaced."
     )
+
+
+def _show_pages_to_label(healed: Healed) -> None:
+    """Print the pages to label of clusters that need a person."""
+    for cluster, pages in healed.to_label.items():
+        if healed.kinds.get(cluster, "detail") != "detail":
+            continue  # a new list, or help pages: hardly anybody wants records of them
+        click.echo(printable(f"Cluster {cluster} needs a person: label {', '.join(pages)}."))
 
 
 def _refusal_row(refusal: Refusal) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
@@ -157,24 +157,35 @@ def command(
 
     names = list_site_sources(sources) if together else list(sources)
     _check_sources(names, together, output)
-    if model.model:
-        if knowledge_folder or together or not schema_name:
-            raise click.UsageError("--llm needs --schema, and neither --knowledge nor --together.")
+    _check_labelers(model, knowledge_folder, schema_name, together)
+    if model.model and schema_name:
         with open_pages(names[0], url_column, html_column, render) as pages:
             is_complete = _label_by_model(pages, model, schema_name, k or ASKED_PAGES, output, as_json)
-        context.exit(0 if is_complete else 1)
-    if knowledge_folder is None:
-        raise click.UsageError("Missing option '--knowledge', or '--llm' with '--schema': who labels.")
-    knowledge = Knowledge.load(knowledge_folder, method)
+        context.exit(int(not is_complete))
+    knowledge = Knowledge.load(cast(Path, knowledge_folder), method)
     sites = [read_some(name, url_column, html_column, render, k or LABELED_PAGES) for name in names]
     findings = knowledge.find_together(sites) if together else [knowledge.find(sites[0])]
     labeled = list(_label_sources(names, sites, findings, min_confidence))
-    for site in labeled:
-        site.write(output / f"{site.short_name}.jsonl" if together else output)
+    _write_labeled(labeled, output, together)
     _show_labeled(labeled, together, as_json)
     say(f"Labels are in {output}.")
-    if not all(site.is_complete for site in labeled):
-        context.exit(1)
+    context.exit(int(not all(site.is_complete for site in labeled)))
+
+
+def _check_labelers(
+    model: ModelOptions, knowledge_folder: Path | None, schema_name: str | None, together: bool
+) -> None:
+    """Raise unless exactly one labeler is named: a model with a schema, or knowledge."""
+    if model.model and (knowledge_folder or together or not schema_name):
+        raise click.UsageError("--llm needs --schema, and neither --knowledge nor --together.")
+    if not model.model and knowledge_folder is None:
+        raise click.UsageError("Missing option '--knowledge', or '--llm' with '--schema': who labels.")
+
+
+def _write_labeled(labeled: Sequence[_LabeledSource], output: Path, together: bool) -> None:
+    """Write the labels of the only site, or a file for each of several."""
+    for site in labeled:
+        site.write(output / f"{site.short_name}.jsonl" if together else output)
 
 
 def _label_by_model(
@@ -187,11 +198,7 @@ def _label_by_model(
     schema = Schema.load(schema_name)
     confirmed = label_by_model(pages, model.make_labeler(schema), k)
     write_labels(confirmed.labels, output)
-    rows = []
-    for name in schema.attributes:
-        values = [label.value for label in confirmed.labels if label.attribute == name and label.value]
-        labeled_pages = {label.page for label in confirmed.labels if label.attribute == name and label.value}
-        rows.append((name, len(labeled_pages), list(dict.fromkeys(values))[:EXAMPLE_COUNT]))
+    rows = [_summarize_labels(confirmed.labels, name) for name in schema.attributes]
     if as_json:
         show_json([{"attribute": name, "pages": count, "examples": values} for name, count, values in rows])
     else:
@@ -199,6 +206,13 @@ def _label_by_model(
         show(f"Labels by {model.model}", ("attribute", "pages", "examples"), cells)
     say(f"Labels are in {output}.")
     return all(count for _, count, _ in rows)
+
+
+def _summarize_labels(labels: Iterable[Label], name: str) -> tuple[str, int, list[str]]:
+    """Return an attribute, the number of pages with a value, and some of the values."""
+    present = [label for label in labels if label.attribute == name and label.value]
+    examples = dict.fromkeys(label.value for label in present if label.value)
+    return name, len({label.page for label in present}), list(examples)[:EXAMPLE_COUNT]
 
 
 @dataclass(frozen=True)

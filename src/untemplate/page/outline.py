@@ -270,16 +270,22 @@ def _visible_entries(
     row = 0
     entries: list[_Entry] = []
     for number, node in enumerate(page.nodes):
-        if not (node.is_text or (links and node.kind in _LINK_KINDS)):
+        if not _is_readable(node, links):
             continue
         block, ancestors = _find_block(node)
         tags = {element.tag for element in ancestors}
-        if tags & _IGNORED_TAGS or not any(map(str.isalnum, node.text)):
+        if tags & _IGNORED_TAGS:
             continue
         row = _find_row(ancestors, row_numbers, row_parent, row)
         is_folded = (node.path, node.text) in site_words if site_words else bool(tags & _FRAME_TAGS)
         entries.append(_Entry(number, (node.text,), node.path, node, block, is_folded, row))
     return _unfold_lines(entries)
+
+
+def _is_readable(node: Node, links: bool) -> bool:
+    """Return True for a text, or with links an address, that has letters or digits."""
+    is_shown = node.is_text or (links and node.kind in _LINK_KINDS)
+    return is_shown and any(map(str.isalnum, node.text))
 
 
 def _find_block(node: Node) -> tuple[etree._Element, list[etree._Element]]:
@@ -308,16 +314,20 @@ def _unfold_lines(entries: Sequence[_Entry]) -> list[_Entry]:
     Words are shown in a line with other texts, as captions are; in a line at the same path and in the same element as
     a line with other texts, as a member of a list is that several pages have; and right in front of other texts.
     """
-    shown_blocks = {entry.block for entry in entries if not entry.is_folded}
-    shown_lists = {(entry.path, entry.list_element) for entry in entries if not entry.is_folded}
-    unfolded: list[_Entry] = []
-    for number, entry in enumerate(entries):
-        is_shown = entry.block in shown_blocks or (entry.path, entry.list_element) in shown_lists
-        if not is_shown and number + 1 < len(entries):
-            is_short = len(entry.texts[0]) <= MAX_CAPTION_LENGTH
-            is_shown = is_short and entries[number + 1].block in shown_blocks
-        unfolded.append(replace(entry, is_folded=False) if is_shown else entry)
-    return unfolded
+    shown = [entry for entry in entries if not entry.is_folded]
+    shown_blocks = {entry.block for entry in shown}
+    shown_lists = {(entry.path, entry.list_element) for entry in shown}
+
+    def is_shown(entry: _Entry, block_after: etree._Element | None) -> bool:
+        is_caption = len(entry.texts[0]) <= MAX_CAPTION_LENGTH and block_after in shown_blocks
+        is_member = (entry.path, entry.list_element) in shown_lists
+        return entry.block in shown_blocks or is_member or is_caption
+
+    blocks_after = [*(entry.block for entry in entries[1:]), None]
+    return [
+        replace(entry, is_folded=False) if is_shown(entry, block_after) else entry
+        for entry, block_after in zip(entries, blocks_after, strict=True)
+    ]
 
 
 def _read_data(page: Page) -> Iterator[tuple[DataPath, list[str]]]:

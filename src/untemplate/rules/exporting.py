@@ -127,14 +127,21 @@ def _make_field(rule: Rule, attribute: Attribute, wrapper: Wrapper, target: Targ
         return "the rule splits a text into several values"
     selectors = portable_selectors(rule, wrapper, _static_expression(wrapper, target))
     if target == "crawl4ai":
-        selectors = [_without_parenthesis(selector, attribute.many) for selector in selectors]
-        selectors = [selector for selector in selectors if selector.expression[0] != "("]
-    if attribute.many and target == "crawl4ai":
-        selectors = selectors[:1]  # an empty list would replace the values of another selector
+        selectors = _crawl4ai_selectors(selectors, attribute.many)
     if not selectors:
         return "no selector of the rule can be written as XPath without variables"
     lost = dict.fromkeys(_find_lost(rule, attribute, selectors, target))
     return _Field(attribute, explain_rule(rule), tuple(selectors), pattern, range_.separators, tuple(lost))
+
+
+def _crawl4ai_selectors(selectors: Sequence[PortableSelector], many: bool) -> list[PortableSelector]:
+    """Return the selectors that crawl4ai can evaluate.
+
+    Of a list it can use one: the empty list of another selector would replace its values.
+    """
+    relative = [_without_parenthesis(selector, many) for selector in selectors]
+    usable = [selector for selector in relative if not selector.expression.startswith("(")]
+    return usable[:1] if many else usable
 
 
 def _static_expression(wrapper: Wrapper, target: Target) -> str | None:
@@ -175,18 +182,23 @@ def _find_lost(
         yield "the choice of the likeliest of several nodes"
     if rule.nodes > 1:
         yield f"the texts after it, {rule.nodes} nodes in all, which are part of the value"
-    if rule.typed and attribute.type != "text":
-        yield f"the test that the text is of type {attribute.type}"
-    if rule.look is not None:
-        yield "the test that a list looks like the labeled ones"
-    if attribute.pattern:
-        yield f"the test that the text matches {attribute.pattern}"
+    yield from _find_lost_tests(rule, attribute)
     if len(selectors) < len(rule.selectors):
         yield f"{len(rule.selectors) - len(selectors)} of {len(rule.selectors)} selectors"
     if target == "crawl4ai" and any(selector.node == "element()" for selector in selectors):
         yield "blanks between the blocks of an element, and that hidden parts have no text"
     for selector in selectors:
         yield from selector.left_out
+
+
+def _find_lost_tests(rule: Rule, attribute: Attribute) -> Iterator[str]:
+    """Yield in words the tests of a value that no export does."""
+    if rule.typed and attribute.type != "text":
+        yield f"the test that the text is of type {attribute.type}"
+    if rule.look is not None:
+        yield "the test that a list looks like the labeled ones"
+    if attribute.pattern:
+        yield f"the test that the text matches {attribute.pattern}"
 
 
 def value_pattern(range_: Range) -> str | None:
@@ -203,20 +215,26 @@ def value_pattern(range_: Range) -> str | None:
         return None
     if range_.start is not None:
         return _token_pattern(range_.start, range_.stop or 0, range_.delimiter)
-    if not range_.after and not range_.before:
-        return rf"^\s*({_ANY}*?)\s*$"
-    after = _delimiter_pattern(range_.after or "")
-    before = _delimiter_pattern(range_.before or "")
+    return _delimited_pattern(
+        _delimiter_pattern(range_.after), _delimiter_pattern(range_.before), range_.last
+    )
+
+
+def _delimited_pattern(after: str, before: str, last: bool) -> str:
+    """Return the pattern of a value between two delimiters, either of which may be empty."""
     end = rf"\s*{before}" if before else r"\s*$"
-    if range_.last and before:
+    if last and before:
         inside = rf"(?:(?!{before}){_ANY})*"
         return rf"^{inside}{after}\s*({inside}?){end}"
-    start = rf"^{_ANY}*{after}" if range_.last else rf"^{_ANY}*?{after}" if after else "^"
+    anything = f"{_ANY}*" if last else f"{_ANY}*?"
+    start = f"^{anything}{after}" if after else "^"
     return rf"{start}\s*({_ANY}*?){end}"
 
 
-def _delimiter_pattern(text: str) -> str:
-    return r"\s+".join(map(re.escape, text.strip().split())) if text.strip() else r"\s+" if text else ""
+def _delimiter_pattern(text: str | None) -> str:
+    if not text:
+        return ""
+    return r"\s+".join(map(re.escape, text.split())) or r"\s+"
 
 
 def _token_pattern(start: int, stop: int, delimiter: str) -> str:

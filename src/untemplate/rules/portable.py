@@ -215,9 +215,7 @@ def _captions_of(rule: Rule) -> Iterator[str]:
 
 def _with_tbody(features: Sequence[Feature]) -> tuple[Feature, ...] | None:
     """Return the same conditions for a tree with a `tbody` around table rows; None if no path leads through one."""
-    tags = {f.level: f.values for f in features if f.kind == "tag" and not f.axis}
-    top = max((feature.level for feature in features if feature.is_structural), default=0)
-    rows = [level for level in range(1, top) if _is_row(level, tags) and not _is_row_group(level + 1, tags)]
+    rows = _levels_of_rows(features)
     if not rows:
         return None
     shifted = []
@@ -226,6 +224,16 @@ def _with_tbody(features: Sequence[Feature]) -> tuple[Feature, ...] | None:
         shifted.append(replace(feature, level=feature.level + inserted))
     bodies = [Feature("tag", row + number, ("tbody",)) for number, row in enumerate(rows, 1)]
     return (*shifted, *bodies)
+
+
+def _levels_of_rows(features: Sequence[Feature]) -> list[int]:
+    """Return the levels of table rows that have no `tbody` above them."""
+    tags = {
+        feature.level: feature.values for feature in features if feature.kind == "tag" and not feature.axis
+    }
+    top = max((feature.level for feature in features if feature.is_structural), default=0)
+    rows = [level for level in range(1, top) if _is_row(level, tags)]
+    return [level for level in rows if not _is_row_group(level + 1, tags)]
 
 
 def _is_row(level: int, tags: Mapping[int, tuple[str, ...]]) -> bool:
@@ -257,21 +265,27 @@ def _translate_to_xpath(
     """
     if in_record and selector.region:
         return None
-    region = "." if in_record else selector.region.xpath if selector.region else ""
-    paths = []
-    for features in _variants(selector):
-        path = full_xpath(selector.node, _inside_record(features), region=region)
-        paths.append(path + visible_predicates())
-    expression = " | ".join(paths)
-    position = selector.position or (0 if many else 1)
-    if position:
-        expression = f"({expression})[{'last()' if position < 0 else position}]"
-    known = " or ".join(f"{squeezed_xpath('.')}={xpath_literal(caption)}" for caption in captions)
-    is_static = static_predicate().replace("$static", static) if static else known or "false()"
+    region = selector.region.xpath if selector.region else "." if in_record else ""
+    variants = [full_xpath(selector.node, _inside_record(one), region=region) for one in _variants(selector)]
+    expression = " | ".join(path + visible_predicates() for path in variants)
+    expression = _at_position(expression, selector.position or int(not many))
+    is_static = static_predicate().replace("$static", static) if static else _is_any_of(captions)
     expression = expression.replace(static_predicate(), is_static)
     expression = expression.replace(visible_predicates(), _NOT_BLANK + _NOT_HIDDEN)
     expression = expression.replace(BLANKS_TO_SPACES, _OTHER_BLANKS)
     return _Translation(expression, () if static else tuple(_left_out_of_xpath(selector)))
+
+
+def _at_position(expression: str, position: int) -> str:
+    """Return the XPath of one of several nodes: by its number, −1 for the last; 0 for all of them."""
+    if not position:
+        return expression
+    return f"({expression})[{'last()' if position < 0 else position}]"
+
+
+def _is_any_of(texts: Sequence[str]) -> str:
+    """Return the test that a node has one of these texts."""
+    return " or ".join(f"{squeezed_xpath('.')}={xpath_literal(text)}" for text in texts) or "false()"
 
 
 def _inside_record(features: Sequence[Feature]) -> tuple[Feature, ...]:
