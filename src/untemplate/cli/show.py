@@ -67,7 +67,7 @@ def command(
     if not nodes:
         click.echo("\n".join(printable(line) for line in visible_lines(page.tree).splitlines()))
         return
-    outline = _outline(page, some_pages, budget, rows, links)
+    outline = _outline_as_asked(page, some_pages, budget, rows, links)
     if as_json:
         show_json(_outline_as_json(page, outline))
         return
@@ -75,7 +75,7 @@ def command(
     say(f"{len(outline.nodes):,} nodes shown, {outline.folded:,} folded, {outline.tokens:,} tokens.")
 
 
-def _outline(page: Page, pages: list[Page], budget: int, rows: bool, links: bool) -> Outline:
+def _outline_as_asked(page: Page, pages: list[Page], budget: int, rows: bool, links: bool) -> Outline:
     from untemplate.lists.list_page import find_row_elements
     from untemplate.page.outline import find_site_words, outline_page
 

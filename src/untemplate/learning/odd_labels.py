@@ -140,10 +140,10 @@ def _is_dynamic(table: SampleTable, page: Page, labels: Sequence[Label], attribu
     for label in labels:
         occurrences = find_occurrences(table, table.pages.index(page), label, attribute)
         rows += [occurrence.row for occurrence in occurrences if occurrence.mode == "node"]
-    return not rows or not all(_is_repeated(table, row) for row in rows)
+    return not rows or not all(_is_template_word(table, row) for row in rows)
 
 
-def _is_repeated(table: SampleTable, row: int) -> bool:
+def _is_template_word(table: SampleTable, row: int) -> bool:
     """Return True if most pages of the sample have the text of a row at its path."""
     node = table.rows[row]
     same = [other for other in table.rows_by("text", node.text) if table.rows[other].path == node.path]
@@ -174,14 +174,14 @@ def _places_of_label(table: SampleTable, page: int, label: Label, attribute: Att
     occurrences = find_occurrences(table, page, label, attribute)
     complete = [occurrence for occurrence in occurrences if occurrence.mode not in ("part", "pair")]
     for occurrence in islice(complete or occurrences, MAX_COMPARED):
-        yield from _describe(table, page, occurrence.row, occurrence.mode)
+        yield from _describe_place(table, page, occurrence.row, occurrence.mode)
     if not complete:
         with_elements = table.with_elements
         for occurrence in islice(find_element_occurrences(with_elements, page, label), MAX_COMPARED):
-            yield from _describe(with_elements, page, occurrence.row, occurrence.mode)
+            yield from _describe_place(with_elements, page, occurrence.row, occurrence.mode)
 
 
-def _describe(table: SampleTable, page: int, row: int, mode: str) -> Iterator[_Place]:
+def _describe_place(table: SampleTable, page: int, row: int, mode: str) -> Iterator[_Place]:
     """Yield the descriptions of the place of a row: two, or three with a caption."""
     node, caption, start = table.rows[row], table.captions[row], table.starts[page]
     yield mode, caption, "xpath", node.xpath

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 
 from lxml import etree
 
@@ -76,7 +76,7 @@ MAX_NAMED_LEVELS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class _Detail:
+class _Limits:
     """How much of a page is shown.
 
     Attributes:
@@ -96,13 +96,13 @@ class _Detail:
 
 # From most to least; the first that keeps the budget is used. Chosen by looking at pages, not swept.
 _DETAILS = (
-    _Detail(text=300, data=120, repeats=80, rows=20),
-    _Detail(text=160, data=60, repeats=60, rows=12),
-    _Detail(text=100, data=40, repeats=40, rows=8),
-    _Detail(text=60, data=30, repeats=30, rows=5),
-    _Detail(text=60, data=30, repeats=30, rows=5, has_names=False),
-    _Detail(text=40, data=24, repeats=20, rows=3, has_names=False),
-    _Detail(text=25, data=20, repeats=20, rows=2, has_names=False),
+    _Limits(text=300, data=120, repeats=80, rows=20),
+    _Limits(text=160, data=60, repeats=60, rows=12),
+    _Limits(text=100, data=40, repeats=40, rows=8),
+    _Limits(text=60, data=30, repeats=30, rows=5),
+    _Limits(text=60, data=30, repeats=30, rows=5, has_names=False),
+    _Limits(text=40, data=24, repeats=20, rows=3, has_names=False),
+    _Limits(text=25, data=20, repeats=20, rows=2, has_names=False),
 )
 
 
@@ -217,14 +217,14 @@ def outline_page(
     count = len(entries) + len(data)
     for detail in _DETAILS:
         visible_lines, data_lines = _write_visible(entries, detail), _write_data(data, detail)
-        outline = _join_lines([*visible_lines, *data_lines], count)
+        outline = _join_outline([*visible_lines, *data_lines], count)
         if outline.tokens <= budget:
             return outline
-    return _join_lines(_shorten(visible_lines, data_lines, budget), count)
+    return _join_outline(_keep_budget(visible_lines, data_lines, budget), count)
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
+class _ViewEntry:
     """A node that may be shown.
 
     Attributes:
@@ -246,6 +246,11 @@ class _Entry:
     row: int = 0
 
     @property
+    def lines(self) -> tuple[object, object]:
+        """What a line with this entry is known by: its block, and its place in a list."""
+        return self.block, (self.path, self.list_element)
+
+    @property
     def list_element(self) -> etree._Element | None:
         """The element around the block, in which blocks at the same path are a list."""
         return None if self.block is None else self.block.getparent()
@@ -258,17 +263,17 @@ class _Entry:
 @dataclass(frozen=True, slots=True)
 class _Line:
     text: str
-    entries: list[_Entry]
+    entries: list[_ViewEntry]
 
 
 def _visible_entries(
     page: Page, site_words: SiteWords, rows: Sequence[etree._Element], links: bool
-) -> list[_Entry]:
+) -> list[_ViewEntry]:
     """Return what readers see of a page, in order; with links, also the attributes that contain addresses."""
     row_numbers = {element: number for number, element in enumerate(rows, 1)}
     row_parent = rows[0].getparent() if rows else None
     row = 0
-    entries: list[_Entry] = []
+    entries: list[_ViewEntry] = []
     for number, node in enumerate(page.nodes):
         if not _is_readable(node, links):
             continue
@@ -278,7 +283,7 @@ def _visible_entries(
             continue
         row = _find_row(ancestors, row_numbers, row_parent, row)
         is_folded = (node.path, node.text) in site_words if site_words else bool(tags & _FRAME_TAGS)
-        entries.append(_Entry(number, (node.text,), node.path, node, block, is_folded, row))
+        entries.append(_ViewEntry(number, (node.text,), node.path, node, block, is_folded, row))
     return _unfold_lines(entries)
 
 
@@ -308,26 +313,19 @@ def _find_row(
     return row_before if row_parent is not None and row_parent in ancestors else 0
 
 
-def _unfold_lines(entries: Sequence[_Entry]) -> list[_Entry]:
+def _unfold_lines(entries: Sequence[_ViewEntry]) -> list[_ViewEntry]:
     """Return the entries, of which only complete lines of the site's own words stay folded.
 
     Words are shown in a line with other texts, as captions are; in a line at the same path and in the same element as
     a line with other texts, as a member of a list is that several pages have; and right in front of other texts.
     """
-    shown = [entry for entry in entries if not entry.is_folded]
-    shown_blocks = {entry.block for entry in shown}
-    shown_lists = {(entry.path, entry.list_element) for entry in shown}
-
-    def is_shown(entry: _Entry, block_after: etree._Element | None) -> bool:
-        is_caption = len(entry.texts[0]) <= MAX_CAPTION_LENGTH and block_after in shown_blocks
-        is_member = (entry.path, entry.list_element) in shown_lists
-        return entry.block in shown_blocks or is_member or is_caption
-
-    blocks_after = [*(entry.block for entry in entries[1:]), None]
-    return [
-        replace(entry, is_folded=False) if is_shown(entry, block_after) else entry
-        for entry, block_after in zip(entries, blocks_after, strict=True)
-    ]
+    shown = set(chain.from_iterable(entry.lines for entry in entries if not entry.is_folded))
+    unfolded: list[_ViewEntry] = []
+    for entry, block_after in zip(entries, [*(one.block for one in entries[1:]), None], strict=True):
+        is_caption = len(entry.texts[0]) <= MAX_CAPTION_LENGTH and block_after in shown
+        is_shown = is_caption or not shown.isdisjoint(entry.lines)
+        unfolded.append(replace(entry, is_folded=False) if is_shown else entry)
+    return unfolded
 
 
 def _read_data(page: Page) -> Iterator[tuple[DataPath, list[str]]]:
@@ -343,7 +341,7 @@ def _read_data(page: Page) -> Iterator[tuple[DataPath, list[str]]]:
                 yield DataPath(source, data_object.type, keys), texts
 
 
-def _data_entries(page: Page, site_words: SiteWords, links: bool) -> list[_Entry]:
+def _data_entries(page: Page, site_words: SiteWords, links: bool) -> list[_ViewEntry]:
     """Return the paths of the embedded data. Repeated values, addresses, and the site's own words are folded.
 
     The site's own words are shown if they are names, or in an object with values of this page: an author may be the
@@ -353,7 +351,7 @@ def _data_entries(page: Page, site_words: SiteWords, links: bool) -> list[_Entry
     page_objects = {
         (path.source, path.type) for path, texts in data if not _are_shared(path, texts, site_words)
     }
-    entries: list[_Entry] = []
+    entries: list[_ViewEntry] = []
     known: set[tuple[str, ...]] = set()
     for number, (path, texts) in enumerate(data, len(page.nodes)):
         values = tuple(texts)
@@ -363,7 +361,7 @@ def _data_entries(page: Page, site_words: SiteWords, links: bool) -> list[_Entry
         is_folded |= values in known or (not links and all(map(_ADDRESS.fullmatch, texts)))
         if not is_folded:
             known.add(values)
-        entries.append(_Entry(number, values, str(path), is_folded=is_folded))
+        entries.append(_ViewEntry(number, values, str(path), is_folded=is_folded))
     return entries
 
 
@@ -371,7 +369,7 @@ def _are_shared(path: DataPath, texts: Iterable[str], site_words: SiteWords) -> 
     return all((str(path), text) in site_words for text in texts)
 
 
-def _write_visible(entries: Sequence[_Entry], detail: _Detail) -> list[_Line]:
+def _write_visible(entries: Sequence[_ViewEntry], detail: _Limits) -> list[_Line]:
     """Return the lines of the visible part of a page: one for each block, and one for each run of folded nodes."""
     lines: list[_Line] = []
     place, row = "", 0
@@ -391,7 +389,7 @@ def _write_visible(entries: Sequence[_Entry], detail: _Detail) -> list[_Line]:
     return lines
 
 
-def _limit_repeats(entries: Sequence[_Entry], detail: _Detail) -> Iterator[_Entry]:
+def _limit_repeats(entries: Sequence[_ViewEntry], detail: _Limits) -> Iterator[_ViewEntry]:
     """Yield the entries; those of further rows, and of further lines at a path outside of rows, as folded."""
     counts: Counter[str] = Counter()
     block, is_more = None, False
@@ -405,7 +403,7 @@ def _limit_repeats(entries: Sequence[_Entry], detail: _Detail) -> Iterator[_Entr
         yield replace(entry, is_folded=True) if is_more else entry
 
 
-def _write_members(members: Sequence[_Entry], block: etree._Element, detail: _Detail) -> Iterator[str]:
+def _write_members(members: Sequence[_ViewEntry], block: etree._Element, detail: _Limits) -> Iterator[str]:
     """Yield the words of a line: each node with its number, and the name of its own element if it has one."""
     name = ""
     for entry in members:
@@ -417,10 +415,10 @@ def _write_members(members: Sequence[_Entry], block: etree._Element, detail: _De
             yield own_name
         name = own_name
         kind = "" if node.is_text else f"{node.kind} "
-        yield f"[{entry.number}] {kind}{_cut_text(entry.texts[0], detail.text)}"
+        yield f"[{entry.number}] {kind}{_cut_outline_text(entry.texts[0], detail.text)}"
 
 
-def _write_data(entries: Iterable[_Entry], detail: _Detail) -> list[_Line]:
+def _write_data(entries: Iterable[_ViewEntry], detail: _Limits) -> list[_Line]:
     """Return a line for each path of embedded data that is not folded; those of one object follow its type."""
     lines: list[_Line] = []
     place = ""
@@ -431,18 +429,18 @@ def _write_data(entries: Iterable[_Entry], detail: _Detail) -> list[_Line]:
         type_, dot, keys = names.partition(".")
         entry_place = f"{source} {type_}" if dot else source
         count = f" ({len(entry.texts)} values)" if len(entry.texts) > 1 else ""
-        line = f"[{entry.number}] {keys or names}{count}: {_cut_text(' | '.join(entry.texts), detail.data)}"
+        line = f"[{entry.number}] {keys or names}{count}: {_cut_outline_text(' | '.join(entry.texts), detail.data)}"
         lines.append(_Line(line if entry_place == place else f"{entry_place}: {line}", [entry]))
         place = entry_place
     return lines
 
 
-def _write_folded(entries: Sequence[_Entry]) -> str:
+def _write_folded(entries: Sequence[_ViewEntry]) -> str:
     first, last = entries[0].number, entries[-1].number
     return f"… {first}" if first == last else f"… {first}-{last}"
 
 
-def _join_lines(lines: Sequence[_Line], count: int) -> Outline:
+def _join_outline(lines: Sequence[_Line], count: int) -> Outline:
     """Return the outline of these lines, on a page with this many nodes."""
     nodes: dict[int, OutlineNode] = {}
     for line in lines:
@@ -450,7 +448,7 @@ def _join_lines(lines: Sequence[_Line], count: int) -> Outline:
     return Outline("\n".join(line.text for line in lines), nodes, count - len(nodes))
 
 
-def _shorten(visible: Sequence[_Line], data: Sequence[_Line], budget: int) -> list[_Line]:
+def _keep_budget(visible: Sequence[_Line], data: Sequence[_Line], budget: int) -> list[_Line]:
     """Return the first lines of both parts that keep the budget."""
     least_data = _fill(data, int(DATA_SHARE * budget))
     kept = _fill(visible, budget - _tokens_of(least_data))
@@ -491,7 +489,7 @@ def _name_element(element: etree._Element) -> str:
     return tag
 
 
-def _cut_text(text: str, length: int) -> str:
+def _cut_outline_text(text: str, length: int) -> str:
     text = _clean(text)
     return text if len(text) <= length else f"{text[: length - 1].rstrip()}…"
 

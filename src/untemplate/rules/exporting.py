@@ -102,7 +102,7 @@ def export_wrapper(wrapper: Wrapper, schema: Schema, target: Target) -> Export:
     fields: list[_Field] = []
     missing: dict[str, str] = {}
     for name, rule in wrapper.rules.items():
-        field = _make_field(rule, schema.attributes[name], wrapper, target)
+        field = _make_export_field(rule, schema.attributes[name], wrapper, target)
         if isinstance(field, str):
             missing[name] = field
         else:
@@ -115,7 +115,7 @@ def export_wrapper(wrapper: Wrapper, schema: Schema, target: Target) -> Export:
     return Export(write(wrapper, schema, fields, missing), lost, missing)
 
 
-def _make_field(rule: Rule, attribute: Attribute, wrapper: Wrapper, target: Target) -> _Field | str:
+def _make_export_field(rule: Rule, attribute: Attribute, wrapper: Wrapper, target: Target) -> _Field | str:
     """Return an attribute for an export, or why it cannot be exported."""
     if not rule.selectors:
         return "the rule reads embedded data"
@@ -371,7 +371,7 @@ def _write_python(
     }
     helpers = _HELPERS.replace("{inline}", pformat(sorted(INLINE_TAGS), width=110, compact=True))
     helpers = helpers.replace("{hidden}", repr(sorted(HIDDEN_TAGS)))
-    notes = "\n".join(_python_comment(line) for line in _notes(fields, missing))
+    notes = "\n".join(_python_comment(line) for line in _export_notes(fields, missing))
     return template.format(
         title=_python_comment(f"{schema.name}, template {wrapper.cluster}"),
         url_pattern=_python_comment(wrapper.url_pattern),
@@ -387,7 +387,7 @@ def _python_comment(text: str) -> str:
     return " ".join(text.split()).replace("\\", "/").replace('"""', "'''")
 
 
-def _notes(fields: Sequence[_Field], missing: Mapping[str, str]) -> Iterator[str]:
+def _export_notes(fields: Sequence[_Field], missing: Mapping[str, str]) -> Iterator[str]:
     """Yield a line for everything that the export does not express."""
     yield f"Left to untemplate: {'; '.join(LEFT_TO_UNTEMPLATE)}."
     for field in fields:
@@ -421,7 +421,7 @@ def _write_crawl4ai(
         "name": f"{schema.name} {wrapper.cluster}",
         "baseSelector": base.expression if base else "//html",
         "fields": [entry for field in fields for entry in _crawl4ai_fields(field)],
-        "notes": list(_notes(fields, missing)),
+        "notes": list(_export_notes(fields, missing)),
     }
     return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
 

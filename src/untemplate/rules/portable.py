@@ -400,12 +400,12 @@ def _css_test(kind: str, value: str) -> str:
         case "cell":
             return f":is({', '.join(CELL_TAGS)}):nth-child({value})"
         case "token":
-            return f"[class~={_css_string(value)}]"
+            return f"[class~={_quote_css(value)}]"
         case _:
-            return f"[{kind.removeprefix('@')}={_css_string(value)}]"
+            return f"[{kind.removeprefix('@')}={_quote_css(value)}]"
 
 
-def _css_string(text: str) -> str:
+def _quote_css(text: str) -> str:
     """Return a text as a CSS string, with what may not be in one escaped."""
     escaped = "".join(f"\\{ord(char):x} " if char in '"\\' or char < " " else char for char in text)
     return f'"{escaped}"'
