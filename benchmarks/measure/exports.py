@@ -8,7 +8,7 @@ python -m benchmarks.measure.exports -v                   list attributes with o
 
 Rules are learned from two labeled pages. An attribute is the same if its values are equal on every page that our
 engine extracts with these rules, white space aside. Where they differ, the export names what it lost, or the
-attribute is undeclared.
+attribute is undeclared. The last column is the share of attributes of which an export says that nothing is lost.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ class Tool:
     run: Callable[[Export, Sequence[Page]], list[Values]]
 
 
-def compare_site(site: Site, tools: Sequence[Tool]) -> Iterator[tuple[Target, str, str]]:
-    """Yield for each tool and attribute of a site a verdict, with the first difference."""
+def compare_site(site: Site, tools: Sequence[Tool]) -> Iterator[tuple[Target, bool, str, str]]:
+    """Yield for each tool and attribute of a site whether nothing is lost, a verdict, and the first difference."""
     pages = site.pages()
     labels = labels_of(labeling_order(site)[:LABELED], site.truth())
     rules = learn(pages, labels, schema_of(site.vertical))
@@ -89,7 +89,8 @@ def compare_site(site: Site, tools: Sequence[Tool]) -> Iterator[tuple[Target, st
             export = export_wrapper(wrapper, rules.schema, tool.target)
             found = tool.run(export, own)
             for name in wrapper.rules:
-                yield tool.target, *_judge(name, export, [records[page.id] for page in own], found)
+                verdict, words = _judge(name, export, [records[page.id] for page in own], found)
+                yield tool.target, export.lost.get(name) == (), verdict, words
 
 
 def _judge(name: str, export: Export, records: Sequence[Record], found: Sequence[Values]) -> tuple[str, str]:
@@ -113,16 +114,18 @@ def main(arguments: Sequence[str]) -> int:
         install("crawl4ai")
     tools = (Tool("parsel", run_parsel), Tool("crawl4ai", run_library if options.library else run_published))
     verdicts: dict[Target, Counter[str]] = {tool.target: Counter() for tool in tools}
+    claimed: Counter[Target] = Counter()
     for site in track(sites, "exports", console=Console(stderr=True), transient=True):
-        for target, verdict, words in compare_site(site, tools):
+        for target, is_claimed, verdict, words in compare_site(site, tools):
             verdicts[target][verdict] += 1
+            claimed[target] += is_claimed
             if options.verbose and verdict != "same":
                 console.print(f"{target} {site.folder.name} {verdict}: {words}", markup=False)
-    table = Table("tool", "attributes", *VERDICTS, title=TO_REACH)
+    table = Table("tool", "attributes", *VERDICTS, "nothing lost", title=TO_REACH)
     for target, counts in verdicts.items():
         total = counts.total()
         shares = [f"{counts[verdict] / max(1, total):.1%}" for verdict in VERDICTS]
-        table.add_row(target, str(total), *shares)
+        table.add_row(target, str(total), *shares, f"{claimed[target] / max(1, total):.1%}")
     console.print(table)
     return 0
 

@@ -150,7 +150,7 @@ def test_costs_are_counted_and_limited(server: ModelServer, tmp_path: Path) -> N
     endpoint = Endpoint("small", server.url, tmp_path, price, max_cost=0.003)
     endpoint.ask(QUESTION, accept)
     assert endpoint.cost == 0.003  # 1,000 tokens of the question and 100 of the answer
-    with pytest.raises(AnswerError, match=r"the limit of 0\.00 dollars is reached"):
+    with pytest.raises(AnswerError, match=r"the limit of 0\.003 dollars is reached"):
         endpoint.ask(Question("You answer.", "How much?", QUESTION.schema), accept)
     assert endpoint.ask(QUESTION, accept).content == {"count": 3}, "a known answer costs nothing"
 

@@ -91,7 +91,7 @@ class Sandbox:
                 continue
             if self.is_inside(path):
                 return path
-        raise SourceError(f"{_shorten(source)}: no such source below the folders of this server")
+        raise SourceError(f"{_shorten_path(source)}: no such source below the folders of this server")
 
     def is_inside(self, path: Path) -> bool:
         """Return True if a resolved path is below one of the folders, or of the working folder."""
@@ -104,7 +104,7 @@ class Sandbox:
             InputError: the name is not made of letters, digits, - and _.
         """
         if not _NAME.fullmatch(name):
-            raise InputError(f"{_shorten(name)}: not a name: use up to 60 letters, digits, - and _")
+            raise InputError(f"{_shorten_path(name)}: not a name: use up to 60 letters, digits, - and _")
         return self.work / f"{name}.{ending}"
 
     def _write_url(self, url: str) -> Path:
@@ -115,7 +115,7 @@ class Sandbox:
         """
         host = urlsplit(url).hostname or ""
         if host not in self.hosts:
-            raise SourceError(f"{_shorten(url)}: this server may not fetch from {host or 'there'}")
+            raise SourceError(f"{_shorten_path(url)}: this server may not fetch from {host or 'there'}")
         path = self.work / _URL_LIST
         path.write_text(url.split()[0] + "\n", "utf-8")
         return path
@@ -144,7 +144,7 @@ def _is_page(name: str) -> bool:
     return name.endswith((".html", ".htm", "pages.csv"))
 
 
-def _shorten(text: str) -> str:
+def _shorten_path(text: str) -> str:
     """Return a text of an agent in one short line, for messages."""
     line = " ".join("".join(char if char.isprintable() else "?" for char in text).split())
     return line if len(line) <= 80 else f"{line[:79]}…"

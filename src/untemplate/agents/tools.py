@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import wraps
 from itertools import islice
 from threading import Lock
@@ -345,22 +346,30 @@ class AgentTools:
             known = ", ".join(schema.attributes)
             raise LabelError(f"{cut(spec.attribute)!r} is none of the attributes: {known}")
         record = None if spec.row is None else str(spec.row)
-        if spec.absent:
-            return [Label(page.id, spec.attribute, None, source=AGENT, record=record)]
-        if spec.node is None:
-            if not spec.text or not spec.text.strip():
-                raise LabelError(f"{spec.attribute} of {cut(page.id)}: give a node, a text, or absent")
-            return [Label(page.id, spec.attribute, spec.text, source=AGENT, record=record)]
-        attribute = schema.attributes[spec.attribute]
-        outline = _outline_everything(page)
-        last = spec.node if spec.last_node is None else spec.last_node
-        text = spec.text or _text_between(outline, spec.node, last)
-        answer = NodeAnswer(first=spec.node, last=last, text=text)
-        try:
-            labels = labels_at_nodes(page, outline, attribute, [answer], AGENT)
-        except ValueError as error:
-            raise LabelError(f"{spec.attribute} of {cut(page.id)}: {error}; see show_page") from error
-        return [Label(one.page, one.attribute, one.value, one.xpath, AGENT, 1.0, record) for one in labels]
+        if spec.node is not None and not spec.absent:
+            labels = _label_nodes(page, schema.attributes[spec.attribute], spec, spec.node)
+            return [replace(label, confidence=1.0, record=record) for label in labels]
+        if not spec.absent and not (spec.text or "").strip():
+            raise LabelError(f"{spec.attribute} of {cut(page.id)}: give a node, a text, or absent")
+        value = None if spec.absent else spec.text
+        return [Label(page.id, spec.attribute, value, source=AGENT, record=record)]
+
+
+def _label_nodes(page: Page, attribute: Attribute, spec: LabelSpec, first: int) -> list[Label]:
+    """Return the labels of an attribute at the nodes that an agent named.
+
+    Raises:
+        LabelError: there are no such nodes, or they do not contain the text.
+    """
+    outline = _outline_everything(page)
+    last = first if spec.last_node is None else spec.last_node
+    text = spec.text or _text_between(outline, first, last)
+    try:
+        return labels_at_nodes(
+            page, outline, attribute, [NodeAnswer(first=first, last=last, text=text)], AGENT
+        )
+    except ValueError as error:
+        raise LabelError(f"{attribute.name} of {cut(page.id)}: {error}; see show_page") from error
 
 
 def _outline_everything(page: Page) -> Outline:

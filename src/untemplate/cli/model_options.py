@@ -97,7 +97,7 @@ class _SiteHealLabeler:
         site_words = find_site_words(pages)
         cost = _show_estimate(self.labeler.estimate(pages, site_words), self.labeler.endpoint)
         if cost is not None:
-            self.labeler.failures[f"not asked: about {cost:.2f} dollars in all is above --max-cost"] += 1
+            self.labeler.failures[f"not asked: about {cost:.4f} dollars in all is above --max-cost"] += 1
             return []
         try:
             return self.labeler.ask(pages, site_words)
@@ -195,7 +195,7 @@ def _show_estimate(estimate: Estimate, endpoint: Endpoint) -> float | None:
         say(f"{text}.")
         return None
     cost = endpoint.price.cost(estimate.question_tokens, estimate.answer_tokens)
-    say(f"{text}, about {cost:.2f} dollars.")
+    say(f"{text}, about {cost:.4f} dollars.")
     total = (endpoint.cost or 0.0) + cost
     return total if endpoint.max_cost is not None and total > endpoint.max_cost else None
 

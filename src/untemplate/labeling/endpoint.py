@@ -177,7 +177,7 @@ class Endpoint:
             self.usage.cached += 1
             return known
         if self.max_cost is not None and (self.cost or 0.0) >= self.max_cost:
-            raise AnswerError(f"the limit of {self.max_cost:.2f} dollars is reached")
+            raise AnswerError(f"the limit of {self.max_cost:g} dollars is reached")
         self.usage.asked += 1
         before = (self.usage.question_tokens, self.usage.answer_tokens)
         content = self._ask_repeatedly(question, check)

@@ -146,7 +146,7 @@ class ModelLabeler:
         outlines = [self._outline(page, site_words) for page in (first, second)]
         if outlines[0] is None or outlines[1] is None:
             return []
-        task = f"{_COMPARE.format(name=name)}\n\n{_describe([self.schema.attributes[name]])}"
+        task = f"{_COMPARE.format(name=name)}\n\n{_describe_attributes([self.schema.attributes[name]])}"
         parts = [
             task,
             *(_mark_page(outline, number) for number, outline in enumerate(outlines, 1) if outline),
@@ -171,7 +171,7 @@ class ModelLabeler:
     def questions(self, pages: Iterable[Page], site_words: SiteWords) -> Iterator[tuple[Question, Outline]]:
         """Yield the question about each readable page, with what is shown of the page."""
         attributes = list(self.schema.attributes.values())
-        task = f"Schema: {self.schema.name}\n{_describe(attributes)}"
+        task = f"Schema: {self.schema.name}\n{_describe_attributes(attributes)}"
         for page in pages:
             if outline := self._outline(page, site_words):
                 text = f"{task}\n\n{_mark_page(outline)}"
@@ -290,7 +290,7 @@ def _part_of(node_text: str, text: str) -> str:
     return copied
 
 
-def _describe(attributes: Iterable[Attribute]) -> str:
+def _describe_attributes(attributes: Iterable[Attribute]) -> str:
     """Return a line for each attribute: its name, its type, and what pages call it."""
     lines = ["Attributes:"]
     for attribute in attributes:

@@ -30,7 +30,7 @@ from untemplate.value_types import find_typed
 __all__ = ["drop_odd_labels"]
 
 # With fewer labeled pages, one that differs is more often an exception that somebody labeled on purpose.
-MIN_LABELED_PAGES = 5
+MIN_LABELED_PAGES = 4
 # Labels that are likely right, by type or because pages differ there, decide alone if there are at least this many.
 MIN_VOTERS = 2
 # The largest group has at least this many pages, and this many times as many as that of an odd label.
@@ -88,18 +88,34 @@ def _find_odd_labels(
     teachers = {page: values[page] for page in most}
     for page, labels in values.items():
         found = groups.find_values(attribute, teachers, page)
-        # Several labels of a single value are alternatives. Members of a list are judged together.
-        unsupported = labels if attribute.many else _find_unsupported(labels, found)
-        if len(unsupported) == len(labels):
-            is_located = bool(_places_of_labels(groups.table, page, labels, attribute))
-            unsupported = [] if page in kept or (is_located and not is_mostly_found(found)) else labels
-        yield from ((page, label) for label in unsupported)
+        is_odd = page not in kept and _is_refuted(groups.table, page, labels, attribute, found)
+        yield from ((page, label) for label in _select_odd(labels, found, attribute, is_odd))
 
 
-def _find_unsupported(labels: Sequence[Label], found: Sequence[Sequence[str]]) -> Sequence[Label]:
-    """Return the labels that none of several rules returns."""
+def _select_odd(
+    labels: Sequence[Label], found: Sequence[Sequence[str]], attribute: Attribute, is_odd: bool
+) -> Sequence[Label]:
+    """Return the odd labels of a page, all of which are odd or not unless rules of other pages return some.
+
+    Several labels of a single value are alternatives, so those that no rule returns are odd. Members of a list are
+    judged together.
+    """
     supported = set(map(comparison_key, chain.from_iterable(found)))
-    return [label for label in labels if comparison_key(label.value or "") not in supported]
+    others = [label for label in labels if comparison_key(label.value or "") not in supported]
+    if len(others) < len(labels) and not attribute.many:
+        return others
+    return labels if is_odd else []
+
+
+def _is_refuted(
+    table: SampleTable,
+    page: Page,
+    labels: Sequence[Label],
+    attribute: Attribute,
+    found: Sequence[Sequence[str]],
+) -> bool:
+    """Return True if most rules find something else than the labels of a page, or these are not on the page."""
+    return is_mostly_found(found) or not _places_of_labels(table, page, labels, attribute)
 
 
 def _select_voters(table: SampleTable, values: LabelsOfPages, attribute: Attribute) -> LabelsOfPages:
@@ -124,10 +140,10 @@ def _is_dynamic(table: SampleTable, page: Page, labels: Sequence[Label], attribu
     for label in labels:
         occurrences = find_occurrences(table, table.pages.index(page), label, attribute)
         rows += [occurrence.row for occurrence in occurrences if occurrence.mode == "node"]
-    return not rows or not all(_is_repeated(table, row) for row in rows)
+    return not rows or not all(_is_template_word(table, row) for row in rows)
 
 
-def _is_repeated(table: SampleTable, row: int) -> bool:
+def _is_template_word(table: SampleTable, row: int) -> bool:
     """Return True if most pages of the sample have the text of a row at its path."""
     node = table.rows[row]
     same = [other for other in table.rows_by("text", node.text) if table.rows[other].path == node.path]
@@ -158,14 +174,14 @@ def _places_of_label(table: SampleTable, page: int, label: Label, attribute: Att
     occurrences = find_occurrences(table, page, label, attribute)
     complete = [occurrence for occurrence in occurrences if occurrence.mode not in ("part", "pair")]
     for occurrence in islice(complete or occurrences, MAX_COMPARED):
-        yield from _describe(table, page, occurrence.row, occurrence.mode)
+        yield from _describe_place(table, page, occurrence.row, occurrence.mode)
     if not complete:
         with_elements = table.with_elements
         for occurrence in islice(find_element_occurrences(with_elements, page, label), MAX_COMPARED):
-            yield from _describe(with_elements, page, occurrence.row, occurrence.mode)
+            yield from _describe_place(with_elements, page, occurrence.row, occurrence.mode)
 
 
-def _describe(table: SampleTable, page: int, row: int, mode: str) -> Iterator[_Place]:
+def _describe_place(table: SampleTable, page: int, row: int, mode: str) -> Iterator[_Place]:
     """Yield the descriptions of the place of a row: two, or three with a caption."""
     node, caption, start = table.rows[row], table.captions[row], table.starts[page]
     yield mode, caption, "xpath", node.xpath

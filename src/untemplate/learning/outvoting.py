@@ -93,7 +93,7 @@ def confirm_labels(
     jury = _Jury(labeled, _select_others(others, labeled), schema)
     confirmed = ConfirmedLabels()
     for name, attribute in schema.attributes.items():
-        if by_page := _labels_by_page(labeled, labels, name):
+        if by_page := _labels_of_pages(labeled, labels, name):
             confirmed += jury.judge(attribute, by_page, ask_again)
     return confirmed
 
@@ -107,7 +107,7 @@ _PageLabels = dict[Page, list[Label]]
 """The labels of one attribute by page."""
 
 
-def _labels_by_page(pages: Sequence[Page], labels: Sequence[Label], name: str) -> _PageLabels:
+def _labels_of_pages(pages: Sequence[Page], labels: Sequence[Label], name: str) -> _PageLabels:
     by_page: _PageLabels = {}
     for page in pages:
         page_labels = [one for one in labels if one.attribute == name and page.is_named_in({one.page})]
@@ -149,7 +149,7 @@ class _Jury:
         if ask_again is None:
             return None
         first, second = groups[0][0], groups[1][0]
-        answered = _labels_by_page([first, second], ask_again(first, second, attribute.name), attribute.name)
+        answered = _labels_of_pages([first, second], ask_again(first, second, attribute.name), attribute.name)
         values = {page: labels for page, labels in answered.items() if not labels[0].is_gap}
         if len(values) < 2 or len(self._groups.find_groups(attribute, values)) > 1:
             return None

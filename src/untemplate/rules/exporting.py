@@ -19,8 +19,15 @@ from pprint import pformat
 from typing import Any, Literal
 
 from untemplate.page.dom import HIDDEN_TAGS, INLINE_TAGS
+from untemplate.rules.feature import join_static
 from untemplate.rules.in_words import explain_embedded, explain_rule
-from untemplate.rules.portable import PortableSelector, portable_records, portable_rule, portable_selectors
+from untemplate.rules.portable import (
+    PortableSelector,
+    portable_records,
+    portable_rule,
+    portable_selectors,
+    static_literal,
+)
 from untemplate.rules.rule import Range, Rule, Wrapper
 from untemplate.schema import Attribute, Schema
 
@@ -38,6 +45,11 @@ LEFT_TO_UNTEMPLATE = (
     "typed data, absolute addresses, watching and healing",
 )
 """What no export expresses."""
+
+# How an XPath of the first of several nodes ends.
+FIRST_NODE = ")[1]"
+# Characters of the words of a template that every XPath of a schema repeats: more are hard to carry around.
+MAX_STATIC_LENGTH = 4000
 
 _ANY = r"[\s\S]"
 
@@ -90,7 +102,7 @@ def export_wrapper(wrapper: Wrapper, schema: Schema, target: Target) -> Export:
     fields: list[_Field] = []
     missing: dict[str, str] = {}
     for name, rule in wrapper.rules.items():
-        field = _make_field(rule, schema.attributes[name], wrapper, target)
+        field = _make_export_field(rule, schema.attributes[name], wrapper, target)
         if isinstance(field, str):
             missing[name] = field
         else:
@@ -103,7 +115,7 @@ def export_wrapper(wrapper: Wrapper, schema: Schema, target: Target) -> Export:
     return Export(write(wrapper, schema, fields, missing), lost, missing)
 
 
-def _make_field(rule: Rule, attribute: Attribute, wrapper: Wrapper, target: Target) -> _Field | str:
+def _make_export_field(rule: Rule, attribute: Attribute, wrapper: Wrapper, target: Target) -> _Field | str:
     """Return an attribute for an export, or why it cannot be exported."""
     if not rule.selectors:
         return "the rule reads embedded data"
@@ -113,30 +125,51 @@ def _make_field(rule: Rule, attribute: Attribute, wrapper: Wrapper, target: Targ
         return f"the rule looks for a {range_.type} in the text"
     if range_.separators and target == "crawl4ai":
         return "the rule splits a text into several values"
-    selectors = portable_selectors(rule, wrapper)
+    selectors = portable_selectors(rule, wrapper, _static_expression(wrapper, target))
     if target == "crawl4ai":
-        selectors = [one for one in map(_without_parenthesis, selectors) if one.expression[0] != "("]
-    if attribute.many and target == "crawl4ai":
-        selectors = selectors[:1]  # an empty list would replace the values of another selector
+        selectors = _crawl4ai_selectors(selectors, attribute.many)
     if not selectors:
         return "no selector of the rule can be written as XPath without variables"
     lost = dict.fromkeys(_find_lost(rule, attribute, selectors, target))
     return _Field(attribute, explain_rule(rule), tuple(selectors), pattern, range_.separators, tuple(lost))
 
 
-def _without_parenthesis(selector: PortableSelector) -> PortableSelector:
+def _crawl4ai_selectors(selectors: Sequence[PortableSelector], many: bool) -> list[PortableSelector]:
+    """Return the selectors that crawl4ai can evaluate.
+
+    Of a list it can use one: the empty list of another selector would replace its values.
+    """
+    relative = [_without_parenthesis(selector, many) for selector in selectors]
+    usable = [selector for selector in relative if not selector.expression.startswith("(")]
+    return usable[:1] if many else usable
+
+
+def _static_expression(wrapper: Wrapper, target: Target) -> str | None:
+    """Return the words of the template as an XPath expression: a variable in code; None if they are too many."""
+    if target != "crawl4ai":
+        return "$static"
+    literal = static_literal(wrapper)
+    return literal if len(literal) <= MAX_STATIC_LENGTH else None
+
+
+def _without_parenthesis(selector: PortableSelector, many: bool) -> PortableSelector:
     """Return a selector of the page that chooses one node by its position, for crawl4ai.
 
     crawl4ai writes a dot in front of an XPath, which may not begin with a parenthesis then. So every node of the kind
-    is compared with the chosen one.
+    is compared with the chosen one. It takes the first node of a single value itself.
 
-    >>> _without_parenthesis(PortableSelector("(//b/text())[2]", "xpath", "text()")).expression
-    './/text()[count(. | (//b/text())[2]) = 1]'
+    >>> _without_parenthesis(PortableSelector("(//b/text())[2]", "xpath", "text()"), False).expression
+    './/text()[count(. | (//b/text())[2]) = count((//b/text())[2])]'
+    >>> _without_parenthesis(PortableSelector("(//b/text())[1]", "xpath", "text()"), False).expression
+    '//b/text()'
     """
-    if not selector.expression.startswith("(/"):
+    chosen = selector.expression
+    if not chosen.startswith("(/"):
         return selector
+    if chosen.endswith(FIRST_NODE) and not many:
+        return replace(selector, expression=chosen[1 : -len(FIRST_NODE)])
     node = "*" if selector.node == "element()" else selector.node
-    return replace(selector, expression=f".//{node}[count(. | {selector.expression}) = 1]")
+    return replace(selector, expression=f".//{node}[count(. | {chosen}) = count({chosen})]")
 
 
 def _find_lost(
@@ -149,18 +182,23 @@ def _find_lost(
         yield "the choice of the likeliest of several nodes"
     if rule.nodes > 1:
         yield f"the texts after it, {rule.nodes} nodes in all, which are part of the value"
-    if rule.typed and attribute.type != "text":
-        yield f"the test that the text is of type {attribute.type}"
-    if rule.look is not None:
-        yield "the test that a list looks like the labeled ones"
-    if attribute.pattern:
-        yield f"the test that the text matches {attribute.pattern}"
+    yield from _find_lost_tests(rule, attribute)
     if len(selectors) < len(rule.selectors):
         yield f"{len(rule.selectors) - len(selectors)} of {len(rule.selectors)} selectors"
     if target == "crawl4ai" and any(selector.node == "element()" for selector in selectors):
         yield "blanks between the blocks of an element, and that hidden parts have no text"
     for selector in selectors:
         yield from selector.left_out
+
+
+def _find_lost_tests(rule: Rule, attribute: Attribute) -> Iterator[str]:
+    """Yield in words the tests of a value that no export does."""
+    if rule.typed and attribute.type != "text":
+        yield f"the test that the text is of type {attribute.type}"
+    if rule.look is not None:
+        yield "the test that a list looks like the labeled ones"
+    if attribute.pattern:
+        yield f"the test that the text matches {attribute.pattern}"
 
 
 def value_pattern(range_: Range) -> str | None:
@@ -177,20 +215,26 @@ def value_pattern(range_: Range) -> str | None:
         return None
     if range_.start is not None:
         return _token_pattern(range_.start, range_.stop or 0, range_.delimiter)
-    if not range_.after and not range_.before:
-        return rf"^\s*({_ANY}*?)\s*$"
-    after = _delimiter_pattern(range_.after or "")
-    before = _delimiter_pattern(range_.before or "")
+    return _delimited_pattern(
+        _delimiter_pattern(range_.after), _delimiter_pattern(range_.before), range_.last
+    )
+
+
+def _delimited_pattern(after: str, before: str, last: bool) -> str:
+    """Return the pattern of a value between two delimiters, either of which may be empty."""
     end = rf"\s*{before}" if before else r"\s*$"
-    if range_.last and before:
+    if last and before:
         inside = rf"(?:(?!{before}){_ANY})*"
         return rf"^{inside}{after}\s*({inside}?){end}"
-    start = rf"^{_ANY}*{after}" if range_.last else rf"^{_ANY}*?{after}" if after else "^"
+    anything = f"{_ANY}*" if last else f"{_ANY}*?"
+    start = f"^{anything}{after}" if after else "^"
     return rf"{start}\s*({_ANY}*?){end}"
 
 
-def _delimiter_pattern(text: str) -> str:
-    return r"\s+".join(map(re.escape, text.strip().split())) if text.strip() else r"\s+" if text else ""
+def _delimiter_pattern(text: str | None) -> str:
+    if not text:
+        return ""
+    return r"\s+".join(map(re.escape, text.split())) or r"\s+"
 
 
 def _token_pattern(start: int, stop: int, delimiter: str) -> str:
@@ -230,7 +274,7 @@ def text_of(element):
 
 def values_at(page, xpath, kind, pattern, separators):
     """Return the values at the nodes that an XPath selects."""
-    nodes = page.xpath(xpath)
+    nodes = page.xpath(xpath, static=STATIC)
     texts = [text_of(node.root) for node in nodes] if kind == "element()" else nodes.getall()
     matches = [re.search(pattern, " ".join(text.split())) for text in texts]
     values = [match[1].strip() for match in matches if match and match[1].strip()]
@@ -264,6 +308,9 @@ from parsel import Selector
 # name → selectors in the order in which they are tried, and how the value is cut out of the text
 RULES = {rules}
 
+# the words of the template, each with the depth and tag of its element: captions are found by them
+STATIC = {static}
+
 {helpers}
 
 def extract(html):
@@ -287,6 +334,9 @@ from scrapy.loader import ItemLoader
 
 # name → selectors in the order in which they are tried, and how the value is cut out of the text
 RULES = {rules}
+
+# the words of the template, each with the depth and tag of its element: captions are found by them
+STATIC = {static}
 
 {helpers}
 
@@ -321,12 +371,13 @@ def _write_python(
     }
     helpers = _HELPERS.replace("{inline}", pformat(sorted(INLINE_TAGS), width=110, compact=True))
     helpers = helpers.replace("{hidden}", repr(sorted(HIDDEN_TAGS)))
-    notes = "\n".join(_python_comment(line) for line in _notes(fields, missing))
+    notes = "\n".join(_python_comment(line) for line in _export_notes(fields, missing))
     return template.format(
         title=_python_comment(f"{schema.name}, template {wrapper.cluster}"),
         url_pattern=_python_comment(wrapper.url_pattern),
         notes=notes,
         rules=pformat(rules, width=110, sort_dicts=False),
+        static=pformat(join_static(wrapper.static), width=110),
         helpers=helpers,
     )
 
@@ -336,7 +387,7 @@ def _python_comment(text: str) -> str:
     return " ".join(text.split()).replace("\\", "/").replace('"""', "'''")
 
 
-def _notes(fields: Sequence[_Field], missing: Mapping[str, str]) -> Iterator[str]:
+def _export_notes(fields: Sequence[_Field], missing: Mapping[str, str]) -> Iterator[str]:
     """Yield a line for everything that the export does not express."""
     yield f"Left to untemplate: {'; '.join(LEFT_TO_UNTEMPLATE)}."
     for field in fields:
@@ -370,7 +421,7 @@ def _write_crawl4ai(
         "name": f"{schema.name} {wrapper.cluster}",
         "baseSelector": base.expression if base else "//html",
         "fields": [entry for field in fields for entry in _crawl4ai_fields(field)],
-        "notes": list(_notes(fields, missing)),
+        "notes": list(_export_notes(fields, missing)),
     }
     return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
 

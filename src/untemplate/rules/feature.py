@@ -44,6 +44,7 @@ __all__ = [
     "cell_number",
     "element_values",
     "full_xpath",
+    "join_static",
     "native_conditions",
     "region_xpath",
     "squeezed_xpath",
@@ -417,6 +418,11 @@ def _text_predicate(node: str, feature: Feature) -> str:
 def _caption_text() -> str:
     """Return an expression for the nearest static text before the node, its key spelled as by `static_key`."""
     return squeezed_xpath(f"preceding::text(){visible_predicates()}[{static_predicate()}][1]")
+
+
+def join_static(keys: Iterable[str]) -> str:
+    """Return the keys of static texts as one text, for the variable `$static`."""
+    return SEPARATOR + SEPARATOR.join(keys) + SEPARATOR
 
 
 def static_predicate() -> str:

@@ -24,6 +24,7 @@ from untemplate.rules.feature import (
     CELL_TAGS,
     Feature,
     full_xpath,
+    join_static,
     squeezed_xpath,
     static_predicate,
     visible_predicates,
@@ -40,14 +41,21 @@ from untemplate.rules.record_pages import RECORD_TAG
 from untemplate.rules.rule import RecordRule, Rule, Selector, Wrapper
 from untemplate.schema import Attribute
 
-__all__ = ["Language", "PortableSelector", "portable_records", "portable_rule", "portable_selectors"]
+__all__ = [
+    "Language",
+    "PortableSelector",
+    "portable_records",
+    "portable_rule",
+    "portable_selectors",
+    "static_literal",
+]
 
 Language = Literal["xpath", "css"]
 
 _ROW_GROUPS = frozenset({"tbody", "thead", "tfoot"})
-# A no-break space is the only white space that pages often have and XPath does not know.
-_NO_BREAK_SPACE = '"\u00a0", " "'
-_NOT_BLANK = f"[normalize-space(translate(., {_NO_BREAK_SPACE}))]"
+# The white space that pages often have and XPath does not know: the no-break space, and the wide one of Japanese.
+_OTHER_BLANKS = '"\u00a0\u3000", "  "'
+_NOT_BLANK = f"[normalize-space(translate(., {_OTHER_BLANKS}))]"
 _NOT_HIDDEN = "[not(ancestor::script or ancestor::style or ancestor::template)]"
 
 
@@ -116,16 +124,28 @@ def portable_rule(
     return PortableSelector(translation.expression, language, selector.node, left_out)
 
 
-def portable_selectors(rule: Rule, wrapper: Wrapper) -> list[PortableSelector]:
-    """Return an XPath of all nodes for each selector of a rule that has one, in the order in which they are tried."""
+def portable_selectors(rule: Rule, wrapper: Wrapper, static: str | None = None) -> list[PortableSelector]:
+    """Return an XPath of all nodes for each selector of a rule that has one, in the order in which they are tried.
+
+    Args:
+        rule: a rule of the wrapper.
+        wrapper: all rules of the cluster.
+        static: an XPath expression for the words of the template, such as a variable or `static_literal`; with it
+            captions are found exactly. Without it the expressions know some of these words.
+    """
     captions = _known_captions(wrapper)
     in_record = wrapper.records is not None
     selectors: list[PortableSelector] = []
     for selector in rule.selectors:
-        if translation := _translate_to_xpath(selector, captions, True, in_record):
+        if translation := _translate_to_xpath(selector, captions, True, in_record, static):
             left_out = translation.left_out
             selectors.append(PortableSelector(translation.expression, "xpath", selector.node, left_out))
     return selectors
+
+
+def static_literal(wrapper: Wrapper) -> str:
+    """Return the words of the template as an XPath literal, as `static_predicate` reads them."""
+    return xpath_literal(join_static(wrapper.static))
 
 
 def portable_records(records: RecordRule, language: Language = "xpath") -> PortableSelector | None:
@@ -195,9 +215,7 @@ def _captions_of(rule: Rule) -> Iterator[str]:
 
 def _with_tbody(features: Sequence[Feature]) -> tuple[Feature, ...] | None:
     """Return the same conditions for a tree with a `tbody` around table rows; None if no path leads through one."""
-    tags = {f.level: f.values for f in features if f.kind == "tag" and not f.axis}
-    top = max((feature.level for feature in features if feature.is_structural), default=0)
-    rows = [level for level in range(1, top) if _is_row(level, tags) and not _is_row_group(level + 1, tags)]
+    rows = _levels_of_rows(features)
     if not rows:
         return None
     shifted = []
@@ -206,6 +224,16 @@ def _with_tbody(features: Sequence[Feature]) -> tuple[Feature, ...] | None:
         shifted.append(replace(feature, level=feature.level + inserted))
     bodies = [Feature("tag", row + number, ("tbody",)) for number, row in enumerate(rows, 1)]
     return (*shifted, *bodies)
+
+
+def _levels_of_rows(features: Sequence[Feature]) -> list[int]:
+    """Return the levels of table rows that have no `tbody` above them."""
+    tags = {
+        feature.level: feature.values for feature in features if feature.kind == "tag" and not feature.axis
+    }
+    top = max((feature.level for feature in features if feature.is_structural), default=0)
+    rows = [level for level in range(1, top) if _is_row(level, tags)]
+    return [level for level in rows if not _is_row_group(level + 1, tags)]
 
 
 def _is_row(level: int, tags: Mapping[int, tuple[str, ...]]) -> bool:
@@ -229,25 +257,35 @@ def _variants(selector: Selector) -> list[tuple[Feature, ...]]:
 
 
 def _translate_to_xpath(
-    selector: Selector, captions: Sequence[str], many: bool, in_record: bool
+    selector: Selector, captions: Sequence[str], many: bool, in_record: bool, static: str | None = None
 ) -> _Translation | None:
-    """Return a selector as XPath; None if it needs a region inside a record."""
+    """Return a selector as XPath; None if it needs a region inside a record.
+
+    Captions end where the next word of the template begins: one of `static` if that is given, or of `captions`.
+    """
     if in_record and selector.region:
         return None
-    region = "." if in_record else selector.region.xpath if selector.region else ""
-    paths = []
-    for features in _variants(selector):
-        path = full_xpath(selector.node, _inside_record(features), region=region)
-        paths.append(path + visible_predicates())
-    expression = " | ".join(paths)
-    position = selector.position or (0 if many else 1)
-    if position:
-        expression = f"({expression})[{'last()' if position < 0 else position}]"
-    known = " or ".join(f"{squeezed_xpath('.')}={xpath_literal(caption)}" for caption in captions)
-    expression = expression.replace(static_predicate(), known or "false()")
+    region = selector.region.xpath if selector.region else "." if in_record else ""
+    variants = [full_xpath(selector.node, _inside_record(one), region=region) for one in _variants(selector)]
+    expression = " | ".join(path + visible_predicates() for path in variants)
+    expression = _at_position(expression, selector.position or int(not many))
+    is_static = static_predicate().replace("$static", static) if static else _is_any_of(captions)
+    expression = expression.replace(static_predicate(), is_static)
     expression = expression.replace(visible_predicates(), _NOT_BLANK + _NOT_HIDDEN)
-    expression = expression.replace(BLANKS_TO_SPACES, _NO_BREAK_SPACE)
-    return _Translation(expression, tuple(_left_out_of_xpath(selector)))
+    expression = expression.replace(BLANKS_TO_SPACES, _OTHER_BLANKS)
+    return _Translation(expression, () if static else tuple(_left_out_of_xpath(selector)))
+
+
+def _at_position(expression: str, position: int) -> str:
+    """Return the XPath of one of several nodes: by its number, −1 for the last; 0 for all of them."""
+    if not position:
+        return expression
+    return f"({expression})[{'last()' if position < 0 else position}]"
+
+
+def _is_any_of(texts: Sequence[str]) -> str:
+    """Return the test that a node has one of these texts."""
+    return " or ".join(f"{squeezed_xpath('.')}={xpath_literal(text)}" for text in texts) or "false()"
 
 
 def _inside_record(features: Sequence[Feature]) -> tuple[Feature, ...]:

@@ -21,7 +21,7 @@ from lxml.builder import ElementMaker
 
 from untemplate.native.shown_text import HIDDEN_TAGS, HIDING_STYLES, INLINE_TAGS, SAFE_NAME
 from untemplate.page.dom import CROSSED_OUT_TAGS
-from untemplate.rules.feature import SEPARATOR, xpath_literal
+from untemplate.rules.feature import join_static, xpath_literal
 from untemplate.rules.rule import Range, Rule, Selector, Wrapper
 from untemplate.schema import Attribute, Schema
 from untemplate.value_types import TYPES
@@ -144,7 +144,7 @@ def _range_not_exportable(range_: Range) -> str | None:
 def _static_variable(wrapper: Wrapper) -> str:
     """Return the keys of the wrapper's static texts as the XPaths of captions expect them."""
     keys = [key for key in wrapper.static if not _NOT_XML.search(key)]
-    return SEPARATOR + SEPARATOR.join(keys) + SEPARATOR
+    return join_static(keys)
 
 
 def _rule_template(rule: Rule, attribute: Attribute, number: int) -> etree._Element:
