@@ -60,7 +60,7 @@ class CandidateNodes:
         found = self._find(selector)
         if self.is_native and selector.anchor is None:
             return starmap(Node, selector.conditions.select(found, captions.native))
-        nodes = starmap(Node, found)
+        nodes: Iterator[Node] = starmap(Node, found)
         if selector.anchor and not selector.anchor.kind.startswith("inside"):
             beside = (_nodes_beside_anchor(selector.anchor, node, self._static) for node in nodes)
             nodes = chain.from_iterable(beside)
