@@ -17,7 +17,8 @@ PACKAGE = Path(__file__).parents[1] / "src" / "untemplate"
 
 # Each part may import the parts of earlier rows, and itself.
 ORDER = (
-    {"errors", "input_files", "value_types"},
+    {"errors", "input_files", "lazy_names", "value_types"},
+    {"schema_files"},
     {"schema", "record", "atomic_file", "browser"},
     {"native"},
     {"page"},
@@ -100,6 +101,13 @@ def test_the_core_loads_nothing_heavy() -> None:
 def test_help_loads_nothing_that_only_commands_need() -> None:
     asked = loaded("from untemplate.cli import main; main(['--help'])")
     assert not (asked - loaded("import untemplate, click")) & (HEAVY | {"numpy", "pyarrow"})
+
+
+def test_workers_load_neither_models_nor_arrow_nor_what_reads_files() -> None:
+    needed = loaded("import untemplate.engines.worker")
+    assert not needed & (
+        HEAVY | {"pyarrow", "pydantic", "urllib3", "phonenumbers", "dateutil", "price_parser"}
+    )
 
 
 def test_what_is_imported_is_declared() -> None:

@@ -3,6 +3,7 @@
 python -m benchmarks.measure.scale                       all, with an archive of 5 GB; takes a quarter of an hour
 python -m benchmarks.measure.scale --archive 0.5 --pages 2000
 python -m benchmarks.measure.scale --only clusters
+python -m benchmarks.measure.scale --only start page --pages 2000       starting, a page end to end, memory of a page
 """
 
 from __future__ import annotations
@@ -34,7 +35,20 @@ from untemplate.rules import Wrapper
 VERTICAL = "book"
 LABELED = 4
 COUNTS = (1, 2, 1000)
-PARTS = ("cores", "growth", "clusters")
+PARTS = ("cores", "growth", "clusters", "start", "page")
+FEW_PAGES = 10
+BIG_PAGE = 40 << 20
+"""Bytes of the page whose memory is measured: many times what Python itself needs."""
+PAGE_MEMORY = """
+import sys
+from pathlib import Path
+from benchmarks.measure.scale import peak_memory
+from untemplate import Limits, Page
+page = Page(html=Path(sys.argv[1]).read_bytes(), limits=Limits(elements=100_000_000))
+before = peak_memory("self")
+page.root
+print((peak_memory("self") - before) * (1 << 20) / len(page.html))
+"""
 
 
 def learn_rules(sites: Sequence[Site]) -> Rules:
@@ -98,11 +112,11 @@ class Run:
     """peak memory in MB, of the worker that needs most"""
 
 
-def run(source: Path, rules: Path, cores: int = 2) -> Run:
+def run(source: Path, rules: Path, cores: int = 2, ending: str = ".parquet") -> Run:
     """Extract on so many cores and no more, with as many workers."""
     allowed = sorted(os.sched_getaffinity(0))[:cores]
     program = "import sys; from untemplate.cli import main; sys.exit(main())"
-    output = source.with_suffix(".records.parquet")
+    output = source.with_suffix(f".records{ending}")
     command = ["extract", source, "--rules", rules, "-o", output, "--workers", cores, "--max-failed", 1]
     started = time.perf_counter()
     process = subprocess.Popen(
@@ -213,6 +227,41 @@ def _extract_seconds(rules: Rules, pages: Sequence[Page]) -> float:
     return time.process_time() - started
 
 
+def measure_start(sites: Sequence[Site], rules: Path, pages: int, rounds: int, folder: Path) -> Table:
+    """The processor time of a run of few pages, and of each further page, beside `extract_one` in a loop."""
+    write_folder(repeated(sites, FEW_PAGES), folder / "few")
+    write_folder(repeated(sites, pages), folder / "many")
+    loaded, in_memory = Rules.load(rules), list(repeated(sites, pages))
+    few, many, loop = [], [], []
+    for _ in range(rounds):
+        few.append(run(folder / "few", rules, 1, ".jsonl").processor_seconds)
+        many.append(run(folder / "many", rules, 1, ".jsonl").processor_seconds)
+        loop.append(_extract_seconds(loaded, in_memory))
+    a_page = (min(many) - min(few)) / (pages - FEW_PAGES)
+    in_loop = min(loop) / pages
+    table = Table(f"start, {FEW_PAGES} pages", "a page, folder to JSONL", "a page in a loop", "more")
+    table.title = f"Processor time, one worker, {pages:,} pages, best of {rounds}"
+    cells = [f"{min(few):.2f} s", *(f"{1000 * seconds:.3f} ms" for seconds in (a_page, in_loop))]
+    table.add_row(*cells, f"{a_page / in_loop - 1:+.0%}")
+    return table
+
+
+def measure_page(sites: Sequence[Site], folder: Path) -> Table:
+    """The memory of a big page while it is parsed, in multiples of its bytes; each page in a process of its own."""
+    table = Table(
+        "pages of", "x their bytes", title=f"Memory of a parsed page, made of pages, {BIG_PAGE >> 20} MB"
+    )
+    for site in sites:
+        html = b"".join(page.html for page in site.pages()[:100])
+        path = folder / "big.htm"
+        path.write_bytes(html * (BIG_PAGE // len(html) + 1))
+        found = subprocess.run(
+            [sys.executable, "-c", PAGE_MEMORY, path], check=True, capture_output=True, text=True
+        )
+        table.add_row(site.name, f"{float(found.stdout):.2f}")
+    return table
+
+
 def main(arguments: Sequence[str]) -> int:
     summary = (__doc__ or "").partition("\n")[0]
     parser = argparse.ArgumentParser(prog="python -m benchmarks.measure.scale", description=summary)
@@ -236,6 +285,10 @@ def main(arguments: Sequence[str]) -> int:
             console.print(measure_growth(sites, rules, options.archive, Path(name)))
         if "clusters" in options.only:
             console.print(measure_clusters(sites[0], options.rounds))
+        if "start" in options.only:
+            console.print(measure_start(sites, rules, options.pages, options.rounds, Path(name)))
+        if "page" in options.only:
+            console.print(measure_page(sites, Path(name)))
     return 0
 
 

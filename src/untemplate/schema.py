@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Literal, Self
-
-import re2
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from untemplate.errors import SchemaError, why
-from untemplate.input_files import FileLimits, read_limited, shorten
-from untemplate.value_types import PatternType, Type
+from untemplate.input_files import FileLimits, read_limited
+from untemplate.value_types import Like, Type
 
-__all__ = ["Attribute", "Hints", "HintsFile", "Like", "Pattern", "Schema", "Type", "check_hints"]
-
-Like = Literal[PatternType, "state", "rating", "measure", "year", "street"]
-"""What values may be like: the names of the ready-made annotators that find anchors."""
+__all__ = ["Attribute", "Hints", "Schema", "Type"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,81 +129,14 @@ class Schema:
         return sorted(name.removesuffix(".toml") for name in files if name.endswith(".toml"))
 
 
-def _check_pattern(pattern: str) -> str:
-    try:
-        re2.compile(pattern)
-    except re2.error as error:
-        raise ValueError(f"not an RE2 pattern: {error}") from error
-    return pattern
-
-
-Pattern = Annotated[str, AfterValidator(_check_pattern)]
-"""A regular expression in RE2 syntax. Patterns from strangers cannot stall us."""
-
-
-class _AttributeTable(BaseModel):
-    """The TOML table of an attribute."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    type: Type = "text"
-    mandatory: bool = False
-    constant: bool = False
-    many: bool = False
-    pattern: Pattern | None = None
-    same_as: tuple[Annotated[str, Field(min_length=1)], ...] = ()
-    captions: tuple[Annotated[str, Field(min_length=1)], ...] = ()
-
-
-class HintsFile(BaseModel):
-    """Hints as files contain them."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    like: Like | None = None
-    pattern: Pattern | None = None
-    words: tuple[str, ...] = ()
-    near: tuple[str, ...] = ()
-    after: tuple[str, ...] = ()
-    before: tuple[str, ...] = ()
-
-
-def check_hints(attributes: Collection[str], hints: Mapping[str, HintsFile]) -> None:
-    """Raise ValueError if hints are about, or refer to, something that is not an attribute."""
-    for name, hint in hints.items():
-        for attribute in (name, *hint.near, *hint.after, *hint.before):
-            if attribute not in attributes:
-                raise ValueError(
-                    f"hints of {name!r} name {attribute!r}, which is none of the schema's attributes"
-                )
-
-
-class _SchemaTable(BaseModel):
-    """The TOML file of a schema."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    name: str
-    attributes: dict[str, _AttributeTable] = Field(min_length=1)
-    hints: dict[str, HintsFile] = {}
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        check_hints(self.attributes, self.hints)
-        return self
-
-
 def _parse_schema(text: str, source: str) -> Schema:
-    try:
-        file = _SchemaTable.model_validate(tomllib.loads(text))
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise SchemaError(f"{source}: not TOML: {shorten(str(error))}") from error
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the top"
-        raise SchemaError(f"{source}: at {shorten(place)}: {shorten(first['msg'])}") from error
+    from untemplate.schema_files import (
+        read_schema_table,  # here, as pydantic is slow to load and few read files
+    )
+
+    table = read_schema_table(text, source)
     return Schema(
-        file.name,
-        {name: Attribute(name, **vars(fields)) for name, fields in file.attributes.items()},
-        hints={name: Hints(**vars(fields)) for name, fields in file.hints.items()},
+        table.name,
+        {name: Attribute(name, **vars(fields)) for name, fields in table.attributes.items()},
+        hints={name: Hints(**vars(fields)) for name, fields in table.hints.items()},
     )

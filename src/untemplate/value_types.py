@@ -20,6 +20,7 @@ from urllib.parse import urljoin
 __all__ = [
     "MAX_VALUE_LENGTH",
     "TYPES",
+    "Like",
     "PatternType",
     "Price",
     "Type",
@@ -34,6 +35,9 @@ __all__ = [
 
 PatternType = Literal["number", "price", "date", "time", "phone", "zip", "email", "isbn", "url"]
 """The names of types whose values are recognized within a text."""
+
+Like = Literal[PatternType, "state", "rating", "measure", "year", "street"]
+"""What values may be like: the names of the ready-made annotators that find anchors."""
 
 Type = Literal["text", PatternType, "image"]
 """The names of all types, as schemas write them."""

@@ -19,7 +19,6 @@ from untemplate.rules.parsed_page import ParsedPage
 from untemplate.rules.record_pages import RecordPage, split_records
 from untemplate.rules.rule import Bellwether, Wrapper
 from untemplate.schema import Attribute, Schema
-from untemplate.sources import as_page, as_pages
 from untemplate.value_types import parse_typed
 
 __all__ = ["Rules"]
@@ -138,6 +137,8 @@ class Rules:
             pages: any pages of the site, or the path of a source.
             min_confidence: leave out values of a lower confidence, from 0 to 1; the record says so in `missing`.
         """
+        from untemplate.sources import as_pages  # here, as workers get pages and read no sources
+
         for page in as_pages(pages):
             for record in self.extract_page(page):
                 yield record.without_doubtful(min_confidence)
@@ -145,7 +146,11 @@ class Rules:
 
     def extract_one(self, page: Page | str | Path) -> Record:
         """Return the record of a page, of its HTML, or of its file; for a list page, the first one."""
-        return self.extract_page(as_page(page))[0]
+        if not isinstance(page, Page):
+            from untemplate.sources import as_page
+
+            page = as_page(page)
+        return self.extract_page(page)[0]
 
     def extract_page(self, page: Page) -> list[Record]:
         """Return the records of a page: one, or one for each row of a list page.

@@ -24,7 +24,8 @@ from untemplate.labeling.segments import CorrectedSeedModel, SegmentsModel
 from untemplate.labeling.site_templates import find_on_site, pages_of_labeled_templates
 from untemplate.lists.hcrf import Hcrf
 from untemplate.page import Page
-from untemplate.schema import Attribute, Hints, HintsFile, Schema, Type, check_hints
+from untemplate.schema import Attribute, Hints, Schema, Type
+from untemplate.schema_files import HintsFile, check_hints
 from untemplate.sources import as_pages
 
 __all__ = [

@@ -40,7 +40,6 @@ cdef inline uint64_t _bytes_equal(uint64_t word, uint8_t byte) noexcept nogil:
     word ^= _ONES * byte
     return (word - _ONES) & ~word & (_ONES * 0x80)
 
-
 cdef enum:
     MAX_KNOWN = 256
     FIRST_SLOTS = 1024
@@ -79,6 +78,19 @@ cdef enum:
     TOO_DEEP = 2
     TOO_MANY_ELEMENTS = 3
     TOO_MANY_ATTRIBUTES = 4
+
+cdef inline const uint8_t* _find_bracket(const uint8_t* at, const uint8_t* end) noexcept nogil:
+    """Return where `<` occurs next; NULL if nowhere. Most are near, so eight bytes are tested at a time."""
+    cdef const uint8_t* near = at + NEAR_BYTES
+    cdef uint64_t word, found
+    while at + 8 <= end and at < near:
+        memcpy(&word, at, 8)
+        found = _bytes_equal(word, b"<")
+        if found:
+            return at + __builtin_ctzll(found) // 8
+        at += 8
+    return <const uint8_t*>memchr(at, b"<", end - at)
+
 
 cdef class Element
 

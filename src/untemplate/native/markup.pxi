@@ -67,13 +67,13 @@ cdef bint _next_tag(const uint8_t* text, Py_ssize_t length, Py_ssize_t* at, Tag*
 
     The text ends with a NUL and has no other one: reading until one is allowed.
     """
-    cdef const void* found
+    cdef const uint8_t* found
     cdef Py_ssize_t start
     while True:
-        found = memchr(text + at[0], b"<", length - at[0])
+        found = _find_bracket(text + at[0], text + length)
         if found == NULL:
             return False
-        tag.start = <const uint8_t*>found - text
+        tag.start = found - text
         if text[tag.start + 1] == b"!":
             at[0] = _skip_comment(text, tag.start, length)
             continue

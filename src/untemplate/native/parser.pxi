@@ -207,7 +207,7 @@ cdef class Document:
         cdef uint8_t* target = self.text
         cdef const uint8_t* after
         while True:
-            at = <const uint8_t*>memchr(at, b"<", end - at)
+            at = _find_bracket(at, end)
             if at == NULL:
                 break
             after = _closing_tag_end(at, end)

@@ -71,10 +71,14 @@ class Tally:
         reason = next(iter(record.missing.values()), "")
         self.pages += record.position in (None, 1)
         self.records += 1
-        self.filled.update(iter(confidences))
         self._add_confidences(confidences)
-        self.doubtful.update(name for name, sure in confidences.items() if sure <= MAX_DOUBTFUL_CONFIDENCE)
-        self.dropped.update(name for name, why in record.missing.items() if why == Reason.TOO_DOUBTFUL)
+        for name, confidence in confidences.items():
+            self.filled[name] += 1
+            if confidence <= MAX_DOUBTFUL_CONFIDENCE:
+                self.doubtful[name] += 1
+        for name, why in record.missing.items():
+            if why == Reason.TOO_DOUBTFUL:
+                self.dropped[name] += 1
         if record.cluster is None or reason == Reason.NEEDS_LABELS:
             self._add_reason(reason, 1)
         else:

@@ -171,6 +171,19 @@ class _Data:
         return references
 
 
+class _Place(NamedTuple):
+    """Where a walk is: the keys from the object on, the innermost object, the level, and the references so far."""
+
+    keys: tuple[str, ...]
+    owner: int
+    depth: int
+    seen: frozenset[str]
+
+    def below(self, keys: tuple[str, ...], owner: int) -> _Place:
+        """Return the place one level deeper."""
+        return _Place(keys, owner, self.depth + 1, self.seen)
+
+
 @dataclass(slots=True)
 class _Walk:
     """A walk over objects of one source. It ends when too many were visited, some of them repeatedly.
@@ -185,46 +198,46 @@ class _Walk:
     path: DataPath | None = None
     visits: int = 0
 
-    def values_in(self, content: Any) -> Iterator[DataValue]:
-        """Yield the values inside an object, in the order of the data, names first."""
-        return islice(self._walk(content, (), 0, 0, frozenset()), MAX_VALUES)
+    def values_in(self, content: Any) -> list[DataValue]:
+        """Return the values inside an object, in the order of the data, names first."""
+        found: list[DataValue] = []
+        self._walk(content, _Place((), 0, 0, frozenset()), found)
+        return found[:MAX_VALUES]
 
-    def _walk(
-        self, content: Any, keys: tuple[str, ...], owner: int, depth: int, seen: frozenset[str]
-    ) -> Iterator[DataValue]:
-        """Yield the values inside a part of the data, which is that many levels below the object."""
+    def _walk(self, content: Any, place: _Place, found: list[DataValue]) -> None:
+        """Add the values inside a part of the data."""
         if isinstance(content, str):
-            yield DataValue(keys, content, owner)
+            found.append(DataValue(place.keys, content, place.owner))
         elif isinstance(content, bool) or content is None:
             return
-        elif isinstance(content, int | float):
-            yield DataValue(keys, str(content), owner)
-        elif depth >= MAX_DEPTH:
+        elif isinstance(content, (int, float)):
+            found.append(DataValue(place.keys, str(content), place.owner))
+        elif place.depth >= MAX_DEPTH or len(found) >= MAX_VALUES:
             return
         elif isinstance(content, dict):
-            yield from self._walk_object(content, keys, depth, seen)
+            self._walk_object(content, place, found)
         else:
+            inner = place.below(place.keys, place.owner)
             for member in content:
-                yield from self._walk(member, keys, owner, depth + 1, seen)
+                self._walk(member, inner, found)
 
-    def _walk_object(
-        self, content: dict[str, Any], keys: tuple[str, ...], depth: int, seen: frozenset[str]
-    ) -> Iterator[DataValue]:
-        """Yield the values of an object; of a mere reference, those of the object that it refers to."""
+    def _walk_object(self, content: dict[str, Any], place: _Place, found: list[DataValue]) -> None:
+        """Add the values of an object; of a mere reference, those of the object that it refers to."""
         self.visits += 1
         if self.visits > MAX_VISITED:
             return
         id_ = content.get("@id")
         if isinstance(id_, str) and content.keys() <= {"@id", "@type"}:
-            if id_ not in seen and (referred := self.data.references.get(id_)):
-                yield from self._walk_object(referred, keys, depth + 1, seen | {id_})
+            if id_ not in place.seen and (referred := self.data.references.get(id_)):
+                seen = place.seen | {id_}
+                self._walk_object(referred, _Place(place.keys, place.owner, place.depth + 1, seen), found)
             return
-        for key in self._keys_to_follow(content, len(keys)):
+        for key in self._keys_to_follow(content, len(place.keys)):
             if key in _IGNORED_KEYS:
                 continue
-            inner_keys = (*keys, generalize_key(key))
+            inner_keys = (*place.keys, generalize_key(key))
             if self.path is None or self.path.leads_through(inner_keys):
-                yield from self._walk(content[key], inner_keys, id(content), depth + 1, seen)
+                self._walk(content[key], place.below(inner_keys, id(content)), found)
 
     def _keys_to_follow(self, content: dict[str, Any], level: int) -> Iterable[str]:
         """Return the keys of an object to look at, names first: only the one that the path names, if it names one."""
@@ -250,7 +263,7 @@ class DataObject:
     @cached_property
     def values(self) -> list[DataValue]:
         """All texts and numbers in the object, in the order of the data, names first."""
-        return list(self._walk.values_in(self._content))
+        return self._walk.values_in(self._content)
 
     def inner_ids(self) -> set[int]:
         """Return the `owner` of each value that is inside this object, not only referred to."""

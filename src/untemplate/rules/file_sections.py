@@ -30,7 +30,8 @@ from untemplate.rules.rule import (
     Selector,
     Wrapper,
 )
-from untemplate.schema import Attribute, Pattern, Schema, Type
+from untemplate.schema import Attribute, Schema, Type
+from untemplate.schema_files import Pattern
 
 __all__ = [
     "AttributeSection",

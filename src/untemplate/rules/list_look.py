@@ -105,6 +105,8 @@ def is_title(node: Node) -> bool:
 
 def _is_emphasized(element: etree._Element, text: str) -> bool:
     """Return True if one emphasized element contains all text of an element."""
+    if not len(element):
+        return False
     first = next(element.iterdescendants(*TITLE_TAGS), None)
     return first is not None and visible_text(first) == text
 

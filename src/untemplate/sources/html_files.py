@@ -123,7 +123,7 @@ def read_members(
         if html is None:
             if has_html_suffix(member.name):
                 skipped.add("not HTML", member.name)
-        elif not html.strip():
+        elif not html or html.isspace():
             skipped.add("empty", member.name)
         else:
             started = True

@@ -30,7 +30,8 @@ from untemplate.labeling.anchors.extractors import (
 from untemplate.labeling.nodes import NodeTable
 from untemplate.labeling.seed.site_fields import SiteFields
 from untemplate.page.arrays import Ints
-from untemplate.schema import Hints, Like
+from untemplate.schema import Hints
+from untemplate.value_types import Like
 
 
 def marked(annotator: Annotator, site: SiteFields) -> set[str]:

@@ -23,8 +23,8 @@ from untemplate.labeling.nodes.fields import kinds_of
 from untemplate.labeling.seed.attribute_model import AttributeModel
 from untemplate.labeling.seed.site_fields import SiteFields, hash_words
 from untemplate.page.arrays import Bools, Floats, Ints, group_rows
-from untemplate.schema import Attribute, Hints, Like, Schema, Type
-from untemplate.value_types import find_typed
+from untemplate.schema import Attribute, Hints, Schema, Type
+from untemplate.value_types import Like, find_typed
 
 __all__ = [
     "OFFSET",
