@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -91,18 +92,20 @@ def run(command: str, folder: Path, environment: Path | None = None) -> subproce
 
 
 def shell_commands() -> list[str]:
-    """The commands of the section "In the shell", with a real page where the README has an ellipsis."""
+    """The commands of the section "In the shell", with a real page and host where the README has made-up ones."""
     [block] = re.findall(
         r"### In the shell\n\n```console\n(.*?)^```$", README.read_text("utf-8"), re.S | re.M
     )
     labeled = next(iter(SITE.truth))
     page = next(page for page in SITE.pages if page.id == labeled)
-    name = SITE.truth[labeled]["name"][0]
-    commands = [line.removeprefix("$ ").partition(" # ")[0].strip() for line in block.splitlines()]
-    return [
-        command.replace("http://…", page.url).replace("'Chez Nous'", shlex.quote(name))
-        for command in commands
-    ]
+    real = {
+        "http://…": page.url,
+        "'Chez Nous'": shlex.quote(SITE.truth[labeled]["name"][0]),
+        "www.example.com": urlsplit(page.url).netloc,
+    }
+    for name, value in real.items():
+        block = block.replace(name, value)
+    return [line.removeprefix("$ ").partition(" # ")[0].strip() for line in block.splitlines()]
 
 
 def assert_no_traceback(command: str, done: subprocess.CompletedProcess[str]) -> None:
