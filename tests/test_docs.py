@@ -17,7 +17,7 @@ import pytest
 
 from scripts import docs
 from untemplate import Label, learn
-from untemplate.demo import make_site, write_site
+from untemplate.demo import make_site
 
 DOCS = docs.ROOT / "docs"
 
@@ -127,16 +127,3 @@ def test_the_catalog_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert names["rules"] == rules
     assert [page.html for page in names["pages"]] == [site.pages[0].html]
     assert names["labels"] == [Label(site.pages[0].id, "title", "Emma")]
-
-
-def test_the_readme_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    console, *_ = (block for language, block in blocks(docs.ROOT / "README.md") if language == "console")
-    run_console(console)
-    write_site(make_site("restaurant", seed=2, pages=40), tmp_path / "pages")
-    shutil.copy(tmp_path / "pages" / "labels.jsonl", tmp_path)
-    [example] = (block for language, block in blocks(docs.ROOT / "README.md") if language == "python")
-    exec(compile(example, "README.md", "exec"), {})
-    assert "label " in capsys.readouterr().out

@@ -87,7 +87,7 @@ def learn_site(
     labels = list(flatten_rows(labels))
     schema = schema or labeled_schema(labels)
     by_page, ignored = group_labels(labels, schema)
-    site = cluster_labeled(pages, by_page, schema, templates or {})
+    site = cluster_labeled(pages, by_page, schema, templates)
     labeled: list[LearnedCluster] = []
     lenders: list[Lender] = []
     unlabeled = list(site.unlabeled)

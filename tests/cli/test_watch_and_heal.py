@@ -66,7 +66,7 @@ def test_pages_that_did_not_change_raise_no_alarm(run: Run, folder: Path, rules:
 def test_a_redesign_raises_alarms(run: Run, redesigned: Path, rules: Path) -> None:
     done = run("watch", redesigned, "--rules", rules)
     assert done.returncode == 1
-    assert "shingle" in done.stdout
+    assert "structure" in done.stdout
     found = json.loads(run("watch", redesigned, "--rules", rules, "--json").stdout)
     assert found["clusters"][0]["coverage"] == 0
     assert {"cluster", "test", "attribute", "expected", "seen", "pages", "since"} == set(found["alarms"][0])
@@ -234,7 +234,7 @@ def test_pages_that_are_gone_are_counted_and_replaced(
         for path, html in kept.items():
             path.write_bytes(html)
     assert done.returncode == 0
-    assert "2 bellwethers replaced: not delivered, or without a record." in done.stderr
+    assert "2 watched pages replaced: not delivered, or without a record." in done.stderr
     with Catalog.open(catalog) as opened:
         now = {one.page for one in opened.rules(SITE).wrappers[0].bellwethers}
         assert (len(now), now & set(watched[:2])) == (20, set())
@@ -334,8 +334,8 @@ def test_what_cannot_be_done_is_one_line(
         (["watch", folder], "Needs rules: give --rules, or --catalog and --site."),
         (["watch", folder, "--rules", rules, "--catalog", catalog], "from a file or from a catalog"),
         (["watch", folder, "--rules", rules, "--plot", "a.png"], "which only a catalog knows"),
-        (["watch", folder, "--rules", bare], "the rules remember no bellwethers: learn them anew"),
-        (["watch", "--rules", bare], "know no bellwethers that could be fetched: give fresh PAGES"),
+        (["watch", folder, "--rules", bare], "the rules remember no pages to compare with: learn them anew"),
+        (["watch", "--rules", bare], "know no pages that could be fetched: give fresh PAGES"),
         (["watch", stranger, "--rules", rules], "none of its pages is one that the rules know"),
         (
             ["heal", stranger, "--rules", rules, "-o", "x.json"],

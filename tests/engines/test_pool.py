@@ -16,6 +16,7 @@ from untemplate.engines.pool import ORDERS_AHEAD, WINDOW, Pool, PoolTask
 from untemplate.engines.worker import PageLimits, Settings, extract_pages
 from untemplate.extraction import OneSite
 from untemplate.output.record_files import FORMATS
+from untemplate.output.record_rows import TEXT_COLUMNS
 from untemplate.sources.page_rows import PageColumns, ParquetReader
 from untemplate.sources.page_source import InMemory
 
@@ -58,7 +59,7 @@ def lines(records: dict[str, bytes]) -> list[str]:
 
 def plain(pages: list[Page], rules: Rules) -> list[str]:
     records = extract_pages(pages, OneSite(rules)).records
-    return lines({"": FORMATS[".jsonl"].encode_records(records[""], rules.schema)})
+    return lines({"": FORMATS[".jsonl"].encode_records(records[""], rules.schema, TEXT_COLUMNS)})
 
 
 @pytest.mark.parametrize("portable", [False, True])

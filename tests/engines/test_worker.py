@@ -21,6 +21,7 @@ from untemplate.engines.worker import (
 )
 from untemplate.extraction import OneSite
 from untemplate.output import write_records
+from untemplate.output.record_rows import BATCH_COLUMNS
 
 
 def extracted(pages: list[Page], rules: Rules) -> list[Record]:
@@ -35,7 +36,7 @@ def test_records_are_those_of_a_record_file(format: str, site: Site, rules: Rule
     extractor = OneSite(rules)
     result = Result()
     result.add(
-        extract_pages(site.pages, extractor), Settings(extractor, format, PageLimits(), confidence=True)
+        extract_pages(site.pages, extractor), Settings(extractor, format, PageLimits(), extras=BATCH_COLUMNS)
     )
     header, _, lines = (
         path.read_bytes().partition(b"\r\n") if format == ".csv" else (b"", b"", path.read_bytes())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
@@ -35,8 +36,8 @@ KNOWN = {"site": "guide", "cluster": "c1", "page": "0009.html", "attribute": "na
 
 @pytest.fixture(scope="module", autouse=True)
 def workspace(site: Site, folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """One workspace for all requests: what one of them does, others meet."""
-    with Catalog.open(tmp_path_factory.mktemp("fuzzing") / "catalog.db") as catalog:
+    """One workspace for all requests, in a folder of its own: what one of them does, others meet."""
+    with chdir(tmp_path_factory.mktemp("fuzzing")), Catalog.open("catalog.db") as catalog:
         pages = read_pages(folder)
         add_site(catalog, "guide", cluster(pages), site.schema, pages, {})
         app.state.workspace = Workspace(catalog, "me", "http://127.0.0.1:1/secret")

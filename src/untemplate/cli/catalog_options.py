@@ -187,7 +187,7 @@ def fresh_pages(
     known = [bellwether.url for bellwether in rules.bellwethers]
     urls = [url for url in known if url.startswith(("http://", "https://"))]
     if not urls:
-        raise RulesError("the rules know no bellwethers that could be fetched: give fresh PAGES")
+        raise RulesError("the rules know no pages that could be fetched: give fresh PAGES")
     pages = fetch_pages(urls, render=render)
     yield pages
     report_skipped(pages.skipped)

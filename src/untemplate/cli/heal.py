@@ -70,7 +70,7 @@ def command(
 ) -> None:
     """Repair rules that a change of the site broke, from what is remembered of its pages.
 
-    PAGES are fresh pages of the site, from any source; the more, the better. Without PAGES, the bellwethers are
+    PAGES are fresh pages of the site, from any source; the more, the better. Without PAGES, the watched pages are
     fetched by their URLs. With a catalog, the healed rules become the newest version.
 
     With --llm, a language model is asked about attributes that what is remembered could not heal. A rule from its
@@ -147,7 +147,7 @@ def show_healed(healed: Healed) -> None:
         f"Rules reused for {counts.reused} of {counted(counts.clusters, 'cluster')}, "
         f"{counts.reused_pages:,} of {counted(counts.pages, 'page')}; "
         f"{counts.relearned} learned again, {counts.refused} refused, {counts.lost} lost; "
-        f"{counted(counts.replaced, 'bellwether')} replaced."
+        f"{counted(counts.replaced, 'watched page')} replaced."
     )
 
 

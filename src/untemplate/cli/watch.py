@@ -33,6 +33,8 @@ __all__ = ["command", "show_report"]
 
 # Pages of an alarm that the table names.
 MAX_NAMED_PAGES = 3
+# Tests whose names are words of the paper, in plain words.
+PLAIN_TESTS = {"shingle": "structure", "bellwethers": "missing pages"}
 
 
 @click.command(
@@ -54,7 +56,7 @@ MAX_NAMED_PAGES = 3
     "--broken-share",
     type=click.FloatRange(0, 1),
     show_default="more than half for the look of pages, any for values",
-    help="Share of bellwethers that must fail a test for an alarm.",
+    help="Share of the watched pages that must fail a test for an alarm.",
 )
 @click.option(
     "--every",
@@ -86,7 +88,7 @@ def command(
     """Notice that a site changed: compare fresh pages with what is remembered of them.
 
     PAGES are fresh versions of the pages that the rules were learned on, from any source; without PAGES, the
-    bellwethers are fetched by their URLs.
+    watched pages are fetched by their URLs.
 
     With --all, all sites of the catalog are watched, hosts in parallel; with --due, those that were not watched
     within their interval. If that is interrupted, the same command continues it. PAGES may then be a crawl of many
@@ -142,7 +144,7 @@ def _watch_pages(
     from untemplate.watching import watch
 
     if not rules.bellwethers:
-        raise RulesError("the rules remember no bellwethers: learn them anew")
+        raise RulesError("the rules remember no pages to compare with: learn them anew")
     fresh = progress(pages, "Reading pages", pages.total)
     report = watch(rules, fresh, broken_share=broken_share, history=history, is_request=is_request)
     if not report.clusters:
@@ -172,7 +174,7 @@ def _replace_missing_pages(rules: Rules, pages: Pages, report: Report, stored: C
     renewed, replaced = renew_missing(rules, pages, report)
     if not replaced:
         return stored.version
-    note = f"{counted(replaced, 'bellwether')} replaced"
+    note = f"{counted(replaced, 'watched page')} replaced"
     version = stored.store_version(renewed, pages, "watched", note)
     say(f"{note}: not delivered, or without a record.")
     return version
@@ -208,4 +210,5 @@ def _alarm_row(alarm: Alarm) -> list[object]:
     if len(alarm.pages) > MAX_NAMED_PAGES:
         pages += f", … {len(alarm.pages)}"
     since = shown(alarm.since) if alarm.since else ""
-    return [alarm.cluster, alarm.attribute or "", alarm.test, alarm.expected, alarm.seen, pages, since]
+    test = PLAIN_TESTS.get(alarm.test, alarm.test)
+    return [alarm.cluster, alarm.attribute or "", test, alarm.expected, alarm.seen, pages, since]

@@ -47,7 +47,7 @@ def correct_clusters(
         >>> pages = [Page(f"http://a.com/{n}", "<h1>x</h1>" + "<p>y" * n, id=str(n)) for n in range(6)]
         >>> names = correct_clusters(cluster(pages), split=["5"])
         >>> [[page.id for page in found.pages] for found in cluster(pages, templates=names)]
-        [['0', '1', '2', '3'], ['4', '5']]
+        [['2', '3', '4', '5'], ['0', '1']]
     """
     clusters = {cluster.id: cluster for cluster in clustering}
     first_of = {name: name for name in clusters}

@@ -190,7 +190,10 @@ class LabeledSite:
 
 
 def cluster_labeled(
-    pages: Iterable[Page], labels: LabelsByPage, schema: Schema, templates: Mapping[str, str]
+    pages: Iterable[Page],
+    labels: LabelsByPage,
+    schema: Schema,
+    templates: Mapping[str, str] | None = None,
 ) -> LabeledSite:
     """Cluster a stream of pages. Labels help: they say which pages are of the same kind.
 
