@@ -175,13 +175,11 @@ def read_declarations(nodes: Iterable[ast.Node]) -> tuple[Declared, Declared]:
         if node.type == "declaration" and node.lower_name in PROPERTIES:
             declarations = important if node.important else normal
             tokens = [token for token in node.value[:MAX_TOKENS] if token.type in _WORD_TOKENS]
-            declarations += _expand_shorthand(
-                node.lower_name, [token.serialize().lower() for token in tokens]
-            )
+            declarations += _spread(node.lower_name, [token.serialize().lower() for token in tokens])
     return tuple(normal), tuple(important)
 
 
-def _expand_shorthand(name: str, words: list[str]) -> Iterator[tuple[str, str]]:
+def _spread(name: str, words: list[str]) -> Iterator[tuple[str, str]]:
     """Yield a declaration with its shorthand expanded."""
     if not words:
         return

@@ -242,9 +242,11 @@ class DetailPage:
 
     @cached_property
     def nodes(self) -> dict[int, Node]:
-        """The node of each leaf with a text."""
-        rows = (row for row, tag in enumerate(self.scene.profile.tree.tags) if tag == TEXT)
-        nodes = (node for node in self.page.nodes if node.is_text and "/head/" not in node.path)
+        """The node of each leaf with a text; none if texts of a damaged page cannot be matched with its blocks."""
+        rows = [row for row, tag in enumerate(self.scene.profile.tree.tags) if tag == TEXT]
+        nodes = [node for node in self.page.nodes if node.is_text and "/head/" not in node.path]
+        if len(rows) != len(nodes):
+            return {}
         by_row = dict(zip(rows, nodes, strict=True))
         return {leaf: by_row[self.scene.vision.rows[leaf][0]] for leaf in self.slots.values()}
 
@@ -298,7 +300,7 @@ def find_attributes(model: Hcrf, schema: Schema, pages: Sequence[DetailPage]) ->
         nodes: list[tuple[Page, Node]] = []
         for page, by_class in zip(pages, probabilities, strict=True):
             leaves = _leaves_with(page, by_class[:, number], choices[name].slot, schema.attributes[name].many)
-            nodes += [(page.page, page.nodes[leaf]) for leaf in leaves]
+            nodes += [(page.page, page.nodes[leaf]) for leaf in leaves if leaf in page.nodes]
         coverage = len({id(page) for page, _ in nodes}) / len(pages)
         confidence = choices[name].confidence
         findings.append(Finding(name, confidence, nodes, coverage, confidence >= MIN_CONFIDENCE, SOURCE))
