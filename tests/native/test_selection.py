@@ -18,7 +18,7 @@ from untemplate.page.captions import CaptionFinder
 from untemplate.page.locating import _SIGNS, letters_and_digits
 from untemplate.page.signatures import SHINGLE, read_tags, signature, tags_signature
 from untemplate.rules import Selector
-from untemplate.rules.embedded_values import _leaves_with
+from untemplate.rules.embedded_values import _leaves_in_keys
 from untemplate.rules.feature import CAPTION, Feature
 from untemplate.rules.node_selection import CandidateNodes, select, select_candidates
 
@@ -65,8 +65,8 @@ def test_leaves_are_those_that_lxml_has() -> None:
             continue
         keys = "\n".join(letters_and_digits(visible_text(one)) for one in plain.tree.iter("b", "p", "td"))
         for mine, theirs in zip(page.root.iterchildren("body"), plain.tree.iterchildren("body"), strict=True):
-            found = [(leaf.tag, leaf.text) for leaf in _leaves_with(mine, keys)]
-            assert found == [(leaf.tag, leaf.text) for leaf in _leaves_with(theirs, keys)]
+            found = [(leaf.tag, leaf.text) for leaf in _leaves_in_keys(mine, keys)]
+            assert found == [(leaf.tag, leaf.text) for leaf in _leaves_in_keys(theirs, keys)]
 
 
 @given(

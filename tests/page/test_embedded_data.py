@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from untemplate import Page
-from untemplate.page.embedded_data import DataPath, EmbeddedData, generalize_key
+from untemplate.page.embedded_data import DataPath, EmbeddedData
 from untemplate.page.embedded_formats import html_lines, html_to_text
+from untemplate.page.embedded_scripts import generalize_key
 
 RECIPE = {
     "@context": "https://schema.org",
@@ -115,7 +116,7 @@ def test_broken_data_cost_nothing_else() -> None:
 
 def test_only_the_asked_source_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     texts: list[str] = []
-    monkeypatch.setattr("untemplate.page.embedded_data.parse_json", texts.append)
+    monkeypatch.setattr("untemplate.page.embedded_scripts.parse_json", texts.append)
     data = embedded(script({"a": 1}) + script({"b": 2}, 'type="application/json" id="b"'))
     assert not texts
     data.objects("script:b")

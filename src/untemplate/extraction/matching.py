@@ -120,7 +120,7 @@ class WrapperIndex:
         markup = _Markup(page)
         by_url = self.find_by_url(page.url, of_host)
         index = self._find_by_core(markup, by_url)
-        if index is None and len(by_url) < len(of_host):
+        if index is None:
             index = self._find_by_core(markup, sorted(set(of_host).difference(by_url)))
         if index is not None:
             return PageMatch(self.ranked[index])

@@ -17,14 +17,8 @@ from typing import Any, NamedTuple
 from lxml import etree
 
 from untemplate.page.dom import squeeze
-from untemplate.page.embedded_formats import (
-    parse_assignments,
-    parse_flight,
-    parse_json,
-    read_microdata,
-    read_rdfa,
-    resolve_nuxt,
-)
+from untemplate.page.embedded_formats import parse_flight, parse_json, read_microdata, read_rdfa
+from untemplate.page.embedded_scripts import FLIGHT, MAX_KEY_LENGTH, DataScript, generalize_key
 
 __all__ = [
     "JSON_LD",
@@ -52,23 +46,16 @@ _MEMBER_KEYS = frozenset({"@list", "hasPart", "item", "itemListElement", "step",
 
 # Application state: `script:` and the name of the script or of the variable.
 _SCRIPT = "script:"
-_FLIGHT = "__next_f"
-_NUXT = "__NUXT_DATA__"
 
 # Levels that are read, and values and objects of one source. More do not describe what the page is about.
 MAX_DEPTH = 20
 MAX_VALUES = 20_000
 MAX_OBJECTS = 2_000
-# Longer keys are cut off.
-MAX_KEY_LENGTH = 200
 # Objects of a source that are visited: to find those with a type, and to read their values, some of them repeatedly.
 MAX_VISITED = 100_000
 
 _CONTAINERS = (dict, list)
 _IGNORED_KEYS = frozenset({"@context", "@id", "@type", "__typename"})
-_ARGUMENTS = re.compile(r"\(.*\)$", re.DOTALL)
-# Parts of a key that are different on each page: numbers, hashes, the ids of a database.
-_ID_PART = re.compile(r"(?=[0-9A-Fa-f-]*\d)[0-9A-Fa-f]{8}(?:-?[0-9A-Fa-f]{4,})*|\d{2,}")
 _PLAIN_KEY = re.compile(r"[^\s.\[\]\"]+")
 
 
@@ -171,7 +158,7 @@ class _Data:
         return references
 
 
-class _Place(NamedTuple):
+class _WalkPlace(NamedTuple):
     """Where a walk is: the keys from the object on, the innermost object, the level, and the references so far."""
 
     keys: tuple[str, ...]
@@ -179,9 +166,9 @@ class _Place(NamedTuple):
     depth: int
     seen: frozenset[str]
 
-    def below(self, keys: tuple[str, ...], owner: int) -> _Place:
+    def below(self, keys: tuple[str, ...], owner: int) -> _WalkPlace:
         """Return the place one level deeper."""
-        return _Place(keys, owner, self.depth + 1, self.seen)
+        return _WalkPlace(keys, owner, self.depth + 1, self.seen)
 
 
 @dataclass(slots=True)
@@ -201,10 +188,10 @@ class _Walk:
     def values_in(self, content: Any) -> list[DataValue]:
         """Return the values inside an object, in the order of the data, names first."""
         found: list[DataValue] = []
-        self._walk(content, _Place((), 0, 0, frozenset()), found)
+        self._walk(content, _WalkPlace((), 0, 0, frozenset()), found)
         return found[:MAX_VALUES]
 
-    def _walk(self, content: Any, place: _Place, found: list[DataValue]) -> None:
+    def _walk(self, content: Any, place: _WalkPlace, found: list[DataValue]) -> None:
         """Add the values inside a part of the data."""
         if isinstance(content, str):
             found.append(DataValue(place.keys, content, place.owner))
@@ -221,7 +208,7 @@ class _Walk:
             for member in content:
                 self._walk(member, inner, found)
 
-    def _walk_object(self, content: dict[str, Any], place: _Place, found: list[DataValue]) -> None:
+    def _walk_object(self, content: dict[str, Any], place: _WalkPlace, found: list[DataValue]) -> None:
         """Add the values of an object; of a mere reference, those of the object that it refers to."""
         self.visits += 1
         if self.visits > MAX_VISITED:
@@ -230,7 +217,7 @@ class _Walk:
         if isinstance(id_, str) and content.keys() <= {"@id", "@type"}:
             if id_ not in place.seen and (referred := self.data.references.get(id_)):
                 seen = place.seen | {id_}
-                self._walk_object(referred, _Place(place.keys, place.owner, place.depth + 1, seen), found)
+                self._walk_object(referred, _WalkPlace(place.keys, place.owner, place.depth + 1, seen), found)
             return
         for key in self._keys_to_follow(content, len(place.keys)):
             if key in _IGNORED_KEYS:
@@ -289,18 +276,6 @@ class DataObject:
 def _is_not_name(key: str) -> bool:
     """Sort key: the name of a thing comes before its parts."""
     return key != "name"
-
-
-@lru_cache(maxsize=4096)
-def generalize_key(key: str) -> str:
-    """Return a key with `*` for what is different on each page: ids, and the arguments of a query.
-
-    >>> generalize_key("Recipe:18422"), generalize_key('recipe({"slug":"soup"})'), generalize_key("h1")
-    ('Recipe:*', 'recipe(*)', 'h1')
-    """
-    if key.isalpha():
-        return key
-    return _ID_PART.sub("*", _ARGUMENTS.sub("(*)", key[:MAX_KEY_LENGTH]))
 
 
 class _Source:
@@ -411,7 +386,7 @@ class EmbeddedData:
 
     def _read_state(self, name: str) -> Iterator[Any]:
         """Yield the application state of this name."""
-        if name == _FLIGHT:
+        if name == FLIGHT:
             programs = [script.text for script in self._scripts if script.kind == "js"]
             yield from parse_flight([text for text in programs if name in text])
             return
@@ -426,8 +401,8 @@ class EmbeddedData:
         return {f"{_SCRIPT}{name}" for name in names}
 
     @cached_property
-    def _scripts(self) -> list[_Script]:
-        return [_Script(element) for element in self._tree.iter("script")]
+    def _scripts(self) -> list[DataScript]:
+        return [DataScript(element) for element in self._tree.iter("script")]
 
     def _read_meta(self) -> dict[str, list[str]]:
         """Return the contents of meta tags by name, such as `og:title`."""
@@ -437,53 +412,6 @@ class EmbeddedData:
             if name and content and not content.isspace():
                 contents.setdefault(squeeze(name).lower(), []).append(content)
         return contents
-
-
-class _Script:
-    """A script that may contain data.
-
-    Attributes:
-        kind: `ld` for JSON-LD, `json` for other JSON, and `js` for programs.
-        name: what the page calls other JSON; empty for the others.
-    """
-
-    def __init__(self, element: etree._Element) -> None:
-        self._element = element
-        self.kind = _kind_of_script((element.get("type") or "").lower())
-        self.name = ""
-        if self.kind == "json":
-            name = element.get("id") or element.get("data-name") or element.get("class") or "json"
-            self.name = generalize_key(squeeze(name))
-
-    @property
-    def text(self) -> str:
-        return self._element.text or ""
-
-    def state_names(self) -> Iterable[str]:
-        """Return the names of the application state in this script."""
-        if self.kind == "json":
-            return [self.name]
-        if self.kind != "js":
-            return []
-        text = self.text
-        if _FLIGHT in text:
-            return [_FLIGHT]
-        return [variable for variable, _ in parse_assignments(text)]
-
-    def read_state(self, name: str) -> Iterable[Any]:
-        """Return the application state of this name."""
-        if self.kind == "json" and self.name == name:
-            content = parse_json(self.text)
-            return [resolve_nuxt(content) if name == _NUXT else content]
-        if self.kind == "js" and name in (text := self.text):
-            return [content for variable, content in parse_assignments(text) if variable == name]
-        return []
-
-
-def _kind_of_script(type_: str) -> str:
-    if "json" not in type_:
-        return "js"
-    return "ld" if "ld+json" in type_ else "json"
 
 
 def is_script(source: str) -> bool:

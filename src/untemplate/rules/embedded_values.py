@@ -151,7 +151,7 @@ def _elements_with(tree: etree._Element, keys: set[str]) -> Iterator[etree._Elem
     all_keys = "\n".join(keys)
     seen: set[etree._Element] = set()
     for body in tree.iterchildren("body"):
-        for leaf in _leaves_with(body, all_keys):
+        for leaf in _leaves_in_keys(body, all_keys):
             for element in islice(_with_ancestors(leaf), MAX_LEVELS):
                 if element in seen:
                     break
@@ -163,7 +163,7 @@ def _elements_with(tree: etree._Element, keys: set[str]) -> Iterator[etree._Elem
                     break
 
 
-def _leaves_with(body: etree._Element, all_keys: str) -> Iterator[etree._Element]:
+def _leaves_in_keys(body: etree._Element, all_keys: str) -> Iterator[etree._Element]:
     """Yield the elements whose first text is a part of the keys: the text of an element contains those inside it."""
     if is_native(body):
         yield from core.elements_with_letters(body, all_keys)  # type: ignore[union-attr]

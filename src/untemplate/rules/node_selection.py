@@ -203,16 +203,18 @@ def selector_matches(
 ) -> bool:
     """Return True if a node matches all features of a selector, and is inside its region."""
     if candidates.is_native:
-        if not selector.conditions.matches(node.element, node.kind, node.text, captions.native):
-            return False
-    elif not all_features_match(selector.features, node, captions):
-        return False
-    if selector.region is None:
-        return True
+        matches = selector.conditions.matches(node.element, node.kind, node.text, captions.native)
+    else:
+        matches = all_features_match(selector.features, node, captions)
+    return matches and (selector.region is None or _is_in_region(selector, selector.region, node, candidates))
+
+
+def _is_in_region(selector: Selector, region: Region, node: Node, candidates: CandidateNodes) -> bool:
+    """Return True if the highest element that a selector tests is inside an element of its region."""
     top = _ancestor(node, max((f.level for f in selector.features if f.is_structural), default=1))
     if top is not None and node.kind == "element" and top is node.element:
         top = top.getparent()  # a selected element is inside the region, not the region itself
-    regions = candidates.elements_of(selector.region)
+    regions = candidates.elements_of(region)
     return top is not None and any(element in regions for element in (top, *top.iterancestors()))
 
 
