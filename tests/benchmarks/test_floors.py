@@ -7,11 +7,12 @@ nothing, so a test whose files differ fails rather than compares.
 import hashlib
 from collections import Counter
 from pathlib import Path
+from statistics import mean
 
 import pytest
 
 from benchmarks.data import swde
-from benchmarks.measure import changes, rules
+from benchmarks.measure import changes, noise, rules
 
 # One site of each vertical, every fourth page, two of them labeled: (F1, precision).
 SWDE_EVERY = 4
@@ -23,6 +24,9 @@ SWDE_FLOORS = {
     "restaurant-zagat": (1.0, 1.0),
 }
 SWDE_HASH = "31489e98586cf1b5"
+
+# Wrong labels cost at most this much F1, on the mean of these sites: share of wrong labels, cost.
+NOISE_CEILING = (0.2, 0.01)
 
 # The pairs whose pages changed: shares of judged attributes whose right values come out, and of wrong ones.
 CHANGES_FLOOR = 0.93
@@ -72,6 +76,15 @@ def test_rules_reach_their_floor(name, floor_sites):
     f1, precision = SWDE_FLOORS[name]
     assert outcome.f1 >= f1, outcome.misses
     assert outcome.precision >= precision, outcome.misses
+
+
+def test_wrong_labels_cost_little(floor_sites):
+    share, most = NOISE_CEILING
+    costs = []
+    for site in floor_sites.values():
+        clean, noisy = (noise.measure_swde(site, wrong, list(noise.KINDS), draw=1) for wrong in (0.0, share))
+        costs.append(mean(clean.values()) - mean(noisy.values()))
+    assert mean(costs) <= most, costs
 
 
 def test_rules_survive_changes(changed_pairs):

@@ -33,8 +33,11 @@ __all__ = ["drop_odd_labels"]
 MIN_LABELED_PAGES = 4
 # Labels that are likely right, by type or because pages differ there, decide alone if there are at least this many.
 MIN_VOTERS = 2
-# The largest group has at least this many pages, and this many times as many as that of an odd label.
+# The largest group has at least two pages, but three if fewer than five are labeled: where places vary, two labels
+# agree by chance. It has at least this many times as many pages as that of an odd label.
 MIN_GROUP_PAGES = 2
+MIN_MAJORITY_PAGES = 3
+MIN_PLURALITY_PAGES = 5
 MIN_SUPPORT_RATIO = 2.0
 # Descriptions of a place that all labels share if they surely agree.
 MIN_SHARED_DESCRIPTIONS = 2
@@ -81,7 +84,7 @@ def _find_odd_labels(
     """Yield the labels that contradict those of the largest group, with their pages."""
     by_size = groups.find_groups(attribute, _select_voters(groups.table, values, attribute))
     most = by_size[0] if by_size else []
-    if len(most) < MIN_GROUP_PAGES:
+    if len(most) < (MIN_GROUP_PAGES if len(values) >= MIN_PLURALITY_PAGES else MIN_MAJORITY_PAGES):
         return
     large = [group for group in by_size if len(group) * MIN_SUPPORT_RATIO > len(most)]
     kept = set(chain.from_iterable(large))
