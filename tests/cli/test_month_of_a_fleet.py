@@ -7,7 +7,7 @@ from pathlib import Path
 from benchmarks.measure.fleet_month import Fleet, describe, play_month
 from tests.cli.running import Run
 
-SITES, PAGES, DAYS = 15, 9, 6
+SITES, PAGES, DAYS = 30, 9, 6
 
 
 def test_a_month(run: Run, tmp_path: Path) -> None:
