@@ -136,6 +136,18 @@ def test_values_that_the_old_rule_missed_do_not_limit_the_new_one() -> None:
     assert [companies[page] for page in known] == [later.truth[page]["company"][0] for page in known]
 
 
+def test_a_template_that_was_divided_is_watched_on_the_pages_of_its_own() -> None:
+    site = make_site("restaurant", seed=913, pages=24)
+    labeled = list(site.truth)[:6]
+    rules = learn(site.pages, [label for label in site.labels if label.page in labeled], site.schema)
+    later = site.redesign(1.0, seed=6)
+    healed = heal(rules, later.pages)
+    watched = [bellwether.page for bellwether in healed.bellwethers]
+    assert len([wrapper for wrapper in healed.wrappers if wrapper.rules]) == 2
+    assert len(watched) == len(set(watched))
+    assert not watch(healed, later.pages).alarms
+
+
 def test_list_rules_that_hold_are_kept() -> None:
     fresh = [tea_page(number, day=9) for number in range(1, 5)]
     healed = heal_site(TEA_RULES, fresh)

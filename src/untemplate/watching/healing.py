@@ -198,6 +198,7 @@ class _SiteHealing:
         self.pages = pages
         self.fresh = index_pages(pages)
         self.wrappers = {wrapper.cluster: wrapper for wrapper in rules.wrappers}
+        self.old_names = set(self.wrappers)
         self.standing: set[str] = set()  # old wrappers that some fresh pages still match
         self.report = Healed(rules)
         self.counts = HealCounts()
@@ -452,14 +453,14 @@ class _SiteHealing:
     def finish(self) -> Healed:
         """Return the report, without new wrappers that would take pages from rules that hold."""
         self._drop_usurpers()
+        self._drop_moved_bellwethers()
         counts = replace(self.counts, refused=len(self.report.refused))
         return replace(self.report, rules=self._current(), counts=counts)
 
     def _drop_usurpers(self) -> None:
         """Drop new wrappers without rules that match fresh pages which matched a wrapper with rules before."""
-        old_names = {wrapper.cluster for wrapper in self.rules.wrappers}
         added = {name for name, wrapper in self.wrappers.items() if not (wrapper.rules or wrapper.lost)}
-        added -= old_names
+        added -= self.old_names
         if not added:
             return
         before, after = WrapperIndex(self.rules.wrappers), WrapperIndex(list(self.wrappers.values()))
@@ -468,6 +469,15 @@ class _SiteHealing:
             if taker and taker.cluster in added and _has_rules(before.match(page).wrapper):
                 self.wrappers.pop(taker.cluster, None)
                 self.report.to_label.pop(taker.cluster, None)
+
+    def _drop_moved_bellwethers(self) -> None:
+        """Let old clusters forget bellwethers that a new one watches: their template was divided."""
+        added = [wrapper for name, wrapper in self.wrappers.items() if name not in self.old_names]
+        moved = {bellwether.page for bellwether in chain.from_iterable(one.bellwethers for one in added)}
+        for name in self.old_names & self.wrappers.keys():
+            wrapper = self.wrappers[name]
+            kept = tuple(bellwether for bellwether in wrapper.bellwethers if bellwether.page not in moved)
+            self.wrappers[name] = replace(wrapper, bellwethers=kept)
 
 
 def _has_rules(wrapper: Wrapper | None) -> bool:
