@@ -478,3 +478,14 @@ def test_a_part_that_is_written_in_another_way() -> None:
     [report] = learned.reports["c1"]
     assert any("'Ann-Marie O’Akron', which has the same letters" in problem for problem in report.problems)
     assert learned.rules.extract_one(site(bodies)[3])["chef"] == "Ann-Marie O’Denver"
+
+
+def test_names_with_control_characters_are_kept_out_of_rules() -> None:
+    bodies = [
+        f"<div id='main\x01'><h1 class='na\x02me'>Hotel {place}</h1><b class='\x1f'>Tel\x03</b> 212-555-010{i}</div>"
+        for i, place in enumerate(PLACES)
+    ]
+    given = {0: {"name": "Hotel Akron", "phone": "212-555-0100"}}
+    records = extract(bodies, given, name="text", phone="phone")
+    assert texts(records, "name") == [f"Hotel {place}" for place in PLACES]
+    assert texts(records, "phone") == [f"212-555-010{i}" for i in range(COUNT)]

@@ -94,6 +94,9 @@ STABLE_ATTRIBUTES = frozenset(
     }
 )
 
+# Characters that XML, and so XPath, cannot contain.
+_UNWRITABLE = re.compile(r"[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
 _ELEMENT = r"(?P<kind>tag|id|class|token|cell|@.+)"
 _TYPES = (
     re.compile(r"out-(?P<side>left|right)-(?P<kind>text|word)"),
@@ -202,7 +205,14 @@ def cell_number(element: etree._Element) -> int:
 
 
 def element_values(element: etree._Element) -> Iterator[tuple[str, str]]:
-    """Yield the (kind, value) pairs of an element from which learning makes features."""
+    """Yield the (kind, value) pairs of an element from which learning makes features.
+
+    Values with control characters are left out: no XPath can contain them.
+    """
+    return (pair for pair in _all_element_values(element) if not _UNWRITABLE.search(pair[1]))
+
+
+def _all_element_values(element: etree._Element) -> Iterator[tuple[str, str]]:
     yield "tag", element.tag
     for name, value in element.items():
         if name == "id":
@@ -250,7 +260,7 @@ def anchor_xpath(feature: Feature) -> str:
 
 def anchor_words(feature: Feature) -> list[str]:
     """Return the longest word of each of the feature's values; a text that matches contains one of them."""
-    return [max(value.split(" "), key=len) for value in feature.values]
+    return [max(_UNWRITABLE.sub(" ", value).split(" "), key=len) for value in feature.values]
 
 
 def native_conditions(node: str, features: Iterable[Feature], text_features: Iterable[Feature] = ()) -> Any:
