@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from untemplate.lazy_names import lazy_names
+from untemplate.lazy_names import lazy_names as _lazy_names
 
 if TYPE_CHECKING:
     from untemplate.catalog import Catalog
@@ -135,7 +135,7 @@ _HOMES = {
     "sources": ("Pages", "read_pages"),
     "watching": ("Alarm", "Report", "heal", "watch"),
 }
-__getattr__ = lazy_names(__name__, _HOMES)
+__getattr__ = _lazy_names(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

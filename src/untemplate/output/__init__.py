@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from untemplate.lazy_names import lazy_names
+from untemplate.lazy_names import lazy_names as _lazy_names
 
 if TYPE_CHECKING:
     from untemplate.output.frames import to_frame
@@ -10,6 +10,6 @@ if TYPE_CHECKING:
 
 __all__ = ["open_records", "to_frame", "write_records"]
 
-__getattr__ = lazy_names(
+__getattr__ = _lazy_names(
     __name__, {"frames": ("to_frame",), "record_files": ("open_records", "write_records")}
 )

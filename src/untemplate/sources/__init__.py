@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from untemplate.lazy_names import lazy_names
+from untemplate.lazy_names import lazy_names as _lazy_names
 
 if TYPE_CHECKING:
     from untemplate.sources.fetch import Politeness
@@ -23,7 +23,7 @@ __all__ = [
     "read_pages",
 ]
 
-__getattr__ = lazy_names(
+__getattr__ = _lazy_names(
     __name__,
     {
         "fetch": ("Politeness",),

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from untemplate.lazy_names import lazy_names
+from untemplate.lazy_names import lazy_names as _lazy_names
 
 if TYPE_CHECKING:
     from untemplate.watching.bellwethers import (
@@ -45,7 +45,7 @@ __all__ = [
     "watchable_pages",
 ]
 
-__getattr__ = lazy_names(
+__getattr__ = _lazy_names(
     __name__,
     {
         "bellwethers": (
