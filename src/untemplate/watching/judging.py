@@ -11,19 +11,19 @@ often as before, look as before, differ from page to page, and whether the commi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from math import sqrt
 from typing import Any
 
-from untemplate.page.same_values import folded_words
 from untemplate.rules import Wrapper
 from untemplate.rules.applying import NOT_SHOWN
-from untemplate.schema import Attribute, Schema, Type
-from untemplate.value_types import TYPES, find_typed, looks_typed
+from untemplate.schema import Attribute, Schema
+from untemplate.value_types import TYPES
 from untemplate.watching.bellwethers import MIN_GOLDEN_CONFIDENCE
 from untemplate.watching.comparing import Comparison, Evidence
+from untemplate.watching.value_shape import MIN_VALUES_FOR_SHAPE, MIN_VALUES_FOR_TRAITS, ValueShape
 
 __all__ = [
     "MAX_CHANGED_PAGES",
@@ -31,9 +31,7 @@ __all__ = [
     "MAX_UNLIKE_PAGES",
     "MIN_AGREEMENT_SHARE",
     "MIN_SIGMAS",
-    "MIN_VALUES_FOR_SHAPE",
     "Alarm",
-    "ValueShape",
     "judge_attributes",
     "judge_delivery",
     "judge_matching",
@@ -68,10 +66,6 @@ MIN_DISTINCTIVE_LENGTH = 4
 # The same value on fewer pages, or on a smaller share of them, is a coincidence.
 MIN_REPEATED_PAGES = 3
 MIN_REPEATED_SHARE = 0.5
-# Fewer values do not show how long values are.
-MIN_VALUES_FOR_SHAPE = 3
-# Fewer values do not show which characters all values have.
-MIN_VALUES_FOR_TRAITS = 5
 
 
 @dataclass(frozen=True)
@@ -113,61 +107,6 @@ class Alarm:
     def __str__(self) -> str:
         what = f"{self.attribute}: " if self.attribute else ""
         return f"{self.cluster}, {self.test} test: {what}expected {self.expected}; seen {self.seen}"
-
-
-@dataclass(frozen=True)
-class ValueShape:
-    """How long an attribute's values are, and which characters they have.
-
-    Attributes:
-        type: the attribute's type.
-        fewest: words of the shortest value.
-        most: words of the longest value.
-        letters: whether values have letters; both if some have and some do not.
-        digits: the same for digits.
-        is_typed: each value is a value of the type and nothing else.
-    """
-
-    type: Type
-    fewest: int
-    most: int
-    letters: frozenset[bool]
-    digits: frozenset[bool]
-    is_typed: bool
-
-    @classmethod
-    def of(cls, values: Iterable[str], type: Type) -> ValueShape:
-        """Return the shape that all these values have."""
-        texts = list(values)
-        lengths = [len(folded_words(text)) for text in texts]
-        return cls(
-            type,
-            min(lengths, default=0),
-            max(lengths, default=0),
-            _traits(texts, str.isalpha),
-            _traits(texts, str.isdigit),
-            all(find_typed(text, type) == text for text in texts),
-        )
-
-    def fits(self, text: str) -> bool:
-        """Return True if a text could be another of the values: of their type or, without one, similar to them."""
-        if self.is_typed:
-            return find_typed(text, self.type) == text
-        words = len(folded_words(text))
-        if not (self.fewest - 1) / 2 <= words <= 2 * self.most + 1:
-            return False
-        has_traits = _has(text, str.isalpha) in self.letters and _has(text, str.isdigit) in self.digits
-        return has_traits and looks_typed(text, self.type)
-
-
-def _has(text: str, is_kind: Callable[[str], bool]) -> bool:
-    return any(map(is_kind, text))
-
-
-def _traits(texts: Sequence[str], is_kind: Callable[[str], bool]) -> frozenset[bool]:
-    if len(texts) < MIN_VALUES_FOR_TRAITS:
-        return frozenset((False, True))
-    return frozenset(_has(text, is_kind) for text in texts)
 
 
 def judge_structure(evidence: Evidence, max_share: float) -> Alarm | None:

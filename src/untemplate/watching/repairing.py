@@ -28,17 +28,11 @@ from untemplate.rules.applying import Match, apply_wrapper
 from untemplate.sampling import sample
 from untemplate.schema import Schema
 from untemplate.watching.comparing import Comparison, Evidence, PagePair, compare_pages
-from untemplate.watching.judging import (
-    MAX_CHANGED_PAGES,
-    MIN_VALUES_FOR_SHAPE,
-    Alarm,
-    ValueShape,
-    judge_attributes,
-    make_delivery_alarm,
-)
+from untemplate.watching.judging import MAX_CHANGED_PAGES, Alarm, judge_attributes, make_delivery_alarm
 from untemplate.watching.repair_reports import Difference, Loss, Refusal, Repair, RepairedCluster
 from untemplate.watching.reusing import PAGES_TO_LABEL
 from untemplate.watching.similar_places import find_alike
+from untemplate.watching.value_shape import MIN_VALUES_FOR_SHAPE, ValueShape
 
 __all__ = ["ClusterRepair"]
 

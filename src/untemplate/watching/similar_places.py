@@ -15,7 +15,7 @@ from untemplate.rules import Profile
 from untemplate.schema import Attribute
 from untemplate.value_types import find_typed
 from untemplate.watching.bellwethers import NAMED_LEVELS
-from untemplate.watching.judging import ValueShape
+from untemplate.watching.value_shape import ValueShape
 
 __all__ = ["find_alike"]
 
