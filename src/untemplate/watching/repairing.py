@@ -11,7 +11,7 @@ it passes all tests on pages that were held back.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
@@ -275,29 +275,30 @@ class ClusterRepair:
         return [label for label in labels if (label.page, label.attribute) not in doubtful]
 
     def _relearn(self, wrapper: Wrapper, name: str, labels: Sequence[Label]) -> _Attempt:
-        """Learn the rule of an attribute from remembered values or, if these changed, from similar places.
-
-        Where both fail, the labeler is asked. A remembered gap is only what the old rule did not find, so rules are
-        also learned without them.
-        """
+        """Return the first attempt to learn the rule of an attribute again that succeeds; else the first of all."""
         own_labels = [label for label in labels if label.attribute == name]
-        attempt = self._learn_and_test(wrapper, name, own_labels)
-        if attempt.wrapper:
-            return attempt
-        values = [label for label in own_labels if not label.is_gap]
-        if len(values) < len(own_labels):
-            without_gaps = self._learn_and_test(wrapper, name, values)
-            if without_gaps.wrapper:
-                return replace(without_gaps, doubts_gaps=True)
+        failed: list[_Attempt] = []
+        for attempt in self._attempts(wrapper, name, own_labels):
+            if attempt.wrapper:
+                return attempt
+            failed.append(attempt)
+        return failed[0]
+
+    def _attempts(self, wrapper: Wrapper, name: str, labels: Sequence[Label]) -> Iterator[_Attempt]:
+        """Learn a rule from remembered values, from similar places if values changed, and from the labeler's answers.
+
+        A remembered gap is only what the old rule did not find, so a rule is also learned without the gaps.
+        """
+        yield self._learn_and_test(wrapper, name, labels)
+        values = [label for label in labels if not label.is_gap]
+        if len(values) < len(labels):
+            yield replace(self._learn_and_test(wrapper, name, values), doubts_gaps=True)
         if not self.schema.attributes[name].constant:
-            second = self._learn_and_test(wrapper, name, self._similar_places(name))
-            if second.wrapper:
-                return replace(second, note=second.note.replace("remembered values", SIMILAR_PLACES))
+            similar = self._learn_and_test(wrapper, name, self._similar_places(name))
+            yield replace(similar, note=similar.note.replace("remembered values", SIMILAR_PLACES))
         answers = [label for label in self._answers if label.attribute == name]
-        third = self._learn_and_test(wrapper, name, answers)
-        if third.wrapper:
-            return replace(third, note=third.note.replace("remembered values", ASKED_LABELS))
-        return attempt
+        asked = self._learn_and_test(wrapper, name, answers)
+        yield replace(asked, note=asked.note.replace("remembered values", ASKED_LABELS))
 
     def _learn_from_all(self, wrapper: Wrapper, name: str, labels: Sequence[Label]) -> _Attempt:
         """Learn a rule from all labeled pages, and test it there."""
