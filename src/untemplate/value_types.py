@@ -50,7 +50,15 @@ REGION = "US"
 # Fills up a date that names only a year or a month.
 _DEFAULT_DATE = datetime(2000, 1, 1)
 
-_CURRENCY = r"(?:[$€£¥₹₽₩]|\b(?:USD|EUR|GBP|JPY|CHF|CAD|AUD|INR|Rs\.?|kr\.?)\b)"
+# Currencies by their sign (U+20A0 to U+20BF are signs of currencies), their code, or as shops of a country write it.
+_CODES = (
+    "AED|ARS|AUD|BDT|BGN|BHD|BRL|CAD|CFA|CHF|CLP|CNY|COP|CZK|DKK|DZD|EGP|EUR|FCFA|GBP|GHS|HKD|HUF|IDR|ILS|INR|ISK|"
+    "JOD|JPY|KES|KRW|KWD|KZT|LKR|MAD|MXN|MYR|NGN|NOK|NZD|OMR|PEN|PHP|PKR|PLN|QAR|RON|RSD|RUB|SAR|SEK|SGD|THB|TND|"
+    "TRY|TWD|TZS|UAH|UGX|USD|UYU|VND|XAF|XOF|ZAR"
+)
+_WRITTEN = r"Rs\.?|kr\.?|zł|Kč|Ft|lei|лв\.?|руб\.?|грн\.?|RM|Rp\.?|TL"
+_NO_LETTER_BEFORE, _NO_LETTER_AFTER = r"(?<![^\W\d_])", r"(?![^\W\d_])"
+_CURRENCY = rf"(?:R?[$]|[€£¥฿₠-₿]|{_NO_LETTER_BEFORE}(?:{_CODES}|{_WRITTEN}){_NO_LETTER_AFTER})"
 # Every repetition that something must follow is bounded: else a long text takes quadratic time.
 _AMOUNT = r"\d[\d,.’' ]{0,20}\d|\d"
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Sept|Oct|Nov|Dec)[a-z]*\.?"
