@@ -11,13 +11,19 @@ import operator
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, islice
 from math import log2
 
 from lxml import etree
 
+from untemplate.labeling.groups.list_members import (
+    TextRange,
+    find_titled_members,
+    node_of_member,
+    strip_numbers,
+)
 from untemplate.labeling.nodes.node_features import without_plural
 from untemplate.page import Node, Page, visible_text
 from untemplate.page.dom import element_names, split_name
@@ -47,8 +53,8 @@ GroupKey = tuple[str, str]
 """Names a group on all pages of a site: the tags and names around it, and which of several such lists it is."""
 
 
-_Sizes = dict[etree._Element, tuple[int, int]]
-"""Elements with the number of their first text and the length of all their texts."""
+_Ranges = dict[etree._Element, TextRange]
+"""Elements with the texts that they contain."""
 
 
 ALL_MEMBERS = "all"
@@ -68,6 +74,7 @@ class ElementGroup:
         order: how far down the page the first member is, from 0 to 1.
         share: how much of the text of the members' parents the members are, from 0 to 1.
         part: how many of the page's elements that look alike are members, from 0 to 1.
+        titled: the members and the titles of their sections, in page order; empty if titles are no values.
     """
 
     key: GroupKey
@@ -78,22 +85,29 @@ class ElementGroup:
     order: float
     share: float
     part: float
+    titled: tuple[etree._Element, ...] = ()
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
-        """The text of each member."""
-        return tuple(visible_text(element) for element in self.elements[:MAX_MEMBERS])
+        """The text of each member, without a number that only counts it."""
+        return strip_numbers([visible_text(element) for element in self.elements[:MAX_MEMBERS]])
+
+    @cached_property
+    def _values(self) -> list[tuple[etree._Element, str]]:
+        """The elements that are values, each with its text: the members, and titles of sections if they count."""
+        texts = dict(zip(self.elements, self.texts, strict=False))
+        values = self.titled or self.elements
+        return [(element, texts.get(element) or visible_text(element)) for element in values[:MAX_MEMBERS]]
 
     @cached_property
     def letters(self) -> tuple[str, ...]:
-        """Letters and digits of each member."""
-        return tuple(map(letters_and_digits, self.texts))
+        """Letters and digits of each value."""
+        return tuple(letters_and_digits(text) for _, text in self._values)
 
     def nodes(self, is_list: bool) -> list[Node]:
-        """Return the members as nodes; of a single value the first."""
-        count = MAX_MEMBERS if is_list else 1
-        pairs = islice(zip(self.elements, self.texts, strict=False), count)
-        return [Node(element, "element", text) for element, text in pairs if text]
+        """Return the values as nodes; of a single value the first."""
+        values = self._values if is_list else self._values[:1]
+        return [node_of_member(element, text) for element, text in values if text]
 
     def describe(self, is_list: bool) -> Mapping[str, float]:
         """Return the features of a group, as a list of values or as a single one."""
@@ -103,6 +117,7 @@ class ElementGroup:
     def _as_list(self) -> dict[str, float]:
         features = {**self._shared, **dict(self._text_features(self.texts[:MAX_DESCRIBED]))}
         features[f"members {_bucket(len(self.elements))}"] = 1.0
+        features["titled"] = float(bool(self.titled))
         return features
 
     @cached_property
@@ -203,9 +218,9 @@ def find_element_groups(page: Page) -> list[ElementGroup]:
     """Return the groups of a page whose members have text, and are not too large to be values."""
     texts = [node for node in page.nodes if node.is_text and "/title/" not in node.path]
     by_slot: dict[str, list[tuple[etree._Element, int]]] = {}
-    sizes = _value_elements(texts)
-    for element, (first, _) in sizes.items():
-        by_slot.setdefault(_slot_of_element(element), []).append((element, first))
+    ranges = _value_elements(texts)
+    for element, texts_inside in ranges.items():
+        by_slot.setdefault(_slot_of_element(element), []).append((element, texts_inside.first))
     headings = _headings_before(texts)
     groups: list[ElementGroup] = []
     for slot, members in by_slot.items():
@@ -214,22 +229,25 @@ def find_element_groups(page: Page) -> list[ElementGroup]:
             before = tuple(node.text for node in reversed(texts[max(0, first - CAPTION_TEXTS) : first]))
             elements = tuple(element for element, _ in of_part)
             order, size = first / max(1, len(texts)), len(of_part) / len(members)
-            share = _share_of_parents(elements, sizes)
-            groups.append(
-                ElementGroup((slot, part), page, elements, before, headings[first], order, share, size)
-            )
+            share = _share_of_parents(elements, ranges)
+            group = ElementGroup((slot, part), page, elements, before, headings[first], order, share, size)
+            groups.append(group)
+            if part == ALL_MEMBERS:
+                titled = find_titled_members(elements, texts, ranges, _slot_of_element)
+                groups += [replace(group, titled=titled)] if titled else []
     return groups[:MAX_GROUPS]
 
 
-def _share_of_parents(elements: Sequence[etree._Element], sizes: _Sizes) -> float:
+def _share_of_parents(elements: Sequence[etree._Element], ranges: _Ranges) -> float:
     """Return how much of the text of their parents some elements are; 0 if one of these is too large for a value."""
     parents = {element.getparent() for element in elements}
-    if not all(parent in sizes for parent in parents):
+    if not all(parent in ranges for parent in parents):
         return 0.0
-    return sum(sizes[element][1] for element in elements) / sum(sizes[parent][1] for parent in parents)
+    length = sum(ranges[element].length for element in elements)
+    return length / sum(ranges[parent].length for parent in parents)
 
 
-def _value_elements(texts: Sequence[Node]) -> _Sizes:
+def _value_elements(texts: Sequence[Node]) -> _Ranges:
     """Return the elements that contain some texts, but not too many."""
     first: dict[etree._Element, int] = {}
     counts: Counter[etree._Element] = Counter()
@@ -246,7 +264,7 @@ def _value_elements(texts: Sequence[Node]) -> _Sizes:
                 break
             element = element.getparent()
     small = (element for element in first if element not in too_large)
-    return {element: (first[element], lengths[element]) for element in small}
+    return {element: TextRange(first[element], counts[element], lengths[element]) for element in small}
 
 
 def _and_ancestors(element: etree._Element) -> Iterable[etree._Element]:

@@ -99,8 +99,8 @@ class GroupModel:
         scored = [self._score_page(page_groups, attribute) for _, page_groups in groups]
         total: defaultdict[GroupKey, float] = defaultdict(float)
         for of_page in scored:
-            for group, chance in of_page[:MAX_COMPARED]:
-                total[group.key] += chance / len(scored)
+            for key, chance in _best_chances(of_page[:MAX_COMPARED]).items():
+                total[key] += chance / len(scored)
         places: list[tuple[Page, Node]] = []
         chances: list[float] = []
         for (page, _), of_page in zip(groups, scored, strict=True):
@@ -120,7 +120,7 @@ class GroupModel:
         """Return the groups of a page with the probability that they contain an attribute, best first."""
         weights = self.weights[attribute.name]
         scored = []
-        for group in groups:
+        for group in _groups_for(attribute, groups):
             features = group.describe(attribute.many)
             score = weights.get("", 0.0) + sum(
                 weights.get(name, 0.0) * value for name, value in features.items()
@@ -142,6 +142,19 @@ class GroupModel:
 
 _Scored = tuple[ElementGroup, float]
 """A group and the probability that it contains an attribute."""
+
+
+def _groups_for(attribute: Attribute, groups: Sequence[ElementGroup]) -> list[ElementGroup]:
+    """Return the groups that may contain an attribute: those with titles of sections only if it is a list."""
+    return [group for group in groups if attribute.many or not group.titled]
+
+
+def _best_chances(of_page: Sequence[_Scored]) -> dict[GroupKey, float]:
+    """Return the probability of each key: a list with the titles of its sections has the key of that without."""
+    best: dict[GroupKey, float] = {}
+    for group, chance in of_page:
+        best.setdefault(group.key, chance)
+    return best
 
 
 def _complete_group(best: _Scored, of_page: Sequence[_Scored]) -> _Scored:
@@ -196,11 +209,12 @@ def _examples_of_page(
     page: Page, values: Mapping[str, Sequence[str]], schema: Schema
 ) -> Iterator[tuple[str, ElementGroup, bool]]:
     """Yield for each labeled attribute the groups of a page as examples: whether they have exactly its values."""
-    groups = find_element_groups(page)
+    all_groups = find_element_groups(page)
     for name, texts in values.items():
         attribute = schema.attributes.get(name)
         if attribute is None:
             continue
+        groups = _groups_for(attribute, all_groups)
         wanted = tuple(map(letters_and_digits, texts))
         right = [_has_values(group, wanted, attribute.many) for group in groups]
         if any(right):
