@@ -95,3 +95,16 @@ def test_labels_of_another_type_have_no_say() -> None:
     labels = [Label(str(number), "phone", value) for number, value in enumerate(values)]
     records = learn(pages, labels, schema).extract(pages[5:])
     assert [record["phone"] for record in records] == [f"212-555-01{number:02}" for number in range(5, 12)]
+
+
+def test_labels_that_hop_between_two_values_teach_the_place_of_most() -> None:
+    """An automatic labeler may name the first of two authors on most pages, and the second on others."""
+    names = ["Ann Lee", "Bob Ray", "Cy Dean", "Di Fox", "Ed Orr", "Flo Kay", "Gus Ham"]
+    pages, labels = [], []
+    for n in range(14):
+        first, second = names[n % 7], names[(3 * n + 1) % 7]
+        html = f"<h1>Book {n}</h1><p>by <a href=/a/{n}>{first}</a>, <a href=/b/{n}>{second}</a></p><p>${n}.99</p>"
+        pages.append(Page(url=f"http://books.example/{n}", id=str(n), html=html))
+        labels.append(Label(str(n), "author", first if n % 3 else second))
+    rules = learn(pages, labels[:10], Schema("book", {"author": Attribute("author")}))
+    assert [rules.extract_one(page)["author"] for page in pages] == [names[n % 7] for n in range(14)]
