@@ -42,6 +42,7 @@ from untemplate.labeling.seed.field_ranking import (
     JUDGED,
     CandidateFields,
     Rankers,
+    find_candidates,
     gather_joint_evidence,
     judge_evidence,
     rank_jointly,
@@ -264,7 +265,7 @@ def make_trial(vertical: str, schema: Schema, teachers: Sequence[Models], target
     candidates, evidence, f1, off = {}, {}, {}, {}
     for name, attribute in attributes.items():
         models = by_name[name]
-        fields = target.site.candidates(attribute, any(model.spans_nodes for model in models))
+        fields = find_candidates(target.site, attribute, models)
         candidates[name], f1[name] = fields, target.f1[name][fields]
         evidence[name] = mean_evidence(target.site, fields, attribute, models)
         wrong = np.flatnonzero(f1[name] < JUDGED_OFF)

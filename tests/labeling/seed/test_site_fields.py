@@ -115,3 +115,17 @@ def test_a_currency_sign_in_its_own_element_is_part_of_the_price() -> None:
         found |= {site.table.nodes[row].text for row in site.fields.rows_of(field).tolist()}
     assert {"$19.00", "AUD $15.00"} <= found
     assert not any("Tel" in text for text in texts_of_candidates(site, Attribute("name")))
+
+
+def test_former_prices_are_no_candidates_unless_the_attribute_is_one() -> None:
+    """A reduced price stands beside the former one; on other pages the price alone is in the same place."""
+    bodies = [f"<p><del>${n}9.00</del> <ins>${n}5.00</ins></p>" for n in range(1, 4)]
+    bodies += [f"<p>${n}7.00</p>" for n in range(4, 7)]
+    site = make_fields(*bodies)
+    price = Attribute("price", type="price")
+    now = [
+        {site.table.nodes[row].text for row in site.fields.rows_of(int(f))} for f in site.candidates(price)
+    ]
+    assert {"$15.00", "$25.00", "$35.00", "$47.00", "$57.00", "$67.00"} in now
+    assert not any("$19.00" in texts for texts in now)
+    assert len(site.candidates(price, crossed_out=True)) > len(now)

@@ -20,7 +20,7 @@ from untemplate.layout import Boxes, Layout
 from untemplate.page import Node, Page
 from untemplate.page.arrays import Bools, Floats, Ints, Numbered, count_distinct, group_rows, nearest_before
 from untemplate.page.captions import may_be_caption, min_static_pages
-from untemplate.page.dom import split_name
+from untemplate.page.dom import CROSSED_OUT_TAGS, split_name
 from untemplate.value_types import is_one_typed
 
 __all__ = ["ELEMENT", "NodeTable", "Screen"]
@@ -171,6 +171,13 @@ class NodeTable:
         excluded = np.array([any(tag in path for tag in EXCLUDED) for path in self.paths], np.bool_)
         return excluded[self.path][self.first] if len(self) else np.zeros(0, np.bool_)
 
+    @cached_property
+    def is_crossed_out(self) -> Bools:
+        """Whether each row is inside of an element such as `del`: a former price, not the price."""
+        tags = tuple(f"/{tag}/" for tag in CROSSED_OUT_TAGS)
+        crossed_out = np.array([any(tag in f"{path}/" for tag in tags) for path in self.paths], np.bool_)
+        return crossed_out[self.path] if len(self) else np.zeros(0, np.bool_)
+
     def drop_spans_around(self, column: Bools) -> Bools:
         """Return the column without elements that contain a text for which it is true: the text alone is enough."""
         counts = np.concatenate([[0], np.cumsum(column & self.is_text)])
@@ -230,19 +237,24 @@ class NodeTable:
 
         A currency sign before an amount is part of the value, unlike `Tel:` before a number.
         """
-        is_sign = np.array([_is_sign(text) for text in self.texts], np.bool_)
-        is_word = self.is_text & ~is_sign[self.text]
+        is_word = self.is_text & ~self._is_sign
         rows = np.arange(len(self), dtype=np.int32)
         next_word = np.minimum.accumulate(np.where(is_word, rows, len(self))[::-1])[::-1]
         first_word = next_word[self.first]
         return np.where(self.spans_nodes & (first_word <= self.last), first_word, self.first).astype(np.int32)
 
+    @cached_property
+    def _is_sign(self) -> Bools:
+        """Whether each row is a currency, or has neither letters nor digits."""
+        return np.array([_is_sign(text) for text in self.texts], np.bool_)[self.text]
+
     def _varies_after_caption(self, recurring: Bools) -> Bools:
         """Whether each row follows a recurring text that is followed by different texts at the same path.
 
-        If most players are of one team, the team is a common value and no static text.
+        If most players are of one team, the team is a common value and no static text. A currency is no such caption:
+        all prices of a page follow one, and those of a list in the footer are static.
         """
-        previous = np.concatenate([[-1], np.where(recurring, self.text, -1)[:-1]])
+        previous = np.concatenate([[-1], np.where(recurring & ~self._is_sign, self.text, -1)[:-1]])
         previous[self.starts[:-1][self.starts[:-1] < len(self)]] = -1
         kind = group_rows(self.path, previous)
         distinct = count_distinct(kind, self.text)
@@ -339,10 +351,17 @@ class NodeTable:
 
     @cached_property
     def slot(self) -> Ints:
-        """The tag path and the two nearest classes or ids of each row, as a number."""
+        """The tag path and the two nearest classes or ids of each row, as a number.
+
+        Paths are compared without `ins`, which some pages put around the same value: a reduced price is the price.
+        """
+        if not len(self):
+            return np.zeros(0, np.int32)
         marks: Numbered[tuple[str, ...]] = Numbered()
         numbers = np.array([marks[around.marks] for around in self.surroundings], np.int32)
-        return group_rows(self.path, numbers[self.around]) if len(self) else np.zeros(0, np.int32)
+        paths: Numbered[str] = Numbered()
+        path_numbers = np.array([paths[path.replace("/ins/", "/")] for path in self.paths], np.int32)
+        return group_rows(path_numbers[self.path], numbers[self.around])
 
     @cached_property
     def in_title(self) -> Floats:

@@ -87,6 +87,7 @@ class AttributeModel:
         others: Hashes of the values of anything else.
         stripped: How many texts with a caption inside were labeled without the caption.
         unstripped: How many were labeled with it.
+        crossed_out: Whether most of its values are crossed out, such as former prices.
     """
 
     parts: dict[str, PartModel]
@@ -95,6 +96,7 @@ class AttributeModel:
     others: Hashes
     stripped: int = 0
     unstripped: int = 0
+    crossed_out: bool = False
 
     @property
     def spans_nodes(self) -> bool:
@@ -125,7 +127,10 @@ def learn_attribute(seeds: Sequence[tuple[SiteFields, Examples]]) -> AttributeMo
     stripped = sum(examples.stripped for _, examples in seeds)
     unstripped = sum(examples.unstripped for _, examples in seeds)
     values, others = _separate_values(positive, negative)
-    return AttributeModel(parts, np.array(profiles, np.float32), values, others, stripped, unstripped)
+    crossed_out = np.concatenate([site.table.is_crossed_out[e.positive] for site, e in seeds]).mean() > 0.5
+    return AttributeModel(
+        parts, np.array(profiles, np.float32), values, others, stripped, unstripped, bool(crossed_out)
+    )
 
 
 def _separate_values(positive: Hashes, negative: Hashes) -> tuple[Hashes, Hashes]:

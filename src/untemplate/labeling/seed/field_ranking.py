@@ -28,6 +28,7 @@ __all__ = [
     "CandidateFields",
     "Rankers",
     "find_best_fields",
+    "find_candidates",
     "find_other_fields",
     "gather_joint_evidence",
     "join_fields",
@@ -185,7 +186,7 @@ def _find_candidates_of(
     Without a teacher, only fields with the attribute's name in their captions or class names are candidates.
     """
     models = teachers or [NAME_ONLY]
-    fields = site.candidates(attribute, any(model.spans_nodes for model in models))
+    fields = find_candidates(site, attribute, models)
     if not len(fields):
         return fields, np.zeros((0, len(EVIDENCE)), np.float32)
     columns = mean_evidence(site, fields, attribute, models)
@@ -193,6 +194,13 @@ def _find_candidates_of(
         return fields, columns
     named = columns[:, _NAME_COLUMNS].max(axis=1) > 0
     return fields[named], columns[named]
+
+
+def find_candidates(site: SiteFields, attribute: Attribute, models: Sequence[AttributeModel]) -> Ints:
+    """Return the fields that may contain an attribute, given what is known about its values."""
+    spans_nodes = any(model.spans_nodes for model in models)
+    crossed_out = any(model.crossed_out for model in models)
+    return site.candidates(attribute, spans_nodes, crossed_out)
 
 
 def _best_field(site: SiteFields, candidates: CandidateFields, rankers: Rankers) -> BestField:

@@ -275,6 +275,7 @@ class _AttributeModelFile(StrictFile):
     parts: dict[str, _PartFile]
     stripped: int
     unstripped: int
+    crossed_out: bool = False
 
     def build(self, name: str, arrays: CheckedArrays) -> AttributeModel:
         """Return the stored model of an attribute; a ValueError says what is wrong with the file."""
@@ -294,6 +295,7 @@ class _AttributeModelFile(StrictFile):
             arrays.get(f"{name}/others", np.uint64, (None,)),
             self.stripped,
             self.unstripped,
+            self.crossed_out,
         )
 
 
@@ -310,7 +312,12 @@ def _other_name(attribute: str, number: int) -> str:
 def _attribute_content(model: AttributeModel) -> dict[str, Any]:
     numbers = _PartFile.model_fields
     parts = {name: {key: getattr(part, key) for key in numbers} for name, part in model.parts.items()}
-    return {"parts": parts, "stripped": model.stripped, "unstripped": model.unstripped}
+    return {
+        "parts": parts,
+        "stripped": model.stripped,
+        "unstripped": model.unstripped,
+        "crossed_out": model.crossed_out,
+    }
 
 
 def _attribute_arrays(model: AttributeModel) -> Arrays:

@@ -324,14 +324,20 @@ class SiteFields:
                 offset[start:stop] = table.first[start:stop] - start - int(np.argmax(likely[start:stop]))
         return offset
 
-    def candidates(self, attribute: Attribute, spans_nodes: bool = False) -> Ints:
+    def candidates(self, attribute: Attribute, spans_nodes: bool = False, crossed_out: bool = False) -> Ints:
         """Return the fields that may contain an attribute: of its kind of nodes and its type, and shown on screen.
 
-        Elements with several texts are candidates only if the attribute is known to span nodes. Otherwise they would
-        look as good as the value inside of them.
+        Args:
+            attribute: The attribute.
+            spans_nodes: Whether it is known to span nodes. Otherwise elements with several texts are no candidates:
+                they would look as good as the value inside of them.
+            crossed_out: Whether its values are known to be crossed out. Otherwise such texts are no candidates: they
+                are former prices and the like.
         """
         fields = self.fields.candidates(kinds_of(attribute))
         fields = fields[self.fields.mean(self.screen.is_shown)[fields] > 0.5]
+        if not crossed_out:
+            fields = fields[self.fields.mean(self.table.is_crossed_out)[fields] < 0.5]
         if not spans_nodes:
             fields = fields[self.fields.mean(self.table.spans_nodes)[fields] < 0.5]
         if attribute.type in ANY_TEXT:
