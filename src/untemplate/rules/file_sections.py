@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from untemplate.page import Limits, Signature
 from untemplate.page.embedded_data import DataPath
-from untemplate.page.traits import RUN_BITS, Core
+from untemplate.page.template_cores import RUN_BITS, Core
 from untemplate.rules.feature import CELL, Feature
 from untemplate.rules.rule import (
     Bellwether,

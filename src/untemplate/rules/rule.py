@@ -17,7 +17,7 @@ from lxml import etree
 
 from untemplate.page import Signature, url_matches
 from untemplate.page.embedded_data import DataPath
-from untemplate.page.traits import Core
+from untemplate.page.template_cores import Core
 from untemplate.rules.feature import (
     CAPTION,
     Feature,
