@@ -7,7 +7,6 @@ process: the system ends it when the time for a page is up, and refuses memory b
 
 from __future__ import annotations
 
-import gc
 import signal
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -266,7 +265,6 @@ def serve_pool(connection: Connection, settings: Settings) -> None:
         signal.signal(timeout, signal.SIG_DFL)
     memory = settings.limits.memory + settings.extractor.memory
     resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
-    gc.freeze()  # modules and rules stay: to look for garbage among them takes time
     connection.send(READY)
     # A thread receives the next work while this one is done: otherwise both sides would wait for each other.
     received: SimpleQueue[Work | None] = SimpleQueue()

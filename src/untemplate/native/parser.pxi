@@ -546,10 +546,14 @@ cdef class Document:
 
     cdef bint is_hidden(self, int32_t number) noexcept nogil:
         """Return True if the element or one around it is of a kind of which browsers show nothing."""
+        return self.is_inside_flagged(number, NEVER_SHOWN)
+
+    cdef bint is_inside_flagged(self, int32_t number, int32_t flag) noexcept nogil:
+        """Return True if the element or one around it is of a known kind with this flag."""
         cdef int32_t tag
         while number >= 0:
             tag = self.nodes[number].tag
-            if 0 <= tag < KNOWN and _flags[tag] & NEVER_SHOWN:
+            if 0 <= tag < KNOWN and _flags[tag] & flag:
                 return True
             number = self.nodes[number].parent
         return False

@@ -30,6 +30,7 @@ from untemplate.rules.embedded_values import (
 from untemplate.rules.list_look import are_sentences, is_title, looks_alike
 from untemplate.rules.node_selection import (
     CandidateNodes,
+    count_matching,
     feature_matches_at_or_above,
     is_crossed_out,
     select_candidates,
@@ -232,10 +233,28 @@ class _RuleRun:
 
     def _select_visible(self) -> list[Match]:
         """Return the matches of the first selector that has any."""
+        if self.candidates.is_native and not self.attribute.many and self.rule.reads_first_node:
+            return self._select_first()
         for number, selector in enumerate(self.rule.selectors, 1):
             if matches := self._read_values(selector, f"{self.attribute.name}#{number}"):
                 return matches
         return []
+
+    def _select_first(self) -> list[Match]:
+        """Return the one match of the first selector that has any; the native core does most of it."""
+        rule = self.rule
+        is_plain = not (rule.range or rule.typed or rule.single or self.attribute.pattern)
+        for number, selector in enumerate(rule.selectors, 1):
+            first = self.candidates.find_first(selector, self.captions, None if is_plain else self._cut_first)
+            if first is not None:
+                element, kind, text, value = first
+                return [Match(Node(element, kind, text), value, f"{self.attribute.name}#{number}", 1.0)]
+        return []
+
+    def _cut_first(self, text: str) -> str | None:
+        """Return the first value in the text of a node; None if there is none."""
+        values = self.rule.range.cut_values(text) if self.rule.range else [text]
+        return next((value for value in values if value and self._is_allowed(value)), None)
 
     def _read_values(self, selector: Selector, name: str) -> list[Match]:
         """Return the values at the nodes that a selector selects."""
@@ -319,7 +338,12 @@ class _RuleRun:
         """Return the share that agrees with a value, among the selector itself and the members for such nodes."""
         agreeing = voting = 1
         kind = node.node_test
-        for member in self.rule.committee:
+        members: Sequence[Selector] = self.rule.committee
+        if self.candidates.is_native:
+            everywhere, members = self.rule.members_by_node.get(kind, ([], []))
+            voting += len(everywhere)
+            agreeing += count_matching(everywhere, node, self.captions)
+        for member in members:
             if member.node != kind:
                 continue
             voting += 1
