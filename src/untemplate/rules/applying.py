@@ -17,7 +17,7 @@ import re2
 from lxml import etree
 
 from untemplate.page import Node, Page
-from untemplate.page.captions import CaptionFinder, join_texts, static_key
+from untemplate.page.captions import CaptionFinder, join_texts
 from untemplate.page.embedded_data import META
 from untemplate.rules.embedded_values import (
     are_mostly_same,
@@ -242,14 +242,18 @@ class _RuleRun:
 
     def _select_first(self) -> list[Match]:
         """Return the one match of the first selector that has any; the native core does most of it."""
-        rule = self.rule
-        is_plain = not (rule.range or rule.typed or rule.single or self.attribute.pattern)
-        for number, selector in enumerate(rule.selectors, 1):
-            first = self.candidates.find_first(selector, self.captions, None if is_plain else self._cut_first)
+        cut = None if self._is_plain else self._cut_first
+        for number, selector in enumerate(self.rule.selectors, 1):
+            first = self.candidates.find_first(selector, self.captions, cut)
             if first is not None:
                 element, kind, text, value = first
                 return [Match(Node(element, kind, text), value, f"{self.attribute.name}#{number}", 1.0)]
         return []
+
+    @property
+    def _is_plain(self) -> bool:
+        """True if every text of a selected node is a value as it is."""
+        return self.rule.takes_any_text and not self.attribute.pattern
 
     def _cut_first(self, text: str) -> str | None:
         """Return the first value in the text of a node; None if there is none."""
@@ -288,6 +292,8 @@ class _RuleRun:
 
     def _matches_at(self, nodes: Iterable[Node], name: str) -> list[Match]:
         """Return the values at all of these nodes."""
+        if self._is_plain:
+            return [Match(node, node.text, name, 1.0) for node in nodes]
         matches: list[Match] = []
         for node in nodes:
             matches += [Match(node, text, name, 1.0) for text in self._value_texts(node)]
@@ -386,11 +392,7 @@ class _RuleRun:
 
     def _member_matches(self, member: Selector, name: str) -> list[Match]:
         """Return what one committee member finds, without static texts such as the caption of the next value."""
-        return [match for match in self._read_values(member, name) if not self._is_static(match.node)]
-
-    def _is_static(self, node: Node) -> bool:
-        """Return True if a node's text is part of the template, as captions are."""
-        return node.is_text and static_key(node.parent, node.text) in self.captions.static
+        return [match for match in self._read_values(member, name) if not self.captions.is_static(match.node)]
 
 
 def _are_same(matches: Sequence[Match], others: Sequence[Match]) -> bool:

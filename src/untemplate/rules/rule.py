@@ -354,6 +354,11 @@ class Rule:
         return max(supports)
 
     @cached_property
+    def takes_any_text(self) -> bool:
+        """True if the text of every selected node is a value, as far as the rule decides it."""
+        return self.range is None and self.nodes == 1 and not self.typed and not self.single
+
+    @cached_property
     def reads_first_node(self) -> bool:
         """True if a single value is in the text of the first node that a selector selects."""
         if self.classifier is not None or self.look is not None or self.nodes > 1:
