@@ -73,6 +73,7 @@ cdef enum:
     FEW_ATTRIBUTES = 64
     MAX_COMPARISONS = 100_000_000
     NEAR_BYTES = 64
+    CLOSING_BLOCK = 64
 
 cdef enum:
     OUT_OF_MEMORY = 1
