@@ -23,10 +23,13 @@ def make_site(site: str, place: str) -> tuple[list[Page], list[Label]]:
 
 
 def test_labeled_sites_teach_what_data_call_a_value() -> None:
-    model = GroupModel.train([make_site("x", "a"), make_site("y", "b"), make_site("z", "d")], SCHEMA)
-    pages, labels = make_site("new", "c")
-    (finding,) = model.find(pages, SCHEMA, SCHEMA.attributes)
-    assert [node.text for _, node in finding.places] == [label.value for label in labels]
+    model = GroupModel.train([make_site(f"x{place}", place) for place in PLACES], SCHEMA)
+    weights = model.weights["summary"]
+    assert max(weights, key=lambda name: weights[name]) == "data og:description"
+    for place in PLACES:
+        pages, labels = make_site("new", place)
+        (finding,) = model.find(pages, SCHEMA, SCHEMA.attributes)
+        assert [node.text for _, node in finding.places] == [label.value for label in labels]
 
 
 def test_people_have_the_name_of_their_role_and_things_that_of_their_type() -> None:
