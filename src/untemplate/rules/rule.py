@@ -438,6 +438,7 @@ class Wrapper:
             were a small page.
         core: what the markup of nearly all of the cluster's pages has in common; None if there were too few pages.
         lender: the cluster whose rules these are, if no label of this cluster taught them; else empty.
+        named: whether a person named the template; then its pages stay together when the site is clustered again.
     """
 
     cluster: str
@@ -452,6 +453,7 @@ class Wrapper:
     records: RecordRule | None = None
     core: Core | None = None
     lender: str = ""
+    named: bool = False
 
     @cached_property
     def static_texts(self) -> frozenset[str]:
