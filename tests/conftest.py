@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
 # ten times the CPU time with them on two busy cores.
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
+
+# A shell ignores interrupts in the background, and so would the commands that tests start and interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
@@ -58,13 +63,17 @@ MARKED_FIXTURES = {"real_pages": "data", "postgres": "postgres"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests that need a browser, Spark, PostgreSQL or the data sets."""
+    """Mark tests that need a browser, Spark, PostgreSQL or the data sets; run each file in one process.
+
+    Otherwise both processes would make the site and learn the rules that the tests of a file share.
+    """
     tests = Path(__file__).parent
     for item in items:
         path = item.path.relative_to(tests).as_posix()
         for prefix, mark in MARKED_PATHS.items():
             if path.startswith(prefix):
                 item.add_marker(mark)
+        item.add_marker(pytest.mark.xdist_group(path))
         for fixture in getattr(item, "fixturenames", ()):
             if fixture in MARKED_FIXTURES:
                 item.add_marker(MARKED_FIXTURES[fixture])

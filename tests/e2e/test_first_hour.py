@@ -23,8 +23,6 @@ from tests.sources.containers import Written, warc_gz_bytes
 from tests.test_docs import assert_printed, blocks, commands
 from untemplate.demo import make_site, write_site
 
-pytestmark = pytest.mark.xdist_group("first_hour")  # one environment for all
-
 README = docs.ROOT / "README.md"
 SITE = make_site("restaurant", seed=2, pages=30)
 OTHER_SITE = make_site("restaurant", seed=3, pages=20)
