@@ -63,17 +63,13 @@ MARKED_FIXTURES = {"real_pages": "data", "postgres": "postgres"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests that need a browser, Spark, PostgreSQL or the data sets; run each file in one process.
-
-    Otherwise both processes would make the site and learn the rules that the tests of a file share.
-    """
+    """Mark tests that need a browser, Spark, PostgreSQL or the data sets."""
     tests = Path(__file__).parent
     for item in items:
         path = item.path.relative_to(tests).as_posix()
         for prefix, mark in MARKED_PATHS.items():
             if path.startswith(prefix):
                 item.add_marker(mark)
-        item.add_marker(pytest.mark.xdist_group(path))
         for fixture in getattr(item, "fixturenames", ()):
             if fixture in MARKED_FIXTURES:
                 item.add_marker(MARKED_FIXTURES[fixture])

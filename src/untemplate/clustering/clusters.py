@@ -362,7 +362,9 @@ def _sample_notes(sample: SiteSample, threshold: int) -> list[str]:
         notes.append(f"templates with fewer than {threshold} pages are left out")
     if sample.passed:
         pages = f"{len(sample.pages):,} of {sample.page_count:,} pages"
-        notes.append(f"templates found in a random sample of {pages}; the others are counted by signature")
+        notes.append(
+            f"templates found in a random sample of {pages}; the others are counted by their structure"
+        )
     return notes
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from html import escape
 from typing import Any, Literal
 
 from lxml import etree
@@ -340,6 +341,12 @@ class Rule:
     embedded: tuple[EmbeddedSelector, ...] = ()
     look: ListLook | None = None
     unfit: bool = False
+
+    def _repr_html_(self) -> str:
+        """Return the rule in words, for notebooks."""
+        from untemplate.rules.in_words import explain_rule
+
+        return f"<p><b>{escape(self.attribute)}</b>: {escape(explain_rule(self))}</p>"
 
     @property
     def support(self) -> float:
