@@ -118,6 +118,8 @@ def _format_wrapper(wrapper: Wrapper) -> dict[str, Any]:
         content["core"] = _format_core(wrapper.core)
     if wrapper.lender:
         content["lender"] = wrapper.lender
+    if wrapper.named:
+        content["named"] = True
     return content
 
 

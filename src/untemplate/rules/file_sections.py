@@ -296,6 +296,7 @@ class _WrapperSection(Section):
     records: RecordRuleSection | None = None
     core: _CoreSection | None = None
     lender: str = ""
+    named: bool = False
 
     def parse(self, attributes: Mapping[str, Attribute]) -> Wrapper:
         """Return the wrapper. All attributes that it names must be among these, which are those of the schema."""
@@ -314,6 +315,7 @@ class _WrapperSection(Section):
             self.records.parse() if self.records else None,
             self.core.parse() if self.core else None,
             self.lender,
+            self.named,
         )
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from html import escape
 from typing import Any, Literal
 
 from lxml import etree
@@ -341,6 +342,12 @@ class Rule:
     look: ListLook | None = None
     unfit: bool = False
 
+    def _repr_html_(self) -> str:
+        """Return the rule in words, for notebooks."""
+        from untemplate.rules.in_words import explain_rule
+
+        return f"<p><b>{escape(self.attribute)}</b>: {escape(explain_rule(self))}</p>"
+
     @property
     def support(self) -> float:
         """The share of the unlabeled sample pages on which one of its selectors, at least, finds something."""
@@ -438,6 +445,7 @@ class Wrapper:
             were a small page.
         core: what the markup of nearly all of the cluster's pages has in common; None if there were too few pages.
         lender: the cluster whose rules these are, if no label of this cluster taught them; else empty.
+        named: whether a person named the template; then its pages stay together when the site is clustered again.
     """
 
     cluster: str
@@ -452,6 +460,7 @@ class Wrapper:
     records: RecordRule | None = None
     core: Core | None = None
     lender: str = ""
+    named: bool = False
 
     @cached_property
     def static_texts(self) -> frozenset[str]:
