@@ -30,8 +30,10 @@ from untemplate.clustering.templates import (
     url_shapes,
 )
 from untemplate.page import Page
-from untemplate.page.signatures import LENGTH, Signature, read_tags
-from untemplate.page.traits import Core, CoreIndex, class_pairs, table_of_runs
+from untemplate.page.signatures import LENGTH, Signature
+from untemplate.page.tag_arrays import read_tags
+from untemplate.page.template_cores import Core
+from untemplate.page.traits import CoreIndex, class_pairs, table_of_runs
 from untemplate.page.url_patterns import learn_url_pattern
 from untemplate.record import html_table
 from untemplate.sources import as_pages

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from untemplate.page import Limits, Signature
 from untemplate.page.embedded_data import DataPath
-from untemplate.page.traits import RUN_BITS, Core
+from untemplate.page.template_cores import RUN_BITS, Core
 from untemplate.rules.feature import CELL, Feature
 from untemplate.rules.rule import (
     Bellwether,
@@ -66,7 +66,7 @@ _Share = Annotated[float, Field(ge=0, le=1)]
 class Section(BaseModel):
     """Base of all sections: no unknown keys, no conversion of types, and no numbers such as NaN."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, defer_build=True)
 
 
 class RegionSection(Section):
