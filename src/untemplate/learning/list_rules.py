@@ -62,7 +62,10 @@ def try_lists(
     for located in hypotheses:
         if learned := _learn_located(located, unlabeled[:MAX_UNLABELED_PAGES], schema):
             apart = {page.id: _names_of_unplaced(labeled[page], records) for page, records in located.items()}
-            trials.append(ListTrial(learned, _are_groups(located), labeled, schema, apart))
+            records = list(chain.from_iterable(located.values()))
+            is_group = all(record.is_member for record in records)
+            is_anchored = any(record.anchor for record in records)
+            trials.append(ListTrial(learned, is_group, is_anchored, labeled, schema, apart))
     if hypotheses and not trials:
         problems.append("no rule tells the labeled records from the rest of their page")
     return trials, problems
@@ -74,11 +77,6 @@ def _names_of_unplaced(labels: Sequence[Label], records: Sequence[LocatedRecord]
     for record in records:
         names -= {label.record for label in record.labels if label.record is not None}
     return names
-
-
-def _are_groups(located: LocatedLists) -> bool:
-    """Return True if the records are members of repeated groups, and not found by anchors."""
-    return all(record.anchor is None for record in chain.from_iterable(located.values()))
 
 
 def _locate_hypotheses(labeled: Mapping[Page, Sequence[Label]]) -> tuple[list[LocatedLists], list[str]]:

@@ -45,7 +45,10 @@ def learn_record_rule(located: LocatedLists, unlabeled: Sequence[Page]) -> Recor
     """
     records = list(chain.from_iterable(located.values()))
     if all(record.anchor is None for record in records):
-        return _learn_by_elements(located, unlabeled, records)
+        rule = _learn_by_elements(located, unlabeled, records)
+        # `find_records` drops repetitions, which no feature tells from the records that they repeat.
+        variants = [rule, replace(rule, distinct=True)] if rule else []
+        return max(variants, key=lambda variant: _agreement(variant, located), default=None)
     begins_with_text = any(record.lead for record in records)
     rules = [] if begins_with_text else [_learn_by_elements(located, unlabeled, records)]
     rules.append(_learn_by_anchors(located, unlabeled, records))

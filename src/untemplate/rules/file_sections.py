@@ -216,6 +216,7 @@ class RecordRuleSection(Section):
     levels: int = Field(0, ge=0, le=MAX_NODES)
     with_texts: bool = False
     required_link: LinkKind | None = None
+    distinct: bool = False
 
     def parse(self) -> RecordRule:
         """Return the rule. Its selectors must select texts, or elements by structure alone."""
@@ -231,6 +232,7 @@ class RecordRuleSection(Section):
             self.levels,
             self.with_texts,
             self.required_link,
+            self.distinct,
         )
 
 

@@ -81,6 +81,8 @@ def explain_records(rule: RecordRule) -> str:
         words += f", with up to {count_noun(rule.siblings, 'element')} after it ({tags})"
     if rule.with_texts:
         words += ", with the texts beside them"
+    if rule.distinct:
+        words += ", without repetitions"
     return words + _count_alternatives(rule.selectors)
 
 
