@@ -20,7 +20,7 @@ from lxml import etree
 from untemplate.labeling.label import Label
 from untemplate.labeling.list_anchors import AnchoredRun, AnchorFinder, Span
 from untemplate.layout import EstimatedLayout
-from untemplate.lists.groups import Group, drop_hidden_members
+from untemplate.lists.groups import Group, drop_hidden_members, dropped_members
 from untemplate.lists.list_page import ListPage
 from untemplate.lists.page_tree import TEXT, Run
 from untemplate.lists.rows import ADDRESS_COLUMNS, Row
@@ -90,6 +90,7 @@ class LocatedRecord:
         anchor: the text by which the record was found; None if it was not found by one.
         level: how many levels above the anchor the record begins.
         is_member: True if the record is a member of a repeated group.
+        is_repetition: True if it has the texts and links of an earlier record, so that `find_records` drops it.
     """
 
     elements: list[etree._Element]
@@ -99,6 +100,7 @@ class LocatedRecord:
     anchor: Node | None = None
     level: int = 0
     is_member: bool = False
+    is_repetition: bool = False
 
     @property
     def start(self) -> tuple[etree._Element, str]:
@@ -121,7 +123,7 @@ def locate_lists(page: Page, labels: Iterable[Label]) -> list[list[LocatedRecord
     lists = []
     maker = _RecordMaker(list_page)
     if group := locator.locate(by_record):
-        records = [maker.make_member(run, run_labels, group.repeats) for run, run_labels in group.records]
+        records = [maker.make_member(run, run_labels, group) for run, run_labels in group.records]
         lists.append([record for record in records if record.elements])
     for anchored in locator.locate_by_anchors(by_record):
         records = [maker.make_anchored(record, record_labels) for record, record_labels in anchored]
@@ -136,10 +138,15 @@ class _RecordMaker:
         self._tree = list_page.tree
         self._texts_of: dict[int, dict[int, Node]] = {}
 
-    def make_member(self, run: Run, labels: list[Label], is_member: bool) -> LocatedRecord:
+    def make_member(self, run: Run, labels: list[Label], group: _LocatedGroup) -> LocatedRecord:
         """Return a record that begins with its first element, even if a text is before that."""
-        ends_in_text = self._is_text(run[-1])
-        return LocatedRecord(self._elements_of(run), labels, ends_in_text=ends_in_text, is_member=is_member)
+        return LocatedRecord(
+            self._elements_of(run),
+            labels,
+            ends_in_text=self._is_text(run[-1]),
+            is_member=group.is_repeated_group,
+            is_repetition=run in group.repetitions,
+        )
 
     def make_anchored(self, record: AnchoredRun, labels: list[Label]) -> LocatedRecord:
         run = record.run
@@ -198,7 +205,7 @@ def _group_by_record(labels: Iterable[Label]) -> dict[str, list[Label]]:
 def locate_runs(page: Page, list_page: ListPage, labels: Iterable[Label]) -> list[tuple[Run, list[Label]]]:
     """Return the records of a page in page order, each with its labels; none if no labeled record is found."""
     group = _RecordLocator(page, list_page).locate(_group_by_record(labels))
-    return group.records if group else []
+    return [record for record in group.records if record[0] not in group.repetitions] if group else []
 
 
 class _WantedRecord(NamedTuple):
@@ -211,10 +218,14 @@ class _WantedRecord(NamedTuple):
 
 
 class _LocatedGroup(NamedTuple):
-    """The runs of a list with the labels of each, and whether the runs repeat: they are members of one group."""
+    """A list that contains labeled records."""
 
+    #: the runs of the list with the labels of each
     records: list[tuple[Run, list[Label]]]
-    repeats: bool
+    #: runs with the texts and links of an earlier one
+    repetitions: set[Run]
+    #: False if some runs are no members of the group, but known by their labels alone
+    is_repeated_group: bool
 
 
 class _RecordLocator:
@@ -241,14 +252,18 @@ class _RecordLocator:
         if not located[best]:
             return None
         labels = self._labels_of(groups[best], wanted, by_record)
-        records = self._without_dropped(list(zip(groups[best], labels, strict=True)))
-        return _LocatedGroup(records, best < len(self._list.groups))
+        return self._without_dropped(groups[best], labels, best < len(self._list.groups))
 
-    def _without_dropped(self, records: list[tuple[Run, list[Label]]]) -> list[tuple[Run, list[Label]]]:
-        """Leave out what `find_records` leaves out: hidden, related and repeated members, unless they are labeled."""
-        members = Group(tuple(run for run, _ in records))
-        kept = set(drop_hidden_members(self._list.profile, members).runs)
-        return [(run, labels) for run, labels in records if labels or run in kept]
+    def _without_dropped(
+        self, runs: tuple[Run, ...], labels: Sequence[list[Label]], is_group: bool
+    ) -> _LocatedGroup:
+        """Return a list without what `find_records` leaves out, unless it is labeled; repetitions are marked."""
+        members, profile = Group(runs), self._list.profile
+        dropped = set(dropped_members(profile, members).runs)
+        kept = set(drop_hidden_members(profile, members).runs)
+        records = [(run, own) for run, own in zip(runs, labels, strict=True) if own or run not in dropped]
+        repetitions = {run for run, own in records if not own and run not in kept}
+        return _LocatedGroup(records, repetitions, is_group)
 
     def _labels_of(
         self, runs: Sequence[Run], wanted: Sequence[_WantedRecord], by_record: dict[str, list[Label]]

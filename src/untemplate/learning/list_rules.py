@@ -152,11 +152,15 @@ def _records_as_pages(located: LocatedLists) -> dict[RecordPage, list[Label]]:
     labels_of: dict[RecordPage, list[Label]] = {}
     for page, records in located.items():
         paths = NumberedXPaths()
-        for position, record in enumerate(records, 1):
+        for position, record in enumerate(_without_repetitions(records), 1):
             ends_in_text = record.ends_in_text or len(record.elements) > 1
             part = RecordPage(page, record.elements, position, paths, record.lead, ends_in_text)
             labels_of[part] = [_move_label(label, page, part) for label in record.labels]
     return labels_of
+
+
+def _without_repetitions(records: Sequence[LocatedRecord]) -> list[LocatedRecord]:
+    return [record for record in records if not record.is_repetition]
 
 
 def _move_label(label: Label, page: Page, part: RecordPage) -> Label:

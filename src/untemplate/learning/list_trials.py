@@ -45,7 +45,7 @@ class ListTrial:
 
     Attributes:
         learned: the rules.
-        is_group: True if the records are members of repeated groups.
+        is_group: True if the records are members of repeated groups; False if some are known by their labels alone.
         is_anchored: True if the records are around texts like the labeled ones.
         labeled: the labels of each page.
         schema: the attributes.
@@ -85,6 +85,21 @@ class ListTrial:
         """The elements that the records consist of."""
         records = chain.from_iterable(self.records.values())
         return {element for record in records for element in record.elements}
+
+    def shared_part_of(self, other: ListTrial) -> float:
+        """Return the share of another trial's records that contain some of these records, or are in them."""
+        around = {above for element in self.elements for above in (element, *element.iterancestors())}
+
+        def is_shared(element: etree._Element) -> bool:
+            return element in around or not self.elements.isdisjoint(element.iterancestors())
+
+        records = list(chain.from_iterable(other.records.values()))
+        return sum(any(map(is_shared, record.elements)) for record in records) / max(1, len(records))
+
+    def is_purer_than(self, group: ListTrial, min_share: float) -> bool:
+        """Return True if this is a part of a group that only lacks records without a value like the labeled ones."""
+        is_part = len(self.starts & group.starts) >= min_share * self.size
+        return is_part and self.size < group.size and self.plausible_records >= group.plausible_records
 
     @cached_property
     def starts(self) -> set[tuple[etree._Element, str]]:
@@ -207,18 +222,12 @@ GATE = ListGate(0.8, 2.0)
 
 def choose_trial(trials: Sequence[ListTrial], gate: ListGate = GATE) -> ListTrial:
     """Return the trial whose list the labels mean most likely: the group, unless another list is clearly better."""
-    candidates = list(trials)
-    if group := next((trial for trial in trials if trial.is_group), None):
-        others = [trial for trial in trials if trial is not group]
-        candidates = [trial for trial in others if _beats(trial, group, gate)] or [group]
+    candidates = [trial for trial in trials if trial.is_anchored]
+    if group := next((trial for trial in trials if not trial.is_anchored), None):
+        candidates = [trial for trial in candidates if _beats(trial, group, gate)] or [group]
     return min(
         candidates,
-        key=lambda trial: (
-            trial.lost_values,
-            trial.plausible_share < gate.min_plausible,
-            not trial.is_anchored,
-            -trial.size,
-        ),
+        key=lambda trial: (trial.lost_values, trial.plausible_share < gate.min_plausible, -trial.size),
     )
 
 
@@ -230,13 +239,15 @@ def _beats(trial: ListTrial, group: ListTrial, gate: ListGate) -> bool:
         return False
     if trial.plausible_share < gate.min_plausible:
         return False
+    if not group.is_group:
+        return trial.plausible_share >= group.plausible_share
     joins_all = trial.joins_equally(gate.min_plausible) and group.elements <= trial.elements
     share = group.plausible_share if joins_all else group.best_plausible_share
-    if share < gate.min_plausible or trial.size >= gate.min_more * group.size:
+    if share < gate.min_plausible:
         return True
-    # A part of the group without records that have no such value.
-    is_part = len(trial.starts & group.starts) >= gate.min_plausible * trial.size
-    return is_part and trial.size < group.size and trial.plausible_records >= group.plausible_records
+    if trial.size >= gate.min_more * group.size:
+        return trial.shared_part_of(group) >= gate.min_plausible
+    return trial.is_purer_than(group, gate.min_plausible)
 
 
 def _values_of(matches: Mapping[str, Sequence[Match]]) -> _Values:
