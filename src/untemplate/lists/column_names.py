@@ -255,14 +255,11 @@ class _ListColumn:
 
     @cached_property
     def statistics(self) -> Column:
-        elements = [{element.tag for element in self._around(path)} for path in self._paths]
+        elements = [{self._tree.tags[row] for row in path} for path in self._paths]
         linked = [float("a" in tags) for tags in elements]
         headed = [not HEADINGS.isdisjoint(tags) for tags in elements]
         records = dict(zip(self.records, self.records, strict=True))
         return Column.measure(records, self.total, self.own_texts, linked, headed)
-
-    def _around(self, path: tuple[int, ...]) -> list[etree._Element]:
-        return [self._tree.elements[row] for row in path]
 
     @cached_property
     def is_constant(self) -> bool:
@@ -276,10 +273,9 @@ class _ListColumn:
         text = self.own_texts[0]
         if len(text) > MAX_CAPTION_LETTERS or not to_name(text):
             return False
-        return text.rstrip().endswith(":") or any(map(_is_marked_as_caption, self._nearest_elements()))
-
-    def _nearest_elements(self) -> Iterator[etree._Element]:
-        return chain.from_iterable(self.elements(2))
+        return text.rstrip().endswith(":") or any(
+            map(_is_marked_as_caption, chain.from_iterable(self.elements(2)))
+        )
 
     def inner_caption(self) -> str | None:
         """Return the caption that most texts begin with, as in `Author: Jane`; None if there is none."""
@@ -366,12 +362,17 @@ class _PlacedColumns:
         """Return the columns, and one for each caption in a cell of its own; its cells are in no other column."""
         pairs = pair_captions([column.texts for column in columns])
         captions = {pair.caption for pair in pairs}
+        captioned: dict[int, list[_ListColumn]] = {}
+        taken: dict[int, set[int]] = {}
+        for pair in pairs:
+            captioned.setdefault(pair.number, []).append(self._captioned_column(pair, columns))
+            for record, number in enumerate(pair.cells):
+                taken.setdefault(number, set()).add(record)
         ordered: list[_ListColumn] = []
         for number, column in enumerate(columns):
-            ordered += (self._captioned_column(pair, columns) for pair in pairs if pair.number == number)
-            taken = {record for record in column.records if column.texts[record] in captions}
-            taken.update(*(pair.records_in(number) for pair in pairs))
-            ordered.append(column.without(taken))
+            of_captions = {record for record in column.records if column.texts[record] in captions}
+            ordered += captioned.get(number, ())
+            ordered.append(column.without(of_captions | taken.get(number, set())))
         return ordered
 
     def _captioned_column(self, pair: CaptionedCells, columns: Sequence[_ListColumn]) -> _ListColumn:

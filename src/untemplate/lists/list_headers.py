@@ -49,6 +49,9 @@ MAX_HEADING_LETTERS = 120
 # Rows of a table that are searched for the header, and cells of a row that are counted.
 MAX_HEADER_ROWS = 20
 MAX_ROW_CELLS = 200
+# Levels from a hidden caption up to the element with its value, and rows of that element that are read.
+MAX_CAPTION_LEVELS = 4
+MAX_VALUE_ROWS = 200
 # Words and letters of a name.
 MAX_NAME_WORDS = 5
 MAX_NAME_LETTERS = 40
@@ -312,10 +315,6 @@ class CaptionedCells(NamedTuple):
     number: int
     cells: list[int]
 
-    def records_in(self, number: int) -> set[int]:
-        """Return the records whose cell is in a column."""
-        return {record for record, cell in enumerate(self.cells) if cell == number}
-
 
 def pair_captions(texts: Sequence[Sequence[str | None]]) -> list[CaptionedCells]:
     """Return the cells that follow captions in cells of their own, such as `Genre:`, in several records.
@@ -397,11 +396,16 @@ def _hidden_pairs(tree: PageTree, shown: Bools, run: Run) -> Iterator[tuple[str,
 def _text_after(tree: PageTree, row: int, run: Run) -> str:
     """Return the text after a caption, inside the smallest element around the caption that has any."""
     around = int(tree.parent[row])
-    while around not in run and around >= 0 and not any(tree.texts[row + 1 : tree.end[around]]):
+    for _ in range(MAX_CAPTION_LEVELS):
+        texts = tree.texts[row + 1 : min(int(tree.end[around]), row + MAX_VALUE_ROWS)]
+        if around in run:
+            return ""
+        if any(texts):
+            # The text of the next caption is no value of this one.
+            own = takewhile(lambda text: not split_caption(text)[0], texts)
+            return squeeze(" ".join(filter(None, own)))
         around = int(tree.parent[around])
-    # The text of the next caption is no value of this one.
-    texts = takewhile(lambda text: not split_caption(text)[0], tree.texts[row + 1 : tree.end[around]])
-    return squeeze(" ".join(filter(None, texts))) if around not in run else ""
+    return ""
 
 
 def _is_usual_data(column: Sequence[str | None]) -> bool:
