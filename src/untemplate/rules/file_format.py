@@ -197,6 +197,8 @@ def _format_record_rule(rule: RecordRule) -> dict[str, Any]:
         "levels": rule.levels,
         "with_texts": rule.with_texts,
         "required_link": rule.required_link,
+        "required_text": rule.required_text,
+        "distinct": rule.distinct,
     }
     return _without_defaults(RecordRuleSection, content)
 

@@ -216,6 +216,8 @@ class RecordRuleSection(Section):
     levels: int = Field(0, ge=0, le=MAX_NODES)
     with_texts: bool = False
     required_link: LinkKind | None = None
+    required_text: str = Field("", max_length=1000)
+    distinct: bool = False
 
     def parse(self) -> RecordRule:
         """Return the rule. Its selectors must select texts, or elements by structure alone."""
@@ -231,6 +233,8 @@ class RecordRuleSection(Section):
             self.levels,
             self.with_texts,
             self.required_link,
+            self.required_text,
+            self.distinct,
         )
 
 

@@ -76,11 +76,15 @@ def explain_records(rule: RecordRule) -> str:
         words += f" that contains `{rule.required_path}`"
     if rule.required_link:
         words += f", with a link{' to a document' if rule.required_link == 'document' else ''}"
+    if rule.required_text:
+        words += f", with a text that begins with “{rule.required_text}”"
     if rule.siblings:
         tags = _join_alternatives(rule.tags, "`{}`")
         words += f", with up to {count_noun(rule.siblings, 'element')} after it ({tags})"
     if rule.with_texts:
         words += ", with the texts beside them"
+    if rule.distinct:
+        words += ", without repetitions"
     return words + _count_alternatives(rule.selectors)
 
 

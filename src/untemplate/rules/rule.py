@@ -408,6 +408,8 @@ class RecordRule:
         levels: how many levels above its anchor a record may begin, below any element with another anchor.
         with_texts: True if the texts before the first element of a record and after its last belong to it.
         required_link: the kind of link that a record must contain: any, or one to a document; None for no condition.
+        required_text: the words with which a text of each record begins; empty for no condition.
+        distinct: True if a record with the texts and links of an earlier one is left out, as in a carousel.
     """
 
     selectors: tuple[Selector, ...]
@@ -417,6 +419,8 @@ class RecordRule:
     levels: int = 0
     with_texts: bool = False
     required_link: LinkKind | None = None
+    required_text: str = ""
+    distinct: bool = False
 
 
 @dataclass(frozen=True)
