@@ -27,8 +27,8 @@ from benchmarks.measure.kinds import lesson
 from benchmarks.measure.lists import sheets
 from untemplate import Page, Row, Rows, SiteColumns, find_records
 from untemplate.lists.cells import shipped_seam_weights
-from untemplate.lists.column_names import to_name
 from untemplate.lists.group_scores import shipped_group_weights
+from untemplate.lists.list_headers import to_name
 from untemplate.page import squeeze
 from untemplate.page.locating import letters_and_digits
 
@@ -161,14 +161,25 @@ def _are_headers(row: etree._Element) -> bool:
 
 
 def caption_texts(row: etree._Element) -> list[tuple[str, str]]:
-    """The captions of a record, each with the text that follows it: texts of their own that end with a colon."""
-    texts = [text for text in map(squeeze, row.itertext()) if text]
+    """The captions of a record, each with the text that follows it: texts of their own that end with a colon.
+
+    A caption right before an element without text, such as stars, has no text of its own.
+    """
+    texts = [(text, node) for node in row.xpath(".//text()") if (text := squeeze(str(node)))]
     pairs = pairwise(texts)
     return [
         (text, following)
-        for text, following in pairs
-        if _CAPTION.match(text) and not _CAPTION.match(following)
+        for (text, node), (following, _) in pairs
+        if _CAPTION.match(text) and not _CAPTION.match(following) and not _is_before_icons(node)
     ]
+
+
+def _is_before_icons(node: etree._ElementUnicodeResult) -> bool:
+    """Whether the element after a caption has elements inside, but no text."""
+    parent = node.getparent()
+    is_first = node.is_text and len(parent) > 0
+    following = parent[0] if is_first else parent.getnext()
+    return following is not None and len(following) > 0 and not _text(following)
 
 
 def measure_names(pages: Iterator[Page]) -> tuple[Share, Share]:

@@ -8,6 +8,7 @@ from untemplate.labeling.list_labels import locate_lists
 from untemplate.learning.list_rules import try_lists
 from untemplate.learning.list_trials import ListTrial, choose_trial
 from untemplate.pipeline import learn_site
+from untemplate.rules.in_words import explain_records
 
 NAMES = ("amber", "birch", "cedar", "dune", "ember", "fjord")
 SCHEMA = ut.Schema("opinion", {"docket": ut.Attribute("docket"), "name": ut.Attribute("name")})
@@ -138,3 +139,69 @@ def test_rows_that_are_hidden_belong_to_the_list_only_if_they_are_labeled() -> N
     hidden_labels = [Label(page.id, "docket", docket(number), record=str(number)) for number in (0, 5)]
     [group, *_] = locate_lists(page, hidden_labels)
     assert len(group) == 5
+
+
+def test_labeled_rows_of_the_main_list_mean_this_list() -> None:
+    """A hidden cart has the same titles, and twice as many; two labeled titles have digits by chance."""
+    titles = ["Route 66 map", "Atlas 7 of roads", *(f"{name} guide for walkers" for name in NAMES)]
+    items = "".join(
+        f"<li class=product><h2><a href=/{n}>{title}</a></h2><p>Now ${n}.50 in our shop</p></li>"
+        for n, title in enumerate(titles)
+    )
+    cart = "".join(f"<li class=cart-item><a href=/c{n}>{titles[n % 8]}</a></li>" for n in range(24))
+    html = f"<body><ul class=products>{items}</ul><div class=cart><ul>{cart}</ul></div></body>"
+    page = Page("http://shop.example/", html, "1")
+    given = [Label("1", "name", titles[number], record=str(number)) for number in (0, 1)]
+    records = ut.learn([page], given, SCHEMA).extract_page(page)
+    assert len(ut.find_records(page)) == len(titles)
+    assert [record["name"] for record in records] == titles
+
+
+def test_a_labeled_row_outside_of_the_main_list_is_added_to_it() -> None:
+    items = "".join(
+        f"<li class=hit><h3><a href=/{n}>{name} in the news</a></h3><p>{name} was seen by {n} people today</p></li>"
+        for n, name in enumerate(NAMES)
+    )
+    text = "<span>Colors for every wall, at low prices</span>"
+    advert = f"<div class=top><p><a href=/ad>Buy all colors</a></p>{text}</div>"
+    page = Page("http://news.example/", f"<body>{advert}<ol id=hits>{items}</ol></body>", "1")
+    given = [
+        Label("1", "name", "Buy all colors", record="1"),
+        Label("1", "docket", "Colors for every wall, at low prices", record="1"),
+        Label("1", "name", "amber in the news", record="2"),
+        Label("1", "docket", "amber was seen by 0 people today", record="2"),
+    ]
+    records = ut.learn([page], given, SCHEMA).extract_page(page)
+    assert len(records) == 1 + len(NAMES)
+    assert records[0]["name"] == "Buy all colors"
+    assert records[1]["docket"] == "amber was seen by 0 people today"
+
+
+def test_repetitions_that_find_records_drops_are_no_records_of_the_rule() -> None:
+    def card(number: int) -> str:
+        return f"<div class=card><h3><a href=/{number}>{NAMES[number]} chair</a></h3><p>oak, ${number}.00</p></div>"
+
+    cards = "".join(map(card, range(6)))
+    page = Page("http://shop.example/", f"<body><div>{cards}{card(2)}{card(4)}</div></body>", "1")
+    given = [Label("1", "name", f"{NAMES[number]} chair", record=str(number)) for number in (0, 1)]
+    rules = ut.learn([page], given, SCHEMA)
+    assert [record["name"] for record in rules.extract_page(page)] == [f"{name} chair" for name in NAMES]
+    assert ut.Rules.loads(rules.dumps()) == rules
+    (wrapper,) = rules.wrappers
+    assert wrapper.records is not None
+    assert wrapper.records.distinct
+    assert "without repetitions" in explain_records(wrapper.records)
+
+
+def test_labeled_rows_far_down_that_share_rare_words_mean_rows_with_these_words() -> None:
+    def row(number: int) -> str:
+        court = "Tax Court of Appeals" if number in (40, 60, 75) else f"Court {number % 5} of Law"
+        return f"<tr><td>{docket(number)}</td><td>{court}</td><td>May {number % 28 + 1}</td></tr>"
+
+    page = Page("http://court.example/", f"<body><table>{''.join(map(row, range(80)))}</table></body>", "1")
+    given = [Label("1", "docket", docket(number), record=str(number)) for number in (40, 60)]
+    rules = ut.learn([page], given, SCHEMA)
+    assert [record["docket"] for record in rules.extract_page(page)] == [docket(40), docket(60), docket(75)]
+    assert ut.Rules.loads(rules.dumps()) == rules
+    top = [Label("1", "docket", docket(number), record=str(number)) for number in (0, 5)]
+    assert len(ut.learn([page], top, SCHEMA).extract_page(page)) == 80

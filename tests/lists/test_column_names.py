@@ -127,3 +127,31 @@ def test_captions_of_texts() -> None:
     assert split_caption("Tel:") == ("Tel", "")
     for text in ("12:30 h", "http://a.example", "", ":", "a" * 40 + ": b"):
         assert split_caption(text) == ("", text)
+
+
+def test_captions_in_other_columns_or_without_a_value_name_their_values() -> None:
+    item = "<li><h3>{}</h3><p>{}</p><p><i>See this tea</i></p></li>"
+    captions = [
+        "<b>Origin:</b><span>India</span><b>Year:</b><span>2019</span>",
+        "<b>Origin:</b><span>Japan</span><b>Year:</b>",
+        "<b>Year:</b><span>2021</span>",
+        "<b>Origin:</b><span>Taiwan</span><b>Year:</b><span>2022</span>",
+    ]
+    names = [name for name, _, _ in TEAS]
+    items = "".join(item.format(name, text) for name, text in zip(names, captions, strict=True))
+    rows = find_records(Page("http://tea.example/", f"<h1>Teas</h1><ul>{items}</ul>"))
+    assert [row.values["origin"] for row in rows] == ["India", "Japan", None, "Taiwan"]
+    assert [row.values["year"] for row in rows] == ["2019", None, "2021", "2022"]
+
+
+def test_a_caption_in_an_element_of_its_own_needs_no_blank() -> None:
+    rows = rows_of("<li><h3>{}</h3><a href=/x><b>Grown in:</b>the hills of {}</a><p>{}</p></li>")
+    assert [row.values["grown_in"] for row in rows][:2] == ["the hills of India", "the hills of Japan"]
+
+
+def test_captioned_values_that_a_click_shows_are_columns_but_no_cells() -> None:
+    details = "<div style='display:none'><div><b>Origin:</b> <span>{}</span></div><p>Shop: ours</p></div>"
+    rows = rows_of(f"<li><h3>{{}}</h3>{details}<p>{{}}</p></li>")
+    assert rows.columns == ["title", "price", "origin"]
+    assert [row.values["origin"] for row in rows] == [land for _, land, _ in TEAS]
+    assert rows[0].cells == ["Assam", "$4.50"]

@@ -4,8 +4,7 @@ These kinds of evidence are used together:
 
 - what seed sites taught about the fields of a site, weighed by the rankers of the method "seed";
 - what they taught about groups of elements (`labeling/groups/`), for lists of values and for sites with few pages;
-- the page's own data, as far as the schema (`labeling/embedded.py`) or labeled sites (`labeling/named_data.py`) name
-  them;
+- the page's own data, as far as the schema names them (`labeling/embedded.py`);
 - agreement: where both name the same values, they confirm each other.
 
 `docs/label.md` says how the default was chosen and what each part is worth.
@@ -14,14 +13,13 @@ These kinds of evidence are used together:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from untemplate.labeling.embedded import EmbeddedLabeler
 from untemplate.labeling.groups import GroupModel
 from untemplate.labeling.label import Finding
-from untemplate.labeling.methods import LabeledSite, StrictFile, read_json, write_json
-from untemplate.labeling.named_data import LearnedNames, learn_data_names, with_data_names
+from untemplate.labeling.methods import LabeledSite
 from untemplate.labeling.seed.seed_model import SeedModel
 from untemplate.labeling.site_templates import MIN_TEMPLATE_PAGES
 from untemplate.page import Page
@@ -31,7 +29,6 @@ from untemplate.schema import Schema
 __all__ = ["AutoModel", "agreement", "combine_findings"]
 
 SOURCE = "auto"
-FILE = "data_names.json"
 
 # Two findings are the same if they have the same values on at least this share of the pages that both cover.
 MIN_AGREEMENT = 0.5
@@ -49,12 +46,10 @@ class AutoModel:
     Attributes:
         seed: Models of the fields of a site.
         groups: Models of groups of elements.
-        data_names: What the sites' embedded data call the attributes.
     """
 
     seed: SeedModel
     groups: GroupModel
-    data_names: LearnedNames = field(default_factory=dict)
 
     @property
     def taught(self) -> Mapping[str, int]:
@@ -66,8 +61,7 @@ class AutoModel:
         cls, sites: Sequence[LabeledSite], schema: Schema, unlabeled: Sequence[Sequence[Page]] = ()
     ) -> AutoModel:
         """Learn from labeled sites, as the method "seed" does also from unlabeled ones."""
-        data_names = learn_data_names(sites, schema)
-        return cls(SeedModel.train(sites, schema, unlabeled), GroupModel.train(sites, schema), data_names)
+        return cls(SeedModel.train(sites, schema, unlabeled), GroupModel.train(sites, schema))
 
     def find(self, pages: Sequence[Page], schema: Schema) -> list[Finding]:
         """Return where the attributes are on pages of one template, by all evidence together."""
@@ -81,29 +75,21 @@ class AutoModel:
         in_fields = self.seed.find(pages, rest) if rest.attributes else []
         by_name |= {finding.attribute: finding for finding in in_fields}
         taught = [by_name[name] for name in schema.attributes if name in by_name]
-        by_data = EmbeddedLabeler(with_data_names(schema, self.data_names))
-        return combine_findings(taught, by_data.find(pages))
+        return combine_findings(taught, EmbeddedLabeler(schema).find(pages))
 
     def teach_together(self, sites: Sequence[Sequence[Page]], schema: Schema) -> list[AutoModel]:
         """Return a model for each of several sites, which all teach each other."""
         return [replace(self, seed=seed) for seed in self.seed.teach_together(sites, schema)]
 
     def save(self, folder: Path) -> None:
-        """Write `data_names.json`, `groups.json` and the files of the method "seed"."""
-        names = {name: list(own) for name, own in self.data_names.items()}
-        write_json(folder / FILE, {"data_names": names})
+        """Write `groups.json` and the files of the method "seed"."""
         self.groups.save(folder)
         self.seed.save(folder)
 
     @classmethod
     def load(cls, folder: Path) -> AutoModel:
         """Read what `save` wrote."""
-        file = _NamesFile.model_validate(read_json(folder, FILE))
-        return cls(SeedModel.load(folder), GroupModel.load(folder), file.data_names)
-
-
-class _NamesFile(StrictFile):
-    data_names: dict[str, list[str]]
+        return cls(SeedModel.load(folder), GroupModel.load(folder))
 
 
 def combine_findings(taught: Sequence[Finding], by_data: Sequence[Finding]) -> list[Finding]:

@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 # The version of the folder's format. Knowledge of an older version has to be trained again.
-VERSION = 5
+VERSION = 4
 FILE = "knowledge.json"
 
 

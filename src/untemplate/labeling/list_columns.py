@@ -13,7 +13,8 @@ from itertools import chain
 
 from untemplate.errors import PageError
 from untemplate.labeling.embedded import find_data_path
-from untemplate.lists.column_names import TITLE, to_name
+from untemplate.lists.column_names import TITLE
+from untemplate.lists.list_headers import to_name
 from untemplate.lists.rows import ADDRESS_COLUMNS, Rows
 from untemplate.page import Page
 from untemplate.page.embedded_data import TYPED_SOURCES, DataObject

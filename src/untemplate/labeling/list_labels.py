@@ -20,7 +20,7 @@ from lxml import etree
 from untemplate.labeling.label import Label
 from untemplate.labeling.list_anchors import AnchoredRun, AnchorFinder, Span
 from untemplate.layout import EstimatedLayout
-from untemplate.lists.groups import Group, drop_hidden_members
+from untemplate.lists.groups import Group, drop_hidden_members, dropped_members
 from untemplate.lists.list_page import ListPage
 from untemplate.lists.page_tree import TEXT, Run
 from untemplate.lists.rows import ADDRESS_COLUMNS, Row
@@ -87,8 +87,10 @@ class LocatedRecord:
         labels: the labels; empty for a record that nobody labeled.
         lead: the text before the first element, if the record begins with it.
         ends_in_text: True if the text after the last element belongs to the record.
-        anchor: the text by which the record was found; None if it is a member of a group.
+        anchor: the text by which the record was found; None if it was not found by one.
         level: how many levels above the anchor the record begins.
+        is_member: True if the record is a member of a repeated group.
+        is_repetition: True if it has the texts and links of an earlier record, so that `find_records` drops it.
     """
 
     elements: list[etree._Element]
@@ -97,6 +99,8 @@ class LocatedRecord:
     ends_in_text: bool = False
     anchor: Node | None = None
     level: int = 0
+    is_member: bool = False
+    is_repetition: bool = False
 
     @property
     def start(self) -> tuple[etree._Element, str]:
@@ -117,47 +121,60 @@ def locate_lists(page: Page, labels: Iterable[Label]) -> list[list[LocatedRecord
     by_record = _group_by_record(labels)
     locator = _RecordLocator(page, list_page)
     lists = []
-    if runs := locator.locate(by_record):
-        records = [_located_in_group(list_page, run, run_labels) for run, run_labels in runs]
+    maker = _RecordMaker(list_page)
+    if group := locator.locate(by_record):
+        records = [maker.make_member(run, run_labels, group) for run, run_labels in group.records]
         lists.append([record for record in records if record.elements])
-    maker = _AnchoredRecordMaker(list_page)
     for anchored in locator.locate_by_anchors(by_record):
-        records = [maker.make(record, record_labels) for record, record_labels in anchored]
+        records = [maker.make_anchored(record, record_labels) for record, record_labels in anchored]
         lists.append(records)
     return [records for records in lists if any(record.labels for record in records)]
 
 
-def _located_in_group(list_page: ListPage, run: Run, labels: list[Label]) -> LocatedRecord:
-    return LocatedRecord(_elements_of(list_page, run), labels)
-
-
-def _elements_of(list_page: ListPage, run: Run) -> list[etree._Element]:
-    """Return the siblings from the first element of a run to its last, with those that show nothing."""
-    shown = list_page.tree.elements_of(run)
-    elements = shown[:1]
-    while elements and elements[-1] is not shown[-1]:
-        elements.append(next(elements[-1].itersiblings("*")))
-    return elements
-
-
-class _AnchoredRecordMaker:
+class _RecordMaker:
     """Turns runs of rows into records."""
 
     def __init__(self, list_page: ListPage) -> None:
-        self._list, self._tree = list_page, list_page.tree
+        self._tree = list_page.tree
         self._texts_of: dict[int, dict[int, Node]] = {}
 
-    def make(self, record: AnchoredRun, labels: list[Label]) -> LocatedRecord:
-        run = record.run
-        is_text = [self._tree.tags[row] == TEXT for row in run]
+    def make_member(self, run: Run, labels: list[Label], group: _LocatedGroup) -> LocatedRecord:
+        """Return a record that begins with its first element, even if a text is before that."""
         return LocatedRecord(
-            _elements_of(self._list, run),
+            self._elements_of(run),
             labels,
-            self._text_node(run[0]) if is_text[0] else None,
-            is_text[-1],
+            ends_in_text=self._is_text(run[-1]),
+            is_member=group.is_repeated_group,
+            is_repetition=run in group.repetitions,
+        )
+
+    def make_anchored(self, record: AnchoredRun, labels: list[Label]) -> LocatedRecord:
+        run = record.run
+        return LocatedRecord(
+            self._elements_of(run),
+            labels,
+            self._text_node(run[0]) if self._is_text(run[0]) else None,
+            self._is_text(run[-1]),
             self._text_node(record.anchor),
             record.level,
         )
+
+    def _is_text(self, row: int) -> bool:
+        return self._tree.tags[row] == TEXT
+
+    def _elements_of(self, run: Run) -> list[etree._Element]:
+        """Return the siblings from the first element of a run to its last, with those that show nothing.
+
+        If the run ends with a text, the last element is the one right before that text.
+        """
+        shown = self._tree.elements_of(run)
+        elements = shown[:1]
+        if not elements:
+            return []
+        last = self._text_node(run[-1]).element if self._is_text(run[-1]) else shown[-1]
+        while elements[-1] is not last:
+            elements.append(next(elements[-1].itersiblings("*")))
+        return elements
 
     def _text_node(self, row: int) -> Node:
         parent = int(self._tree.parent[row])
@@ -187,7 +204,8 @@ def _group_by_record(labels: Iterable[Label]) -> dict[str, list[Label]]:
 
 def locate_runs(page: Page, list_page: ListPage, labels: Iterable[Label]) -> list[tuple[Run, list[Label]]]:
     """Return the records of a page in page order, each with its labels; none if no labeled record is found."""
-    return _RecordLocator(page, list_page).locate(_group_by_record(labels))
+    group = _RecordLocator(page, list_page).locate(_group_by_record(labels))
+    return [record for record in group.records if record[0] not in group.repetitions] if group else []
 
 
 class _WantedRecord(NamedTuple):
@@ -197,6 +215,17 @@ class _WantedRecord(NamedTuple):
     head: int
     #: the spans at which each value occurs, without values that occur nowhere or too often
     values: list[list[Span]]
+
+
+class _LocatedGroup(NamedTuple):
+    """A list that contains labeled records."""
+
+    #: the runs of the list with the labels of each
+    records: list[tuple[Run, list[Label]]]
+    #: runs with the texts and links of an earlier one
+    repetitions: set[Run]
+    #: False if some runs are no members of the group, but known by their labels alone
+    is_repeated_group: bool
 
 
 class _RecordLocator:
@@ -209,25 +238,32 @@ class _RecordLocator:
         self._letters = list(map(letters_and_digits, self._tree.texts))
         self._index = LetterIndex(self._letters)
 
-    def locate(self, by_record: dict[str, list[Label]]) -> list[tuple[Run, list[Label]]]:
-        """Return the members of the best group with the labels of each."""
+    def locate(self, by_record: dict[str, list[Label]]) -> _LocatedGroup | None:
+        """Return the best group with the labels of its members; None if no labeled record is found."""
         wanted = [_WantedRecord(self._head(name), self._spans(labels)) for name, labels in by_record.items()]
         # Records that are similar to nothing else are the last resort.
-        groups = [*(group.runs for group in self._list.groups), self._smallest_elements(wanted)]
+        groups = [*(group.runs for group in self._list.groups), self._with_smallest_elements(wanted)]
         scores = [*self._list.scores.tolist(), -inf]
         compared = wanted[:: max(1, len(wanted) // MAX_COMPARED_RECORDS)]
         located = [len(self._pair(runs, compared)) for runs in groups]
-        best = max(range(len(groups)), key=lambda number: (located[number], scores[number]))
+        main = self._list.main_group
+        is_main = [main is not None and runs == main.runs for runs in groups]
+        best = max(range(len(groups)), key=lambda number: (located[number], is_main[number], scores[number]))
         if not located[best]:
-            return []
+            return None
         labels = self._labels_of(groups[best], wanted, by_record)
-        return self._without_dropped(list(zip(groups[best], labels, strict=True)))
+        return self._without_dropped(groups[best], labels, best < len(self._list.groups))
 
-    def _without_dropped(self, records: list[tuple[Run, list[Label]]]) -> list[tuple[Run, list[Label]]]:
-        """Leave out what `find_records` leaves out: hidden, related and repeated members, unless they are labeled."""
-        members = Group(tuple(run for run, _ in records))
-        kept = set(drop_hidden_members(self._list.profile, members).runs)
-        return [(run, labels) for run, labels in records if labels or run in kept]
+    def _without_dropped(
+        self, runs: tuple[Run, ...], labels: Sequence[list[Label]], is_group: bool
+    ) -> _LocatedGroup:
+        """Return a list without what `find_records` leaves out, unless it is labeled; repetitions are marked."""
+        members, profile = Group(runs), self._list.profile
+        dropped = set(dropped_members(profile, members).runs)
+        kept = set(drop_hidden_members(profile, members).runs)
+        records = [(run, own) for run, own in zip(runs, labels, strict=True) if own or run not in dropped]
+        repetitions = {run for run, own in records if not own and run not in kept}
+        return _LocatedGroup(records, repetitions, is_group)
 
     def _labels_of(
         self, runs: Sequence[Run], wanted: Sequence[_WantedRecord], by_record: dict[str, list[Label]]
@@ -307,6 +343,23 @@ class _RecordLocator:
     def _first_element(self, run: Run) -> int:
         return next((row for row in run if self._tree.tags[row] != TEXT), -2)
 
+    def _with_smallest_elements(self, wanted: Sequence[_WantedRecord]) -> tuple[Run, ...]:
+        """Return the main list of the page and the smallest elements of the records outside, if it has some records.
+
+        An advertisement above the results may be labeled with them. If no labeled record is in the main list, the
+        smallest elements of all are returned.
+        """
+        main = self._list.main_group.runs if self._list.main_group else ()
+        paired = self._pair(main, wanted)
+        runs = self._smallest_elements(record for number, record in enumerate(wanted) if number not in paired)
+        if not paired:
+            return runs
+        tree = self._tree
+        starts = [run[0] for run in main]
+        ends = [int(tree.end[run[-1]]) for run in main]
+        outside = [run for run in runs if not _overlaps(run[0], int(tree.end[run[-1]]), starts, ends)]
+        return tuple(sorted([*main, *outside]))
+
     def _smallest_elements(self, wanted: Iterable[_WantedRecord]) -> tuple[Run, ...]:
         """Return the smallest element of each record, in page order, without elements that contain another one."""
         rows = sorted({self._smallest_element(record) for record in wanted} - {-1})
@@ -334,6 +387,12 @@ class _RecordLocator:
                 return row
             row = int(self._tree.parent[row])
         return -1
+
+
+def _overlaps(first: int, end: int, starts: Sequence[int], ends: Sequence[int]) -> bool:
+    """Return True if a part of the page overlaps one of the given parts, which are in page order."""
+    number = bisect_right(starts, end - 1) - 1
+    return number >= 0 and ends[number] > first
 
 
 def _any_inside(spans: Iterable[Span], start: int, end: int) -> bool:

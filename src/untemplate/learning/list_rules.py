@@ -62,7 +62,10 @@ def try_lists(
     for located in hypotheses:
         if learned := _learn_located(located, unlabeled[:MAX_UNLABELED_PAGES], schema):
             apart = {page.id: _names_of_unplaced(labeled[page], records) for page, records in located.items()}
-            trials.append(ListTrial(learned, _are_groups(located), labeled, schema, apart))
+            records = list(chain.from_iterable(located.values()))
+            is_group = all(record.is_member for record in records)
+            is_anchored = any(record.anchor for record in records)
+            trials.append(ListTrial(learned, is_group, is_anchored, labeled, schema, apart))
     if hypotheses and not trials:
         problems.append("no rule tells the labeled records from the rest of their page")
     return trials, problems
@@ -74,11 +77,6 @@ def _names_of_unplaced(labels: Sequence[Label], records: Sequence[LocatedRecord]
     for record in records:
         names -= {label.record for label in record.labels if label.record is not None}
     return names
-
-
-def _are_groups(located: LocatedLists) -> bool:
-    """Return True if the records are members of repeated groups, and not found by anchors."""
-    return all(record.anchor is None for record in chain.from_iterable(located.values()))
 
 
 def _locate_hypotheses(labeled: Mapping[Page, Sequence[Label]]) -> tuple[list[LocatedLists], list[str]]:
@@ -154,11 +152,15 @@ def _records_as_pages(located: LocatedLists) -> dict[RecordPage, list[Label]]:
     labels_of: dict[RecordPage, list[Label]] = {}
     for page, records in located.items():
         paths = NumberedXPaths()
-        for position, record in enumerate(records, 1):
+        for position, record in enumerate(_without_repetitions(records), 1):
             ends_in_text = record.ends_in_text or len(record.elements) > 1
             part = RecordPage(page, record.elements, position, paths, record.lead, ends_in_text)
             labels_of[part] = [_move_label(label, page, part) for label in record.labels]
     return labels_of
+
+
+def _without_repetitions(records: Sequence[LocatedRecord]) -> list[LocatedRecord]:
+    return [record for record in records if not record.is_repetition]
 
 
 def _move_label(label: Label, page: Page, part: RecordPage) -> Label:

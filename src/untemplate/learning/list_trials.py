@@ -18,9 +18,9 @@ from lxml import etree
 
 from untemplate.labeling import Label
 from untemplate.learning.reports import LearnedRules
-from untemplate.page import Page
+from untemplate.page import Page, visible_text
 from untemplate.page.locating import letters_and_digits
-from untemplate.rules.applying import apply_rules
+from untemplate.rules.applying import Match, apply_rules
 from untemplate.rules.parsed_page import ParsedPage
 from untemplate.rules.record_pages import RecordPage, split_records
 from untemplate.rules.rule import Wrapper
@@ -30,6 +30,8 @@ __all__ = ["ListGate", "ListTrial", "choose_trial"]
 
 # A value that is so many times longer or shorter than all labeled ones is not like them.
 MAX_LENGTH_RATIO = 4
+# Values with a smaller share of digits are words, and others like them may have none.
+MIN_DIGIT_SHARE = 0.25
 _DIGIT = re.compile(r"\d")
 _LETTER = re.compile(r"[^\W\d_]")
 
@@ -43,7 +45,8 @@ class ListTrial:
 
     Attributes:
         learned: the rules.
-        is_group: True if the records are members of repeated groups, False if they are around texts like the labeled.
+        is_group: True if the records are members of repeated groups; False if some are known by their labels alone.
+        is_anchored: True if the records are around texts like the labeled ones.
         labeled: the labels of each page.
         schema: the attributes.
         apart: page → the names of labeled records whose values are in no single record of this list.
@@ -51,6 +54,7 @@ class ListTrial:
 
     learned: LearnedRules
     is_group: bool
+    is_anchored: bool
     labeled: Mapping[Page, Sequence[Label]]
     schema: Schema
     apart: Mapping[str, set[str]]
@@ -62,13 +66,19 @@ class ListTrial:
         return {} if rule is None else {page: split_records(rule, page) for page in self.labeled}
 
     @cached_property
+    def _matches(self) -> dict[Page, list[dict[str, list[Match]]]]:
+        """What the rules find in each of these records."""
+        wrapper = Wrapper("", (), 0, "*", self.learned.rules, self.learned.static)
+        attributes = self.schema.attributes
+        matches: dict[Page, list[dict[str, list[Match]]]] = {}
+        for page, records in self.records.items():
+            matches[page] = [apply_rules(wrapper, ParsedPage(record.tree), attributes) for record in records]
+        return matches
+
+    @cached_property
     def found(self) -> dict[Page, list[_Values]]:
         """The values of each of these records."""
-        wrapper = Wrapper("", (), 0, "*", self.learned.rules, self.learned.static)
-        found: dict[Page, list[_Values]] = {}
-        for page, records in self.records.items():
-            found[page] = [self._values_of(wrapper, ParsedPage(record.tree)) for record in records]
-        return found
+        return {page: list(map(_values_of, records)) for page, records in self._matches.items()}
 
     @cached_property
     def elements(self) -> set[etree._Element]:
@@ -76,12 +86,25 @@ class ListTrial:
         records = chain.from_iterable(self.records.values())
         return {element for record in records for element in record.elements}
 
-    def _values_of(self, wrapper: Wrapper, record: ParsedPage) -> _Values:
-        matches = apply_rules(wrapper, record, self.schema.attributes)
-        return {
-            name: Counter(letters_and_digits(match.text) for match in values)
-            for name, values in matches.items()
-        }
+    def shared_part_of(self, other: ListTrial) -> float:
+        """Return the share of another trial's records that contain some of these records, or are in them."""
+        around = {above for element in self.elements for above in (element, *element.iterancestors())}
+
+        def is_shared(element: etree._Element) -> bool:
+            return element in around or not self.elements.isdisjoint(element.iterancestors())
+
+        records = list(chain.from_iterable(other.records.values()))
+        return sum(any(map(is_shared, record.elements)) for record in records) / max(1, len(records))
+
+    def is_purer_than(self, group: ListTrial, min_share: float) -> bool:
+        """Return True if this is a part of a group that only lacks records without a value like the labeled ones."""
+        is_part = len(self.starts & group.starts) >= min_share * self.size
+        return is_part and self.size < group.size and self.plausible_records >= group.plausible_records
+
+    @cached_property
+    def starts(self) -> set[tuple[etree._Element, str]]:
+        """Where the records begin."""
+        return {record.start for record in chain.from_iterable(self.records.values())}
 
     def joins_equally(self, min_share: float) -> bool:
         """Return True if at least this share of the records have the same number of elements, more than one."""
@@ -145,10 +168,23 @@ class ListTrial:
         for labels in self.labeled.values():
             labeled_values += [label.value or "" for label in labels if label.attribute == attribute]
         is_like_labels = _likeness_test(filter(None, map(letters_and_digits, labeled_values)))
+        path = self._usual_path(attribute)
         plausible = 0
-        for records in self.found.values():
-            plausible += sum(any(map(is_like_labels, record.get(attribute, ()))) for record in records)
+        for page, records in self.found.items():
+            for values, record in zip(records, self.records[page], strict=True):
+                # A rule from two records may miss a value of the others. The record is one all the same.
+                texts = values.get(attribute) or _texts_at(record.tree, path)
+                plausible += any(map(is_like_labels, texts))
         return plausible / max(1, self.size)
+
+    def _usual_path(self, attribute: str) -> str:
+        """Return the tags from the root of a record to the element of its value, as most records have them."""
+        paths: Counter[str] = Counter()
+        for match in chain.from_iterable(
+            record.get(attribute, ()) for record in chain.from_iterable(self._matches.values())
+        ):
+            paths[_path_in_record(match.node.parent)] += 1
+        return paths.most_common(1)[0][0] if paths else ""
 
     def report(self, problems: Sequence[str]) -> LearnedRules:
         """Return the rules with a finding for each labeled record that does not come back."""
@@ -186,8 +222,8 @@ GATE = ListGate(0.8, 2.0)
 
 def choose_trial(trials: Sequence[ListTrial], gate: ListGate = GATE) -> ListTrial:
     """Return the trial whose list the labels mean most likely: the group, unless another list is clearly better."""
-    candidates = [trial for trial in trials if not trial.is_group]
-    if group := next((trial for trial in trials if trial.is_group), None):
+    candidates = [trial for trial in trials if trial.is_anchored]
+    if group := next((trial for trial in trials if not trial.is_anchored), None):
         candidates = [trial for trial in candidates if _beats(trial, group, gate)] or [group]
     return min(
         candidates,
@@ -203,10 +239,38 @@ def _beats(trial: ListTrial, group: ListTrial, gate: ListGate) -> bool:
         return False
     if trial.plausible_share < gate.min_plausible:
         return False
+    if not group.is_group:
+        return trial.plausible_share >= group.plausible_share
     joins_all = trial.joins_equally(gate.min_plausible) and group.elements <= trial.elements
     share = group.plausible_share if joins_all else group.best_plausible_share
-    is_purer = trial.size < group.size and trial.plausible_records >= group.plausible_records
-    return share < gate.min_plausible or is_purer or trial.size >= gate.min_more * group.size
+    if share < gate.min_plausible:
+        return True
+    if trial.size >= gate.min_more * group.size:
+        return trial.shared_part_of(group) >= gate.min_plausible
+    return trial.is_purer_than(group, gate.min_plausible)
+
+
+def _values_of(matches: Mapping[str, Sequence[Match]]) -> _Values:
+    return {
+        name: Counter(letters_and_digits(match.text) for match in values) for name, values in matches.items()
+    }
+
+
+def _path_in_record(element: etree._Element) -> str:
+    """Return the tags from the root of a record, without it, down to an element; cells of a table are counted."""
+    steps = []
+    while (parent := element.getparent()) is not None:
+        is_cell = element.tag in ("td", "th")
+        number = sum(1 for _ in element.itersiblings(element.tag, preceding=True)) + 1
+        steps.append(f"{element.tag}[{number}]" if is_cell else element.tag)
+        element = parent
+    return "/".join(reversed(steps))
+
+
+def _texts_at(record: etree._Element, path: str) -> list[str]:
+    """Return the letters and digits of the elements at a path of a record."""
+    elements = record.findall(path) if path else []
+    return [letters_and_digits(visible_text(element)) for element in elements]
 
 
 def _wanted_values(labels: Iterable[Label]) -> dict[str, _Values]:
@@ -226,9 +290,9 @@ def _different_attributes(wanted: _Values, found: _Values) -> set[str]:
 
 
 def _likeness_test(values: Iterable[str]) -> Callable[[str], bool]:
-    """Return a test whether a text is like the given ones: about as long, with digits if all have some."""
+    """Return a test whether a text is like the given ones: about as long, with digits if all have many."""
     texts = list(values)
-    kind = _DIGIT if all(map(_DIGIT.search, texts)) else _LETTER
+    kind = _DIGIT if all(map(_is_number, texts)) else _LETTER
     lengths = [len(text) for text in texts] or [0]
     shortest, longest = min(lengths) / MAX_LENGTH_RATIO, max(lengths) * MAX_LENGTH_RATIO
 
@@ -236,3 +300,8 @@ def _likeness_test(values: Iterable[str]) -> Callable[[str], bool]:
         return shortest <= len(text) <= longest and kind.search(text) is not None
 
     return is_like
+
+
+def _is_number(text: str) -> bool:
+    """Return True for a number, price or code; two labeled titles may have digits by chance, as in `Route 66`."""
+    return len(_DIGIT.findall(text)) >= MIN_DIGIT_SHARE * len(text)

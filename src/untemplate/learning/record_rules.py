@@ -7,6 +7,7 @@ no features tell these from other elements, it is run among texts, for the ancho
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -20,7 +21,7 @@ from untemplate.learning.search import ScoredFeatures, Search, shared_features
 from untemplate.learning.selectors import MAX_COMMITTEE, without_contexts
 from untemplate.page import Node, Page
 from untemplate.rules.feature import CAPTION, Feature
-from untemplate.rules.record_pages import link_kinds, split_records
+from untemplate.rules.record_pages import link_kinds, split_records, text_beginnings
 from untemplate.rules.rule import LinkKind, RecordRule, Selector
 
 __all__ = ["LocatedLists", "inner_paths", "learn_record_rule", "spread_evenly"]
@@ -32,6 +33,11 @@ LocatedLists = Mapping[Page, Sequence[LocatedRecord]]
 _TAGS = re.compile(r"(/[a-z][a-z0-9]*)+")
 # Records whose features are compared to find where records begin.
 MAX_COMPARED_RECORDS = 200
+# Labeled records after so many others, that share words with so few of all, are of a kind of their own. By reasoning:
+# two records of a list rarely share such words by chance, and people label the first ones unless they want others.
+MIN_SKIPPED_RECORDS = 20
+MAX_RARE_SHARE = 0.05
+_WORD = re.compile(r"[^\W\d_]{2}")
 # Levels inside a record that are searched for tags that other elements lack.
 MAX_INNER_LEVELS = 4
 
@@ -44,8 +50,35 @@ def learn_record_rule(located: LocatedLists, unlabeled: Sequence[Page]) -> Recor
         unlabeled: pages of the same template.
     """
     records = list(chain.from_iterable(located.values()))
+    rule = _learn_places(located, unlabeled, records)
+    return replace(rule, required_text=_shared_rare_text(records)) if rule else None
+
+
+def _shared_rare_text(records: Sequence[LocatedRecord]) -> str:
+    """Return words that all labeled records have and hardly any other, if labeled ones are far down; "" for none.
+
+    Who labels two records far down a long list, and both are of the same rare kind, such as one of many courts, wants
+    that kind. Two records at the top may be alike by chance, as neighbors of the same day.
+    """
+    labeled = [number for number, record in enumerate(records) if record.labels]
+    if len(labeled) < 2 or labeled[0] < MIN_SKIPPED_RECORDS:
+        return ""
+    beginnings = [text_beginnings(record.elements) for record in records]
+    counts = Counter(chain.from_iterable(beginnings))
+    shared = set.intersection(*(beginnings[number] for number in labeled))
+    rare = [text for text in shared if counts[text] <= MAX_RARE_SHARE * len(records)]
+    words = filter(_WORD.search, rare)
+    return min(words, key=lambda text: (counts[text], -len(text), text), default="")
+
+
+def _learn_places(
+    located: LocatedLists, unlabeled: Sequence[Page], records: Sequence[LocatedRecord]
+) -> RecordRule | None:
     if all(record.anchor is None for record in records):
-        return _learn_by_elements(located, unlabeled, records)
+        rule = _learn_by_elements(located, unlabeled, records)
+        # No feature tells repetitions from the records that they repeat.
+        distinct = any(record.is_repetition for record in records)
+        return replace(rule, distinct=distinct) if rule else None
     begins_with_text = any(record.lead for record in records)
     rules = [] if begins_with_text else [_learn_by_elements(located, unlabeled, records)]
     rules.append(_learn_by_anchors(located, unlabeled, records))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, pairwise
@@ -22,10 +22,14 @@ from lxml import etree
 from untemplate.lists.cells import EMPHASIS_TAGS, Line
 from untemplate.lists.list_headers import (
     MAX_CAPTION_LETTERS,
+    MAX_NAME_LETTERS,
+    CaptionedCells,
     RecordCaptions,
     TableHeaders,
     find_sections,
+    pair_captions,
     split_caption,
+    to_name,
 )
 from untemplate.lists.page_profile import HEADINGS
 from untemplate.lists.page_tree import TEXT, PageTree, Run
@@ -33,7 +37,7 @@ from untemplate.lists.rows import ADDRESS_COLUMNS, ROW_COLUMNS
 from untemplate.lists.scene import MIN_HALF, MIN_MOST, Column
 from untemplate.page.dom import CROSSED_OUT_TAGS, split_name
 
-__all__ = ["TITLE", "NamedColumn", "SiteColumns", "name_columns", "to_name"]
+__all__ = ["TITLE", "NamedColumn", "SiteColumns", "name_columns"]
 
 TITLE = "title"
 """The name of the column that readers see as the heading of a record, unless a header gives it another one."""
@@ -41,9 +45,6 @@ TITLE = "title"
 # A column with such a header gets a number: every row of a file has these columns.
 RESERVED_NAMES = frozenset({*ADDRESS_COLUMNS, *ROW_COLUMNS})
 
-# Words and letters of a name.
-MAX_NAME_WORDS = 5
-MAX_NAME_LETTERS = 40
 # Texts with more words are descriptions.
 MIN_DESCRIPTION_WORDS = 12.0
 # A class that more columns have does not say what one of them means.
@@ -151,23 +152,13 @@ class SiteColumns:
         return name
 
 
-def to_name(text: str) -> str:
-    """Return the name that a header or caption gives: its words in lower case, joined by underscores.
-
-    Example:
-        >>> to_name("Case No.:"), to_name("datePublished")
-        ('case_no', 'date_published')
-    """
-    words = split_name(text)[:MAX_NAME_WORDS]
-    return "_".join(words)[:MAX_NAME_LETTERS].strip("_")
-
-
 def name_columns(
     tree: PageTree,
     runs: Sequence[Run],
     lines: Sequence[Sequence[Line | None]],
     texts: Sequence[Sequence[str | None]],
     site: SiteColumns,
+    hidden: Mapping[str, list[str | None]],
 ) -> list[NamedColumn]:
     """Name the columns of a list that say something: captions and texts that all records share are left out.
 
@@ -177,6 +168,7 @@ def name_columns(
         lines: the aligned cells of each record.
         texts: their texts.
         site: the columns of earlier pages of the site.
+        hidden: the texts of further columns by caption, which are in no cell because readers do not see them.
     """
     columns = list(_PlacedColumns(tree, runs, lines, texts).informative())
     sections = find_sections(tree, runs)
@@ -185,6 +177,11 @@ def name_columns(
     if sections:
         wishes.insert(0, ("section", "section"))
         texts_by_number.insert(0, (-1, sections))
+    said = {column.wish for column in columns}
+    for caption, values in hidden.items():
+        if (name := to_name(caption)) and name not in said:
+            wishes.append((f"hidden:{name}", name))
+            texts_by_number.append((-1, values))
     names = site.name_all(wishes)
     return [NamedColumn(name, *column) for name, column in zip(names, texts_by_number, strict=True)]
 
@@ -200,7 +197,7 @@ class _ListColumn:
         lines: Sequence[Line | None],
         texts: Sequence[str | None],
     ) -> None:
-        self.number, self._tree = number, tree
+        self.number, self.lines, self._tree, self._runs = number, lines, tree, runs
         self.texts = [text if line else None for line, text in zip(lines, texts, strict=True)]
         cells = [(line[0], run) for line, run in zip(lines, runs, strict=True) if line]
         self.rows = [row for row, _ in cells]
@@ -212,6 +209,13 @@ class _ListColumn:
         self.is_in_front = self.is_part = False
         self.values = self.texts
         self.total = len(lines)
+
+    def without(self, records: Collection[int]) -> _ListColumn:
+        """Return the column without the cells of some records."""
+        lines = [None if record in records else line for record, line in enumerate(self.lines)]
+        column = _ListColumn(self.number, self._tree, self._runs, lines, self.texts)
+        column.is_part = self.is_part
+        return column
 
     @cached_property
     def own_texts(self) -> list[str]:
@@ -251,14 +255,11 @@ class _ListColumn:
 
     @cached_property
     def statistics(self) -> Column:
-        elements = [{element.tag for element in self._around(path)} for path in self._paths]
+        elements = [{self._tree.tags[row] for row in path} for path in self._paths]
         linked = [float("a" in tags) for tags in elements]
         headed = [not HEADINGS.isdisjoint(tags) for tags in elements]
         records = dict(zip(self.records, self.records, strict=True))
         return Column.measure(records, self.total, self.own_texts, linked, headed)
-
-    def _around(self, path: tuple[int, ...]) -> list[etree._Element]:
-        return [self._tree.elements[row] for row in path]
 
     @cached_property
     def is_constant(self) -> bool:
@@ -272,10 +273,9 @@ class _ListColumn:
         text = self.own_texts[0]
         if len(text) > MAX_CAPTION_LETTERS or not to_name(text):
             return False
-        return text.rstrip().endswith(":") or any(map(_is_marked_as_caption, self._nearest_elements()))
-
-    def _nearest_elements(self) -> Iterator[etree._Element]:
-        return chain.from_iterable(self.elements(2))
+        return text.rstrip().endswith(":") or any(
+            map(_is_marked_as_caption, chain.from_iterable(self.elements(2)))
+        )
 
     def inner_caption(self) -> str | None:
         """Return the caption that most texts begin with, as in `Author: Jane`; None if there is none."""
@@ -353,10 +353,34 @@ class _PlacedColumns:
         columns: list[_ListColumn] = []
         for number, (own_lines, own_texts) in enumerate(by_column):
             parts = captions.split_column(own_lines)
-            for part in parts or [(list(own_lines), list(own_texts))]:
+            for part in parts or [(list(own_lines), captions.space_texts(own_lines, own_texts))]:
                 columns.append(_ListColumn(number, tree, runs, *part))
                 columns[-1].is_part = bool(parts)
-        self._columns = [column for column in columns if column.own_texts]
+        self._columns = [column for column in self._with_captioned(columns) if column.own_texts]
+
+    def _with_captioned(self, columns: Sequence[_ListColumn]) -> list[_ListColumn]:
+        """Return the columns, and one for each caption in a cell of its own; its cells are in no other column."""
+        pairs = pair_captions([column.texts for column in columns])
+        captions = {pair.caption for pair in pairs}
+        captioned: dict[int, list[_ListColumn]] = {}
+        taken: dict[int, set[int]] = {}
+        for pair in pairs:
+            captioned.setdefault(pair.number, []).append(self._captioned_column(pair, columns))
+            for record, number in enumerate(pair.cells):
+                taken.setdefault(number, set()).add(record)
+        ordered: list[_ListColumn] = []
+        for number, column in enumerate(columns):
+            of_captions = {record for record in column.records if column.texts[record] in captions}
+            ordered += captioned.get(number, ())
+            ordered.append(column.without(of_captions | taken.get(number, set())))
+        return ordered
+
+    def _captioned_column(self, pair: CaptionedCells, columns: Sequence[_ListColumn]) -> _ListColumn:
+        lines = [columns[at].lines[record] if at >= 0 else None for record, at in enumerate(pair.cells)]
+        texts = [columns[at].texts[record] if at >= 0 else None for record, at in enumerate(pair.cells)]
+        column = _ListColumn(columns[pair.number].number, self._tree, self._runs, lines, texts)
+        column.caption = pair.caption
+        return column
 
     def informative(self) -> Iterator[_ListColumn]:
         """Yield the columns that are neither captions nor constant, with their places and wishes."""

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, pairwise, takewhile
+from typing import NamedTuple
 
 import numpy as np
 from lxml import etree
@@ -19,15 +20,23 @@ from untemplate.lists.cells import Line
 from untemplate.lists.page_profile import HEADINGS
 from untemplate.lists.page_tree import TEXT, PageTree, Run
 from untemplate.page import squeeze, visible_text
+from untemplate.page.arrays import Bools
+from untemplate.page.dom import split_name
 
 __all__ = [
     "MAX_CAPTION_LETTERS",
+    "MAX_NAME_LETTERS",
     "TABLE_CELLS",
+    "CaptionedCells",
     "RecordCaptions",
     "TableHeaders",
+    "find_hidden_values",
     "find_sections",
+    "is_lone_caption",
+    "pair_captions",
     "split_caption",
     "table_column",
+    "to_name",
 ]
 
 TABLE_CELLS = frozenset({"td", "th"})
@@ -40,6 +49,12 @@ MAX_HEADING_LETTERS = 120
 # Rows of a table that are searched for the header, and cells of a row that are counted.
 MAX_HEADER_ROWS = 20
 MAX_ROW_CELLS = 200
+# Levels from a hidden caption up to the element with its value, and rows of that element that are read.
+MAX_CAPTION_LEVELS = 4
+MAX_VALUE_ROWS = 200
+# Words and letters of a name.
+MAX_NAME_WORDS = 5
+MAX_NAME_LETTERS = 40
 # Letters of a caption, and how many records must have the same text in front of a colon to make it a caption.
 MAX_CAPTION_LETTERS = 30
 MIN_CAPTION_RECORDS = 2
@@ -196,6 +211,17 @@ def split_caption(text: str) -> tuple[str, str]:
     return (match.group(1), text[match.end() :].strip()) if match else ("", text)
 
 
+def to_name(text: str) -> str:
+    """Return the name that a header or caption gives: its words in lower case, joined by underscores.
+
+    Example:
+        >>> to_name("Case No.:"), to_name("datePublished")
+        ('case_no', 'date_published')
+    """
+    words = split_name(text)[:MAX_NAME_WORDS]
+    return "_".join(words)[:MAX_NAME_LETTERS].strip("_")
+
+
 class RecordCaptions:
     """The texts in front of a colon that several records have, and which parts of the records begin with one.
 
@@ -247,6 +273,19 @@ class RecordCaptions:
         texts = [squeeze("".join(self._tree.texts[row] for row in line)) if line else None for line in lines]
         return lines, texts
 
+    def space_texts(self, lines: Sequence[Line | None], texts: Sequence[str | None]) -> list[str | None]:
+        """Return the texts of cells with a blank after a caption in an element of its own: `Fat:2 g` → `Fat: 2 g`."""
+        return [
+            self._spaced(line, text) if line and text else text
+            for line, text in zip(lines, texts, strict=True)
+        ]
+
+    def _spaced(self, line: Line, text: str) -> str:
+        first = self._tree.texts[int(self._first_text[line[0]])].strip()
+        if not is_lone_caption(first) or not text.startswith(first):
+            return text
+        return f"{first} {text[len(first) :].lstrip()}"
+
     def split_line(self, line: Sequence[int]) -> dict[str, list[int]]:
         """Return the texts of a line by the caption that they follow; "" for those before the first caption."""
         parts: dict[str, list[int]] = {}
@@ -261,6 +300,117 @@ class RecordCaptions:
         """Return the caption that adjacent siblings begin with; "" if they have none or several."""
         count = self._before[self._end[rows[-1]]] - self._before[rows[0]]
         return self.by_row.get(int(self._first_text[rows[0]]), "") if count == 1 else ""
+
+
+class CaptionedCells(NamedTuple):
+    """The cells that follow a caption in the records of a list.
+
+    Attributes:
+        caption: the caption, with its colon.
+        number: the column of most of these cells.
+        cells: the column of the cell of each record; -1 for records without the caption.
+    """
+
+    caption: str
+    number: int
+    cells: list[int]
+
+
+def pair_captions(texts: Sequence[Sequence[str | None]]) -> list[CaptionedCells]:
+    """Return the cells that follow captions in cells of their own, such as `Genre:`, in several records.
+
+    Records may have a caption in different columns, and lack its value. So captions are read record by record. A
+    column belongs to a caption if it follows the caption in most of the records that have the column.
+
+    Args:
+        texts: the texts of each column, by record; None where a record lacks the column.
+    """
+    following: dict[str, dict[int, int]] = {}
+    records = list(zip(*texts, strict=True))
+    for record, cells in enumerate(records):
+        for caption, number in _captioned_numbers(cells):
+            following.setdefault(caption, {})[record] = number
+    filled = [sum(map(bool, column)) for column in texts]
+    pairs = [_own_cells(caption, numbers, filled, len(records)) for caption, numbers in following.items()]
+    return [pair for pair in pairs if sum(number >= 0 for number in pair.cells) >= MIN_CAPTION_RECORDS]
+
+
+def _own_cells(
+    caption: str, numbers: Mapping[int, int], filled: Sequence[int], records: int
+) -> CaptionedCells:
+    """Return the cells after a caption, without those in columns that mostly do not follow it.
+
+    Args:
+        caption: the caption.
+        numbers: record → the column after the caption.
+        filled: how many records have each column.
+        records: how many records there are.
+    """
+    uses = Counter(numbers.values())
+    own = {record: number for record, number in numbers.items() if uses[number] * 2 > filled[number]}
+    usual = Counter(own.values()).most_common(1)
+    return CaptionedCells(caption, usual[0][0] if usual else -1, [own.get(n, -1) for n in range(records)])
+
+
+def _captioned_numbers(cells: Sequence[str | None]) -> Iterator[tuple[str, int]]:
+    """Yield the captions among the cells of a record, each with the number of the cell after it."""
+    filled = [(number, text) for number, text in enumerate(cells) if text]
+    for (_, caption), (number, text) in pairwise(filled):
+        if is_lone_caption(caption) and not is_lone_caption(text):
+            yield caption, number
+
+
+def is_lone_caption(text: str) -> bool:
+    """Return True if a text is nothing but a caption with its colon."""
+    caption, rest = split_caption(text)
+    return bool(caption) and not rest
+
+
+def find_hidden_values(tree: PageTree, shown: Bools, runs: Sequence[Run]) -> dict[str, list[str | None]]:
+    """Return the captioned values in hidden parts of records, which a click would show, by caption.
+
+    Only values that differ from record to record, and that most records have, are data.
+
+    Args:
+        tree: the page.
+        shown: the rows of the page that readers see.
+        runs: the records.
+    """
+    values: dict[str, list[str | None]] = {}
+    for record, run in enumerate(runs):
+        for caption, value in _hidden_pairs(tree, shown, run):
+            column = values.setdefault(caption, [None] * len(runs))
+            column[record] = column[record] or value
+    return {caption: column for caption, column in values.items() if _is_usual_data(column)}
+
+
+def _hidden_pairs(tree: PageTree, shown: Bools, run: Run) -> Iterator[tuple[str, str]]:
+    """Yield the captions in the hidden texts of a record, each with its value."""
+    for row in tree.rows_inside(run):
+        caption, rest = ("", "") if shown[row] else split_caption(tree.texts[row])
+        value = rest or (_text_after(tree, row, run) if caption else "")
+        if caption and value:
+            yield caption, value
+
+
+def _text_after(tree: PageTree, row: int, run: Run) -> str:
+    """Return the text after a caption, inside the smallest element around the caption that has any."""
+    around = int(tree.parent[row])
+    for _ in range(MAX_CAPTION_LEVELS):
+        texts = tree.texts[row + 1 : min(int(tree.end[around]), row + MAX_VALUE_ROWS)]
+        if around in run:
+            return ""
+        if any(texts):
+            # The text of the next caption is no value of this one.
+            own = takewhile(lambda text: not split_caption(text)[0], texts)
+            return squeeze(" ".join(filter(None, own)))
+        around = int(tree.parent[around])
+    return ""
+
+
+def _is_usual_data(column: Sequence[str | None]) -> bool:
+    texts = list(filter(None, column))
+    return len(texts) * 2 >= len(column) and len({*texts}) > 1
 
 
 def _captions_inside(tree: PageTree, run: Run) -> dict[int, str]:

@@ -8,6 +8,7 @@ the page.
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -131,6 +132,12 @@ class ListPage:
         self.scores = score_groups(self.features, shipped_group_weights())
         self._page, self._model = page, model
         self._row_maker = RowMaker(page, self.profile, columns)
+
+    @cached_property
+    def main_group(self) -> Group | None:
+        """The group whose members `find_records` returns; None if no group is likely enough."""
+        best, confidence = self._main_group()
+        return self.groups[best] if confidence >= MIN_LIST_CONFIDENCE else None
 
     def main_list(self) -> Rows:
         """Return the rows of the likeliest group; of a record that is alone if no group is likely enough."""

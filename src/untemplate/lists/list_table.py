@@ -23,6 +23,7 @@ from untemplate.lists.column_names import TITLE, NamedColumn, SiteColumns, name_
 from untemplate.lists.groups import Group, drop_hidden_members
 from untemplate.lists.hcrf import Hcrf
 from untemplate.lists.hcrf_blocks import BlockClasses
+from untemplate.lists.list_headers import find_hidden_values
 from untemplate.lists.page_profile import PageProfile
 from untemplate.lists.page_tree import Run
 from untemplate.lists.rows import Row
@@ -246,7 +247,8 @@ class RowMaker:
         """
         group = drop_hidden_members(self._profile, group)
         table = build_table(self._profile, group, shipped_seam_weights())
-        columns = name_columns(self._tree, group.runs, table.lines, table.texts, self._columns)
+        hidden = find_hidden_values(self._tree, self._profile.shown, group.runs)
+        columns = name_columns(self._tree, group.runs, table.lines, table.texts, self._columns, hidden)
         addresses = self._find_addresses(group, table, columns)
         if model is None:
             named = {column.name: column.texts for column in columns}

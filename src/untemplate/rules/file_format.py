@@ -118,6 +118,8 @@ def _format_wrapper(wrapper: Wrapper) -> dict[str, Any]:
         content["core"] = _format_core(wrapper.core)
     if wrapper.lender:
         content["lender"] = wrapper.lender
+    if wrapper.named:
+        content["named"] = True
     return content
 
 
@@ -195,6 +197,8 @@ def _format_record_rule(rule: RecordRule) -> dict[str, Any]:
         "levels": rule.levels,
         "with_texts": rule.with_texts,
         "required_link": rule.required_link,
+        "required_text": rule.required_text,
+        "distinct": rule.distinct,
     }
     return _without_defaults(RecordRuleSection, content)
 

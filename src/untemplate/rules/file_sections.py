@@ -216,6 +216,8 @@ class RecordRuleSection(Section):
     levels: int = Field(0, ge=0, le=MAX_NODES)
     with_texts: bool = False
     required_link: LinkKind | None = None
+    required_text: str = Field("", max_length=1000)
+    distinct: bool = False
 
     def parse(self) -> RecordRule:
         """Return the rule. Its selectors must select texts, or elements by structure alone."""
@@ -231,6 +233,8 @@ class RecordRuleSection(Section):
             self.levels,
             self.with_texts,
             self.required_link,
+            self.required_text,
+            self.distinct,
         )
 
 
@@ -296,6 +300,7 @@ class _WrapperSection(Section):
     records: RecordRuleSection | None = None
     core: _CoreSection | None = None
     lender: str = ""
+    named: bool = False
 
     def parse(self, attributes: Mapping[str, Attribute]) -> Wrapper:
         """Return the wrapper. All attributes that it names must be among these, which are those of the schema."""
@@ -314,6 +319,7 @@ class _WrapperSection(Section):
             self.records.parse() if self.records else None,
             self.core.parse() if self.core else None,
             self.lender,
+            self.named,
         )
 
 

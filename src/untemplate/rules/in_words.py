@@ -76,11 +76,15 @@ def explain_records(rule: RecordRule) -> str:
         words += f" that contains `{rule.required_path}`"
     if rule.required_link:
         words += f", with a link{' to a document' if rule.required_link == 'document' else ''}"
+    if rule.required_text:
+        words += f", with a text that begins with “{rule.required_text}”"
     if rule.siblings:
         tags = _join_alternatives(rule.tags, "`{}`")
         words += f", with up to {count_noun(rule.siblings, 'element')} after it ({tags})"
     if rule.with_texts:
         words += ", with the texts beside them"
+    if rule.distinct:
+        words += ", without repetitions"
     return words + _count_alternatives(rule.selectors)
 
 
@@ -383,7 +387,7 @@ def _compare_wrappers(cluster: str, old: Wrapper, new: Wrapper) -> Iterator[Rule
     """Yield the changes of one cluster; NO_WRAPPER means that a version does not have the cluster."""
     after = _describe_wrapper(new)
     if NO_WRAPPER not in (old, new) and set(old.signatures) != set(new.signatures):
-        after += ", other signatures"
+        after += ", pages of another structure"
     yield RuleChange(cluster, None, _describe_wrapper(old), after)
     yield RuleChange(cluster, None, _describe_record_rule(old), _describe_record_rule(new))
     # Attributes with rules, or that had rules until the site changed.
@@ -407,7 +411,7 @@ def _name_unspoken_changes(old: Rule, new: Rule) -> str:
     """Name the parts that differ between two rules that read the same in words."""
     is_changed = {
         "other XPaths": [s.xpath for s in old.selectors] != [s.xpath for s in new.selectors],
-        "another committee": old.committee != new.committee,
+        "other selectors that confirm values": old.committee != new.committee,
         "another classifier": old.classifier != new.classifier,
         "other embedded values": old.embedded != new.embedded,
     }

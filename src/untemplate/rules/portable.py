@@ -189,6 +189,10 @@ def _left_out_of_records(records: RecordRule) -> Iterator[str]:
         yield "the condition that a record contains a link"
     if records.siblings:
         yield f"up to {count_noun(records.siblings, 'element')} after it, part of the same record"
+    if records.required_text:
+        yield f"the condition that a text of a record begins with “{records.required_text}”"
+    if records.distinct:
+        yield "the condition that no earlier record has the same texts and links"
 
 
 def _known_captions(wrapper: Wrapper) -> tuple[str, ...]:

@@ -15,19 +15,25 @@ from itertools import chain, islice, takewhile
 
 from lxml import etree
 
-from untemplate.page import Node, Page
+from untemplate.page import Node, Page, visible_text
 from untemplate.page.dom import NumberedXPaths
 from untemplate.rules.node_selection import select
 from untemplate.rules.rule import LinkKind, RecordRule
 
-__all__ = ["RECORD_TAG", "RecordPage", "link_kind", "link_kinds", "split_records"]
+__all__ = ["RECORD_TAG", "RecordPage", "link_kind", "link_kinds", "split_records", "text_beginnings"]
 
 RECORD_TAG = "record"
 """The tag of each record page's root element."""
 
 
+# Words of a text that all records of a list begin with.
+MAX_REQUIRED_WORDS = 6
 _NOT_LINKS = ("#", "javascript:", "mailto:", "tel:")
 _DOCUMENT = re.compile(r"\.(pdf|docx?|wpd|rtf|odt|xlsx?|pptx?|csv|zip|epub)(?![a-z0-9])", re.IGNORECASE)
+
+
+_Content = tuple[str, ...]
+"""The text of a record, and the addresses of its links."""
 
 
 class RecordPage(Page):
@@ -143,10 +149,11 @@ def _records_from(rule: RecordRule, page: Page, starts: Sequence[Node]) -> list[
         around = islice(start.parent.iterancestors(), rule.levels)
         is_start.update((element, "element") for element in around)
     paths = NumberedXPaths()
+    known: set[_Content] = set()
     records: list[RecordPage] = []
     for start in starts:
         elements = list(_elements_of_record(rule, start, is_start))
-        if not _has_required(rule, elements):
+        if not _has_required(rule, elements) or (rule.distinct and _is_repeated(elements, known)):
             continue
         records.append(
             RecordPage(
@@ -166,10 +173,37 @@ def _has_path(element: etree._Element, path: str) -> bool:
 
 
 def _has_required(rule: RecordRule, elements: Sequence[etree._Element]) -> bool:
-    """Return True if a record has the path and the link that the rule requires."""
+    """Return True if a record has the path, the text and the link that the rule requires."""
     if rule.required_path and not any(_has_path(element, rule.required_path) for element in elements):
         return False
+    if rule.required_text and rule.required_text not in text_beginnings(elements):
+        return False
     return rule.required_link is None or rule.required_link in link_kinds(elements)
+
+
+def text_beginnings(elements: Iterable[etree._Element]) -> set[str]:
+    """Return the first words of each text inside elements: `Tax Court` gives `Tax` and `Tax Court`."""
+    beginnings: set[str] = set()
+    for text in chain.from_iterable(element.itertext(etree.Element) for element in elements):
+        words = text.split()[:MAX_REQUIRED_WORDS]
+        beginnings.update(" ".join(words[: count + 1]) for count in range(len(words)))
+    return beginnings
+
+
+def _is_repeated(elements: Sequence[etree._Element], known: set[_Content]) -> bool:
+    """Return True if a record has the texts and links of a known one; otherwise it is known from now on.
+
+    Records without links, such as rows of numbers, may be equal by chance.
+    """
+    links: list[str] = []
+    for element in elements:
+        addresses = (link.get("href", "") for link in element.iter("a"))
+        links += [address for address in addresses if link_kind(address)]
+    content = (" ".join(map(visible_text, elements)), *links)
+    if not links or content not in known:
+        known.add(content)
+        return False
+    return True
 
 
 def link_kinds(elements: Iterable[etree._Element]) -> set[LinkKind]:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from html import escape
 from typing import Any, Literal
 
 from lxml import etree
@@ -346,6 +347,12 @@ class Rule:
     look: ListLook | None = None
     unfit: bool = False
 
+    def _repr_html_(self) -> str:
+        """Return the rule in words, for notebooks."""
+        from untemplate.rules.in_words import explain_rule
+
+        return f"<p><b>{escape(self.attribute)}</b>: {escape(explain_rule(self))}</p>"
+
     @property
     def support(self) -> float:
         """The share of the unlabeled sample pages on which one of its selectors, at least, finds something."""
@@ -401,6 +408,8 @@ class RecordRule:
         levels: how many levels above its anchor a record may begin, below any element with another anchor.
         with_texts: True if the texts before the first element of a record and after its last belong to it.
         required_link: the kind of link that a record must contain: any, or one to a document; None for no condition.
+        required_text: the words with which a text of each record begins; empty for no condition.
+        distinct: True if a record with the texts and links of an earlier one is left out, as in a carousel.
     """
 
     selectors: tuple[Selector, ...]
@@ -410,6 +419,8 @@ class RecordRule:
     levels: int = 0
     with_texts: bool = False
     required_link: LinkKind | None = None
+    required_text: str = ""
+    distinct: bool = False
 
 
 @dataclass(frozen=True)
@@ -468,6 +479,7 @@ class Wrapper:
             were a small page.
         core: what the markup of nearly all of the cluster's pages has in common; None if there were too few pages.
         lender: the cluster whose rules these are, if no label of this cluster taught them; else empty.
+        named: whether a person named the template; then its pages stay together when the site is clustered again.
     """
 
     cluster: str
@@ -482,6 +494,7 @@ class Wrapper:
     records: RecordRule | None = None
     core: Core | None = None
     lender: str = ""
+    named: bool = False
 
     @cached_property
     def static_texts(self) -> frozenset[str]:

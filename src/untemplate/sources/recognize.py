@@ -42,6 +42,12 @@ def as_pages(pages: Iterable[Page] | Page | str | os.PathLike[str]) -> Iterable[
         raise TypeError(
             f"expected pages, or the path of a source such as a folder, not {type(pages).__name__}"
         )
+    if isinstance(pages, Sequence):
+        for page in pages:
+            if not isinstance(page, Page):
+                raise TypeError(
+                    f"expected pages, not a list of {type(page).__name__}: make each with Page, or pass one source"
+                )
     return pages
 
 

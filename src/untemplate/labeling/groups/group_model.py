@@ -22,9 +22,9 @@ import numpy as np
 from untemplate.errors import MissingExtra, PageError
 from untemplate.labeling.groups.element_groups import ALL_MEMBERS, ElementGroup, GroupKey, find_element_groups
 from untemplate.labeling.groups.group_features import describe_group
+from untemplate.labeling.groups.named_texts import name_texts
 from untemplate.labeling.label import Finding, Label
 from untemplate.labeling.methods import LabeledSite, StrictFile, read_json, write_json
-from untemplate.labeling.named_data import name_texts
 from untemplate.page import Node, Page
 from untemplate.page.locating import letters_and_digits
 from untemplate.schema import Attribute, Schema
