@@ -1,4 +1,4 @@
-"""A few days of a dozen made-up sites with the commands of a scheduler; `benchmarks.measure.fleet_month` plays a month."""
+"""A few days of a dozen made-up sites with the commands of a scheduler; `measure.fleet_month` plays a month."""
 
 from __future__ import annotations
 
