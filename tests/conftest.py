@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 
-from untemplate.demo import Site, make_site, write_site
+if TYPE_CHECKING:
+    from untemplate.demo import Site
+
+# Set before anything imports NumPy, whose threads would compete with the workers of the tests: training a CRF took
+# ten times the CPU time with them on two busy cores.
+for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
+
+# A shell ignores interrupts in the background, and so would the commands that tests start and interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
@@ -77,12 +90,16 @@ def real_pages() -> list[Path]:
 @pytest.fixture(scope="session")
 def site() -> Site:
     """A made-up site."""
+    from untemplate.demo import make_site
+
     return make_site("restaurant", seed=2, pages=40)
 
 
 @pytest.fixture(scope="session")
 def folder(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The made-up site on disk."""
+    from untemplate.demo import write_site
+
     path = tmp_path_factory.mktemp("site")
     write_site(site, path)
     return path

@@ -37,6 +37,8 @@ def test_paths_and_names(folder: Path, rules: ut.Rules) -> None:
         ut.cluster("no such folder")
     with pytest.raises(TypeError, match="expected pages, or the path of a source such as a folder, not int"):
         ut.cluster(7)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="expected pages, not a list of str: make each with Page"):
+        ut.cluster(["a.html", "b.html"])  # type: ignore[list-item]
 
 
 def test_every_stage_takes_paths(
@@ -89,6 +91,7 @@ def test_what_objects_look_like(folder: Path, rules: ut.Rules) -> None:
     assert "&lt;i&gt;Diner" in record._repr_html_()
     assert repr(rules) == "Rules(restaurant: name, address, phone, cuisine; 1 clusters)"
     assert "<td>phone</td><td>the text in a `b`" in rules._repr_html_()
+    assert rules.wrappers[0].rules["phone"]._repr_html_().startswith("<p><b>phone</b>: the text in a `b`")
     assert repr(ut.cluster(folder)[0]).startswith("Cluster(c1: 3 pages, ")
     assert "<td>c1</td><td>3</td>" in ut.cluster(folder)._repr_html_()
     rows = ut.find_records(

@@ -35,7 +35,7 @@ from untemplate.extraction.matching import WrapperIndex
 from untemplate.learning import empty_wrapper, group_labels, learn_cluster
 from untemplate.page import signature, url_matches
 from untemplate.page.signatures import Signature
-from untemplate.page.traits import PageRuns
+from untemplate.page.template_cores import PageRuns
 from untemplate.page.url_patterns import learn_url_pattern
 
 PARTS = ("coverage", "clusters", "annotated")

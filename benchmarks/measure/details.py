@@ -3,6 +3,7 @@
 python -m benchmarks.measure.details            each site labeled by the others of its vertical
 python -m benchmarks.measure.details --alone    each page by itself, without a look at others of its site
 python -m benchmarks.measure.details --sites 1  by one other site, the next one
+python -m benchmarks.measure.details --pages 25 more pages of each site read together
 python -m benchmarks.measure.details --choose   prints the constants of confidence, chosen on all sites
 """
 
@@ -34,7 +35,7 @@ from untemplate.labeling.hcrf.lessons import DetailLesson, make_detail_lessons, 
 from untemplate.lists.hcrf import Hcrf
 
 # Pages of a site that are read, spread over it: to teach, and to be scored.
-SCORED = 12
+PAGES = 12
 # An attribute of a site is right from this F1 on.
 RIGHT = 0.5
 # The evidence of an attribute that no slot may have.
@@ -67,9 +68,9 @@ class Subject:
         return tally
 
 
-def read_subject(site: Site, schema: Schema, is_alone: bool) -> Subject:
+def read_subject(site: Site, schema: Schema, is_alone: bool, count: int) -> Subject:
     every, truth = site.pages(), site.truth()
-    pages = every[:: max(1, len(every) // SCORED)][:SCORED]
+    pages = every[:: max(1, len(every) // count)][:count]
     parts = [[page] for page in pages] if is_alone else [pages]
     lessons = [
         one
@@ -147,21 +148,22 @@ def answer(
         )
 
 
-def measure(
-    vertical: str, teachers: int, is_alone: bool, with_evidence: bool, console: Console
-) -> Iterator[Answer]:
+def measure(vertical: str, options: argparse.Namespace, console: Console) -> Iterator[Answer]:
     """The answers about each site of a vertical, by a model of others: as it is, and with attributes taken off."""
     schema, own = schema_of(vertical), sites(vertical)
-    subjects = [read_subject(site, schema, is_alone) for site in track(own, vertical, console=console)]
+    subjects = [
+        read_subject(site, schema, options.alone, options.pages)
+        for site in track(own, vertical, console=console)
+    ]
     for number, one in enumerate(track(subjects, "sites", console=console)):
-        others = [subjects[(number + step) % len(subjects)] for step in range(1, teachers + 1)]
+        others = [subjects[(number + step) % len(subjects)] for step in range(1, options.sites + 1)]
         model = train_details([other.lessons for other in others], schema)
         if model is None:
             continue
-        yield from answer(model, one, one.pages, is_alone, False, with_evidence)
-        for name in () if is_alone else one.attributes:
+        yield from answer(model, one, one.pages, options.alone, False, options.choose)
+        for name in () if options.alone else one.attributes:
             pages = [without(page, one.truth[page.id].get(name, [])) for page in one.pages[::2]]
-            answers = answer(model, one, pages, False, True, with_evidence)
+            answers = answer(model, one, pages, False, True, options.choose)
             yield from (found for found in answers if found.attribute == name)
 
 
@@ -190,13 +192,14 @@ def main() -> None:
     parser.add_argument("--vertical", nargs="+", default=VERTICALS, choices=VERTICALS)
     parser.add_argument("--alone", action="store_true", help="each page by itself")
     parser.add_argument("--sites", type=int, default=9, metavar="N", help="sites that teach, of 9")
+    parser.add_argument("--pages", type=int, default=PAGES, metavar="N", help="pages of a site")
     parser.add_argument("--choose", action="store_true", help="print constants of confidence")
     options = parser.parse_args()
     console, progress = Console(width=140), Console(stderr=True)
     started = process_time()
     answers: list[Answer] = []
     for vertical in options.vertical:
-        answers += measure(vertical, options.sites, options.alone, options.choose, progress)
+        answers += measure(vertical, options, progress)
     columns = ("vertical", "attribute", "precision", "recall", "F1", "F1, no limit", "found", "found if gone")
     table, means = Table(*columns), []
     for vertical in options.vertical:

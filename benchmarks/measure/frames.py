@@ -21,7 +21,7 @@ from rich.table import Table
 from benchmarks.data.whole_sites import SETS, whole_sites
 from untemplate import Page
 from untemplate.demo import VERTICALS, make_site
-from untemplate.page.signatures import read_tags
+from untemplate.page.tag_arrays import read_tags
 from untemplate.page.traits import run_table
 
 # The share of a site's pages that a tag run of the frame is on.

@@ -1,12 +1,12 @@
 """Whether damaged pages cost more than a record: mutated pages through every stage, and the slowest of them.
 
-python -m benchmarks.measure.mutations [--count 10000] [--seed 7] [--learn-every 20]
+python -m benchmarks.measure.mutations [--count 10000] [--seed 7]
 
 Pages of made-up sites are damaged at random: flipped bytes, truncations, missing and repeated parts, other
-encodings, broken tags, and parts of other pages. Each goes through parsing, clustering, extraction, list finding
-with and without a model that names columns, and watching. Every twentieth goes through what takes longer: sampling,
-learning, labeling by trained methods, and healing. Exceptions other than those that the documentation names are
-failures.
+encodings, broken tags, and parts of other pages. Each goes alone through parsing, extraction, list finding with and
+without a model that names columns, and watching. Twenty of a site at a time, beside its good pages, go through the
+stages that read a whole site: clustering, sampling, learning, healing, and labeling by three trained methods in turn.
+Exceptions other than those that the documentation names are failures.
 """
 
 from __future__ import annotations
@@ -16,32 +16,50 @@ import random
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from functools import partial
+from itertools import cycle
 from typing import NamedTuple
 
 import untemplate as ut
 from untemplate.demo import Site, make_site
 
-SEED, COUNT, LEARN_EVERY = 7, 10_000, 20
+SEED, COUNT = 7, 10_000
 SLOWEST = 20
-SITES = (("restaurant", 4), ("book", 5), ("recipe", 6))
+SITES = (("restaurant", 7), ("job", 5), ("recipe", 8))  # with small pages
 PAGES_PER_SITE = 8
 LABELED_PAGES = 2
+TRAINING_PAGES = 3  # of each site; the methods need not be good at it
+DAMAGED_PAGES = 20  # that go through the stages of a whole site together
 METHODS = ("hcrf", "segments", "auto")
 ENCODINGS = ("utf-16", "utf-7", "latin-1", "shift_jis", "utf-32", "iso2022_jp")
 MAX_FLIPS = 200
 
 
 class Trial(NamedTuple):
-    """One damaged page in one stage: the seconds of CPU time, and what went wrong; None if nothing did."""
+    """One stage with a damaged page, or with several of a site.
+
+    Attributes:
+        seconds: the CPU time.
+        stage: the name of the stage.
+        page: the number of the page, or of the first one.
+        damage: the kind of damage, or how many damaged pages there were.
+        failure: what went wrong; None if nothing did.
+    """
 
     seconds: float
     stage: str
-    mutation: str
     page: int
+    damage: str
     failure: str | None
+
+
+class _Damaged(NamedTuple):
+    """A damaged page with its number and the kind of damage."""
+
+    number: int
+    damage: str
+    page: ut.Page
 
 
 def mutate(html: bytes, other: bytes, chance: random.Random) -> tuple[str, bytes]:
@@ -100,44 +118,72 @@ class _Target:
     """A site with its rules, whose pages are damaged."""
 
     def __init__(self, site: Site) -> None:
-        labeled = list(site.truth)[:LABELED_PAGES]
+        details = list(site.truth)
         self.site = site
-        self.labels = [label for label in site.labels if label.page in labeled]
+        self.labels = [label for label in site.labels if label.page in details[:LABELED_PAGES]]
         self.rules = ut.learn(site.pages, self.labels, site.schema)
-        seed = [(site.pages, site.labels)]
+        seed = [([page for page in site.pages if page.id in details[:TRAINING_PAGES]], site.labels)]
         self.knowledge = {method: ut.train(seed, site.schema, method=method) for method in METHODS}
         self.list_model = ut.list_model()
 
-    def stages(self, page: ut.Page, with_learning: bool) -> Iterator[tuple[str, Callable[[], object]]]:
-        """Yield each stage with the work that it does on a damaged page beside the others of its site."""
-        others = [other for other in self.site.pages if other.id != page.id]
+    def damage(self, numbers: Sequence[int], chance: random.Random) -> list[_Damaged]:
+        """Return damaged pages. The first one takes the place of a good page, the others are new ones of the site."""
+        damaged: list[_Damaged] = []
+        for number in numbers:
+            original, other = chance.choice(self.site.pages), chance.choice(self.site.pages)
+            kind, html = mutate(original.html, other.html, chance)
+            name = f"damaged-{number}.html" if damaged else original.id
+            damaged.append(_Damaged(number, kind, ut.Page(original.url, html, name)))
+        return damaged
+
+    def page_stages(self, page: ut.Page) -> Iterator[tuple[str, Callable[[], object]]]:
+        """Yield the stages that read a single page, each with its work on a damaged one."""
         yield "parse", page.why_unreadable
-        yield "cluster", lambda: ut.cluster([page, *others])
         yield "extract", lambda: self.rules.extract_page(page)
         yield "records", lambda: ut.find_records(page)
         yield "names", lambda: ut.find_records(page, model=self.list_model)
         yield "watch", lambda: ut.watch(self.rules, [page])
-        if with_learning:
-            yield "sample", lambda: [ut.sample(cluster) for cluster in ut.cluster([page, *others])]
-            yield "learn", lambda: ut.learn([page, *others], self.labels, self.site.schema)
-            yield "heal", lambda: ut.heal(self.rules, [page, *others])
-            for method, knowledge in self.knowledge.items():
-                yield method, partial(knowledge.label, [page, *others])
+
+    def site_stages(
+        self, damaged: Sequence[ut.Page], method: str
+    ) -> Iterator[tuple[str, Callable[[], object]]]:
+        """Yield the stages that read a site, each with its work on damaged pages beside the good ones."""
+        replaced = {page.id for page in damaged}
+        pages = [*damaged, *(page for page in self.site.pages if page.id not in replaced)]
+        yield "cluster", lambda: ut.cluster(pages)
+        yield "sample", lambda: ut.sample(pages, DAMAGED_PAGES)
+        yield "learn", lambda: ut.learn(pages, self.labels, self.site.schema)
+        yield "heal", lambda: ut.heal(self.rules, pages)
+        yield method, lambda: self.knowledge[method].label(pages)
 
 
-def run_trials(count: int, seed: int, learn_every: int = LEARN_EVERY) -> Iterator[Trial]:
-    """Damage pages and yield what each stage did with them."""
+def run_trials(
+    count: int, seed: int, sites: Sequence[tuple[str, int]] = SITES, together: int = DAMAGED_PAGES
+) -> Iterator[Trial]:
+    """Damage pages and yield what each stage did with them.
+
+    Args:
+        count: how many pages to damage.
+        seed: the seed of the damage.
+        sites: the made-up sites whose pages are damaged: vertical and seed.
+        together: how many damaged pages of a site go through the stages of a whole site together.
+    """
     chance = random.Random(seed)
-    targets = [_Target(make_site(vertical, site_seed, PAGES_PER_SITE)) for vertical, site_seed in SITES]
-    for number in range(count):
+    targets = [_Target(make_site(vertical, site_seed, PAGES_PER_SITE)) for vertical, site_seed in sites]
+    for first, method in zip(range(0, count, together), cycle(METHODS), strict=False):
         target = chance.choice(targets)
-        original, other = chance.choice(target.site.pages), chance.choice(target.site.pages)
-        mutation, html = mutate(original.html, other.html, chance)
-        page = ut.Page(original.url, html, original.id)
-        for stage, work in target.stages(page, number % learn_every == 0):
-            started = time.process_time()
-            failure = _failure(work)
-            yield Trial(time.process_time() - started, stage, mutation, number, failure)
+        damaged = target.damage(range(first, min(count, first + together)), chance)
+        for number, kind, page in damaged:
+            for stage, work in target.page_stages(page):
+                yield _try_stage(stage, work, number, kind)
+        for stage, work in target.site_stages([page for _, _, page in damaged], method):
+            yield _try_stage(stage, work, first, f"{len(damaged)} damaged pages")
+
+
+def _try_stage(stage: str, work: Callable[[], object], page: int, damage: str) -> Trial:
+    started = time.process_time()
+    failure = _failure(work)
+    return Trial(time.process_time() - started, stage, page, damage, failure)
 
 
 def _failure(work: Callable[[], object]) -> str | None:
@@ -155,19 +201,18 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--count", type=int, default=COUNT)
     parser.add_argument("--seed", type=int, default=SEED)
-    parser.add_argument("--learn-every", type=int, default=LEARN_EVERY)
     options = parser.parse_args(arguments)
     trials: list[Trial] = []
     with suppress(KeyboardInterrupt):  # what is done by then is shown
-        trials.extend(run_trials(options.count, options.seed, options.learn_every))
-    pages = len({trial.page for trial in trials})
+        trials.extend(run_trials(options.count, options.seed))
+    pages = sum(trial.stage == "parse" for trial in trials)
     print(f"{pages:,} damaged pages, seed {options.seed}; CPU seconds by stage:")
     for stage in dict.fromkeys(trial.stage for trial in trials):
         seconds = sorted(trial.seconds for trial in trials if trial.stage == stage)
         print(f"  {stage:8} median {seconds[len(seconds) // 2]:.3f}  slowest {seconds[-1]:.3f}")
     print(f"The slowest {SLOWEST}:")
     for trial in sorted(trials, reverse=True)[:SLOWEST]:
-        print(f"  {trial.seconds:.3f} s  {trial.stage:8} page {trial.page}: {trial.mutation}")
+        print(f"  {trial.seconds:.3f} s  {trial.stage:8} page {trial.page:,}: {trial.damage}")
     failures = Counter(f"{trial.stage}: {trial.failure}" for trial in trials if trial.failure)
     print(f"Failures: {sum(failures.values())}")
     for failure, times in failures.most_common():

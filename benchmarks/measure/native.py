@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -26,9 +27,11 @@ from untemplate import Page
 from untemplate.errors import PageError
 from untemplate.page import Node
 from untemplate.page.captions import static_key, text_after, text_before
+from untemplate.rules.applying import apply_rule
 from untemplate.rules.feature import CAPTION, Feature
 from untemplate.rules.node_selection import select
-from untemplate.rules.rule import Region, Selector
+from untemplate.rules.rule import Range, Region, Rule, Selector, Wrapper
+from untemplate.schema import Attribute
 
 SETS = ("blogs", "changes", "courts", "lists", "recipes", "shops", "swde")
 SHOWN = 300
@@ -92,7 +95,28 @@ def find_selection_difference(html: bytes, random: Random) -> tuple[object, obje
         [(one.numbered_xpath, one.text) for one in select(selector, tree, static)]
         for tree in (page.root, plain.tree)
     )
-    return None if found == expected else ((selector, found), expected)
+    if found != expected:
+        return (selector, found), expected
+    return _find_rule_difference(selector, (page.root, plain.tree), static, random)
+
+
+def _find_rule_difference(
+    selector: Selector, trees: tuple[etree._Element, etree._Element], static: frozenset[str], random: Random
+) -> tuple[object, object] | None:
+    """Return what a rule with this selector finds on the tree of the core and on that of lxml, if that differs."""
+    members = tuple(replace(selector, features=selector.features[:end], position=0) for end in range(3))
+    range_ = random.choice((None, Range(start=0, stop=1), Range(after="a")))
+    rule = Rule("x", (selector,), members, range=range_, typed=random.random() < 0.5)
+    attribute = Attribute("x", type=random.choice(("text", "number")), many=random.random() < 0.3)
+    wrapper = Wrapper("c", (), 1, "*", {"x": rule}, static=tuple(static))
+    found, expected = (
+        [
+            (match.node.numbered_xpath, match.text, match.rule, match.confidence)
+            for match in apply_rule(rule, tree, wrapper, attribute)
+        ]
+        for tree in trees
+    )
+    return None if found == expected else ((rule, attribute, found), expected)
 
 
 def _features_of(node: Node, texts: Sequence[Node]) -> Iterator[Feature]:

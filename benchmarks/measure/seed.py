@@ -63,6 +63,8 @@ TURNS = 2
 """Of the ten sites of a vertical so many are the first seed site, evenly spread; 10 takes hours."""
 LABELED = 50
 """Pages of the new site that are labeled; all others are tested."""
+MAX_EVERY = 3
+"""A site has 200 pages: if fewer were read, none would be left to test."""
 GOOD = 0.95
 """An attribute with a lower F1 is listed by -v."""
 
@@ -343,6 +345,10 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--chart", type=Path, help="where to draw F1 by vertical with the fewest seed sites")
     parser.add_argument("-v", "--verbose", action="store_true", help="list what is missed")
     options = parser.parse_args(arguments)
+    if options.every > MAX_EVERY and not options.labels_only:
+        parser.error(
+            f"--every {options.every} leaves no pages to test; use at most {MAX_EVERY}, or --labels-only"
+        )
     methods = [one for one in METHODS if one in options.method or (METHODS[one] and PAPER in options.method)]
     console = Console(width=None if sys.stdout.isatty() else 160)
     outcomes = Outcomes()

@@ -28,7 +28,7 @@ from benchmarks.measure.clustering import made_up_mixtures, ours, paper, score
 from untemplate import Page
 from untemplate.clustering import cluster, guess_kinds
 from untemplate.clustering.templates import _Tolerance
-from untemplate.page.traits import PageRuns
+from untemplate.page.template_cores import PageRuns
 from untemplate.pipeline import learn_site
 
 # What each kind of page of the data sets is, as far as it is clear.

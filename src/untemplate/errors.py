@@ -103,7 +103,7 @@ class MissingExtra(UntemplateError, ImportError):
 
 
 EXTRA_MODULES = {
-    "models": ("extruct", "pycrfsuite", "scipy", "sklearn"),
+    "models": ("extruct", "pycrfsuite", "scipy", "sklearn", "threadpoolctl"),
     "web": ("fastapi", "starlette", "uvicorn"),
     "render": ("playwright",),
     "spark": ("pandas", "py4j", "pyspark"),

@@ -137,7 +137,9 @@ class Record:
     def confidence(self, attribute: str) -> float | None:
         """Return the lowest confidence of an attribute's values; None if it has none."""
         values = self.values.get(attribute)
-        return min([value.confidence for value in values]) if values else None
+        if not values:
+            return None
+        return values[0].confidence if len(values) == 1 else min([value.confidence for value in values])
 
     def without_doubtful(self, min_confidence: float) -> Record:
         """Return the record without values of a lower confidence; attributes that lose all values get the reason.

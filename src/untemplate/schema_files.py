@@ -31,7 +31,7 @@ Pattern = Annotated[str, AfterValidator(_check_pattern)]
 class _AttributeTable(BaseModel):
     """The TOML table of an attribute."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
     type: Type = "text"
     mandatory: bool = False
@@ -45,7 +45,7 @@ class _AttributeTable(BaseModel):
 class HintsFile(BaseModel):
     """Hints as files contain them."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
     like: Like | None = None
     pattern: Pattern | None = None
@@ -68,7 +68,7 @@ def check_hints(attributes: Collection[str], hints: Mapping[str, HintsFile]) -> 
 class SchemaTable(BaseModel):
     """The TOML file of a schema."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
     name: str
     attributes: dict[str, _AttributeTable] = Field(min_length=1)

@@ -1,4 +1,4 @@
-"""The MCP server, driven by the client of the official SDK over standard input and output, and over HTTP."""
+"""The MCP server, driven by the client of the official SDK: in this process, over standard streams, over HTTP."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +14,12 @@ import anyio
 import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters
+from mcp.server.mcpserver import MCPServer
 
 from tests.labeling.book_pages import BOOKS, book_pages
 from untemplate import Page
+from untemplate.agents.mcp_server import make_server
+from untemplate.agents.sandbox import Sandbox
 
 TOOLS = {
     *("list_sources", "list_templates", "show_page", "learn_rules", "extract_records", "find_rows"),
@@ -77,28 +79,26 @@ class Agent:
         return text
 
 
-def converse(folders: Path, conversation: Callable[[Agent], Coroutine[Any, Any, None]]) -> None:
-    """Start the command as a client does, and hold a conversation with it."""
+def converse(
+    folders: Path, conversation: Callable[[Agent], Coroutine[Any, Any, None]], *, over_stdio: bool = False
+) -> None:
+    """Hold a conversation with a server in this process, or with the command as clients start it."""
+    server: MCPServer[None] | StdioServerParameters
+    if over_stdio:
+        command = ("-c", "import sys; from untemplate.cli import main; sys.exit(main(sys.argv[1:]))", "mcp")
+        server = StdioServerParameters(
+            command=sys.executable,
+            args=[*command, str(folders / "sites"), "--work", str(folders / "work")],
+            env={"PYTHONPATH": ":".join(sys.path)},
+        )
+    else:
+        server = make_server(Sandbox([folders / "sites"], folders / "work"))
 
     async def run() -> None:
-        async with connect(folders) as agent:
-            await conversation(agent)
+        async with Client(server) as client:
+            await conversation(Agent(client))
 
     anyio.run(run)
-
-
-@asynccontextmanager
-async def connect(folders: Path) -> AsyncIterator[Agent]:
-    server = StdioServerParameters(
-        command=sys.executable,
-        args=[
-            *("-c", "import sys; from untemplate.cli import main; sys.exit(main(sys.argv[1:]))", "mcp"),
-            *(str(folders / "sites"), "--work", str(folders / "work")),
-        ],
-        env={"PYTHONPATH": ":".join(sys.path)},
-    )
-    async with Client(server) as client:
-        yield Agent(client)
 
 
 def number_of(nodes: str, text: str) -> int:
@@ -156,7 +156,7 @@ def test_from_pages_to_records_and_healed_rules(folders: Path) -> None:
         ]
         assert found == list(BOOKS)
 
-    converse(folders, conversation)
+    converse(folders, conversation, over_stdio=True)
 
 
 def test_labels_that_do_not_fit_lead_to_the_page(folders: Path) -> None:

@@ -89,7 +89,7 @@ def test_a_site_that_cannot_be_watched_costs_only_itself(filled: Catalog, site: 
     fresh = [(BOOKS, next(iter(split_by_site(filled, site.pages, [BOOKS])))[1])]
     done, failed = sorted(watch_sites(filled, [BOOKS, FOOD], fresh, workers=1), key=lambda one: one.site)
     assert (done.site, done.problem) == (BOOKS, None)
-    assert failed.problem == "it has no bellwethers that could be fetched"
+    assert failed.problem == "it has no watched pages that could be fetched"
     strangers = split_by_site(filled, [Page("http://stranger.example/", "<p>x")], [FOOD])
     [failed] = watch_sites(filled, [FOOD], strangers, workers=1)
     assert "no pages could be read" in str(failed.problem)

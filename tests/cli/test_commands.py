@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import shutil
 import signal
 import subprocess
@@ -74,6 +75,12 @@ def test_demo_makes_and_keeps_a_site(run: Run, tmp_path: Path) -> None:
     assert done.returncode == 0
     assert "F1 of page pairs" in done.stdout
     assert "Against the truth" in done.stdout
+    assert done.stderr == "", "headings and tables are on one stream"
+    assert max(map(len, done.stdout.splitlines()[:-1])) <= 100, "but for the last line, with the path"
+    _, proposed, labeled, *_ = re.split(r"^[234]\. ", done.stdout, flags=re.M)
+    labeled_pages = re.findall(r"^ (\d+\.html) ", labeled, re.M)
+    assert labeled_pages
+    assert set(labeled_pages) <= set(re.findall(r"^ +\d  (\d+\.html) ", proposed, re.M))
     assert len(list((tmp_path / "site").glob("*.html"))) == 40
     assert run("cluster", tmp_path / "site").returncode == 0
 
@@ -95,16 +102,15 @@ def test_hostile_pages_cost_themselves_and_not_the_run(run: Run, folder: Path, t
         "bytes.html": bytes(range(256)) * 100,
         "deep.html": b"<div>" * 10_000,
         "attributes.html": b"<p " + b" ".join(b"a%d='>'" % i for i in range(40_000)) + b">",
-        "line.html": b"<p>" + b"x" * (5 << 20),
+        "line.html": b"<p>" + b"x" * (1 << 20),
         "codec.html": b"<meta charset=punycode><p>" + b"a-b" * 100_000,
-        "wide.html": b"<p>x</p>" * 200_000,
+        "wide.html": b"<p>x</p>" * 60_000,
     }
     for name, html in hostile.items():
         (mixed / name).write_bytes(html)
-    for command in ("cluster", "sample"):
-        done = run(command, mixed)
-        assert done.returncode == 0
-        assert "c1" in done.stdout
+    done = run("sample", mixed)
+    assert done.returncode == 0
+    assert "c1" in done.stdout
     learn = ("learn", mixed, "--schema", "restaurant", "--labels", mixed / "labels.jsonl")
     assert run(*learn, "-o", tmp_path / "rules.json").returncode == 0
     done = run("extract", mixed, "--rules", tmp_path / "rules.json", "-o", tmp_path / "records.jsonl")
@@ -157,7 +163,7 @@ def test_a_reader_that_has_seen_enough(run: Run, folder: Path) -> None:
 
 
 def test_interrupt() -> None:
-    long = [*PROCESS, "demo", "--pages", "2000"]
+    long = [*PROCESS, "demo", "--pages", "400"]
     with subprocess.Popen(long, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout
         assert process.stdout.readline()  # it is at work, and far from done

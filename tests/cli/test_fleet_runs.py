@@ -10,35 +10,52 @@ import pytest
 
 from tests.cli.running import Done, Run
 from tests.sources.web_server import HTML, QUICK, Server, running_web_server
-from untemplate import Catalog, Page, learn
+from untemplate import Catalog, Page, Rules, learn
 from untemplate.catalog import site_rounds
 from untemplate.demo import make_site
 
 NAMES = ("one.example", "two.example")
 
 
-@pytest.fixture
+SITE = make_site("book", seed=5, pages=24)
+
+
+@pytest.fixture(scope="module")
 def servers() -> Iterator[list[Server]]:
     with running_web_server("127.0.0.2") as first, running_web_server("127.0.0.3") as second:
         yield [first, second]
 
 
+@pytest.fixture(scope="module")
+def rules_by_name(servers: list[Server]) -> dict[str, Rules]:
+    """The rules of two sites whose bellwethers are on two hosts."""
+    labeled = list(SITE.truth)[:3]
+    labels = [label for label in SITE.labels if label.page in labeled]
+    rules: dict[str, Rules] = {}
+    for name, server in zip(NAMES, servers, strict=True):
+        pages = [Page(f"{server.url}/{page.id}", page.html, page.id) for page in SITE.pages]
+        rules[name] = learn(pages, labels, SITE.schema)
+    return rules
+
+
 @pytest.fixture
-def catalog(servers: list[Server], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Two sites whose bellwethers are on two hosts."""
+def catalog(
+    servers: list[Server],
+    rules_by_name: dict[str, Rules],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Path:
+    """A catalog of the two sites, which are as they were when their rules were learned."""
     monkeypatch.setattr(site_rounds.watch_sites, "__kwdefaults__", {"politeness": QUICK, "workers": 1})
     monkeypatch.setattr(
         site_rounds.heal_sites, "__kwdefaults__", {"by": "", "politeness": QUICK, "workers": 1}
     )
-    site = make_site("book", seed=5, pages=24)
-    labeled = list(site.truth)[:3]
-    labels = [label for label in site.labels if label.page in labeled]
     path = tmp_path / "untemplate.db"
     with Catalog.open(path) as opened:
-        for name, server in zip(NAMES, servers, strict=True):
-            pages = [Page(f"{server.url}/{page.id}", page.html, page.id) for page in site.pages]
-            opened.save_rules(name, learn(pages, labels, site.schema))
-            publish(server, site.pages)
+        for name, rules in rules_by_name.items():
+            opened.save_rules(name, rules)
+    for server in servers:
+        publish(server, SITE.pages)
     return path
 
 
@@ -55,7 +72,7 @@ def test_a_day_of_a_fleet(run: Run, catalog: Path, servers: list[Server]) -> Non
     assert calm.returncode == 0
     assert calm.stdout == "Watched 2 sites; 0 sites with findings.\n"
     assert run("watch", "--due", *one_process(catalog)).stdout == "Watched 0 sites; 0 sites with findings.\n"
-    publish(servers[1], make_site("book", seed=5, pages=24).redesign(0.7, seed=5).pages)
+    publish(servers[1], SITE.redesign(0.7, seed=5).pages)
     broken = run("watch", "--all", *one_process(catalog))
     assert broken.returncode == 1
     assert "Watched 2 sites; 1 site with findings." in broken.stdout

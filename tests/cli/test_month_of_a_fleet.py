@@ -1,4 +1,4 @@
-"""A few days of 30 made-up sites with the commands of a scheduler; `benchmarks.measure.fleet_month` plays a month."""
+"""A few days of a dozen made-up sites with the commands of a scheduler; `measure.fleet_month` plays a month."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from benchmarks.measure.fleet_month import Fleet, describe, play_month
 from tests.cli.running import Run
 
-SITES, PAGES, DAYS = 30, 9, 6
+SITES, PAGES, DAYS = 12, 9, 5
 
 
 def test_a_month(run: Run, tmp_path: Path) -> None:
@@ -15,11 +15,11 @@ def test_a_month(run: Run, tmp_path: Path) -> None:
         lambda *arguments: run(*arguments).stdout, tmp_path, Fleet.make(SITES, PAGES, DAYS), DAYS
     )
     happened, story = month.events, "\n".join(describe(month))
-    # What was learned is right, and nothing breaks by itself.
+    # What was learned is right, and nothing breaks by itself: at most the values of one page.
     assert month.learned_wrong <= 0.02 * month.values / (DAYS - 1), story
-    assert month.calm <= 0.002 * month.values, story
+    assert month.calm <= 0.003 * month.values, story
     # A change that costs values is noticed on the same day, and so is an outage, which costs no rules.
-    assert happened["breaking"] >= 5, story
+    assert happened["breaking"] >= 2, story
     assert happened["breaking noticed"] == happened["breaking"], story
     assert happened["outages noticed"] == happened["error page"] + happened["nothing"] > 0, story
     assert "rules changed" not in story, story

@@ -8,7 +8,20 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from untemplate import InputError, Label, LabelError, Page, cluster, learn, read_labels, write_labels
+from untemplate import (
+    Attribute,
+    InputError,
+    Label,
+    LabelError,
+    Page,
+    Rules,
+    Schema,
+    cluster,
+    heal,
+    learn,
+    read_labels,
+    write_labels,
+)
 from untemplate.cli import cli
 from untemplate.clustering import correct_clusters, name_templates
 from untemplate.clustering.clusters import COMPARED_PAGES
@@ -116,3 +129,38 @@ def test_the_command_corrects_and_keeps_labels(tmp_path: Path) -> None:
     assert set(read_templates(labels).values()) == {"c1"}
     sample = CliRunner().invoke(cli, ["sample", str(site), "--labels", str(labels), "--json"])
     assert len(json.loads(sample.stdout)) == 1
+
+
+SHORT = "<h1>Inn {0}</h1><p>Tel <b>555-010{0}</b>"
+LONG = "<article><h2>Inn {0}</h2><ul><li>Tel<li><b>555-010{0}</b></ul></article>"
+NEW_SHORT = "<main><h3>Inn {0}</h3><div><i>Call us</i><u>555-010{0}</u></div></main>"
+NEW_LONG = "<table><tr><th>Inn {0}<td><u>555-010{0}</u></table><form><input></form>"
+
+
+def make_inns(short: str, long: str) -> list[Page]:
+    """Four pages of each of two layouts: too few for a core, so that every heal clusters them again."""
+    html = [short.format(n) if n < 4 else long.format(n) for n in range(8)]
+    return [Page(f"http://inns.com/{n}", text, id=str(n)) for n, text in enumerate(html)]
+
+
+def test_heals_keep_the_templates_that_a_person_named(tmp_path: Path) -> None:
+    pages, changed = make_inns(SHORT, LONG), make_inns(NEW_SHORT, NEW_LONG)
+    assert len(cluster(pages)) == len(cluster(changed)) == 2
+    labels = [Label(str(n), "phone", f"555-010{n}") for n in (0, 1, 4, 5)]
+    rules = learn(pages, labels, templates=dict.fromkeys(ids(pages), "inn"))
+    rules.save(tmp_path / "rules.json")
+    healed = heal(Rules.load(tmp_path / "rules.json"), changed)
+    assert [wrapper.named for wrapper in healed.wrappers] == [True]
+    assert [record["phone"] for record in healed.extract(changed)] == [f"555-010{n}" for n in range(8)]
+
+
+def test_a_template_that_a_person_named_is_not_split_by_its_mandatory_values() -> None:
+    schema = Schema("inn", {"phone": Attribute("phone", mandatory=True)})
+    bare = [
+        Page(f"http://inns.com/bare/{n}", f"<h1>Inn {n}</h1><hr><ol><li>Closed</ol>", id=f"b{n}")
+        for n in range(8)
+    ]
+    pages = [*make_inns(SHORT, SHORT), *bare]
+    labels = [Label(str(n), "phone", f"555-010{n}") for n in (0, 1)]
+    rules = learn(pages, labels, schema, templates=dict.fromkeys(ids(pages), "inn"))
+    assert [wrapper.cluster for wrapper in rules.wrappers] == ["c1"]

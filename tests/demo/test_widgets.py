@@ -15,7 +15,7 @@ from untemplate.demo.setting import Setting
 from untemplate.demo.verticals import VERTICALS
 from untemplate.demo.widgets import write_widgets
 from untemplate.page import Page
-from untemplate.page.signatures import read_tags
+from untemplate.page.tag_arrays import read_tags
 from untemplate.page.traits import run_table
 
 

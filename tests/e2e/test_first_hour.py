@@ -23,8 +23,6 @@ from tests.sources.containers import Written, warc_gz_bytes
 from tests.test_docs import assert_printed, blocks, commands
 from untemplate.demo import make_site, write_site
 
-pytestmark = pytest.mark.xdist_group("first_hour")  # one environment for all
-
 README = docs.ROOT / "README.md"
 SITE = make_site("restaurant", seed=2, pages=30)
 OTHER_SITE = make_site("restaurant", seed=3, pages=20)
@@ -78,6 +76,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(command: str, folder: Path, environment: Path | None = None) -> subprocess.CompletedProcess[str]:
     """Run a command as a person types it; standard output and error together, as a terminal shows them."""
     clean = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    clean["PIP_NO_COMPILE"] = "1"  # most modules of the packages are never imported here
     if environment:
         clean["PATH"] = f"{environment / '.venv' / 'bin'}{os.pathsep}{clean['PATH']}"
     return subprocess.run(

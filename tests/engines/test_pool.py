@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -40,7 +42,20 @@ def extract_page(self, page):
         b"x" * (1 << 40)
     return usual(self, page)
 Rules.extract_page = extract_page
-worker.run_worker(int(sys.argv[1]))
+"""
+RUN_WORKER = "worker.run_worker(int(sys.argv[1]))"
+# A program with one thread, whose workers are forks of it. It prints the records of one good page and of bad ones.
+FORKING = """
+from untemplate import Page
+from untemplate.engines.pool import Pool, PoolTask, _Fork
+from untemplate.engines.worker import PageLimits, Settings
+from untemplate.extraction import OneSite
+settings = Settings(OneSite(Rules.load(sys.argv[1])), ".jsonl", PageLimits(0.5, 1 << 30))
+pages = [Page(f"http://{what}/", f"<p><i>{what}") for what in ("crash", "good", "exit", "hang", "eat")]
+with Pool(settings, 2) as pool:
+    for _, result in pool.run([PoolTask(0, pages)]):
+        assert all(isinstance(worker.process, _Fork) for worker in pool._workers)
+        print(result.records[""].decode())
 """
 
 # So big that no machine can parse it within the time: nearly as many bytes and elements as a page may have.
@@ -66,7 +81,7 @@ def plain(pages: list[Page], rules: Rules) -> list[str]:
 def test_bad_pages_cost_a_record_each(
     portable: bool, site: Site, rules: Rules, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "PROGRAM", PROGRAM)
+    monkeypatch.setattr(module, "PROGRAM", PROGRAM + RUN_WORKER)
     pages = site.pages[:12]
     for place, what in ((1, b"crash"), (2, b"hang"), (5, b"eat"), (9, b"exit")):
         pages.insert(place, Page(f"http://{what.decode()}/", b"<p><i>" + what))
@@ -89,8 +104,20 @@ def test_bad_pages_cost_a_record_each(
     assert results[0].tally.records == 8
 
 
+def test_forked_workers_survive_bad_pages(rules_file: Path) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", PROGRAM + FORKING, rules_file], check=True, capture_output=True, text=True
+    )
+    crash, good, exit_, hang, eat = ran.stdout.split("\n")[:5]
+    assert "page ends its process: SIGSEGV" in crash
+    assert "page cannot be read" not in good
+    assert "page ends its process: exit code 3" in exit_
+    assert "page takes longer than 0.5 s" in hang
+    assert "page needs too much memory" in eat
+
+
 def test_a_page_that_waits_for_ever(rules: Rules, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "PROGRAM", PROGRAM)
+    monkeypatch.setattr(module, "PROGRAM", PROGRAM + RUN_WORKER)
     with Pool(settings(rules, seconds=0.05), 1) as pool:
         [(_, result)] = pool.run([PoolTask(0, [Page("http://sleep/", b"<i>sleep")])])
     assert "page takes longer than 0.05 s" in result.records[""].decode()
@@ -100,7 +127,7 @@ def test_a_page_that_waits_for_ever(rules: Rules, monkeypatch: pytest.MonkeyPatc
     ("limits", "content", "reason"),
     [
         ({"seconds": 0.5, "memory": 4 << 30}, LONG, "page takes longer than 0.5 s"),
-        ({"memory": 400 << 20}, HUGE, "page needs too much memory"),
+        ({"memory": 300 << 20}, HUGE, "page needs too much memory"),
     ],
     ids=["time", "memory"],
 )
@@ -148,7 +175,7 @@ def test_work_is_taken_when_there_is_room_for_it(site: Site, rules: Rules) -> No
 def test_no_more_is_done_than_can_be_put_in_order(
     site: Site, rules: Rules, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "PROGRAM", PROGRAM)
+    monkeypatch.setattr(module, "PROGRAM", PROGRAM + RUN_WORKER)
     first = PoolTask(0, [Page("http://hang/", b"<i>hang")])
     others = [PoolTask(number, [page]) for number, page in enumerate(site.pages, 1)]
     with Pool(settings(rules, seconds=0.5), 2) as pool:

@@ -49,8 +49,6 @@ from untemplate.engines import spark as engine
 from untemplate.engines.spark import job_io, jobs
 from untemplate.engines.spark.job_io import temporary_settings
 
-pytestmark = pytest.mark.xdist_group("spark")  # one session for all
-
 # Little work is over before optimizing it pays.
 QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from untemplate import Page
 from untemplate.extraction.matching import WrapperIndex
 from untemplate.page import Signature, signature
-from untemplate.page.signatures import read_tags
-from untemplate.page.traits import Core, tag_runs
+from untemplate.page.tag_arrays import read_tags
+from untemplate.page.template_cores import Core
+from untemplate.page.traits import tag_runs
 from untemplate.rules import Rule, Selector, Wrapper
 from untemplate.rules.feature import Feature
 

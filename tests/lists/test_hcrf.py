@@ -10,7 +10,7 @@ import pytest
 from tests.lists.list_blocks import CLASSES, TEMPLATES, blocks_of, list_page
 from untemplate.lists import hcrf
 from untemplate.lists.hcrf import Hcrf, Objective, train_hcrf
-from untemplate.lists.hcrf_blocks import NOTE, RECORD, SLOTS, true_classes
+from untemplate.lists.hcrf_blocks import NOTE, RECORD, true_classes
 
 
 def test_the_slope_is_that_of_the_objective(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -20,7 +20,7 @@ def test_the_slope_is_that_of_the_objective(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(hcrf, "TRAINING_PRECISION", np.float64)
     objective = Objective(CLASSES, [observed, observed], [truth, truth])
     rng = np.random.default_rng(2)
-    start = rng.normal(size=len(objective(np.zeros(SLOTS * len(CLASSES) + _pairs()))[1])) * 0.1
+    start = rng.normal(size=len(objective.start)) * 0.1
     _, slope = objective(start)
     active = np.flatnonzero(slope - start / 1.0)
     for place in [*rng.choice(active, 30), *range(len(start) - 30, len(start))]:
@@ -28,11 +28,6 @@ def test_the_slope_is_that_of_the_objective(monkeypatch: pytest.MonkeyPatch) -> 
         shift[place] = 1e-4
         rise = (objective(start + shift)[0] - objective(start - shift)[0]) / 2e-4
         assert rise == pytest.approx(slope[place], abs=1e-4)
-
-
-def _pairs() -> int:
-    classes = len(CLASSES)
-    return (2 + 7) * classes**2 + 4 * classes**3
 
 
 def test_finds_the_records_and_values_of_a_template_it_never_saw(tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ from untemplate.native import core
 from untemplate.page import visible_text
 from untemplate.page.captions import CaptionFinder
 from untemplate.page.locating import _SIGNS, letters_and_digits
-from untemplate.page.signatures import SHINGLE, read_tags, signature, tags_signature
+from untemplate.page.signatures import SHINGLE, signature
+from untemplate.page.tag_arrays import read_tags, tags_signature
 from untemplate.rules import Selector
 from untemplate.rules.embedded_values import _leaves_in_keys
 from untemplate.rules.feature import CAPTION, Feature

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from tests.linear_time import assert_linear
 from untemplate.page import NO_TAGS, Signature, signature
-from untemplate.page.signatures import read_tags
+from untemplate.page.tag_arrays import read_tags
 from untemplate.page.traits import class_pairs, tag_runs
 
 values = st.lists(st.none() | st.integers(0, 255), min_size=8, max_size=8).map(tuple)

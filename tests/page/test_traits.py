@@ -6,8 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from untemplate.page.signatures import read_tags
-from untemplate.page.traits import Core, CoreIndex, PageRuns, class_pairs, run_table, tag_runs
+from untemplate.page.tag_arrays import read_tags
+from untemplate.page.template_cores import Core, PageRuns
+from untemplate.page.traits import CoreIndex, class_pairs, run_table, tag_runs
 
 FRAME = "<html><body><nav><ul><li><a>a</a></li></ul></nav>{}<footer><p>f</p></footer></body></html>"
 

@@ -161,7 +161,7 @@ def test_details_that_words_leave_out(rules: Rules) -> None:
         [change] = compare_rules(rules, changed(rules, rules=new))
         return change.after.removeprefix(change.before)
 
-    assert after(committee=()) == "; with another committee"
+    assert after(committee=()) == "; with other selectors that confirm values"
     assert after(typed=not title.typed) == "; with other details"
 
 
@@ -172,7 +172,7 @@ def test_clusters_come_and_go(rules: Rules) -> None:
     assert compare_rules(rules, both) == [RuleChange("c2", None, "", "http://b.example/*, needs labels")]
     assert compare_rules(both, rules) == [RuleChange("c2", None, "http://b.example/*, needs labels", "")]
     [signatures] = compare_rules(rules, changed(rules, signatures=(Signature((1,) * 8),)))
-    assert signatures.after == "http://a.example/*, other signatures"
+    assert signatures.after == "http://a.example/*, pages of another structure"
 
 
 def test_the_schema(rules: Rules) -> None:

@@ -119,7 +119,7 @@ def test_most_pages_not_delivered_are_an_alarm() -> None:
     delivered = [page for page in SHOP.read() if page.id in WATCHED[18:]]
     [alarm] = watch(RULES, delivered).alarms
     assert (alarm.test, len(alarm.pages)) == ("bellwethers", 18)
-    assert str(alarm).endswith("seen none on 18 of 20 bellwethers")
+    assert str(alarm).endswith("seen none on 18 of 20 watched pages")
     crawl = SHOP.changed(pages=range(COUNT, 2 * COUNT)).read()
     assert watch(RULES, [*delivered, *crawl]).alarms == []  # other pages of the cluster make up for them
 

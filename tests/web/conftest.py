@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,12 +18,21 @@ from untemplate.web.server import make_app
 from untemplate.web.workspace import OpenSite, Workspace
 
 
-@pytest.fixture
-def workspace(site: Site, folder: Path, tmp_path: Path) -> Iterator[Workspace]:
-    """A workspace over a catalog that holds the made-up site and no label yet."""
-    with Catalog.open(tmp_path / "catalog.db") as catalog:
+@pytest.fixture(scope="session")
+def new_catalog(site: Site, folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of a catalog that holds the made-up site and no label yet; tests use copies."""
+    path = tmp_path_factory.mktemp("catalog") / "catalog.db"
+    with Catalog.open(path) as catalog:
         pages = read_pages(folder)
         add_site(catalog, "guide", cluster(pages), site.schema, pages, {})
+    return path
+
+
+@pytest.fixture
+def workspace(new_catalog: Path, tmp_path: Path) -> Iterator[Workspace]:
+    """A workspace over a catalog that holds the made-up site and no label yet."""
+    copy = shutil.copy(new_catalog, tmp_path / "catalog.db")
+    with Catalog.open(copy) as catalog:
         workspace = Workspace(catalog, "me", "http://127.0.0.1:1/secret")
         yield workspace
         workspace.jobs.close()

@@ -13,6 +13,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from untemplate import cluster, write_labels
 from untemplate.catalog import Catalog
 from untemplate.cli import main
 
@@ -53,6 +54,24 @@ def test_annotate_then_serve(folder: Path, tmp_path: Path) -> None:
         client.get(url, follow_redirects=True)
         [again] = client.get(f"{url.partition('/?')[0]}/api/sites").json()
         assert again == site
+
+
+def test_corrected_templates_stay_corrected(tmp_path: Path) -> None:
+    folder, labels = tmp_path / "pages", tmp_path / "labels.jsonl"
+    folder.mkdir()
+    for number in range(12):
+        html = f"<h1>{number}</h1><p>x" if number % 2 else f"<ul><li>{number}<li>y</ul>"
+        (folder / f"{number}.html").write_text(f'<base href="http://inns.example/{number}">{html}')
+    assert [found.size for found in cluster(folder)] == [6, 6]
+    write_labels([], labels, {f"{number}.html": "all" for number in range(12)})
+    command = ("annotate", folder, "--schema", "restaurant")
+    with started(*command, "--labels", labels, cwd=tmp_path):
+        pass
+    with Catalog.open(tmp_path / "untemplate.db") as catalog:
+        [wrapper] = catalog.rules("inns.example").wrappers
+        assert wrapper.named
+    with started(*command, cwd=tmp_path), Catalog.open(tmp_path / "untemplate.db") as catalog:
+        assert len(catalog.rules("inns.example").wrappers) == 1, "annotated again without the labels"
 
 
 def test_what_cannot_be_served_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from untemplate import Alarm, Rules, read_labels
+from untemplate import Alarm, Rules, cluster, read_labels, read_pages
 from untemplate.demo import Site, write_site
-from untemplate.web import site_updates
+from untemplate.labeling import read_templates
+from untemplate.web import add_site, site_updates
 from untemplate.web.workspace import OpenSite, Workspace
 
 SITE = {"site": "guide"}
@@ -191,6 +192,22 @@ def test_labels_are_exported(client: TestClient, session: dict[str, Any], site: 
     path = tmp_path / "labels.jsonl"
     path.write_bytes(client.get("/api/job/file", params={"id": job["id"]}).content)
     assert {label.value for label in read_labels(path)} >= set(site.truth[session["next"]]["name"])
+
+
+def test_corrected_templates_are_exported_and_kept(
+    client: TestClient, workspace: Workspace, site: Site, folder: Path, tmp_path: Path
+) -> None:
+    templates = dict.fromkeys((page.id for page in site.pages), "all")
+    pages = read_pages(folder)
+    add_site(workspace.catalog, "guide", cluster(pages, templates=templates), site.schema, pages, {})
+    job = done(client, client.post("/api/export", json={**SITE, "format": "labels"}).json())
+    path = tmp_path / "labels.jsonl"
+    path.write_bytes(client.get("/api/job/file", params={"id": job["id"]}).content)
+    assert read_templates(path) == dict.fromkeys(templates, "c1")
+    schemas = client.get("/api/schemas").json()["schemas"]
+    body = {**SITE, "source": str(folder), "definition": schemas[0]}
+    assert done(client, client.post("/api/sites", json=body).json())["state"] == "done"
+    assert [wrapper.named for wrapper in workspace.catalog.rules("guide").wrappers] == [True]
 
 
 def test_doubtful_values_are_reviewed(client: TestClient, session: dict[str, Any], site: Site) -> None:

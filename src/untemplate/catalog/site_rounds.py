@@ -213,7 +213,7 @@ class _WatchWork:
     def record(self, site: str, pages: Pages, result: _WatchedSite, version: int) -> SiteOutcome:
         report = result.report
         if result.replaced:
-            note = f"{result.replaced} bellwethers replaced"
+            note = f"{result.replaced} watched pages replaced"
             with suppress(VersionConflict):  # somebody saved other rules, and the next round sees to theirs
                 rules = Rules.loads(result.text)
                 version = self.catalog.save_version(
@@ -225,7 +225,7 @@ class _WatchWork:
     def record_problem(self, site: str, problem: str) -> None:
         """Raise an alarm that the next successful run clears. The run stays unfinished, so the site is still due."""
         catalog = self.catalog
-        alarm = Alarm(SITE, "reachable", None, "its bellwethers", problem, ())
+        alarm = Alarm(SITE, "reachable", None, "its watched pages", problem, ())
         run = catalog.start_run(site, "watch")
         catalog.record_alarms(site, run, [alarm], catalog.rules(site).by_cluster.keys())
 
@@ -236,7 +236,7 @@ def _watch_task(
     rules = Rules.loads(text)
     report = watch(rules, pages, history=history, is_request=is_request)
     if not report.clusters:
-        raise SourceError("none of its bellwethers could be read")
+        raise SourceError("none of its watched pages could be read")
     renewed, replaced = renew_missing(rules, pages, report)
     return _WatchedSite(report, renewed.dumps(), replaced) if replaced else _WatchedSite(report)
 
@@ -323,7 +323,7 @@ class _SiteRound:
             if reason := self.left_out.get(site):
                 yield SiteOutcome(site, left_out=reason)
             else:
-                yield self._fail(site, "it has no bellwethers that could be fetched")
+                yield self._fail(site, "it has no watched pages that could be fetched")
 
     def _fetch(self, sites: Collection[str], politeness: Politeness) -> SitePages:
         """Fetch the bellwethers of all sites that can be claimed, hosts in parallel."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import chain
+from pathlib import Path
 from urllib.parse import urlencode
 
 import click
@@ -16,7 +17,9 @@ from untemplate.cli.shell import (
     open_pages,
     pages_argument,
     progress,
+    read_template_names,
     say,
+    templates_option,
 )
 
 __all__ = ["command"]
@@ -25,11 +28,13 @@ __all__ = ["command"]
 @click.command(
     epilog=examples(
         "untemplate annotate pages/ --schema restaurant",
+        "untemplate annotate pages/ --schema restaurant --labels labels.jsonl",
         "untemplate annotate crawl.warc.gz --schema product.toml --no-browser",
     )
 )
 @pages_argument
 @click.option("--schema", "schema_name", required=True, help="A TOML file, or the name of a ready-made one.")
+@templates_option
 @site_option
 @server_options
 def command(
@@ -38,6 +43,7 @@ def command(
     html_column: str,
     render: bool,
     schema_name: str,
+    label_files: tuple[Path, ...],
     site: str | None,
     catalog_name: str,
     port: int,
@@ -48,17 +54,23 @@ def command(
     PAGES is any source of pages; see untemplate cluster --help. Its templates are found, and the pages worth
     labeling are kept in the catalog, with every label from the moment it is given. Then the web pages are served
     on this machine until Ctrl+C.
+
+    Templates that untemplate cluster --merge or --split corrected are kept: those of --labels, else those that the
+    catalog knows of an earlier run.
     """
     from untemplate.schema import Schema
-    from untemplate.web import add_site, check_port
+    from untemplate.web import add_site, check_port, named_templates
 
     check_port(port)
     schema = Schema.load(schema_name)
     with open_catalog(catalog_name, create=True) as catalog:
         with open_pages(source, url_column, html_column, render) as pages:
-            clustering = find_templates(pages)
+            templates = read_template_names(label_files)
+            clustering = find_templates(pages, templates)
             site_pages = list(chain.from_iterable(cluster.pages for cluster in clustering))
             name = site_name(site, (page.url for page in site_pages))
+            if not templates and (templates := named_templates(catalog, name)):
+                clustering = find_templates(pages, templates)
             options = {"url_column": url_column, "html_column": html_column, "render": render}
             chosen = progress(clustering, "Choosing pages", len(clustering))
             add_site(catalog, name, chosen, schema, pages, options)

@@ -67,8 +67,8 @@ MAX_NAMED_PAGES = 5
     "-o",
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write the template of each page to this file of labels, which learn and sample follow; labels that are in "
-    "it stay.",
+    help="Write the template of each page to this file of labels, which sample, annotate and learn follow; labels "
+    "that are in it stay.",
 )
 @json_option
 def command(
@@ -89,7 +89,8 @@ def command(
     text file of URLs to fetch; it is recognized by what it is.
 
     Where the clusters are wrong, --merge and --split correct them. -o keeps the result in a file of labels:
-    untemplate sample and learn follow it if they get it as --labels.
+    untemplate sample, annotate and learn follow it if they get it as --labels. Rules know these templates, so heals
+    keep them, too.
     """
     from untemplate.clustering import correct_clusters
 

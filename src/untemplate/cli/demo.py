@@ -18,7 +18,7 @@ from untemplate.cli.learn import show_learned
 from untemplate.cli.records import show_rows
 from untemplate.cli.rules import show_scores
 from untemplate.cli.sample import show_samples
-from untemplate.cli.shell import examples, pipe_width, progress, say, show
+from untemplate.cli.shell import examples, on_one_stream, progress, say, show
 from untemplate.cli.watch import show_report
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ FEW_LABELS = "few.jsonl"
 )
 def command(vertical: str, seed: int, count: int, output: Path | None, later_output: Path | None) -> None:
     """Show on a made-up site what untemplate does, step by step."""
-    with pipe_width(DEMO_WIDTH):
+    with on_one_stream(DEMO_WIDTH):
         _run_demo(vertical, seed, count, output, later_output)
 
 
@@ -152,21 +152,23 @@ def _cluster_pages(site: Site) -> Clustering:
 
 
 def _choose_samples(clustering: Clustering) -> Samples:
-    """Choose the pages of each template to label, and print the first ones."""
+    """Propose pages of each template to label, and print them: the sample, then other pages if it is small."""
     from untemplate.sampling import sample
 
-    samples = [(one, sample(one)) for one in progress(clustering, "Choosing pages", len(clustering))]
+    samples: Samples = []
+    for cluster in progress(clustering, "Choosing pages", len(clustering)):
+        in_order = dict.fromkeys([*sample(cluster), *cluster.pages])
+        samples.append((cluster, list(in_order)[:MAX_SHOWN]))
     for cluster, chosen in samples:
-        show_samples(cluster, chosen[:MAX_SHOWN])
+        show_samples(cluster, chosen)
     return samples
 
 
 def _label_pages(samples: Samples, site: Site) -> list[Label]:
-    """Label the first sample pages of each template that have a truth; where there are too few, other pages too."""
+    """Label the first proposed pages of each template that have a truth."""
     pages: list[str] = []
-    for cluster, chosen in samples:
-        in_order = dict.fromkeys(page.id for page in (*chosen, *cluster.pages) if page.id in site.truth)
-        pages += islice(in_order, LABELED_PAGES)
+    for _, chosen in samples:
+        pages += islice((page.id for page in chosen if page.id in site.truth), LABELED_PAGES)
     show(
         "Labels",
         ("page", *site.schema.attributes),

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from untemplate.cli.catalog_options import DEFAULT_CATALOG, open_catalog, open_rules, rules_options
-from untemplate.cli.learn import label_by_data, learn_rules_of
 from untemplate.cli.shell import (
     count_pages,
     counted,
@@ -341,6 +340,7 @@ def _extract_site(work: _Extraction, origin: _RulesOrigin) -> tuple[float, bool]
 
 def _learn_first(pages: Pages, schema_name: str, save_rules: Path | None) -> Rules:
     """Learn rules from the embedded data of the pages; say so, and what they are."""
+    from untemplate.cli.learn import label_by_data, learn_rules_of
     from untemplate.schema import Schema
 
     schema = Schema.load(schema_name)

@@ -146,9 +146,10 @@ def show_healed(healed: Healed) -> None:
     say(
         f"Rules reused for {counts.reused} of {counted(counts.clusters, 'cluster')}, "
         f"{counts.reused_pages:,} of {counted(counts.pages, 'page')}; "
-        f"{counts.relearned} learned again, {counts.refused} refused, {counts.lost} lost; "
-        f"{counted(counts.replaced, 'watched page')} replaced."
+        f"{counts.relearned} learned again, {counts.refused} refused, {counts.lost} lost."
     )
+    if counts.replaced:
+        say(f"{counted(counts.replaced, 'watched page')} replaced, because they show no record any more.")
 
 
 def _show_pages_to_label(healed: Healed) -> None:

@@ -31,9 +31,9 @@ __all__ = [
     "find_templates",
     "json_option",
     "labels_option",
+    "on_one_stream",
     "open_pages",
     "pages_argument",
-    "pipe_width",
     "printable",
     "progress",
     "read_label_files",
@@ -53,6 +53,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 # Width of tables that are written to a file or pipe: room for long URLs.
 _pipe_width: ContextVar[int] = ContextVar("pipe_width", default=240)
+_is_one_stream: ContextVar[bool] = ContextVar("is_one_stream", default=False)
 
 # Columns whose cells are no longer than this, such as signatures, are never wrapped; longer ones, such as URLs, are.
 MAX_UNWRAPPED_CELL = 24
@@ -249,18 +250,19 @@ def count_pages(text: str, pages: Pages) -> Iterator[Callable[[int], object]]:
 
 
 @contextmanager
-def pipe_width(width: int) -> Iterator[None]:
-    """Print tables with this width inside a `with` block, if they are written to a file or pipe."""
-    token = _pipe_width.set(width)
+def on_one_stream(width: int) -> Iterator[None]:
+    """Print messages on standard output too, in order with the results; tables with this width in a file or pipe."""
+    width_before, stream_before = _pipe_width.set(width), _is_one_stream.set(True)
     try:
         yield
     finally:
-        _pipe_width.reset(token)
+        _pipe_width.reset(width_before)
+        _is_one_stream.reset(stream_before)
 
 
 def say(message: str = "") -> None:
     """Print a message, which is not a result, in one line on standard error."""
-    click.echo(printable(message), err=True)
+    click.echo(printable(message), err=not _is_one_stream.get())
 
 
 def show(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], err: bool = False) -> None:
@@ -274,6 +276,7 @@ def show(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], e
     """
     from rich.console import Console
 
+    err = err and not _is_one_stream.get()
     on_screen = (sys.stderr if err else sys.stdout).isatty()
     out = StringIO()
     console = Console(file=out, force_terminal=on_screen, width=None if on_screen else _pipe_width.get())

@@ -30,8 +30,10 @@ from untemplate.clustering.templates import (
     url_shapes,
 )
 from untemplate.page import Page
-from untemplate.page.signatures import LENGTH, Signature, read_tags
-from untemplate.page.traits import Core, CoreIndex, class_pairs, table_of_runs
+from untemplate.page.signatures import LENGTH, Signature
+from untemplate.page.tag_arrays import read_tags
+from untemplate.page.template_cores import Core
+from untemplate.page.traits import CoreIndex, class_pairs, table_of_runs
 from untemplate.page.url_patterns import learn_url_pattern
 from untemplate.record import html_table
 from untemplate.sources import as_pages
@@ -82,6 +84,7 @@ class Cluster:
         url_pattern: a URL in which each `*` matches any run of characters; it matches all pages
         core: what the markup of nearly all pages has in common; None if there are too few pages to say
         size: how many pages of the site the template made, as far as known
+        named: whether a person named the template of some of its pages
 
     Example:
         >>> from untemplate import Page, cluster
@@ -97,6 +100,7 @@ class Cluster:
     url_pattern: str
     core: Core | None = field(default=None, repr=False)
     size: int = 0
+    named: bool = False
 
     def __post_init__(self) -> None:
         self.size = self.size or len(self.pages)
@@ -195,8 +199,10 @@ def cluster(
     if len(big) == 1:
         # A page too many costs a record with gaps; a lost page costs a record.
         big = [list(range(len(sample.pages)))]
-    unassigned = _pages_outside(big, sample)
-    return Clustering(_finish_clusters(big, sample), unassigned, threshold, _sample_notes(sample, threshold))
+    clusters = _finish_clusters(big, sample)
+    for group, found in zip(big, clusters, strict=True):
+        found.named = grouping.name_of(group) is not None
+    return Clustering(clusters, _pages_outside(big, sample), threshold, _sample_notes(sample, threshold))
 
 
 class _Grouping:
@@ -358,7 +364,9 @@ def _sample_notes(sample: SiteSample, threshold: int) -> list[str]:
         notes.append(f"templates with fewer than {threshold} pages are left out")
     if sample.passed:
         pages = f"{len(sample.pages):,} of {sample.page_count:,} pages"
-        notes.append(f"templates found in a random sample of {pages}; the others are counted by signature")
+        notes.append(
+            f"templates found in a random sample of {pages}; the others are counted by their structure"
+        )
     return notes
 
 

@@ -11,7 +11,7 @@ from untemplate.clustering.clusters import Cluster, Clustering
 from untemplate.errors import InputError
 from untemplate.page import Page
 from untemplate.page.arrays import Hashes
-from untemplate.page.signatures import read_tags
+from untemplate.page.tag_arrays import read_tags
 from untemplate.page.traits import class_pairs, tag_runs
 
 __all__ = ["correct_clusters", "name_templates"]

@@ -14,7 +14,7 @@ from heapq import heappop, heappush
 from random import Random
 
 from untemplate.page import NO_TAGS, Page, Signature
-from untemplate.page.signatures import read_tags, tags_signature
+from untemplate.page.tag_arrays import read_tags, tags_signature
 from untemplate.page.traits import Runs, tag_runs
 
 __all__ = ["MAX_SAMPLE_BYTES", "MAX_SAMPLE_PAGES", "KeptPage", "SiteSample", "read_sample", "sample_pages"]

@@ -33,7 +33,8 @@ from numpy.typing import NDArray
 
 from untemplate.clustering.site_sample import KeptPage
 from untemplate.page.arrays import Bools, Doubles, Hashes, Longs
-from untemplate.page.traits import Core, Runs
+from untemplate.page.template_cores import Core
+from untemplate.page.traits import Runs
 
 __all__ = [
     "MIN_SIMILARITY",

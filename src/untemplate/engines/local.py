@@ -202,15 +202,15 @@ def _fingerprint(source: str) -> str:
     fingerprint = hashlib.sha256()
     for folder, folders, names in os.walk(path):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
+        fingerprint.update(os.fsencode(os.path.relpath(folder, path)))
         for name in sorted(name for name in names if not name.startswith(".")):
-            file = Path(folder, name)
-            fingerprint.update(os.fsencode(file.relative_to(path)) + _file_stamp(file).encode())
+            fingerprint.update(os.fsencode(f"{name} {_file_stamp(f'{folder}/{name}')} "))
     return fingerprint.hexdigest()
 
 
-def _file_stamp(path: Path) -> str:
+def _file_stamp(path: str | Path) -> str:
     try:
-        status = path.stat()
+        status = os.stat(path)  # noqa: PTH116, as a path object of each file would take longer than everything else
     except OSError as error:
         return str(error.errno)
     return f"{status.st_size} {status.st_mtime_ns}"

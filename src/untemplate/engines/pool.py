@@ -3,22 +3,29 @@
 Workers get work when they are free, so memory does not grow with the input. When a worker dies, its pages are
 given out again one by one; a page that ends its worker again and again gets a record that says so. Every worker has a
 pipe of its own and nothing else is shared: a process that is killed leaves no lock behind.
+
+A worker is a fork of this process if that is safe, which is when no other thread runs: it starts at once, with the
+modules and rules that are loaded already. Otherwise it is a new Python process.
 """
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
+import time
+import traceback
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
-from typing import cast
+from pathlib import Path
+from typing import NoReturn, cast
 
-from untemplate.engines.worker import READY, TIMEOUTS, Result, Settings, Work, refuse_pages
+from untemplate.engines.worker import READY, TIMEOUTS, Result, Settings, Work, refuse_pages, serve_pool
 from untemplate.errors import UntemplateError
 from untemplate.page import Page
 from untemplate.sources.page_source import Skipped
@@ -38,6 +45,8 @@ OUTSIDE_SIGNALS = (-signal.SIGKILL, -signal.SIGTERM, -signal.SIGHUP)
 MAX_FALSE_STARTS = 10
 # Seconds that a worker may take to end after it has closed its pipe.
 END_PATIENCE = 10.0
+# Seconds that the system may take to end a process that was killed.
+KILL_PATIENCE = 60.0
 
 # Not -m: the classes it sends would be those of __main__.
 PROGRAM = "import sys; from untemplate.engines.worker import run_worker; run_worker(int(sys.argv[1]))"
@@ -113,19 +122,83 @@ class _Suspect:
         return task_result
 
 
+def _has_one_thread() -> bool:
+    """Return True if this process surely has no other thread, not even one of a library: Linux lists them."""
+    try:
+        return len(list(Path("/proc/self/task").iterdir())) == 1
+    except OSError:
+        return False
+
+
+def _start_python(connection: Connection) -> subprocess.Popen[bytes]:
+    """Start a worker as a new Python process."""
+    descriptor = connection.fileno()
+    return subprocess.Popen([sys.executable, "-P", "-c", PROGRAM, str(descriptor)], pass_fds=[descriptor])
+
+
+class _Fork:
+    """A worker that is a fork of this process; it has the part of `Popen` that is used here."""
+
+    def __init__(self, connection: Connection, settings: Settings) -> None:
+        self.returncode: int | None = None
+        sys.stdout.flush()
+        sys.stderr.flush()
+        self.pid = os.fork()
+        if not self.pid:
+            self._work(connection, settings)
+
+    def _work(self, connection: Connection, settings: Settings) -> NoReturn:
+        """Work in the child until the pipe is closed. Files of the parent, such as its lock, are closed first."""
+        try:
+            descriptor = connection.fileno()
+            os.closerange(sys.stderr.fileno() + 1, descriptor)
+            os.closerange(descriptor + 1, os.sysconf("SC_OPEN_MAX"))
+            for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
+                signal.signal(number, signal.SIG_DFL)
+            serve_pool(connection, settings)
+        except BaseException:  # an error must not reach the code of the parent
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+
+    def wait(self, timeout: float) -> int:
+        """Wait for the end of the process and return its exit code.
+
+        Raises:
+            subprocess.TimeoutExpired: It did not end within so many seconds.
+        """
+        deadline = time.monotonic() + timeout
+        while not self._has_ended(os.WNOHANG):
+            if time.monotonic() >= deadline:
+                raise subprocess.TimeoutExpired(str(self.pid), timeout)
+            time.sleep(0.01)
+        return cast("int", self.returncode)
+
+    def _has_ended(self, options: int) -> bool:
+        if self.returncode is None:
+            pid, status = os.waitpid(self.pid, options)
+            self.returncode = os.waitstatus_to_exitcode(status) if pid else None
+        return self.returncode is not None
+
+    def kill(self) -> None:
+        if not self._has_ended(os.WNOHANG):
+            os.kill(self.pid, signal.SIGKILL)
+
+
 class _Worker:
     """A worker process, and the orders that it has not answered yet."""
 
     def __init__(self, settings: Settings) -> None:
         self.connection, other_end = Pipe()
         with other_end:
-            descriptor = other_end.fileno()
-            self.process = subprocess.Popen(
-                [sys.executable, "-P", "-c", PROGRAM, str(descriptor)], pass_fds=[descriptor]
-            )
+            if _has_one_thread():
+                self.process: _Fork | subprocess.Popen[bytes] = _Fork(other_end, settings)
+            else:
+                self.process = _start_python(other_end)
         self.ready = False
         self.orders: deque[_Order] = deque()
-        self._send(settings)
+        if not isinstance(self.process, _Fork):
+            self._send(settings)
 
     def give(self, order: _Order) -> None:
         self.orders.append(order)
@@ -141,7 +214,7 @@ class _Worker:
             return self.process.wait(patience)
         except subprocess.TimeoutExpired:
             self.process.kill()
-            return self.process.wait()
+            return self.process.wait(KILL_PATIENCE)
         finally:
             self.connection.close()
 

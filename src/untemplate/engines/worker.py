@@ -40,6 +40,7 @@ __all__ = [
     "merge_crawls",
     "refuse_pages",
     "run_worker",
+    "serve_pool",
 ]
 
 try:
@@ -242,17 +243,26 @@ def merge_crawls(crawls: dict[str, CrawlTally], others: Mapping[str, CrawlTally]
 
 
 def run_worker(pipe: int) -> None:
-    """Work until the other end of the pipe is closed.
+    """Work until the other end of a pipe is closed.
 
     Args:
-        pipe: The file descriptor of the pipe. It receives `Settings` first and then `Work`. It sends `READY` first
-            and then a `Result`, or the error that prevented it, for each work.
+        pipe: The file descriptor of the pipe. It receives `Settings` first, and then what `serve_pool` receives.
+    """
+    connection = Connection(pipe)
+    serve_pool(connection, connection.recv())
+
+
+def serve_pool(connection: Connection, settings: Settings) -> None:
+    """Work until the other end of a pipe is closed.
+
+    Args:
+        connection: The pipe. It receives `Work`. It sends `READY` first and then a `Result`, or the error that
+            prevented it, for each work.
+        settings: What to do.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started us decides
     for timeout in TIMEOUTS:
         signal.signal(timeout, signal.SIG_DFL)
-    connection = Connection(pipe)
-    settings: Settings = connection.recv()
     memory = settings.limits.memory + settings.extractor.memory
     resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
     connection.send(READY)

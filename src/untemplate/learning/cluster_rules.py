@@ -258,12 +258,14 @@ def learn_parts(
     """Learn the wrapper of a cluster, and check that it is one template.
 
     If half of its pages lack every mandatory attribute, it is not. Then the cluster is split, and the parts with
-    labels are learned.
+    labels are learned. A template that a person named is never split.
 
     Returns:
         Each part that has labels with its wrapper, and the other parts. Usually that is the cluster itself, and none.
     """
     learned = learn_cluster(cluster, labels, schema)
+    if cluster.named:
+        return [(cluster, learned)], []
     kinds = _kinds_by_rules(learned, schema)
     if 2 * list(kinds.values()).count(OTHER_KIND) < max(MIN_SPLIT_PAGES, len(kinds)):
         return [(cluster, learned)], []
@@ -331,7 +333,13 @@ def is_moderate(page: Page) -> bool:
 def empty_wrapper(cluster: Cluster) -> Wrapper:
     """Return a wrapper without rules, which recognizes the pages of a cluster."""
     return Wrapper(
-        cluster.id, cluster.signatures, cluster.importance, cluster.url_pattern, {}, core=cluster.core
+        cluster.id,
+        cluster.signatures,
+        cluster.importance,
+        cluster.url_pattern,
+        {},
+        core=cluster.core,
+        named=cluster.named,
     )
 
 
@@ -344,4 +352,5 @@ def fit_wrapper(wrapper: Wrapper, cluster: Cluster) -> Wrapper:
         importance=cluster.importance,
         url_pattern=cluster.url_pattern,
         core=cluster.core,
+        named=cluster.named,
     )

@@ -174,7 +174,10 @@ ONE_VERTICAL = Prior(0.05, 0.2, 5.0)
 
 
 class Objective:
-    """The negative log-likelihood of the true classes and its gradient, as functions of all weights in one vector."""
+    """The negative log-likelihood of the true classes and its gradient, as functions of the weights in one vector.
+
+    Weights of features that no page has are left out: they stay 0, and there are far more of them than others.
+    """
 
     def __init__(
         self,
@@ -190,11 +193,14 @@ class Objective:
         slots = np.concatenate([page.slots for page in pages])
         counts = np.concatenate([page.counts for page in pages])
         starts = np.concatenate([[0], np.cumsum(counts)])
-        self._features = csr_matrix((np.ones(len(slots)), slots, starts), shape=(len(counts), SLOTS))
-        self._zeros = Weights.zeros(len(classes))
+        self._used, columns = np.unique(slots, return_inverse=True)
+        shape = (len(counts), len(self._used))
+        self._features = csr_matrix((np.ones(len(slots)), columns, starts), shape=shape)
+        every = Weights.zeros(len(classes))
+        self._zeros = every._replace(vertex=every.vertex[self._used])
         precision = Weights(*(np.full(part.shape, 1 / prior.general) for part in self._zeros))
-        precision.vertex[:STRONG_SLOTS_END] = 1 / prior.strong
-        precision.vertex[COMMON_SLOTS_END:] = 1 / prior.words
+        precision.vertex[self._used < STRONG_SLOTS_END] = 1 / prior.strong
+        precision.vertex[self._used >= COMMON_SLOTS_END] = 1 / prior.words
         self._precision = self.flatten(precision)
         self._true_counts = self.flatten(self._count(np.concatenate(truth)))
 
@@ -211,18 +217,30 @@ class Objective:
         np.add.at(triangle, (types[nodes], *cliques), 1)
         return Weights(self._features.T @ vertex, *self._zeros.gather(first, triangle))
 
+    @property
+    def start(self) -> Doubles:
+        """The vector of a model that knows nothing."""
+        return self.flatten(self._zeros)
+
     def flatten(self, weights: Weights) -> Doubles:
-        """Return all weights in one vector."""
+        """Return weights in one vector."""
         return np.concatenate([part.ravel() for part in weights])
 
-    def unflatten(self, vector: Doubles) -> Weights:
+    def all_weights(self, vector: Doubles) -> Weights:
+        """Return the weights of a vector, and 0 for all features that no page has."""
+        weights = self._unflatten(vector)
+        vertex = Weights.zeros(len(self._classes)).vertex
+        vertex[self._used] = weights.vertex
+        return weights._replace(vertex=vertex)
+
+    def _unflatten(self, vector: Doubles) -> Weights:
         """Return the weights of a vector."""
         ends = np.cumsum([part.size for part in self._zeros])
         parts = zip(np.split(vector, ends[:-1]), self._zeros, strict=True)
         return Weights(*(part.reshape(like.shape) for part, like in parts))
 
     def __call__(self, vector: Doubles) -> tuple[float, Doubles]:
-        model = Hcrf(self._classes, self.unflatten(vector))
+        model = Hcrf(self._classes, self._unflatten(vector))
         potentials = model.with_vertex(self._forest, self._pages, self._features @ model.weights.vertex)
         expected = compute_marginals(self._forest, potentials.cast(TRAINING_PRECISION))
         cliques = self._zeros.gather(expected.first, expected.triangle)
@@ -244,8 +262,11 @@ def train_hcrf(
         prior: the variances of the weights.
     """
     from scipy.optimize import minimize
+    from threadpoolctl import threadpool_limits
 
     objective = Objective(classes, pages, truth, prior)
-    start = objective.flatten(Weights.zeros(len(classes)))
-    result = minimize(objective, start, jac=True, method="L-BFGS-B", options={"maxiter": MAX_ITERATIONS})
-    return Hcrf(classes, objective.unflatten(result.x))
+    options = {"maxiter": MAX_ITERATIONS}
+    # L-BFGS adds up vectors that are too short for threads: with them it took five to ten times the CPU time.
+    with threadpool_limits(1, user_api="blas"):
+        result = minimize(objective, objective.start, jac=True, method="L-BFGS-B", options=options)
+    return Hcrf(classes, objective.all_weights(result.x))

@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """The native core: a page as flat arrays, its elements, and the selection of nodes on the arrays.
 
-Python sees `parse`, `Element`, `Conditions`, `CaptionSearch` and `find_texts`, and for the bytes of a page `is_utf8`,
+Python sees `parse`, `Element`, `Conditions`, `count_matching`, `CaptionSearch` and `find_texts`, and for the bytes of a page `is_utf8`,
 `read_tags`, `hash_runs`, `read_signature` and `RunSet`; for comparisons `letters_and_digits` and `elements_with_letters`. Everything else works on C arrays without Python objects.
 """
 
@@ -62,6 +62,7 @@ cdef enum:
     INLINE = 64
     NEVER_SHOWN = 128
     UNSHOWN = 256
+    CROSSED_OUT = 512
 
 cdef enum:
     MAX_BYTES = 500_000_000
@@ -72,6 +73,7 @@ cdef enum:
     FEW_ATTRIBUTES = 64
     MAX_COMPARISONS = 100_000_000
     NEAR_BYTES = 64
+    CLOSING_BLOCK = 64
 
 cdef enum:
     OUT_OF_MEMORY = 1

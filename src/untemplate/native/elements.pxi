@@ -167,6 +167,10 @@ cdef class Element:
             number = self.document.nodes[number].parent
         return False
 
+    def is_crossed_out(self):
+        """Return True if the element or one around it shows its text crossed out."""
+        return self.document.is_inside_flagged(self.number, CROSSED_OUT)
+
     def xpath(self, bint numbered=False):
         """Return the absolute XPath of the element; `numbered` adds a number to every step."""
         cdef list steps = []

@@ -79,6 +79,7 @@ cdef int _fill_known() except -1:
         (shown_text.INLINE_TAGS, INLINE),
         (shown_text.HIDDEN_TAGS, NEVER_SHOWN | UNSHOWN),
         (shown_text.UNSHOWN_TAGS, UNSHOWN),
+        (shown_text.CROSSED_OUT_TAGS, CROSSED_OUT),
     ):
         for name in names:
             _flags[<int>numbers[name]] |= <uint16_t>flag

@@ -202,17 +202,57 @@ cdef class Conditions:
             found: what `find` returned, of these conditions or of others with the same structural features.
             captions: the captions of the page.
         """
-        cdef Document document = found.document
-        cdef int32_t i, number, parent, kind
+        cdef int32_t i
         cdef str text
         for i in range(found.count):
-            number = found.numbers[i]
-            kind = found.node_kind(i)
-            text = found.text(i)
-            parent = document.nodes[number].parent if kind == TAIL_NODE else number
-            if not text or not self._texts_match(document, number, kind, text, captions) or document.is_hidden(parent):
+            text = self._selected_text(found, i, captions)
+            if text is not None:
+                yield found.document.element(found.numbers[i]), found.kind_name(found.node_kind(i)), text
+
+    def first(self, FoundNodes found not None, CaptionSearch captions not None, int32_t position, cut):
+        """Return element, kind, text and value of the first selected node with a value; None if there is none.
+
+        A node that is crossed out counts if there is no other.
+
+        Args:
+            found, captions: as for `select`.
+            position: which of the selected nodes to look at, counted from 1; −1 for the last, 0 for all.
+            cut: a function that returns the value in a text, or None; None if the texts are the values.
+        """
+        cdef int32_t i
+        cdef int32_t last = -1
+        cdef int32_t seen = 0
+        cdef str text
+        crossed_out = None
+        for i in range(found.count):
+            text = self._selected_text(found, i, captions)
+            if text is None:
                 continue
-            yield document.element(number), found.kind_name(kind), text
+            seen += 1
+            last = i
+            if position < 0 or seen < position:
+                continue
+            value = text if cut is None else cut(text)
+            if value is not None:
+                node = found.document.element(found.numbers[i]), found.kind_name(found.node_kind(i)), text, value
+                if not found.document.is_inside_flagged(found.parent(i), CROSSED_OUT):
+                    return node
+                crossed_out = crossed_out or node
+            if position > 0:
+                break
+        if position < 0 and last >= 0:
+            text = found.text(last)
+            value = text if cut is None else cut(text)
+            if value is not None:
+                return found.document.element(found.numbers[last]), found.kind_name(found.node_kind(last)), text, value
+        return crossed_out
+
+    cdef str _selected_text(self, FoundNodes found, int32_t i, CaptionSearch captions):
+        """Return the text of a found node if it matches the features of texts and is not hidden, else None."""
+        cdef str text = found.text(i)
+        if not text or not self._texts_match(found.document, found.numbers[i], found.node_kind(i), text, captions):
+            return None
+        return None if found.document.is_hidden(found.parent(i)) else text
 
     def matches(self, Element element not None, str kind not None, str text not None, CaptionSearch captions not None):
         """Return True if a node of this element, with this kind and text as in `Node`, matches all features."""
@@ -418,6 +458,15 @@ cdef class Conditions:
         return False
 
 
+def count_matching(list members not None, Element element not None, str kind, str text, CaptionSearch captions):
+    """Return how many of these `Conditions` a node matches; its kind and text are those of `Node`."""
+    cdef Conditions member
+    cdef int32_t count = 0
+    for member in members:
+        count += member.matches(element, kind, text, captions)
+    return count
+
+
 cdef int32_t _as_number(Text text) noexcept nogil:
     """Return a number of at most four digits; −1 for anything else."""
     cdef int32_t number = 0
@@ -504,6 +553,10 @@ cdef class FoundNodes:
                 found.append(self.document.element(self.numbers[i]))
                 end = self.document.last_inside(self.numbers[i])
         return found
+
+    cdef inline int32_t parent(self, int32_t i) noexcept nogil:
+        """Return the element that contains a node."""
+        return self.document.nodes[self.numbers[i]].parent if self.kinds[i] == SELECTED_TAIL else self.numbers[i]
 
     cdef inline int32_t node_kind(self, int32_t i) noexcept nogil:
         if self.kinds[i] != SELECTED_ITSELF:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 __all__ = [
+    "CROSSED_OUT_TAGS",
     "HIDDEN_TAGS",
     "HIDING_STYLES",
     "INLINE_TAGS",
@@ -18,6 +19,9 @@ HIDDEN_TAGS = frozenset({"script", "style", "template", "iframe", "noframes", "n
 
 UNSHOWN_TAGS = HIDDEN_TAGS | {"noscript"}
 """Elements whose own text browsers do not show, scripts being on."""
+
+CROSSED_OUT_TAGS = frozenset({"del", "s", "strike"})
+"""Elements that show their text crossed out: a former price."""
 
 INLINE_TAGS = frozenset(
     {

@@ -72,8 +72,8 @@ class Tally:
         self.pages += record.position in (None, 1)
         self.records += 1
         self._add_confidences(confidences)
+        self.filled.update(confidences.keys())
         for name, confidence in confidences.items():
-            self.filled[name] += 1
             if confidence <= MAX_DOUBTFUL_CONFIDENCE:
                 self.doubtful[name] += 1
         for name, why in record.missing.items():

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from datetime import date
 from decimal import Decimal
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from untemplate.record import Record, Value
@@ -54,7 +55,14 @@ _TYPED: dict[Type, tuple[str, ...]] = {
 }
 _SUFFIXES = (_CONFIDENCE, *dict.fromkeys(suffix for suffixes in _TYPED.values() for suffix in suffixes))
 
-encode_json = json.JSONEncoder(ensure_ascii=False, default=date.isoformat).encode
+_encode_parts = json.encoder.c_make_encoder(  # type: ignore[attr-defined]
+    None, date.isoformat, json.encoder.encode_basestring, None, ": ", ", ", False, False, True
+)
+
+
+def encode_json(value: Any) -> str:
+    """Return a value as JSON. `json.dumps` does the same, and makes a new encoder for each value."""
+    return "".join(_encode_parts(value, 0))
 
 
 class ExtraColumns(NamedTuple):
@@ -109,6 +117,7 @@ class _TypedColumn(NamedTuple):
         return float(part) if self.suffix == ".amount" else part
 
 
+@lru_cache(maxsize=4096)
 def column_name(attribute: str) -> str:
     """Return the name of an attribute's column."""
     is_taken = attribute in RESERVED or attribute.endswith(_SUFFIXES)
@@ -170,13 +179,14 @@ def record_row(record: Record, schema: Schema) -> dict[str, Any]:
     data: dict[str, Any] = {}
     confidence: dict[str, float | None] = {}
     for name, attribute in schema.attributes.items():
-        values = record.values.get(name, [])
+        values = record.values.get(name, ())
         row[column_name(name)] = _text_cell(values, attribute)
-        if not values:
-            continue
-        confidence[name] = record.confidence(name)
-        if any(value.data is not None and value.data != value.text for value in values):
-            data[name] = _typed_cell(values, attribute)
+        if values:
+            confidence[name] = record.confidence(name)
+        for value in values:
+            if value.data is not None and value.data != value.text:
+                data[name] = _typed_cell(values, attribute)
+                break
     row["data"] = data
     row["confidence"] = confidence
     row["missing"] = dict(record.missing)

@@ -248,6 +248,11 @@ class CaptionFinder:
             self._captions[first_slot] = caption
         return caption
 
+    def is_static(self, node: Node) -> bool:
+        """Return True if a node is a text of the template, as captions are."""
+        # Most texts are none of the template, which saves computing their keys.
+        return node.text in self._texts and node.is_text and static_key(node.parent, node.text) in self.static
+
     def _as_static(self, element: etree._Element, kind: str, text: str) -> str | None:
         """Return the text if it is static in this slot, else None."""
         if text not in self._texts:

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from lxml import etree
 
 from untemplate.native import is_native
-from untemplate.native.shown_text import HIDDEN_TAGS, INLINE_TAGS, SAFE_NAME, hides_element
+from untemplate.native.shown_text import CROSSED_OUT_TAGS, HIDDEN_TAGS, INLINE_TAGS, SAFE_NAME, hides_element
 
 __all__ = [
     "CROSSED_OUT_TAGS",
@@ -40,9 +40,6 @@ __all__ = [
     "walk",
     "words_around",
 ]
-
-CROSSED_OUT_TAGS = frozenset({"del", "s", "strike"})
-"""Readers see what these elements contain crossed out: a former price, not the price."""
 
 # Inline elements, comments and instructions do not separate the words around them.
 _NOT_SEPARATING = INLINE_TAGS | {etree.Comment, etree.PI}

@@ -11,7 +11,6 @@ from codecs import BOM_UTF8
 from dataclasses import dataclass
 from functools import cache
 
-import numpy as np
 from lxml import etree
 from w3lib.encoding import html_body_declared_encoding, read_bom, resolve_encoding
 
@@ -224,6 +223,8 @@ class _Tags:
     """Where a page may have tags. To find them in an array is several times faster than to search the bytes."""
 
     def __init__(self, html: bytes) -> None:
+        import numpy as np  # here, as extraction with the native core needs none
+
         data = np.frombuffer(html + b"\0", np.uint8)
         starts = np.flatnonzero(data == ord("<"))
         letters = data[starts + 1] | 0x20  # in lower case

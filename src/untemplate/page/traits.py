@@ -15,24 +15,18 @@ of their markup is the frame.
 from __future__ import annotations
 
 import re
-from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
 
-from untemplate.native import core
 from untemplate.page.arrays import Bools, Doubles, Hashes, Longs
-from untemplate.page.signatures import TagSequence, bytes_with_tags, hash_runs, mix_bits, read_tags
+from untemplate.page.tag_arrays import TagSequence, hash_runs, mix_bits
+from untemplate.page.template_cores import RUN_BITS, RUN_LENGTH, Core
 
 __all__ = [
-    "RUN_BITS",
-    "Core",
     "CoreIndex",
-    "PageRuns",
     "RunTable",
     "Runs",
     "class_pairs",
@@ -46,12 +40,6 @@ Runs = NDArray[np.uint32]
 
 RunTable = Bools
 """Which of all possible tag runs a page has."""
-
-RUN_LENGTH = 4
-"""Tags of a tag run. In a trial, three merged templates of blogs, and five split SWDE sites more often."""
-
-RUN_BITS = 18
-"""Bits that are kept of a tag run. A page of a thousand distinct runs has any given one by chance in 0.4 %."""
 
 _RUN_MASK = np.uint64((1 << RUN_BITS) - 1)
 
@@ -75,25 +63,6 @@ def table_of_runs(runs: Runs) -> RunTable:
     table = np.zeros(1 << RUN_BITS, np.bool_)
     table[runs] = True
     return table
-
-
-class PageRuns:
-    """The tag runs of a page, to count those that it shares with the core of a template.
-
-    Args:
-        html: the bytes of the page.
-    """
-
-    def __init__(self, html: bytes) -> None:
-        self._native = core.RunSet(bytes_with_tags(html), RUN_LENGTH, RUN_BITS) if core else None
-        self._table = None if core else run_table(read_tags(html))
-
-    def count(self, runs: bytes) -> int:
-        """Return how many of these runs the page has; they are an array of 32-bit numbers."""
-        if self._native is not None:
-            count: int = self._native.count(runs)
-            return count
-        return int(np.count_nonzero(self._table[np.frombuffer(runs, np.uint32)]))  # type: ignore[index]
 
 
 def class_pairs(tags: TagSequence) -> Hashes:
@@ -127,65 +96,10 @@ class _ClassHashes(dict[bytes, int]):
 _CLASS_HASHES = _ClassHashes()
 
 
-@dataclass(frozen=True)
-class Core:
-    """The tag runs that nearly all pages of a template have, and how much of them a page must have.
-
-    Attributes:
-        own: runs that other templates of the site lack.
-        frame: the others, most of which belong to the site's frame.
-        min_own_share: the share of its own runs that a page of the template has at least.
-        min_share: the share of the whole core that it has at least.
-
-    Example:
-        >>> from untemplate.page.signatures import read_tags
-        >>> post = b"<html><body><h1>Tea</h1><p>Hot</p></body></html>"
-        >>> tags = b"<html><body><ul><li>Tea</li></ul></body></html>"
-        >>> core = Core(tuple(tag_runs(read_tags(post)).tolist()), (), 0.65, 0.85)
-        >>> core.matches(PageRuns(post)), core.matches(PageRuns(tags))
-        (True, False)
-    """
-
-    own: tuple[int, ...]
-    frame: tuple[int, ...]
-    min_own_share: float
-    min_share: float
-
-    @cached_property
-    def _own_runs(self) -> bytes:
-        return array("I", self.own).tobytes()
-
-    @cached_property
-    def _frame_runs(self) -> bytes:
-        return array("I", self.frame).tobytes()
-
-    def own_count(self, page: PageRuns) -> int:
-        """Return how many of the template's own runs a page has."""
-        return page.count(self._own_runs)
-
-    def own_share(self, page: PageRuns) -> float:
-        """Return the share of the template's own runs that a page has; 1 if the template has none."""
-        return self.own_count(page) / len(self.own) if self.own else 1.0
-
-    def share(self, page: PageRuns) -> float:
-        """Return the share of the whole core that a page has; 1 if the core is empty."""
-        count = self.own_count(page) + page.count(self._frame_runs)
-        return count / (len(self.own) + len(self.frame)) if self.own or self.frame else 1.0
-
-    def evidence(self, page: PageRuns) -> tuple[int, float] | None:
-        """Return how many own runs a page has and its share of the whole core; None if it does not belong."""
-        is_enough = self.own_share(page) >= self.min_own_share and self.share(page) >= self.min_share
-        return (self.own_count(page), self.share(page)) if is_enough else None
-
-    def matches(self, page: PageRuns) -> bool:
-        """Return True if a page has enough of the core to belong to the template."""
-        return self.evidence(page) is not None
-
-
 class CoreIndex:
     """The cores of several templates, to find the template of a page with a few operations on arrays.
 
-    >>> from untemplate.page.signatures import read_tags
+    >>> from untemplate.page.tag_arrays import read_tags
     >>> pages = [read_tags(b"<h1>a</h1><p>b</p>"), read_tags(b"<ul><li>c</li></ul>")]
     >>> index = CoreIndex([Core(tuple(tag_runs(page).tolist()), (), 0.65, 0.85) for page in pages])
     >>> index.find_best(run_table(pages[1]))

@@ -17,7 +17,7 @@ import re2
 from lxml import etree
 
 from untemplate.page import Node, Page
-from untemplate.page.captions import CaptionFinder, join_texts, static_key
+from untemplate.page.captions import CaptionFinder, join_texts
 from untemplate.page.embedded_data import META
 from untemplate.rules.embedded_values import (
     are_mostly_same,
@@ -30,6 +30,7 @@ from untemplate.rules.embedded_values import (
 from untemplate.rules.list_look import are_sentences, is_title, looks_alike
 from untemplate.rules.node_selection import (
     CandidateNodes,
+    count_matching,
     feature_matches_at_or_above,
     is_crossed_out,
     select_candidates,
@@ -232,10 +233,32 @@ class _RuleRun:
 
     def _select_visible(self) -> list[Match]:
         """Return the matches of the first selector that has any."""
+        if self.candidates.is_native and not self.attribute.many and self.rule.reads_first_node:
+            return self._select_first()
         for number, selector in enumerate(self.rule.selectors, 1):
             if matches := self._read_values(selector, f"{self.attribute.name}#{number}"):
                 return matches
         return []
+
+    def _select_first(self) -> list[Match]:
+        """Return the one match of the first selector that has any; the native core does most of it."""
+        cut = None if self._is_plain else self._cut_first
+        for number, selector in enumerate(self.rule.selectors, 1):
+            first = self.candidates.find_first(selector, self.captions, cut)
+            if first is not None:
+                element, kind, text, value = first
+                return [Match(Node(element, kind, text), value, f"{self.attribute.name}#{number}", 1.0)]
+        return []
+
+    @property
+    def _is_plain(self) -> bool:
+        """True if every text of a selected node is a value as it is."""
+        return self.rule.takes_any_text and not self.attribute.pattern
+
+    def _cut_first(self, text: str) -> str | None:
+        """Return the first value in the text of a node; None if there is none."""
+        values = self.rule.range.cut_values(text) if self.rule.range else [text]
+        return next((value for value in values if value and self._is_allowed(value)), None)
 
     def _read_values(self, selector: Selector, name: str) -> list[Match]:
         """Return the values at the nodes that a selector selects."""
@@ -269,6 +292,8 @@ class _RuleRun:
 
     def _matches_at(self, nodes: Iterable[Node], name: str) -> list[Match]:
         """Return the values at all of these nodes."""
+        if self._is_plain:
+            return [Match(node, node.text, name, 1.0) for node in nodes]
         matches: list[Match] = []
         for node in nodes:
             matches += [Match(node, text, name, 1.0) for text in self._value_texts(node)]
@@ -319,7 +344,12 @@ class _RuleRun:
         """Return the share that agrees with a value, among the selector itself and the members for such nodes."""
         agreeing = voting = 1
         kind = node.node_test
-        for member in self.rule.committee:
+        members: Sequence[Selector] = self.rule.committee
+        if self.candidates.is_native:
+            everywhere, members = self.rule.members_by_node.get(kind, ([], []))
+            voting += len(everywhere)
+            agreeing += count_matching(everywhere, node, self.captions)
+        for member in members:
             if member.node != kind:
                 continue
             voting += 1
@@ -362,11 +392,7 @@ class _RuleRun:
 
     def _member_matches(self, member: Selector, name: str) -> list[Match]:
         """Return what one committee member finds, without static texts such as the caption of the next value."""
-        return [match for match in self._read_values(member, name) if not self._is_static(match.node)]
-
-    def _is_static(self, node: Node) -> bool:
-        """Return True if a node's text is part of the template, as captions are."""
-        return node.is_text and static_key(node.parent, node.text) in self.captions.static
+        return [match for match in self._read_values(member, name) if not self.captions.is_static(match.node)]
 
 
 def _are_same(matches: Sequence[Match], others: Sequence[Match]) -> bool:

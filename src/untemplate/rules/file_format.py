@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from untemplate.errors import RulesError
 from untemplate.input_files import load_json, shorten
-from untemplate.page.traits import Core
+from untemplate.page.template_cores import Core
 from untemplate.rules.feature import Feature
 from untemplate.rules.file_sections import (
     AttributeSection,
@@ -118,6 +118,8 @@ def _format_wrapper(wrapper: Wrapper) -> dict[str, Any]:
         content["core"] = _format_core(wrapper.core)
     if wrapper.lender:
         content["lender"] = wrapper.lender
+    if wrapper.named:
+        content["named"] = True
     return content
 
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from untemplate.page import Limits, Signature
 from untemplate.page.embedded_data import DataPath
-from untemplate.page.traits import RUN_BITS, Core
+from untemplate.page.template_cores import RUN_BITS, Core
 from untemplate.rules.feature import CELL, Feature
 from untemplate.rules.rule import (
     Bellwether,
@@ -66,7 +66,7 @@ _Share = Annotated[float, Field(ge=0, le=1)]
 class Section(BaseModel):
     """Base of all sections: no unknown keys, no conversion of types, and no numbers such as NaN."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, defer_build=True)
 
 
 class RegionSection(Section):
@@ -300,6 +300,7 @@ class _WrapperSection(Section):
     records: RecordRuleSection | None = None
     core: _CoreSection | None = None
     lender: str = ""
+    named: bool = False
 
     def parse(self, attributes: Mapping[str, Attribute]) -> Wrapper:
         """Return the wrapper. All attributes that it names must be among these, which are those of the schema."""
@@ -318,6 +319,7 @@ class _WrapperSection(Section):
             self.records.parse() if self.records else None,
             self.core.parse() if self.core else None,
             self.lender,
+            self.named,
         )
 
 

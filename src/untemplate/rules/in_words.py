@@ -387,7 +387,7 @@ def _compare_wrappers(cluster: str, old: Wrapper, new: Wrapper) -> Iterator[Rule
     """Yield the changes of one cluster; NO_WRAPPER means that a version does not have the cluster."""
     after = _describe_wrapper(new)
     if NO_WRAPPER not in (old, new) and set(old.signatures) != set(new.signatures):
-        after += ", other signatures"
+        after += ", pages of another structure"
     yield RuleChange(cluster, None, _describe_wrapper(old), after)
     yield RuleChange(cluster, None, _describe_record_rule(old), _describe_record_rule(new))
     # Attributes with rules, or that had rules until the site changed.
@@ -411,7 +411,7 @@ def _name_unspoken_changes(old: Rule, new: Rule) -> str:
     """Name the parts that differ between two rules that read the same in words."""
     is_changed = {
         "other XPaths": [s.xpath for s in old.selectors] != [s.xpath for s in new.selectors],
-        "another committee": old.committee != new.committee,
+        "other selectors that confirm values": old.committee != new.committee,
         "another classifier": old.classifier != new.classifier,
         "other embedded values": old.embedded != new.embedded,
     }

@@ -9,7 +9,7 @@ page is searched for one of the texts that the selector names, and the nodes bes
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from itertools import chain, islice, starmap
 from typing import Any
 
@@ -32,6 +32,7 @@ from untemplate.rules.rule import Region, Selector
 __all__ = [
     "CandidateNodes",
     "all_features_match",
+    "count_matching",
     "feature_matches",
     "feature_matches_at_or_above",
     "is_crossed_out",
@@ -71,12 +72,29 @@ class CandidateNodes:
             if all_features_match(tests, node, captions) and not _is_inside(node, HIDDEN_TAGS)
         )
 
+    def find_first(
+        self, selector: Selector, captions: CaptionFinder, cut: Callable[[str], str | None] | None
+    ) -> tuple[etree._Element, str, str, str] | None:
+        """Return element, kind, text and value of the first node that has a value, found by the native core.
+
+        A node that is crossed out counts if there is no other.
+
+        Args:
+            selector: what to select; it has no anchor.
+            captions: the captions of the page.
+            cut: returns the value in a text, or None; None if the texts are the values.
+        """
+        first: tuple[etree._Element, str, str, str] | None = selector.conditions.first(
+            self._find(selector), captions.native, selector.position, cut
+        )
+        return first
+
     def _find(self, selector: Selector) -> Any:
         """Return element, kind and text of nodes in document order, among them all that the selector selects.
 
         With an anchor these are the nodes that may be the anchor.
         """
-        key = (selector.candidates_xpath, selector.region.xpath if selector.region else "")
+        key = selector.candidates_key
         if key not in self._found:
             find = self._find_natively if self.is_native else self._evaluate
             self._found[key] = find(selector)
@@ -182,6 +200,10 @@ def select_candidates(
 
 def is_crossed_out(node: Node) -> bool:
     """Return True if readers see a node crossed out, as a former price."""
+    element = node.parent
+    if is_native(element):
+        is_crossed: bool = element.is_crossed_out()
+        return is_crossed
     return _is_inside(node, CROSSED_OUT_TAGS)
 
 
@@ -196,6 +218,14 @@ def _is_inside(node: Node, tags: Container[str]) -> bool:
             return True
         element = element.getparent()
     return False
+
+
+def count_matching(conditions: list[Any], node: Node, captions: CaptionFinder) -> int:
+    """Return how many selectors match a node of the native core; these are their `conditions`."""
+    count: int = core.count_matching(  # type: ignore[union-attr]
+        conditions, node.element, node.kind, node.text, captions.native
+    )
+    return count
 
 
 def selector_matches(

@@ -11,13 +11,14 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from html import escape
 from typing import Any, Literal
 
 from lxml import etree
 
 from untemplate.page import Signature, url_matches
 from untemplate.page.embedded_data import DataPath
-from untemplate.page.traits import Core
+from untemplate.page.template_cores import Core
 from untemplate.rules.feature import (
     CAPTION,
     Feature,
@@ -122,6 +123,11 @@ class Selector:
         if self.region:
             return "." + structure_xpath(self.node, self.features, in_region=True)
         return anchor_xpath(self.anchor) if self.anchor else structure_xpath(self.node, self.features)
+
+    @cached_property
+    def candidates_key(self) -> tuple[str, str]:
+        """What selectors with the same candidates have in common."""
+        return self.candidates_xpath, self.region.xpath if self.region else ""
 
     @cached_property
     def find_candidates(self) -> etree.XPath:
@@ -341,12 +347,43 @@ class Rule:
     look: ListLook | None = None
     unfit: bool = False
 
+    def _repr_html_(self) -> str:
+        """Return the rule in words, for notebooks."""
+        from untemplate.rules.in_words import explain_rule
+
+        return f"<p><b>{escape(self.attribute)}</b>: {escape(explain_rule(self))}</p>"
+
     @property
     def support(self) -> float:
         """The share of the unlabeled sample pages on which one of its selectors, at least, finds something."""
         supports = [selector.support for selector in self.selectors]
         supports += [selector.support for selector in self.embedded]
         return max(supports)
+
+    @cached_property
+    def takes_any_text(self) -> bool:
+        """True if the text of every selected node is a value, as far as the rule decides it."""
+        return self.range is None and self.nodes == 1 and not self.typed and not self.single
+
+    @cached_property
+    def reads_first_node(self) -> bool:
+        """True if a single value is in the text of the first node that a selector selects."""
+        if self.classifier is not None or self.look is not None or self.nodes > 1:
+            return False
+        keeps_lines = self.range is not None and self.range.keeps_lines
+        return not keeps_lines and all(selector.anchor is None for selector in self.selectors)
+
+    @cached_property
+    def members_by_node(self) -> dict[str, tuple[list[Any], list[Selector]]]:
+        """The committee by what its members select: for the native core, then those with a region."""
+        by_node: dict[str, tuple[list[Any], list[Selector]]] = {}
+        for member in self.committee:
+            everywhere, in_regions = by_node.setdefault(member.node, ([], []))
+            if member.region is None:
+                everywhere.append(member.conditions)
+            else:
+                in_regions.append(member)
+        return by_node
 
     @property
     def selects_one_node(self) -> bool:
@@ -442,6 +479,7 @@ class Wrapper:
             were a small page.
         core: what the markup of nearly all of the cluster's pages has in common; None if there were too few pages.
         lender: the cluster whose rules these are, if no label of this cluster taught them; else empty.
+        named: whether a person named the template; then its pages stay together when the site is clustered again.
     """
 
     cluster: str
@@ -456,6 +494,7 @@ class Wrapper:
     records: RecordRule | None = None
     core: Core | None = None
     lender: str = ""
+    named: bool = False
 
     @cached_property
     def static_texts(self) -> frozenset[str]:

@@ -25,9 +25,9 @@ from typing import IO, BinaryIO, NamedTuple, cast
 
 from untemplate.errors import SourceError
 from untemplate.page import Limits, Page
-from untemplate.sources.html_sniffing import SNIFF, has_html_suffix, is_html, page_url
+from untemplate.sources.html_sniffing import has_html_suffix, is_html, page_url
 from untemplate.sources.page_source import Skipped, SourcePart, StreamReader
-from untemplate.sources.stream import CUT_SHORT, Stream, open_file, open_stream, read_up_to
+from untemplate.sources.stream import CUT_SHORT, PIECE_BYTES, Stream, open_file, open_stream, read_up_to
 
 __all__ = [
     "FileReader",
@@ -134,10 +134,10 @@ def read_members(
 def _read_html(member: Member, limits: Limits) -> bytes | None:
     """Read a page; None if it is not HTML. One byte over the limit is read, to recognize pages that are too big."""
     with member.open() as file:
-        head = file.read(SNIFF)
-        if not is_html(member.name, head):
+        start = file.read(min(PIECE_BYTES, limits.bytes + 1))
+        if not is_html(member.name, start):
             return None
-        return head + read_up_to(file, limits.bytes + 1 - len(head))
+        return read_up_to(file, limits.bytes + 1 - len(start), start)
 
 
 def _read_url_table(table: Member, source: str, limits: Limits) -> dict[str, str]:

@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING
 
 from untemplate.errors import SourceError
 from untemplate.page import DEFAULT_LIMITS, Limits, Page
-from untemplate.sources.fetch import DEFAULT_POLITENESS, Politeness
 from untemplate.sources.html_files import FileReader, FolderReader, TarReader, ZipReader, is_tar
 from untemplate.sources.html_sniffing import SNIFF, is_html
 from untemplate.sources.page_source import InMemory, Pages, Reader
 from untemplate.sources.stream import COMPRESSED_SUFFIXES, open_file, open_stream
-from untemplate.sources.url_list import UrlReader, read_url_list
-from untemplate.sources.warc import WarcReader
 
 if TYPE_CHECKING:
+    from untemplate.sources.fetch import Politeness
     from untemplate.sources.page_rows import JsonlReader, ParquetReader
 
 __all__ = ["as_page", "as_pages", "read_pages"]
@@ -44,6 +42,12 @@ def as_pages(pages: Iterable[Page] | Page | str | os.PathLike[str]) -> Iterable[
         raise TypeError(
             f"expected pages, or the path of a source such as a folder, not {type(pages).__name__}"
         )
+    if isinstance(pages, Sequence):
+        for page in pages:
+            if not isinstance(page, Page):
+                raise TypeError(
+                    f"expected pages, not a list of {type(page).__name__}: make each with Page, or pass one source"
+                )
     return pages
 
 
@@ -72,7 +76,7 @@ def read_pages(
     url_column: str = "url",
     html_column: str = "html",
     limits: Limits = DEFAULT_LIMITS,
-    politeness: Politeness = DEFAULT_POLITENESS,
+    politeness: Politeness | None = None,
     render: bool = False,
 ) -> Pages:
     """Return the pages of any source. They are read, or fetched, when somebody iterates over them.
@@ -83,7 +87,7 @@ def read_pages(
         url_column: The column of Parquet or JSONL with the URL of a page.
         html_column: The column with its HTML.
         limits: The size limits of each page.
-        politeness: How to fetch the pages of URLs.
+        politeness: How to fetch the pages of URLs; those of `Politeness()` by default.
         render: True to run the scripts of pages that are fetched, in the system's Chromium, and to return what they
             made. Only for a text file of URLs; needs the extra `render`.
 
@@ -106,14 +110,15 @@ def read_pages(
     if not path.exists():
         hint = "; write the URLs into a text file, one a line" if re.match("https?:", str(source)) else ""
         raise SourceError(f"{source}: no such file or folder{hint}")
-    reader = _Recognizer(path, url_column, html_column, limits, politeness, render).find_reader()
-    if render and not isinstance(reader, UrlReader):
+    recognizer = _Recognizer(path, url_column, html_column, limits, politeness, render)
+    reader = recognizer.find_reader()
+    if render and not recognizer.has_urls:
         raise SourceError(f"{source}: only pages of a text file of URLs can be rendered; leave out --render")
     return Pages(os.fspath(source), reader, limits)
 
 
 class _Recognizer:
-    """Selects the reader of a file or folder."""
+    """Selects the reader of a file or folder; `has_urls` is then True if it fetches pages."""
 
     def __init__(
         self,
@@ -121,7 +126,7 @@ class _Recognizer:
         url_column: str,
         html_column: str,
         limits: Limits,
-        politeness: Politeness,
+        politeness: Politeness | None,
         render: bool,
     ) -> None:
         self._path = path
@@ -129,6 +134,7 @@ class _Recognizer:
         self._limits = limits
         self._politeness = politeness
         self._render = render
+        self.has_urls = False
 
     def find_reader(self) -> Reader:
         """Return the reader of the source; SourceError if there is none, or if the source is damaged."""
@@ -156,13 +162,13 @@ class _Recognizer:
         if is_tar(head):
             return TarReader(self._path, self._limits)
         if head.startswith(b"WARC/"):
-            return WarcReader(self._path, self._limits)
+            return self._warc_reader()
         if text.startswith(b"{") or suffix in (".jsonl", ".ndjson"):
             return self._jsonl_reader()
         if is_html(f"page{suffix}", head):
             return FileReader(self._path, self._limits)
         if _URL_LINE.match(text):
-            return UrlReader(read_url_list(self._path), self._limits, self._politeness, self._render)
+            return self._url_reader()
         if text.startswith(b"["):
             raise SourceError(f"{self._path}: a JSON array; write one object a line (jq -c '.[]' does it)")
         raise SourceError(f"{self._path}: not recognized as pages; give {_KNOWN}")
@@ -182,11 +188,24 @@ class _Recognizer:
                 return suffix.lower()
         return ""
 
-    # pyarrow takes long to import: only sources with rows wait for it
+    # Libraries for archives, for rows and for the network take long to import: only their sources wait for them
     def _jsonl_reader(self) -> JsonlReader:
         from untemplate.sources.page_rows import JsonlReader, PageColumns
 
         return JsonlReader(self._path, PageColumns(*self._columns), self._limits)
+
+    def _warc_reader(self) -> Reader:
+        from untemplate.sources.warc import WarcReader
+
+        return WarcReader(self._path, self._limits)
+
+    def _url_reader(self) -> Reader:
+        from untemplate.sources.fetch import DEFAULT_POLITENESS
+        from untemplate.sources.url_list import UrlReader, read_url_list
+
+        self.has_urls = True
+        politeness = self._politeness or DEFAULT_POLITENESS
+        return UrlReader(read_url_list(self._path), self._limits, politeness, self._render)
 
     def _parquet_reader(self) -> ParquetReader:
         from untemplate.sources.page_rows import PageColumns, ParquetReader

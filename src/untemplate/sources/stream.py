@@ -19,12 +19,16 @@ from untemplate.errors import SourceError
 __all__ = [
     "COMPRESSED_SUFFIXES",
     "CUT_SHORT",
+    "PIECE_BYTES",
     "Stream",
     "SupportsRead",
     "open_file",
     "open_stream",
     "read_up_to",
 ]
+
+PIECE_BYTES = 1 << 16
+"""Bytes that are read at once. For bigger pieces, the system maps new memory each time."""
 
 #: why pages were skipped at the end of a damaged file
 CUT_SHORT = "the file is cut short or damaged: the rest of it is missing"
@@ -113,10 +117,10 @@ class _RawStream(io.RawIOBase):
         super().close()
 
 
-def read_up_to(file: SupportsRead, size: int) -> bytes:
-    """Read at most `size` bytes, in pieces: a big size alone costs no memory."""
-    pieces = []
-    while size > 0 and (piece := file.read(min(size, 1 << 18))):
+def read_up_to(file: SupportsRead, size: int, start: bytes = b"") -> bytes:
+    """Read at most `size` bytes, in pieces: a big size alone costs no memory. What was read before may be given."""
+    pieces = [start]
+    while size > 0 and (piece := file.read(min(size, PIECE_BYTES))):
         pieces.append(piece)
         size -= len(piece)
     return b"".join(pieces)

@@ -37,6 +37,7 @@ __all__ = [
     "choose_bellwethers",
     "finish_wrapper",
     "mean_confidence",
+    "name_watched_pages",
     "watchable_pages",
 ]
 
@@ -83,6 +84,19 @@ class Bellwethers:
     pages: list[Page]
     remembered: tuple[Bellwether, ...]
     profiles: dict[str, Profile]
+
+
+def name_watched_pages(wrappers: Iterable[Wrapper]) -> dict[str, str]:
+    """Return the templates that a person named, by the ids and URLs of their bellwethers.
+
+    `cluster` keeps these pages together if it gets these names.
+    """
+    names: dict[str, str] = {}
+    for wrapper in wrappers:
+        if wrapper.named:
+            for bellwether in wrapper.bellwethers:
+                names |= dict.fromkeys(filter(None, (bellwether.page, bellwether.url)), wrapper.cluster)
+    return names
 
 
 def add_bellwethers(

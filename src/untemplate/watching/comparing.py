@@ -11,7 +11,7 @@ from untemplate.errors import PageError
 from untemplate.labeling.golden import Golden, ValueFinder
 from untemplate.page import Page, index_pages, signature
 from untemplate.page.same_values import folded_words, same_values
-from untemplate.page.traits import PageRuns
+from untemplate.page.template_cores import PageRuns
 from untemplate.rules import Bellwether, Wrapper
 from untemplate.rules.applying import NOT_SHOWN, Match, apply_wrapper
 from untemplate.schema import Attribute, Schema

@@ -1,7 +1,8 @@
 """Heal: keep the rules that still hold on a changed site, repair the others (Vertex IV-C, and beyond it).
 
 1. Fresh pages that have the core of an old template are its pages, whatever they share with it. The others are
-   clustered anew. As in the paper, old clusters that share URLs with a new one are candidates for it.
+   clustered anew; bellwethers of a template that a person named stay together. As in the paper, old clusters that
+   share URLs with a new one are candidates for it.
 2. Of each group some pages are read, once: bellwethers first. `repairing.py` decides which rules still hold there,
    and learns the others again.
 3. Each change passes a gate: the records of the same pages before and after. Values that are lost or changed without
@@ -29,6 +30,7 @@ from untemplate.page import Page, index_pages
 from untemplate.rules import Wrapper
 from untemplate.schema import Schema
 from untemplate.sources import as_pages
+from untemplate.watching.bellwethers import name_watched_pages
 from untemplate.watching.comparing import PagePair, compare_pages, is_outage, pair_bellwethers
 from untemplate.watching.monitoring import Renewed, renew_bellwethers
 from untemplate.watching.repair_reports import Difference, Loss, Refusal, Repair, RepairedCluster
@@ -212,8 +214,8 @@ class _SiteHealing:
         self.standing = set(owned)
         named = set(chain.from_iterable(owned.values()))
         rest = [page for page in self.pages if page not in named]
-        groups += [_Group(fresh.pages, cluster=fresh) for fresh in (cluster(rest) if rest else ())]
-        return groups
+        names = name_watched_pages(self.rules.wrappers)
+        return groups + [_Group(fresh.pages, cluster=fresh) for fresh in cluster(rest, templates=names)]
 
     def _pages_by_owner(self) -> dict[str, list[Page]]:
         """Return the fresh pages that have the core of an old template, by its name."""

@@ -117,8 +117,8 @@ def judge_structure(evidence: Evidence, max_share: float) -> Alarm | None:
         evidence.wrapper.cluster,
         "shingle",
         None,
-        "pages that match the cluster's signatures",
-        f"{len(evidence.unlike)} of {len(evidence.watched)} pages match none",
+        "pages with the structure of the cluster",
+        f"{len(evidence.unlike)} of {len(evidence.watched)} pages have another",
         evidence.unlike,
     )
 
@@ -153,9 +153,9 @@ def judge_delivery(wrapper: Wrapper, missing: Sequence[str]) -> Alarm | None:
 
 def make_delivery_alarm(wrapper: Wrapper, missing: Sequence[str], attribute: str | None = None) -> Alarm:
     """Return the alarm about bellwethers without a record, or about an attribute of these."""
-    seen = f"none on {len(missing)} of {len(wrapper.bellwethers)} bellwethers"
+    seen = f"none on {len(missing)} of {len(wrapper.bellwethers)} watched pages"
     return Alarm(
-        wrapper.cluster, "bellwethers", attribute, "a record on each bellwether", seen, tuple(missing)
+        wrapper.cluster, "bellwethers", attribute, "a record on each watched page", seen, tuple(missing)
     )
 
 

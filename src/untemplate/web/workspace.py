@@ -26,7 +26,7 @@ from untemplate.web.cluster_session import ClusterSession
 from untemplate.web.public_hosts import is_public_url, url_origin
 from untemplate.web.rendering import Rendering, render
 
-__all__ = ["SAMPLE_PAGES", "OpenSite", "ProposedRepair", "Workspace"]
+__all__ = ["SAMPLE_PAGES", "OpenSite", "ProposedRepair", "Workspace", "named_templates"]
 
 SAMPLE_PAGES = 20
 """Pages of a cluster that rules are learned from: the sample size of Vertex."""
@@ -46,6 +46,31 @@ class ProposedRepair:
     healed: Healed
     pages: list[Page]
     source: str | None
+
+
+def named_templates(catalog: Catalog, site: str) -> dict[str, str]:
+    """Return the templates of a site that a person named, by page: by those to label and the watched ones.
+
+    `cluster` makes these templates again if it gets these names. They are empty for a site without rules.
+    """
+    if site not in catalog.sites() or not catalog.history(site):
+        return {}
+    wrappers = [wrapper for wrapper in catalog.rules(site).wrappers if wrapper.named]
+    samples = _read_figures(catalog, site).get("clusters", {})
+    names: dict[str, str] = {}
+    for wrapper in wrappers:
+        sample = samples.get(wrapper.cluster, {"pages": ()})
+        watched = [bellwether.page for bellwether in wrapper.bellwethers]
+        names |= dict.fromkeys([*sample["pages"], *watched], wrapper.cluster)
+    return names
+
+
+def _read_figures(catalog: Catalog, site: str) -> dict[str, Any]:
+    figures: dict[str, Any] = {}
+    for run in catalog.runs(site):
+        if run.finished and run.kind in ("annotate", "heal", "name"):
+            figures |= {name: run.figures[name] for name in _FIGURES if name in run.figures}
+    return figures
 
 
 class Workspace:
@@ -145,11 +170,7 @@ class OpenSite:
         Adding a site records them, healing it does so again for fresh pages, and naming a cluster records the names.
         The newest run counts.
         """
-        figures: dict[str, Any] = {}
-        for run in self.catalog.runs(self.name):
-            if run.finished and run.kind in ("annotate", "heal", "name"):
-                figures |= {name: run.figures[name] for name in _FIGURES if name in run.figures}
-        return figures
+        return _read_figures(self.catalog, self.name)
 
     def name_cluster(self, cluster: str, name: str) -> None:
         """Give a cluster a name for people; an empty one takes it away.
@@ -232,7 +253,13 @@ class OpenSite:
         """Return a cluster with the pages that the catalog has of it."""
         pages = [self.catalog.page(self.name, id) for id in self.pages[wrapper.cluster]]
         return Cluster(
-            wrapper.cluster, pages, wrapper.signatures, wrapper.importance, wrapper.url_pattern, wrapper.core
+            wrapper.cluster,
+            pages,
+            wrapper.signatures,
+            wrapper.importance,
+            wrapper.url_pattern,
+            wrapper.core,
+            named=wrapper.named,
         )
 
     def labeled_pages(self, cluster: str) -> set[str]:

@@ -1,20 +1,17 @@
 """Elements of a page that look alike, as candidates for values that span several nodes or are lists.
 
 A group consists of the elements with the same tags and class names around them. All groups of a page are candidates
-for lists of values, and the first element of a group is a candidate for a single value. Named features describe a
-group for a linear model: the names that the template gives it (classes, ids, captions), its texts, and its place.
+for lists of values, and the first element of a group is a candidate for a single value.
 """
 
 from __future__ import annotations
 
-import operator
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain, islice
-from math import log2
+from itertools import islice
 
 from lxml import etree
 
@@ -24,9 +21,8 @@ from untemplate.labeling.groups.list_members import (
     node_of_member,
     strip_numbers,
 )
-from untemplate.labeling.nodes.node_features import without_plural
 from untemplate.page import Node, Page, visible_text
-from untemplate.page.dom import element_names, split_name
+from untemplate.page.dom import element_names
 from untemplate.page.locating import letters_and_digits
 
 __all__ = ["ALL_MEMBERS", "ElementGroup", "GroupKey", "find_element_groups"]
@@ -37,16 +33,10 @@ MAX_TEXTS, MAX_LENGTH = 60, 4000
 MAX_ELEMENTS, MAX_GROUPS = 30_000, 1500
 # Members of one list, and lists of one page whose members look alike.
 MAX_MEMBERS, MAX_PARTS = 80, 8
-# Ancestors whose names describe an element, and words of names and texts that count.
-NAMED_LEVELS, MAX_NAME_WORDS, MAX_TEXT_WORDS = 5, 24, 40
 # Texts before a group in which its caption is looked for.
 CAPTION_TEXTS = 4
-# Members whose words are read.
-MAX_DESCRIBED = 25
 
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "legend", "summary", "caption"})
-# Tags of elements that contain blocks of text rather than one.
-BLOCKS = frozenset({"li", "p", "div", "ul", "ol", "tr", "h2", "h3"})
 NUMBERS = re.compile(r"\d+")
 
 GroupKey = tuple[str, str]
@@ -108,110 +98,6 @@ class ElementGroup:
         """Return the values as nodes; of a single value the first."""
         values = self._values if is_list else self._values[:1]
         return [node_of_member(element, text) for element, text in values if text]
-
-    def describe(self, is_list: bool) -> Mapping[str, float]:
-        """Return the features of a group, as a list of values or as a single one."""
-        return self._as_list if is_list else self._as_single
-
-    @cached_property
-    def _as_list(self) -> dict[str, float]:
-        features = {**self._shared, **dict(self._text_features(self.texts[:MAX_DESCRIBED]))}
-        features[f"members {_bucket(len(self.elements))}"] = 1.0
-        features["titled"] = float(bool(self.titled))
-        return features
-
-    @cached_property
-    def _as_single(self) -> dict[str, float]:
-        return {**self._shared, **dict(self._text_features(self.texts[:1]))}
-
-    @cached_property
-    def _shared(self) -> dict[str, float]:
-        return dict(chain(self._name_features(), self._place_features()))
-
-    def _name_features(self) -> Iterator[tuple[str, float]]:
-        """Yield what the template calls the group: class names and ids, captions and headings."""
-        element: etree._Element | None = self.elements[0]
-        words: list[tuple[str, int]] = []
-        for level in range(NAMED_LEVELS):
-            if element is None:
-                break
-            words += [(word, level) for word in split_name(element_names(element)) if word.isalpha()]
-            element = element.getparent()
-        for word, level in words[:MAX_NAME_WORDS]:
-            yield f"name {without_plural(word)}", 1.0
-            if level == 0:
-                yield f"own name {without_plural(word)}", 1.0
-        for word in split_name(self.heading)[:8]:
-            yield f"heading {without_plural(word)}", 1.0
-        for word in split_name(self.before[0] if self.before else "")[:4]:
-            yield f"before {without_plural(word)}", 1.0
-
-    def _text_features(self, texts: Sequence[str]) -> Iterator[tuple[str, float]]:
-        """Yield what texts are like: their words, length and signs."""
-        for word, count in _count_words(texts).items():
-            if count * 5 >= len(texts):
-                yield f"word {word}", count / len(texts)
-        for name, has_trait in _TEXT_TRAITS.items():
-            yield name, sum(map(has_trait, texts)) / len(texts)
-        length = sum(map(len, texts)) / len(texts)
-        yield f"length {_bucket(length)}", 1.0
-        title = set(split_name(self.page.title))
-        own = set(split_name(texts[0][:200]))
-        yield "in title", len(own & title) / max(1, len(own))
-        yield "title in it", len(own & title) / max(1, len(title))
-
-    def _place_features(self) -> Iterator[tuple[str, float]]:
-        """Yield where the group is: its tags, whether its parents contain anything else, how far down the page."""
-        element = self.elements[0]
-        parent = element.getparent()
-        yield f"tag {element.tag}", 1.0
-        if parent is not None:
-            yield f"parent {parent.tag}", 1.0
-        yield "complete", self.share
-        yield "all alike", self.part
-        yield f"part {round(self.order * 5)}", 1.0
-        yield f"key {self.key[1].split(' ')[0]}", 1.0
-        yield "only", float(len(self.elements) == 1)
-        yield "has blocks", float(any(child.tag in BLOCKS for child in element))
-
-
-def _count_words(texts: Iterable[str]) -> Counter[str]:
-    """Return for each word how many texts contain it near their start."""
-    counts: Counter[str] = Counter()
-    for text in texts:
-        counts.update({without_plural(word) for word in split_name(text[:400])[:MAX_TEXT_WORDS]})
-    return counts
-
-
-def _begins_with_number(text: str) -> bool:
-    return text[:1].isdigit() or text[:1] in "½¼¾⅓⅔⅛"
-
-
-def _begins_with_capital(text: str) -> bool:
-    return text[:1].isupper()
-
-
-def _is_sentence(text: str) -> bool:
-    return text.endswith((".", "!"))
-
-
-def _ends_with_colon(text: str) -> bool:
-    return text.endswith(":")
-
-
-# What a text may be like, by the name of the feature.
-_TEXT_TRAITS: dict[str, Callable[[str], bool]] = {
-    "digit first": _begins_with_number,
-    "capital first": _begins_with_capital,
-    "sentence": _is_sentence,
-    "colon": _ends_with_colon,
-    "empty": operator.not_,
-}
-
-
-def _bucket(value: float) -> int:
-    """Return the size of a number, in powers of two."""
-    return round(log2(value + 1))
 
 
 def find_element_groups(page: Page) -> list[ElementGroup]:

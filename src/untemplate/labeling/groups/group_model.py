@@ -21,6 +21,8 @@ import numpy as np
 
 from untemplate.errors import MissingExtra, PageError
 from untemplate.labeling.groups.element_groups import ALL_MEMBERS, ElementGroup, GroupKey, find_element_groups
+from untemplate.labeling.groups.group_features import describe_group
+from untemplate.labeling.groups.named_texts import name_texts
 from untemplate.labeling.label import Finding, Label
 from untemplate.labeling.methods import LabeledSite, StrictFile, read_json, write_json
 from untemplate.page import Node, Page
@@ -32,8 +34,9 @@ __all__ = ["GroupModel"]
 FILE = "groups.json"
 SOURCE = "groups"
 # Inverse strength of the penalty on weights, and the weight of all positive examples to that of all negative ones.
-# C was compared on 40 sites of `recipes` with five others as teachers (0.1: 0.701, 0.3: 0.703, 1: 0.687 of F1).
-C, POSITIVE_WEIGHT = 0.3, 0.3
+# Compared by a trial on 70 sites of `recipes`, five random ones as teachers, three turns. C of 0.1, 0.3 and 1: 0.742,
+# 0.749 and 0.749 of F1; a weight of 0.1, 0.3 and 1: 0.752, 0.749 and 0.746, with 17, 19 and 22 % wrong values.
+C, POSITIVE_WEIGHT = 0.3, 0.1
 # Weights that are smaller are not stored.
 MIN_WEIGHT = 1e-3
 # Groups of a page that are compared with those of other pages, the best ones.
@@ -67,11 +70,8 @@ class GroupModel:
         """Learn from labeled sites which groups of elements contain an attribute."""
         examples: dict[str, list[_Example]] = {name: [] for name in schema.attributes}
         for number, (pages, labels) in enumerate(sites):
-            values = _labels_by_page(labels)
-            for page in _some_labeled(pages, values):
-                for name, group, is_right in _examples_of_page(page, page.entry_in(values) or {}, schema):
-                    features = group.describe(schema.attributes[name].many)
-                    examples[name].append(_Example(features, is_right, number))
+            for name, features, is_right in _examples_of_site(pages, _labels_by_page(labels), schema):
+                examples[name].append(_Example(features, is_right, number))
         learned = {name: own for name, own in examples.items() if any(example.is_right for example in own)}
         return cls({name: _fit_weights(own) for name, own in learned.items()}, _long_lists(sites, schema))
 
@@ -84,44 +84,40 @@ class GroupModel:
             names: Those to find; others, and those that no site taught, are left out.
         """
         wanted = [name for name in schema.attributes if name in self.weights and name in names]
-        groups: list[tuple[Page, list[ElementGroup]]] = []
+        candidates: list[_PageGroups] = []
         for page in pages:
             try:
-                groups.append((page, find_element_groups(page)))
+                candidates.append(_PageGroups(page))
             except PageError:
                 continue
-        return [self._find_attribute(groups, schema.attributes[name]) for name in wanted]
+        return [self._find_attribute(candidates, schema.attributes[name]) for name in wanted]
 
-    def _find_attribute(
-        self, groups: Sequence[tuple[Page, list[ElementGroup]]], attribute: Attribute
-    ) -> Finding:
+    def _find_attribute(self, pages: Sequence[_PageGroups], attribute: Attribute) -> Finding:
         """Return the groups of one attribute: of each page the one that is best on all pages together."""
-        scored = [self._score_page(page_groups, attribute) for _, page_groups in groups]
+        scored = [self._score_page(page, attribute) for page in pages]
         total: defaultdict[GroupKey, float] = defaultdict(float)
         for of_page in scored:
             for key, chance in _best_chances(of_page[:MAX_COMPARED]).items():
                 total[key] += chance / len(scored)
         places: list[tuple[Page, Node]] = []
         chances: list[float] = []
-        for (page, _), of_page in zip(groups, scored, strict=True):
+        for page, of_page in zip(pages, scored, strict=True):
             if of_page:
                 best = max(of_page, key=lambda pair: pair[1] + total[pair[0].key])
                 group, chance = _complete_group(best, of_page)
                 chances.append((chance + total[group.key]) / 2)
-                places += [(page, node) for node in group.nodes(attribute.many)]
+                places += [(page.page, node) for node in group.nodes(attribute.many)]
         confidence = sum(chances) / max(1, len(chances))
         is_found = bool(places) and confidence >= MIN_CONFIDENCE
-        coverage = len(chances) / max(1, len(groups))
+        coverage = len(chances) / max(1, len(pages))
         return Finding(attribute.name, confidence, places, coverage, is_found, SOURCE)
 
-    def _score_page(
-        self, groups: Sequence[ElementGroup], attribute: Attribute
-    ) -> list[tuple[ElementGroup, float]]:
+    def _score_page(self, page: _PageGroups, attribute: Attribute) -> list[_Scored]:
         """Return the groups of a page with the probability that they contain an attribute, best first."""
         weights = self.weights[attribute.name]
         scored = []
-        for group in _groups_for(attribute, groups):
-            features = group.describe(attribute.many)
+        for group in page.groups_for(attribute):
+            features = page.describe(group, attribute.many)
             score = weights.get("", 0.0) + sum(
                 weights.get(name, 0.0) * value for name, value in features.items()
             )
@@ -140,13 +136,29 @@ class GroupModel:
         return cls(file.weights, frozenset(file.lists))
 
 
+class _PageGroups:
+    """The groups of one page and their features. A PageError says that it cannot be parsed."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self._groups = find_element_groups(page)
+        self._named_texts = name_texts(page)
+        self._features: dict[tuple[int, bool], Mapping[str, float]] = {}
+
+    def groups_for(self, attribute: Attribute) -> list[ElementGroup]:
+        """Return the groups that may contain an attribute: those with titles of sections only if it is a list."""
+        return [group for group in self._groups if attribute.many or not group.titled]
+
+    def describe(self, group: ElementGroup, is_list: bool) -> Mapping[str, float]:
+        """Return the features of a group; attributes of one kind share them."""
+        key = (id(group), is_list)
+        if key not in self._features:
+            self._features[key] = describe_group(group, is_list, self._named_texts)
+        return self._features[key]
+
+
 _Scored = tuple[ElementGroup, float]
 """A group and the probability that it contains an attribute."""
-
-
-def _groups_for(attribute: Attribute, groups: Sequence[ElementGroup]) -> list[ElementGroup]:
-    """Return the groups that may contain an attribute: those with titles of sections only if it is a list."""
-    return [group for group in groups if attribute.many or not group.titled]
 
 
 def _best_chances(of_page: Sequence[_Scored]) -> dict[GroupKey, float]:
@@ -205,21 +217,21 @@ def _labels_by_page(labels: Iterable[Label]) -> dict[str, dict[str, list[str]]]:
     return values
 
 
-def _examples_of_page(
-    page: Page, values: Mapping[str, Sequence[str]], schema: Schema
-) -> Iterator[tuple[str, ElementGroup, bool]]:
-    """Yield for each labeled attribute the groups of a page as examples: whether they have exactly its values."""
-    all_groups = find_element_groups(page)
-    for name, texts in values.items():
-        attribute = schema.attributes.get(name)
-        if attribute is None:
-            continue
-        groups = _groups_for(attribute, all_groups)
-        wanted = tuple(map(letters_and_digits, texts))
-        right = [_has_values(group, wanted, attribute.many) for group in groups]
-        if any(right):
-            for group, is_right in zip(groups, right, strict=True):
-                yield name, group, is_right
+def _examples_of_site(
+    pages: Iterable[Page], values: Mapping[str, Mapping[str, Sequence[str]]], schema: Schema
+) -> Iterator[tuple[str, Mapping[str, float], bool]]:
+    """Yield the groups of labeled pages as examples: an attribute, the features, whether the values are those."""
+    for page in map(_PageGroups, _some_labeled(pages, values)):
+        for name, texts in (page.page.entry_in(values) or {}).items():
+            attribute = schema.attributes.get(name)
+            if attribute is None:
+                continue
+            groups = page.groups_for(attribute)
+            wanted = tuple(map(letters_and_digits, texts))
+            right = [_has_values(group, wanted, attribute.many) for group in groups]
+            if any(right):
+                for group, is_right in zip(groups, right, strict=True):
+                    yield name, page.describe(group, attribute.many), is_right
 
 
 def _has_values(group: ElementGroup, wanted: tuple[str, ...], is_list: bool) -> bool:

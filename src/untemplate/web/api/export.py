@@ -32,7 +32,7 @@ from untemplate.web.api.common import (
 )
 from untemplate.web.background import Job
 from untemplate.web.site_updates import draft_rules, is_draft_saved
-from untemplate.web.workspace import OpenSite
+from untemplate.web.workspace import OpenSite, named_templates
 
 __all__ = ["router"]
 
@@ -181,7 +181,7 @@ def post_export(workspace: WorkspaceParam, body: ExportBody) -> JobView:
 def _write_label_file(site: OpenSite, job: Job) -> None:
     path = site.workspace.jobs.path(job, "jsonl")
     labels = site.labels()
-    write_labels([stored.label for stored in labels], path)
+    write_labels([stored.label for stored in labels], path, named_templates(site.catalog, site.name))
     job.result["name"] = f"{site.name}-labels"
     job.summary = f"{len(labels)} labels"
     job.file = path

@@ -25,7 +25,7 @@ from untemplate.web.api.common import (
 )
 from untemplate.web.background import Job
 from untemplate.web.site_updates import add_site
-from untemplate.web.workspace import Workspace
+from untemplate.web.workspace import Workspace, named_templates
 
 __all__ = ["router"]
 
@@ -96,7 +96,8 @@ def post_site(workspace: WorkspaceParam, body: SiteBody) -> JobView:
 def _import_site(workspace: Workspace, name: str, source: Path, schema: Schema, job: Job) -> None:
     """Read the pages of a source, find their templates, and add them to the catalog."""
     pages = read_pages(source)
-    clustering = cluster(job.counted(pages, pages.total))
+    templates = named_templates(workspace.catalog, name)
+    clustering = cluster(job.counted(pages, pages.total), templates=templates)
     if not clustering:
         raise InputError(f"{source} has no readable pages")
     job.enter("choosing pages to label")
