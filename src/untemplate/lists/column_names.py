@@ -207,8 +207,7 @@ class _ListColumn:
         self.caption: str | None = None
         #: whether the column is the caption of the next one; whether it was split off another one at its caption
         self.is_in_front = self.is_part = False
-        self.values = self.texts
-        self.total = len(lines)
+        self.values, self.total = self.texts, len(lines)
 
     def without(self, records: Collection[int]) -> _ListColumn:
         """Return the column without the cells of some records."""
