@@ -489,3 +489,12 @@ def test_names_with_control_characters_are_kept_out_of_rules() -> None:
     records = extract(bodies, given, name="text", phone="phone")
     assert texts(records, "name") == [f"Hotel {place}" for place in PLACES]
     assert texts(records, "phone") == [f"212-555-010{i}" for i in range(COUNT)]
+
+
+def test_tags_with_control_characters_are_kept_out_of_rules() -> None:
+    bodies = [
+        f"<cen\x04er class='place'><i>No. {i}</i><div class='name'>Hotel {place}</div></cen\x04er>"
+        for i, place in enumerate(PLACES)
+    ]
+    records = extract(bodies, {0: {"name": "Hotel Akron"}}, name="text")
+    assert texts(records, "name") == [f"Hotel {place}" for place in PLACES]

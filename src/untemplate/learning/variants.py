@@ -331,12 +331,15 @@ def _count_nodes(
 
 
 def _positions(target: LearningTarget, bits: int, rows: Iterable[int]) -> list[int]:
-    """Return the positions of rows among those selected on their page, counted from 1; −1 for the last."""
+    """Return the positions of rows among those selected on their page, counted from 1; −1 for the last.
+
+    Rows that are not selected have none: no rule can name a tag with control characters, as damaged pages have.
+    """
     positions: dict[int, None] = {}
     for page, page_rows in groupby(rows, key=lambda row: int(target.table.row_page[row])):
         on_page = target.table.on_page(bits, page)
         numbers = {row: number for number, row in enumerate(on_page, 1)}
-        for row in page_rows:
+        for row in filter(numbers.__contains__, page_rows):
             positions[numbers[row]] = None
             if row == on_page[-1]:
                 positions[-1] = None

@@ -22,7 +22,7 @@ from untemplate import (
     learn,
     train,
 )
-from untemplate.labeling.hcrf.detail_pages import MIN_CONFIDENCE
+from untemplate.labeling.hcrf.detail_pages import MIN_CONFIDENCE, read_detail_pages
 
 NEW = 3
 
@@ -79,6 +79,13 @@ def test_pages_that_cannot_be_read_are_left_out(knowledge: Knowledge) -> None:
         assert [(one.attribute, one.found) for one in knowledge.find(pages)] == [
             (name, False) for name in SCHEMA.attributes
         ]
+
+
+def test_a_text_inside_a_picture_is_no_node() -> None:
+    """A damaged page may lack the end of an `svg`, which then contains texts that are not drawn."""
+    html = "<body><h1>Chez Nous</h1><p>5 Elm St</p><svg><path d='M1'>(888) 555-7565</path></svg></body>"
+    (page,) = read_detail_pages([Page(html=html)])
+    assert {node.text for node in page.nodes.values()} == {"Chez Nous", "5 Elm St"}
 
 
 def test_one_page_alone(knowledge: Knowledge) -> None:

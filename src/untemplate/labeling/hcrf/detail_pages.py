@@ -248,7 +248,8 @@ class DetailPage:
         if len(rows) != len(nodes):
             return {}
         by_row = dict(zip(rows, nodes, strict=True))
-        return {leaf: by_row[self.scene.vision.rows[leaf][0]] for leaf in self.slots.values()}
+        first_rows = {leaf: self.scene.vision.rows[leaf][0] for leaf in self.slots.values()}
+        return {leaf: by_row[row] for leaf, row in first_rows.items() if row in by_row}
 
 
 def read_detail_pages(pages: Iterable[Page]) -> list[DetailPage]:
