@@ -55,14 +55,12 @@ _TYPED: dict[Type, tuple[str, ...]] = {
 }
 _SUFFIXES = (_CONFIDENCE, *dict.fromkeys(suffix for suffixes in _TYPED.values() for suffix in suffixes))
 
-_encode_parts = json.encoder.c_make_encoder(  # type: ignore[attr-defined]
-    None, date.isoformat, json.encoder.encode_basestring, None, ": ", ", ", False, False, True
-)
+_ENCODER = json.JSONEncoder(ensure_ascii=False, check_circular=False, default=date.isoformat)
 
 
 def encode_json(value: Any) -> str:
     """Return a value as JSON. `json.dumps` does the same, and makes a new encoder for each value."""
-    return "".join(_encode_parts(value, 0))
+    return _ENCODER.encode(value)
 
 
 class ExtraColumns(NamedTuple):
