@@ -171,7 +171,7 @@ class WrapperIndex:
         for pattern in self._patterns_with_ends_of(url):
             if url_matches(pattern, url):
                 matching += self._by_pattern[pattern]
-        return sorted(index for index in matching if index in among)
+        return sorted(set(matching).intersection(among))
 
     def _patterns_with_ends_of(self, url: str) -> Iterator[str]:
         """Yield the patterns that begin and end like a URL."""
