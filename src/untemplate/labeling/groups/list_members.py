@@ -22,8 +22,8 @@ __all__ = ["TextRange", "find_titled_members", "node_of_member", "strip_numbers"
 MIN_MEMBERS, MAX_TITLE_SHARE = 3, 0.7
 # A longer text is no title.
 MAX_TITLE_LENGTH = 100
-# Numbers without a word before or a sign after them count the members only of lists with at least this many.
-MIN_PLAIN_NUMBERED = 3
+# Members of a list that numbers may count: with a word before or a sign after each number, and without.
+MIN_MARKED, MIN_PLAIN_NUMBERED = 2, 3
 
 _NUMBERED = re.compile(r"([^\W\d_]{1,12} )?(\d{1,2})(\s?[.:)–-])?\s*(?=[^\W\d_]|[(\"'“„«¡¿])")
 # `Step 2` counts a member, and is no title.
@@ -134,14 +134,18 @@ def strip_numbers(texts: Sequence[str]) -> tuple[str, ...]:
     ('1 onion', '2 carrots')
     """
     matches = [match for match in map(_NUMBERED.match, texts) if match]
-    if len(matches) < max(2, len(texts)):
-        return tuple(texts)
-    is_marked = all(match[1] or match[3] for match in matches)
-    numbers = [int(match[2]) for match in matches]
-    in_order = all(_follows(*pair, is_marked) for pair in pairwise([0, *numbers]))
-    if not in_order or not (is_marked or len(texts) >= MIN_PLAIN_NUMBERED):
+    if len(matches) < len(texts) or not _count_members(matches):
         return tuple(texts)
     return tuple(text[match.end() :] for text, match in zip(texts, matches, strict=True))
+
+
+def _count_members(matches: Sequence[re.Match[str]]) -> bool:
+    """Return True if numbers at the start of texts count these texts, rather than being amounts."""
+    is_marked = all(match[1] or match[3] for match in matches)
+    if len(matches) < (MIN_MARKED if is_marked else MIN_PLAIN_NUMBERED):
+        return False
+    numbers = [int(match[2]) for match in matches]
+    return all(_follows(*pair, is_marked) for pair in pairwise([0, *numbers]))
 
 
 def _follows(number: int, following: int, may_restart: bool) -> bool:
