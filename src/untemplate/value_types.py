@@ -174,6 +174,7 @@ TYPES: dict[Type, ValueType] = {
 """Each type by its name."""
 
 
+_DIGIT = re.compile(r"\d")
 # Addresses of style sheets, scripts, fonts and pages, which stand where images may stand.
 _NOT_AN_IMAGE = re.compile(r"\.(?:css|js|json|xml|html?|php|woff2?|ttf)(?:[?#]|$)", re.IGNORECASE)
 
@@ -191,6 +192,9 @@ def find_all_typed(text: str, type: Type) -> Iterator[str]:
     """Yield the parts of the text that look like values of the type."""
     pattern = TYPES[type].pattern
     if pattern is None:
+        return iter(())
+    # Most texts have no digit, and this test is many times as fast as the patterns.
+    if TYPES[type].required == "digit" and not _DIGIT.search(text):
         return iter(())
     return (match[0].strip() for match in pattern.finditer(text))
 

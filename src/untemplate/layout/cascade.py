@@ -57,6 +57,7 @@ _FONT_SIZES = {"xx-small": "9px", "x-small": "10px", "small": "13px", "medium": 
 _FONT_SIZES |= {"x-large": "24px", "xx-large": "32px", "smaller": "83.333%", "larger": "120%"}
 # Functions, strings, colors and blanks are no words of a value.
 _WORD_TOKENS = frozenset({"ident", "dimension", "percentage", "number"})
+_NO_CLASSES: frozenset[str] = frozenset()
 _BOLD = frozenset({"bold", "bolder", "600", "700", "800", "900"})
 # Which value of a margin or padding is for top, bottom and left, by how many values there are.
 _SIDES = {1: (0, 0, 0), 2: (0, 0, 1), 3: (0, 2, 1), 4: (0, 2, 3)}
@@ -279,10 +280,17 @@ class StyleSheet:
 
     def context(self, element: etree._Element, parent: StyleContext | None) -> StyleContext:
         """Return the context of an element, given that of its parent, or None for the root."""
-        id_ = element.get("id") if f"#{element.get('id')}" in self._names else None
-        classes = frozenset(name for name in element.get("class", "").split() if f".{name}" in self._names)
-        attributes = tuple([pair for pair in element.items() if pair[0] in self._attributes])
-        key = (parent and parent.number, element.tag, id_, classes, attributes)
+        id_: str | None = None
+        classes = _NO_CLASSES
+        attributes: list[tuple[str, str]] = []
+        for name, value in element.items():
+            if name in self._attributes:
+                attributes.append((name, value))
+            if name == "class":
+                classes = frozenset([part for part in value.split() if f".{part}" in self._names])
+            elif name == "id" and f"#{value}" in self._names:
+                id_ = value
+        key = (parent and parent.number, element.tag, id_, classes, tuple(attributes))
         if key not in self._contexts:
             if len(self._contexts) >= MAX_CONTEXTS:
                 self._contexts.clear()

@@ -60,11 +60,13 @@ class EstimatedLayout:
         for event, element in etree.iterwalk(page.tree, events=("start", "end", "comment", "pi")):
             if event == "start":
                 flow.open(element)
-                flow.add_text(element, "text")
-                continue
-            if event == "end":
-                flow.close()
-            flow.add_text(element, "tail")
+                kind = "text"
+            else:
+                if event == "end":
+                    flow.close()
+                kind = "tail"
+            if element is flow.next_element and kind == flow.next_kind:
+                flow.add_next_text()
         return flow.boxes()
 
 
@@ -184,12 +186,26 @@ class _Flow:
     def __init__(self, page: Page, assets: Assets) -> None:
         self._page = page
         self._sheet = load_style_sheet(page, assets)
-        self._nodes = {(node.element, node.kind): row for row, node in enumerate(page.nodes) if node.is_text}
+        self._text_rows = [row for row, node in enumerate(page.nodes) if node.is_text]
         self._texts: dict[int, Edges] = {}
         self._placed: list[_Placed] = []
         root = _Placed(ROOT_STYLE)
         root.start_block(0.0, float(VIEWPORT), 0.0, 0.0)
         self._open = [root]
+        #: the element and the kind of the next text: texts and elements are in the same order
+        self.next_element: etree._Element | None = None
+        self.next_kind = ""
+        self._passed_texts = -1
+        self._pass_text()
+
+    def _pass_text(self) -> None:
+        """Go on to the next text of the page."""
+        self._passed_texts += 1
+        if self._passed_texts == len(self._text_rows):
+            self.next_element = None
+            return
+        node = self._page.nodes[self._text_rows[self._passed_texts]]
+        self.next_element, self.next_kind = node.element, node.kind
 
     def open(self, element: etree._Element) -> None:
         """Start an element: place it, unless it or an element around it is hidden."""
@@ -222,11 +238,12 @@ class _Flow:
         if inner.around is None:
             inner.end_block(parent.block)
 
-    def add_text(self, element: etree._Element, kind: str) -> None:
-        """Place a text in as many lines as it needs, if it is one of the page's nodes and shown."""
-        row = self._nodes.get((element, kind))
+    def add_next_text(self) -> None:
+        """Place the next text in as many lines as it needs, if it is shown."""
+        row = self._text_rows[self._passed_texts]
+        self._pass_text()
         inner = self._open[-1]
-        if row is None or inner.context is None:
+        if inner.context is None:
             return
         block, size = inner.block, inner.style.font_size
         width, height = LETTER * size * len(self._page.nodes[row].text), LINE * size
@@ -264,6 +281,9 @@ class _Flow:
 
 def _replaced_size(element: etree._Element) -> list[float]:
     """Return width and height of an image or a control."""
-    usual = REPLACED_SIZES[element.tag]
-    given = (parse_length(element.get(side, "")) for side in ("width", "height"))
-    return [max(0.0, side if length is None else length) for side, length in zip(usual, given, strict=True)]
+    size: list[float] = []
+    for side, usual in zip(("width", "height"), REPLACED_SIZES[element.tag], strict=True):
+        given = element.get(side)
+        length = None if given is None else parse_length(given)
+        size.append(usual if length is None else max(0.0, length))
+    return size

@@ -88,6 +88,14 @@ def test_a_text_inside_a_picture_is_no_node() -> None:
     assert {node.text for node in page.nodes.values()} == {"Chez Nous", "5 Elm St"}
 
 
+def test_texts_for_browsers_without_scripts_do_not_hide_the_others() -> None:
+    """Blocks exclude `noscript`, nodes include it; each leaf still gets its own node."""
+    html = "<body><noscript>Turn on scripts</noscript><h1>Chez <i>Nous</i> Deux</h1><p>5 Elm St<br>Bonn</p></body>"
+    (page,) = read_detail_pages([Page(html=html)])
+    texts = {page.scene.texts[leaf]: node.text for leaf, node in page.nodes.items()}
+    assert texts == {text: text for text in ("Chez", "Nous", "Deux", "5 Elm St", "Bonn")}
+
+
 def test_one_page_alone(knowledge: Knowledge) -> None:
     for finding in knowledge.find(make_pages(NEW, 1)):
         assert finding.found == (f"{NEW}-0" in texts(finding) and finding.confidence >= MIN_CONFIDENCE)

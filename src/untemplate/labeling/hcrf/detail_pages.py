@@ -17,6 +17,8 @@ from operator import mul
 from statistics import mean
 from typing import NamedTuple
 
+from lxml import etree
+
 from untemplate.errors import PageError
 from untemplate.labeling.label import Finding
 from untemplate.labeling.nodes.fields import ANY_TEXT
@@ -242,12 +244,19 @@ class DetailPage:
 
     @cached_property
     def nodes(self) -> dict[int, Node]:
-        """The node of each leaf with a text; none if texts of a damaged page cannot be matched with its blocks."""
-        rows = [row for row, tag in enumerate(self.scene.profile.tree.tags) if tag == TEXT]
-        nodes = [node for node in self.page.nodes if node.is_text and "/head/" not in node.path]
-        if len(rows) != len(nodes):
-            return {}
-        by_row = dict(zip(rows, nodes, strict=True))
+        """The node of each leaf with a text: the texts of an element have the same order in both."""
+        tree = self.scene.profile.tree
+        nodes_of_element: dict[etree._Element, list[Node]] = {}
+        for node in self.page.nodes:
+            if node.is_text:
+                nodes_of_element.setdefault(node.parent, []).append(node)
+        rows_of_element: dict[etree._Element, list[int]] = {}
+        for row, tag in enumerate(tree.tags):
+            if tag == TEXT:
+                rows_of_element.setdefault(tree.elements[row], []).append(row)
+        by_row: dict[int, Node] = {}
+        for element, rows in rows_of_element.items():
+            by_row.update(zip(rows, nodes_of_element.get(element, ()), strict=False))
         first_rows = {leaf: self.scene.vision.rows[leaf][0] for leaf in self.slots.values()}
         return {leaf: by_row[row] for leaf, row in first_rows.items() if row in by_row}
 

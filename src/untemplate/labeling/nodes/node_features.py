@@ -235,7 +235,9 @@ def _collect_contents(nodes: Sequence[Node]) -> _Contents:
     for number, node in enumerate(nodes):
         element = node.parent if node.is_text else None
         while element is not None:
-            content = contents.setdefault(element, _Content(number))
+            if element not in contents:
+                contents[element] = _Content(number)
+            content = contents[element]
             if content is None:
                 break
             content.add(number, len(node.text))
@@ -255,14 +257,23 @@ def _give_up(element: etree._Element | None, contents: _Contents) -> list[etree.
     return too_large
 
 
+class _FeatureHashes(dict[str, int]):
+    """The number of each feature; features repeat, so each is hashed once."""
+
+    def __missing__(self, feature: str) -> int:
+        self[feature] = number = crc32(feature.encode("utf-8", "replace")) % HASHED_FEATURES
+        return number
+
+
 class Bags:
     """Bags of hashed features. As vectors they have length 1, so that long texts weigh no more than short ones."""
 
     def __init__(self, bags: Iterable[Iterable[str]]) -> None:
         indices: list[int] = []
         starts = [0]
+        hashes = _FeatureHashes()
         for bag in bags:
-            indices += {crc32(feature.encode("utf-8", "replace")) % HASHED_FEATURES for feature in bag}
+            indices += {hashes[feature] for feature in bag}
             starts.append(len(indices))
         self.indices: Ints = np.array(indices, np.int32)
         self.starts: Ints = np.array(starts, np.int32)

@@ -356,8 +356,10 @@ class SiteFields:
         text count as untyped.
         """
         if type not in self._typed:
-            values = np.array([_typed_share(value, type) for value in self.fields.values])
-            texts = np.array([_typed_share(text, type) for text in self.table.texts])
+            distinct_texts = {*self.fields.values, *self.table.texts}
+            share_of = {text: _typed_share(text, type) for text in distinct_texts}
+            values = np.array([share_of[value] for value in self.fields.values])
+            texts = np.array([share_of[text] for text in self.table.texts])
             shares = np.maximum(values[self.fields.value], texts[self.table.text])
             is_used = self.table.drop_spans_around(shares > 0)
             self._typed[type] = np.where(is_used, shares, 0).astype(np.float32)
