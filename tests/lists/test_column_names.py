@@ -65,6 +65,23 @@ def test_different_captions_are_different_columns() -> None:
     assert [row.values.get("year") for row in rows] == ["2019", "2020", None, "2021"]
 
 
+def test_colons_in_titles_are_no_captions() -> None:
+    titles = ["Doctor Who: Flux", "Doctor Who: Season 4", "Bleak House", "Emma", "Persuasion", "Cranford"]
+    items = "".join(f"<li><h3>{title}</h3><p>${number}.50</p></li>" for number, title in enumerate(titles))
+    rows = find_records(Page(html=f"<h1>Films</h1><ul class=films>{items}</ul>"))
+    assert [row.values["title"] for row in rows] == titles
+
+
+def test_a_badge_in_front_of_a_heading_is_no_caption() -> None:
+    rows = rows_of("<li><h3><span class=label>new</span> <a href=/{0}>{0}</a></h3><p>from {1}, {2}</p></li>")
+    assert [row.values["title"] for row in rows] == [tea[0] for tea in TEAS]
+
+
+def test_a_title_by_any_vocabulary_is_the_title() -> None:
+    rows = rows_of("<li><h3 property='f:title'>{0}</h3><p>from {1} hills</p><b>{2}</b></li>")
+    assert rows.columns[0] == "title"
+
+
 def test_microdata_classes_and_kinds() -> None:
     item = "<li><h3>{}</h3><i itemprop=countryOfOrigin>{}</i><em class='c-price small'>{}</em></li>"
     assert rows_of(item).columns == ["title", "country_of_origin", "price"]

@@ -438,10 +438,14 @@ class _PlacedColumns:
 
     def _wish_kinds(self, columns: Sequence[_ListColumn]) -> None:
         """Wish names for columns without a header or caption."""
+        title = _find_title(columns)
         for column in columns:
-            column.wish = column.wish or column.attribute_name(_NAMING_ATTRIBUTES) or ""
+            if not column.wish:
+                name = column.attribute_name(_NAMING_ATTRIBUTES) or ""
+                # Names such as `og:title`, which a site may have on some pages only.
+                column.wish = TITLE if column is title and name.endswith(f"_{TITLE}") else name
         unnamed = [column for column in columns if not column.wish]
-        title, single_kinds = _find_title(columns), _single_kinds(unnamed)
+        single_kinds = _single_kinds(unnamed)
         common_classes, record_words = _common_classes(columns), self._record_words()
         for column in unnamed:
             if column is title:
@@ -457,10 +461,15 @@ class _PlacedColumns:
 
 
 def _is_caption_of(column: _ListColumn, following: _ListColumn) -> bool:
-    """Return True if a column is the caption of the next one in every record that has it."""
+    """Return True if a column is the caption of the next one in every record that has it.
+
+    A word without a colon in front of a heading is a badge such as `New`, whatever its class is.
+    """
     if len(column.records) < 2 or not set(column.records) <= set(following.records):
         return False
-    return column.is_caption() and not following.is_caption()
+    if not column.is_caption() or following.is_caption():
+        return False
+    return column.own_texts[0].endswith(":") or not following.statistics.is_heading
 
 
 def _single_kinds(columns: Iterable[_ListColumn]) -> set[str]:

@@ -236,11 +236,11 @@ class RecordCaptions:
         records: Counter[str] = Counter()
         for own in captions:
             records.update({*own.values()})
-        #: row of a text -> its caption
-        self.by_row: dict[int, str] = {}
+        repeated: dict[int, str] = {}
         for own in captions:
-            repeated = {row: text for row, text in own.items() if records[text] >= MIN_CAPTION_RECORDS}
-            self.by_row |= repeated
+            repeated |= {row: text for row, text in own.items() if records[text] >= MIN_CAPTION_RECORDS}
+        #: row of a text -> its caption
+        self.by_row = _drop_colons_of_titles(tree, runs, repeated)
         marked = np.zeros(len(tree), np.int64)
         marked[list(self.by_row)] = 1
         self._before = np.concatenate([[0], np.cumsum(marked)])
@@ -417,6 +417,23 @@ def _captions_inside(tree: PageTree, run: Run) -> dict[int, str]:
     """Map the texts of a record that begin with a caption to the caption."""
     split = {row: split_caption(tree.texts[row])[0] for row in tree.rows_inside(run) if tree.texts[row]}
     return {row: caption for row, caption in split.items() if caption}
+
+
+def _drop_colons_of_titles(tree: PageTree, runs: Sequence[Run], captions: dict[int, str]) -> dict[int, str]:
+    """Return the captions without those in places where most texts have none, such as `Doctor Who: Season 4`.
+
+    A text that is nothing but a caption is one in any place.
+    """
+    paths = tree.path_ids
+    texts: Counter[int] = Counter()
+    for run in runs:
+        texts.update(paths[row] for row in tree.rows_inside(run) if tree.texts[row])
+    captioned = Counter(paths[row] for row in captions)
+    return {
+        row: caption
+        for row, caption in captions.items()
+        if captioned[paths[row]] * 2 >= texts[paths[row]] or is_lone_caption(tree.texts[row].strip())
+    }
 
 
 def find_sections(tree: PageTree, runs: Sequence[Run]) -> list[str | None]:

@@ -147,9 +147,14 @@ class Column:
         return self.content_type is None and is_varied and self.words <= MAX_TITLE_WORDS
 
     @property
+    def is_heading(self) -> bool:
+        """Whether most of the texts are in headings."""
+        return self.headed >= MIN_MOST
+
+    @property
     def prominence(self) -> int:
         """2 for headings, 1 for links, 0 for other texts."""
-        if self.headed >= MIN_MOST:
+        if self.is_heading:
             return _HEADING_PROMINENCE
         return 1 if self.linked >= MIN_MOST else 0
 
