@@ -114,11 +114,11 @@ class RememberedFields:
     def __init__(self) -> None:
         self._fields: dict[tuple[int, ...], SiteFields] = {}
 
-    def __call__(self, pages: Iterable[Page], schema: Schema) -> SiteFields:
+    def __call__(self, pages: Iterable[Page], schema: Schema, with_spans: bool = True) -> SiteFields:
         known_pages = list(pages)
-        key = tuple(map(id, known_pages))
+        key = (with_spans, *map(id, known_pages))
         if key not in self._fields:
-            self._fields[key] = SiteFields(known_pages, schema)
+            self._fields[key] = SiteFields(known_pages, schema, with_spans=with_spans)
         return self._fields[key]
 
     def __len__(self) -> int:

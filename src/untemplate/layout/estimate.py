@@ -70,88 +70,27 @@ class EstimatedLayout:
         return flow.boxes()
 
 
-@dataclass(eq=False, slots=True)
-class _Placed:
-    """An element of the page and its place.
+class _Lines:
+    """The lines of a block: its edges, and where the next text goes.
 
-    A block contains lines: `y` is the top of the open line, `pen` is where its next text goes.
+    Attributes:
+        y: the top of the open line.
+        pen: where the next text of the open line goes.
+        line: height of the open line; 0 if it is empty.
+        images: height of the images in the open line; texts after them are at their bottom.
+        space: blank pixels above the line, left by margins; the next margin shares them.
+        cells_left: of a table row, its cells that are not placed yet.
     """
 
-    style: Style
-    #: None if its content is not shown
-    context: StyleContext | None = None
-    is_visible: bool = False
-    outer: _Placed | None = None
-    #: the block around it; None if it is a block itself
-    around: _Placed | None = None
-    #: left, top, right and bottom of its content so far
-    edges: Edges | None = None
-    left: float = 0.0
-    right: float = 0.0
-    top: float = 0.0
-    y: float = 0.0
-    pen: float = 0.0
-    #: height of the open line; 0 if it is empty
-    line: float = 0.0
-    #: height of the images in the open line; texts after them are at their bottom
-    images: float = 0.0
-    #: blank pixels above the line, left by margins; the next margin shares them
-    space: float = 0.0
-    #: of a table row: its cells that are not placed yet
-    cells_left: int = 0
+    __slots__ = ("cells_left", "images", "left", "line", "pen", "right", "space", "top", "y")
 
-    @property
-    def block(self) -> _Placed:
-        """The block that its texts are in: itself, or the nearest one around it."""
-        return self.around or self
-
-    def start(self, block: _Placed) -> None:
-        """Start it below what is in a block, or beside that if there is room; inline elements just continue."""
-        if self.style.display in (Display.BLOCK, Display.TABLE):
-            block.end_line()
-            block.leave_margin(self.style.margin_top)
-            self.start_block(block.pen, block.right, block.y, block.space)
-        elif self.style.display == Display.BESIDE:
-            right = block.right
-            if block.cells_left > 0:  # the cells of a row share its width, so none of them is below another
-                right = block.pen + max(MIN_TEXT_ROOM, (right - block.pen) / block.cells_left)
-                block.cells_left -= 1
-            elif right - block.pen < MIN_BESIDE_ROOM:
-                block.end_line()
-            self.start_block(block.pen, right, block.y, 0.0)
-
-    def start_block(self, left: float, right: float, y: float, space: float) -> None:
-        """Make it a block between two edges, from y on."""
-        self.around = None
-        self.left = self.pen = min(left + self.style.indent, right)
-        self.right, self.space = right, space
+    def __init__(self, left: float, right: float, y: float, space: float) -> None:
+        self.left = self.pen = left
+        self.right = right
         self.top = self.y = y
-
-    def end_block(self, block: _Placed) -> None:
-        """End it, and go on below it or beside it."""
-        self.end_line()
-        right, bottom = self.right, max(self.top, self.y - self.space)
-        if self.style.display != Display.BLOCK:
-            right = self.edges[2] if self.edges else self.left
-        self.edges = self.left - self.style.indent, self.top, right, bottom
-        if self.style.display == Display.BESIDE:
-            block.pen = right + BLANK * self.style.font_size
-            block.line = max(block.line, bottom - self.top)
-        else:
-            block.y, block.space = self.y, self.space
-            block.leave_margin(self.style.margin_bottom)
-
-    def place_image(self, block: _Placed, width: float, height: float) -> None:
-        """Place it as an image or a control in the open line, or in a line of its own."""
-        is_block = self.style.display == Display.BLOCK
-        if is_block or block.pen + width > block.right:
-            block.end_line()
-        self.include((block.pen, block.y, block.pen + width, block.y + height))
-        block.pen += width
-        block.line = max(block.line, height)
-        block.images = max(block.images, height)
-        if is_block:
-            block.end_line()
+        self.space = space
+        self.line = self.images = 0.0
+        self.cells_left = 0
 
     def end_line(self) -> None:
         """Go on below the open line."""
@@ -162,22 +101,92 @@ class _Placed:
 
     def leave_margin(self, margin: float) -> None:
         """Leave a margin; margins that meet overlap."""
-        added = max(0.0, margin - self.space)
-        self.y += added
-        self.space += added
+        if margin > self.space:
+            self.y += margin - self.space
+            self.space = margin
+
+
+class _Placed:
+    """An element of the page and its place.
+
+    Attributes:
+        context: None if its content is not shown.
+        lines: where its texts go: its own lines if it is a block, else those of the nearest block around it.
+        edges: left, top, right and bottom of its content so far.
+    """
+
+    __slots__ = ("context", "edges", "is_visible", "lines", "outer", "style")
+
+    def __init__(self, style: Style, lines: _Lines, outer: _Placed | None = None) -> None:
+        self.style = style
+        self.lines = lines
+        self.outer = outer
+        self.context: StyleContext | None = None
+        self.is_visible = False
+        self.edges: Edges | None = None
+
+    def start(self) -> None:
+        """Start it below what is in the block around it, or beside that; inline elements just continue."""
+        block, display = self.lines, self.style.display
+        if display is Display.INLINE:
+            return
+        right, space = block.right, 0.0
+        if display is not Display.BESIDE:
+            block.end_line()
+            block.leave_margin(self.style.margin_top)
+            space = block.space
+        elif block.cells_left > 0:  # the cells of a row share its width, so none of them is below another
+            right = block.pen + max(MIN_TEXT_ROOM, (right - block.pen) / block.cells_left)
+            block.cells_left -= 1
+        elif right - block.pen < MIN_BESIDE_ROOM:
+            block.end_line()
+        self.lines = _Lines(min(block.pen + self.style.indent, right), right, block.y, space)
+
+    def end_block(self, block: _Lines) -> None:
+        """End it, and go on below it or beside it."""
+        lines, style = self.lines, self.style
+        lines.end_line()
+        right, bottom = lines.right, max(lines.top, lines.y - lines.space)
+        if style.display is not Display.BLOCK:
+            right = self.edges[2] if self.edges else lines.left
+        self.edges = lines.left - style.indent, lines.top, right, bottom
+        if style.display is Display.BESIDE:
+            block.pen = right + BLANK * style.font_size
+            block.line = max(block.line, bottom - lines.top)
+        else:
+            block.y, block.space = lines.y, lines.space
+            block.leave_margin(style.margin_bottom)
+
+    def place_image(self, width: float, height: float) -> None:
+        """Place it as an image or a control in the open line, or in a line of its own."""
+        block = self.lines
+        is_block = self.style.display is Display.BLOCK
+        if is_block or block.pen + width > block.right:
+            block.end_line()
+        self.include((block.pen, block.y, block.pen + width, block.y + height))
+        block.pen += width
+        block.line = max(block.line, height)
+        block.images = max(block.images, height)
+        if is_block:
+            block.end_line()
 
     def include(self, edges: Edges) -> None:
         """Extend it by a text, an image or the content of an element inside."""
-        left, top, right, bottom = self.edges or edges
+        if self.edges is None:
+            self.edges = edges
+            return
+        left, top, right, bottom = self.edges
         self.edges = min(left, edges[0]), min(top, edges[1]), max(right, edges[2]), max(bottom, edges[3])
 
     def clipped_edges(self) -> Edges:
         """Return its edges, no wider than the element around it, whose edges are clipped already."""
-        left, top, right, bottom = self.edges or NOWHERE
+        if self.edges is None:
+            return NOWHERE
+        left, top, right, bottom = self.edges
         outer_right = self.outer.edges[2] if self.outer and self.outer.edges else right
         if right > outer_right > left:
             self.edges = left, top, outer_right, bottom
-        return self.edges or NOWHERE
+        return self.edges
 
 
 class _Flow:
@@ -189,9 +198,7 @@ class _Flow:
         self._text_rows = [row for row, node in enumerate(page.nodes) if node.is_text]
         self._texts: dict[int, Edges] = {}
         self._placed: list[_Placed] = []
-        root = _Placed(ROOT_STYLE)
-        root.start_block(0.0, float(VIEWPORT), 0.0, 0.0)
-        self._open = [root]
+        self._open = [_Placed(ROOT_STYLE, _Lines(0.0, float(VIEWPORT), 0.0, 0.0))]
         #: the element and the kind of the next text: texts and elements are in the same order
         self.next_element: etree._Element | None = None
         self.next_kind = ""
@@ -210,24 +217,25 @@ class _Flow:
     def open(self, element: etree._Element) -> None:
         """Start an element: place it, unless it or an element around it is hidden."""
         parent = self._open[-1]
-        inner = _Placed(parent.style, outer=parent, around=parent.block)
-        if not self._placed or parent.context is not None:
-            self._start(inner, element, parent)
+        inner = _Placed(parent.style, parent.lines, parent)
+        if parent.context is not None or not self._placed:
+            self._start(inner, element, parent.context)
         self._placed.append(inner)
         self._open.append(inner)
 
-    def _start(self, inner: _Placed, element: etree._Element, parent: _Placed) -> None:
-        context = self._sheet.context(element, parent.context)
+    def _start(self, inner: _Placed, element: etree._Element, around: StyleContext | None) -> None:
+        context = self._sheet.context(element, around)
         inner.style = context.style
-        if inner.style.display == Display.NONE:
+        if inner.style.display is Display.NONE:
             return
         inner.is_visible = inner.style.is_visible
         if element.tag in REPLACED_SIZES:
-            inner.place_image(parent.block, *_replaced_size(element))
+            inner.place_image(*_replaced_size(element))
             return
         inner.context = context
-        inner.cells_left = len(element) if element.tag == "tr" else 0
-        inner.start(parent.block)
+        inner.start()
+        if element.tag == "tr" and inner.style.display is not Display.INLINE:
+            inner.lines.cells_left = len(element)
 
     def close(self) -> None:
         """End an element: its box is known now."""
@@ -235,8 +243,8 @@ class _Flow:
         parent = self._open[-1]
         if inner.edges:
             parent.include(inner.edges)
-        if inner.around is None:
-            inner.end_block(parent.block)
+        if inner.lines is not parent.lines:
+            inner.end_block(parent.lines)
 
     def add_next_text(self) -> None:
         """Place the next text in as many lines as it needs, if it is shown."""
@@ -245,21 +253,21 @@ class _Flow:
         inner = self._open[-1]
         if inner.context is None:
             return
-        block, size = inner.block, inner.style.font_size
+        lines, size = inner.lines, inner.style.font_size
         width, height = LETTER * size * len(self._page.nodes[row].text), LINE * size
-        if block.right - block.pen < min(width, MIN_TEXT_ROOM):
-            block.end_line()
-        block.line = max(block.line, height)
-        top = block.y + max(0.0, block.images - height)
-        edges = (block.pen, top, block.pen + width, top + height)
-        room = max(block.right - block.left, MIN_TEXT_ROOM)
-        end = block.pen + width - block.left
+        if lines.right - lines.pen < min(width, MIN_TEXT_ROOM):
+            lines.end_line()
+        lines.line = max(lines.line, height)
+        top = lines.y + max(0.0, lines.images - height)
+        edges = (lines.pen, top, lines.pen + width, top + height)
+        room = max(lines.right - lines.left, MIN_TEXT_ROOM)
+        end = lines.pen + width - lines.left
         if end > room:
             further_lines = int(end // room)
-            edges = (block.left, block.y, block.left + room, block.y + (1 + further_lines) * height)
-            block.y += further_lines * height
+            edges = (lines.left, lines.y, lines.left + room, lines.y + (1 + further_lines) * height)
+            lines.y += further_lines * height
             end -= further_lines * room
-        block.pen = block.left + end + BLANK * size
+        lines.pen = lines.left + end + BLANK * size
         self._texts[row] = edges
         inner.include(edges)
 

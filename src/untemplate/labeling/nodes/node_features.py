@@ -17,7 +17,7 @@ import numpy as np
 from lxml import etree
 
 from untemplate.page import Node, squeeze, visible_text
-from untemplate.page.arrays import Floats, Ints
+from untemplate.page.arrays import Floats, Ints, Numbered
 from untemplate.page.captions import MAX_CAPTION_LENGTH
 from untemplate.page.dom import element_names, split_name
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "HASHED_FEATURES",
-    "OUTSIDE",
     "Bags",
     "HeaderFinder",
     "Span",
     "Surroundings",
+    "SurroundingsFinder",
     "caption_features",
     "find_spans",
     "name_features",
@@ -83,9 +83,8 @@ class Surroundings:
     stressed: bool = False
     link: bool = False
 
-    def inside(self, element: etree._Element) -> Surroundings:
-        """Return the surroundings of a text in this child element."""
-        tag, name = element.tag, element_names(element)
+    def inside(self, tag: str, name: str) -> Surroundings:
+        """Return the surroundings of a text in a child element with this tag and these classes and ids."""
         if not name and tag not in STRESSED and tag != "a":
             return self
         marks, names = self.marks, self.names
@@ -102,8 +101,44 @@ class Surroundings:
         )
 
 
-OUTSIDE = Surroundings()
-"""The surroundings of a page's root element."""
+class SurroundingsFinder:
+    """Finds the surroundings of elements.
+
+    Elements of many pages are alike, so what equal elements in equal surroundings add is computed once.
+    """
+
+    def __init__(self) -> None:
+        self._numbers: Numbered[Surroundings] = Numbered()
+        #: The distinct surroundings; `number_of` returns their numbers.
+        self.distinct: list[Surroundings] = []
+        self._inside: dict[tuple[int, str, str], int] = {}
+        self._outside = self._number(Surroundings())
+        self._found: dict[etree._Element | None, int] = {}
+
+    def start_page(self) -> None:
+        """Forget the elements of the last page."""
+        self._found = {None: self._outside}
+
+    def number_of(self, element: etree._Element) -> int:
+        """Return the number of the surroundings inside of an element of the page."""
+        chain = []
+        outer: etree._Element | None = element
+        while outer is not None and outer not in self._found:
+            chain.append(outer)
+            outer = outer.getparent()
+        number = self._found[outer]
+        for inner in reversed(chain):
+            key = (number, inner.tag, element_names(inner))
+            if key not in self._inside:
+                self._inside[key] = self._number(self.distinct[number].inside(*key[1:]))
+            number = self._found[inner] = self._inside[key]
+        return number
+
+    def _number(self, surroundings: Surroundings) -> int:
+        number = self._numbers[surroundings]
+        if number == len(self.distinct):
+            self.distinct.append(surroundings)
+        return number
 
 
 class HeaderFinder:

@@ -6,8 +6,10 @@ names) is kept once, and a column contains its number, so that work is done per 
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from math import log
 
@@ -15,7 +17,7 @@ import numpy as np
 from lxml import etree
 
 from untemplate.errors import PageError
-from untemplate.labeling.nodes.node_features import OUTSIDE, HeaderFinder, Surroundings, find_spans
+from untemplate.labeling.nodes.node_features import HeaderFinder, SurroundingsFinder, find_spans
 from untemplate.layout import Boxes, Layout
 from untemplate.page import Node, Page
 from untemplate.page.arrays import Bools, Floats, Ints, Numbered, count_distinct, group_rows, nearest_before
@@ -23,7 +25,7 @@ from untemplate.page.captions import may_be_caption, min_static_pages
 from untemplate.page.dom import CROSSED_OUT_TAGS, split_name
 from untemplate.value_types import is_one_typed
 
-__all__ = ["ELEMENT", "NodeTable", "Screen"]
+__all__ = ["ELEMENT", "NodeTable", "Screen", "pause_collector"]
 
 # A text on this share of the pages, at the same path, belongs to the template: the threshold of "From One Tree to a
 # Forest" for preceding texts.
@@ -43,6 +45,21 @@ ELEMENT = "element"
 EXCLUDED = ("/title/", "/option/", "/textarea/")
 
 
+@contextmanager
+def pause_collector() -> Iterator[None]:
+    """Stop Python's garbage collector inside a `with` block.
+
+    It would visit all nodes of all pages again and again while a table grows, and find nothing to free.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
 class NodeTable:
     """The text nodes of pages as columns, and rows of other kinds on request.
 
@@ -57,7 +74,7 @@ class NodeTable:
         self.nodes: list[Node] = []
         self._texts: Numbered[str] = Numbered()
         self._paths: Numbered[str] = Numbered()
-        self._surroundings: Numbered[Surroundings] = Numbered()
+        self._surroundings = SurroundingsFinder()
         self._headers: Numbered[str] = Numbered()
         self._counts: list[int] = []
         self._columns: list[tuple[int, int, int, int]] = []
@@ -70,7 +87,7 @@ class NodeTable:
         #: Of each row, the number of its text, its tag path and its surroundings.
         self.text, self.path, self.around, self._header = columns.T.copy()
         self.texts, self.paths = list(self._texts), list(self._paths)
-        self.surroundings, self.headers = list(self._surroundings), list(self._headers)
+        self.surroundings, self.headers = self._surroundings.distinct, list(self._headers)
 
     def includes(self, node: Node) -> bool:
         """Return True if a node of a page is a row of the table."""
@@ -89,7 +106,7 @@ class NodeTable:
         self.pages.append(page)
         self._counts.append(len(nodes))
         self.nodes += nodes
-        surroundings: dict[etree._Element | None, Surroundings] = {None: OUTSIDE}
+        self._surroundings.start_page()
         numbers: dict[etree._Element, tuple[int, int]] = {}
         headers = HeaderFinder()
         for node in nodes:
@@ -97,7 +114,7 @@ class NodeTable:
             if parent not in numbers:
                 header = headers.header(parent)
                 numbers[parent] = (
-                    self._surroundings[_surroundings_of(parent, surroundings)],
+                    self._surroundings.number_of(parent),
                     self._headers[header] if header else -1,
                 )
             self._columns.append((self._texts[node.text], self._paths[node.path], *numbers[parent]))
@@ -399,21 +416,6 @@ class _TitleWeights:
 
     def _sum(self, words: frozenset[str]) -> float:
         return sum(self._weights.get(word, self._unknown) for word in words)
-
-
-def _surroundings_of(
-    element: etree._Element, found: dict[etree._Element | None, Surroundings]
-) -> Surroundings:
-    """Return the surroundings inside of an element; `found` keeps those of all elements around it."""
-    chain = []
-    outer: etree._Element | None = element
-    while outer is not None and outer not in found:
-        chain.append(outer)
-        outer = outer.getparent()
-    surroundings = found[outer]
-    for inner in reversed(chain):
-        surroundings = found[inner] = surroundings.inside(inner)
-    return surroundings
 
 
 # Of a page that cannot be laid out: as if all its text were shown alike.

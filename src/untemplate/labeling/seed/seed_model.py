@@ -92,6 +92,11 @@ class SeedModel:
             teachers[name] = [*teachers.get(name, ()), *models]
         return teachers
 
+    @property
+    def _spans_nodes(self) -> bool:
+        """Whether values of any attribute are known to span several text nodes."""
+        return any(model.spans_nodes for models in self._teachers.values() for model in models)
+
     @classmethod
     def train(
         cls,
@@ -143,7 +148,7 @@ class SeedModel:
         """
         best: tuple[float, SiteFields, dict[str, BestField]] | None = None
         for template in split_templates(pages):
-            site = SiteFields(template, schema)
+            site = SiteFields(template, schema, with_spans=self._spans_nodes)
             found = find_best_fields(site, self._teachers, schema, self.rankers)
             total = sum(one.confidence for one in found.values())
             if best is None or total > best[0]:
@@ -177,7 +182,7 @@ class SeedModel:
 
     def _find_once(self, pages: Sequence[Page], schema: Schema) -> Iterator[Finding]:
         """Yield a finding for each attribute that has any candidate field on these pages."""
-        site = SiteFields(pages, schema)
+        site = SiteFields(pages, schema, with_spans=self._spans_nodes)
         for name, best in find_best_fields(site, self._teachers, schema, self.rankers).items():
             yield self.make_finding(site, schema, name, best.rows, best.confidence)
 

@@ -23,7 +23,7 @@ from untemplate.labeling.nodes.node_features import (
     topic_features,
     word_features,
 )
-from untemplate.labeling.nodes.node_table import ELEMENT
+from untemplate.labeling.nodes.node_table import ELEMENT, pause_collector
 from untemplate.layout import VIEWPORT, EstimatedLayout, Layout
 from untemplate.page import Page
 from untemplate.page.arrays import Bools, Floats, Ints, Numbered, count_distinct, group_rows
@@ -91,12 +91,17 @@ class SiteFields:
         pages: Pages of one template.
         schema: The attributes that will be searched; their types decide which nodes become rows.
         layout: Where nodes are on screen; estimated from style sheets if not given.
+        with_spans: Whether elements with several texts become rows too. They are half of the work, and no candidates
+            of attributes whose values are known to be single texts.
     """
 
-    def __init__(self, pages: Iterable[Page], schema: Schema, layout: Layout | None = None) -> None:
-        kinds = {ELEMENT}.union(*map(kinds_of, schema.attributes.values()))
-        self.table = NodeTable(pages, kinds)
-        self.screen = Screen(self.table, layout or EstimatedLayout())
+    def __init__(
+        self, pages: Iterable[Page], schema: Schema, layout: Layout | None = None, with_spans: bool = True
+    ) -> None:
+        kinds = set().union(*map(kinds_of, schema.attributes.values()))
+        with pause_collector():
+            self.table = NodeTable(pages, kinds | {ELEMENT} if with_spans else kinds)
+            self.screen = Screen(self.table, layout or EstimatedLayout())
         self.fields = Fields(self.table)
         self._typed: dict[Type, Floats] = {}
 
