@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import mean, pstdev
 from time import process_time
+from typing import Generic, TypeVar
 from unittest.mock import patch
 
 from rich.console import Console
@@ -27,7 +28,7 @@ from benchmarks.train.rankers import held_out
 from untemplate import Knowledge, Label, Page, learn, train
 from untemplate.labeling.label import Finding
 from untemplate.labeling.label import labels_of as as_labels
-from untemplate.labeling.seed import seed_model
+from untemplate.labeling.seed import paper_model, seed_model
 from untemplate.labeling.seed.field_ranking import Rankers
 from untemplate.labeling.seed.paper_model import (
     Adapted,
@@ -60,7 +61,7 @@ TOGETHER = "untemplate, together"
 """Labels all sites that are no seeds at once: each teaches the others."""
 SEEDS = (1, 3, 5)
 TURNS = 2
-"""Of the ten sites of a vertical so many are the first seed site, evenly spread; 10 takes hours."""
+"""Of the ten sites of a vertical so many are the first seed site, evenly spread."""
 LABELED = 50
 """Pages of the new site that are labeled; all others are tested."""
 MAX_EVERY = 3
@@ -88,7 +89,7 @@ class PaperSteps(PaperModel):
     step: Step
 
     def find(self, pages: Sequence[Page], schema: Schema) -> list[Finding]:
-        site = PaperSite(pages)
+        site = paper_model.PaperSite(pages)
         return make_paper_findings(site, merge_solutions([self.step(site, seed) for seed in self.seeds]))
 
 
@@ -108,21 +109,25 @@ def train_seed(
     return Knowledge(schema, SeedModel.train(labeled, schema, rankers=rankers))
 
 
-class RememberedFields:
-    """Builds the fields of the same pages once: all turns of seed sites and all methods search the same sites."""
+BuiltSite = TypeVar("BuiltSite")
 
-    def __init__(self) -> None:
-        self._fields: dict[tuple[int, ...], SiteFields] = {}
 
-    def __call__(self, pages: Iterable[Page], schema: Schema, with_spans: bool = True) -> SiteFields:
+class RememberedSites(Generic[BuiltSite]):
+    """Prepares the same pages once: all turns of seed sites and all methods search the same sites."""
+
+    def __init__(self, build: Callable[..., BuiltSite]) -> None:
+        self._build = build
+        self._sites: dict[tuple[object, ...], BuiltSite] = {}
+
+    def __call__(self, pages: Iterable[Page], *schema: Schema, **options: bool) -> BuiltSite:
         known_pages = list(pages)
-        key = (with_spans, *map(id, known_pages))
-        if key not in self._fields:
-            self._fields[key] = SiteFields(known_pages, schema, with_spans=with_spans)
-        return self._fields[key]
+        key = (*options.values(), *map(id, known_pages))
+        if key not in self._sites:
+            self._sites[key] = self._build(known_pages, *schema, **options)
+        return self._sites[key]
 
     def __len__(self) -> int:
-        return len(self._fields)
+        return len(self._sites)
 
 
 @dataclass
@@ -186,11 +191,15 @@ def evaluate(
 ) -> Iterator[Run]:
     """Every method with every turn of seed sites, on all other sites of a vertical."""
     targets = {site.name: Target(site, labels_only) for site in sites}
-    remembered = RememberedFields()
-    with patch.object(seed_model, "SiteFields", remembered):
+    ours, papers = RememberedSites(SiteFields), RememberedSites(PaperSite)
+
+    def count_built() -> int:
+        return len(ours) + len(papers)
+
+    with patch.object(seed_model, "SiteFields", ours), patch.object(paper_model, "PaperSite", papers):
         for k in ks:
             for seeds in turns(list(targets), k, count):
-                yield from evaluate_turn(vertical, targets, seeds, methods, outcomes, remembered)
+                yield from evaluate_turn(vertical, targets, seeds, methods, outcomes, count_built)
                 for target in targets.values():
                     for page in target.pages:
                         page.release()
@@ -202,9 +211,12 @@ def evaluate_turn(
     seeds: tuple[str, ...],
     methods: Sequence[str],
     outcomes: Outcomes,
-    remembered: RememberedFields,
+    count_built: Callable[[], int],
 ) -> Iterator[Run]:
-    """Every method with some seed sites, on all other sites of a vertical."""
+    """Every method with some seed sites, on all other sites of a vertical.
+
+    Only sites that were not searched before count for the CPU time; `count_built` returns how many were.
+    """
     schema = schema_of(vertical)
     seed_sites = [
         (targets[name].pages, labels_of([page.id for page in targets[name].pages], targets[name].truth))
@@ -216,24 +228,24 @@ def evaluate_turn(
         step = METHODS[method]
         kind = PAPER if step else OURS
         if kind not in knowledge:
-            started, searched = process_time(), len(remembered)
+            started, built = process_time(), count_built()
             knowledge[kind] = (
                 train(seed_sites, schema, PAPER)
                 if step
                 else train_seed(seed_sites, schema, held_out(vertical))
             )
-            if step or len(remembered) == searched + len(seeds):
+            if count_built() == built + len(seeds):
                 outcomes.training.setdefault(kind, []).append((process_time() - started) / len(seeds))
         known = up_to(knowledge[kind], step) if step else knowledge[kind]
         label = label_together if method == TOGETHER else label_alone
-        started, searched = process_time(), len(remembered)
+        started, built = process_time(), count_built()
         for target, labels in zip(others, label(known, others), strict=True):
-            if step or len(remembered) > searched:
+            if count_built() > built:
                 outcomes.labeling.setdefault(method, []).append(process_time() - started)
             run = Run(method, vertical, seeds, target.site.name)
             outcomes.scores[run] = target.score(labels)
             yield run
-            started, searched = process_time(), len(remembered)
+            started, built = process_time(), count_built()
 
 
 def label_alone(knowledge: Knowledge, targets: Sequence[Target]) -> Iterator[list[Label]]:
