@@ -92,12 +92,33 @@ def test_units_are_no_suffixes() -> None:
 def test_words_besides_another_name_count_against_it() -> None:
     site = make_fields(*(f"<b>ISBN-10:</b><i>030726{n}</i><b>ISBN:</b><i>978030726{n}</i>" for n in range(4)))
     attribute = Attribute("isbn_13", captions=("isbn",))
+    assert evidence_by_text(site, attribute, "named") == {"0307260": 0.5, "9780307260": 1.0}
+
+
+def test_the_address_of_a_link_names_an_attribute() -> None:
+    site = make_fields(
+        *(
+            f"<a href='/teams/t{n}'>Team {n}</a><a href='/news/teams'>News {n}</a><i>x{n}</i>"
+            for n in range(4)
+        )
+    )
+    named = evidence_by_text(site, Attribute("team"), "named mark")
+    assert named == {"Team 0": 1.0, "News 0": 0.0, "x0": 0.0}
+
+
+def evidence_by_text(site: SiteFields, attribute: Attribute, column: str) -> dict[str, float]:
+    """Return the evidence of one kind for each candidate field, by the field's first text."""
     fields = site.candidates(attribute)
-    evidence = gather_evidence(site, fields, attribute, NAME_ONLY)
-    named = {}
-    for field, share in zip(fields.tolist(), evidence[:, EVIDENCE.index("named")].tolist(), strict=True):
-        named[site.table.texts[site.table.text[site.fields.rows_of(field)[0]]]] = share
-    assert named == {"0307260": 0.5, "9780307260": 1.0}
+    shares = gather_evidence(site, fields, attribute, NAME_ONLY)[:, EVIDENCE.index(column)]
+    first_rows = [site.fields.rows_of(field)[0] for field in fields.tolist()]
+    return {site.table.nodes[row].text: share for row, share in zip(first_rows, shares.tolist(), strict=True)}
+
+
+def test_elements_with_several_texts_are_rows_on_request_only() -> None:
+    pages = [Page(id=str(n), html=f"<p>{n} Elm St<br>Austin {n}</p>") for n in range(4)]
+    schema = Schema("any", {})
+    assert SiteFields(pages, schema).table.spans_nodes.any()
+    assert not SiteFields(pages, schema, with_spans=False).table.spans_nodes.any()
 
 
 def test_a_currency_sign_in_its_own_element_is_part_of_the_price() -> None:

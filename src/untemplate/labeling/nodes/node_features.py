@@ -31,6 +31,7 @@ __all__ = [
     "Span",
     "Surroundings",
     "SurroundingsFinder",
+    "address_words",
     "caption_features",
     "find_spans",
     "name_features",
@@ -52,6 +53,9 @@ MAX_NAMES = 12
 # An element with more texts, or more characters, is a section of a page and not a value.
 MAX_TEXTS = 12
 MAX_LENGTH = 1000
+
+# Characters of a link's address that are read, and words of it that are used.
+MAX_ADDRESS_LENGTH, MAX_ADDRESS_WORDS = 300, 8
 
 # Features are hashed to this many numbers; labeled sites have about ten thousand features.
 HASHED_FEATURES = 1 << 17
@@ -78,13 +82,21 @@ class Surroundings:
     marks: tuple[str, ...] = ()
     #: The words of classes, ids and item properties, the nearest first.
     names: tuple[str, ...] = ()
+    #: The words of the address of the link around it, without what differs from value to value.
+    address: tuple[str, ...] = ()
     heading: bool = False
     main_heading: bool = False
     stressed: bool = False
     link: bool = False
 
-    def inside(self, tag: str, name: str) -> Surroundings:
-        """Return the surroundings of a text in a child element with this tag and these classes and ids."""
+    def inside(self, tag: str, name: str, address: tuple[str, ...] = ()) -> Surroundings:
+        """Return the surroundings of a text in a child element.
+
+        Args:
+            tag: The tag of the element.
+            name: Its classes, ids and item properties.
+            address: The words of its address if it is a link.
+        """
         if not name and tag not in STRESSED and tag != "a":
             return self
         marks, names = self.marks, self.names
@@ -94,6 +106,7 @@ class Surroundings:
         return Surroundings(
             marks,
             names,
+            address or self.address,
             self.heading or tag in HEADINGS,
             self.main_heading or tag == "h1",
             self.stressed or tag in STRESSED,
@@ -111,7 +124,8 @@ class SurroundingsFinder:
         self._numbers: Numbered[Surroundings] = Numbered()
         #: The distinct surroundings; `number_of` returns their numbers.
         self.distinct: list[Surroundings] = []
-        self._inside: dict[tuple[int, str, str], int] = {}
+        self._inside: dict[tuple[int, str, str, tuple[str, ...]], int] = {}
+        self._addresses: dict[str, tuple[str, ...]] = {}
         self._outside = self._number(Surroundings())
         self._found: dict[etree._Element | None, int] = {}
 
@@ -128,17 +142,43 @@ class SurroundingsFinder:
             outer = outer.getparent()
         number = self._found[outer]
         for inner in reversed(chain):
-            key = (number, inner.tag, element_names(inner))
+            key = (number, inner.tag, element_names(inner), self._address_of(inner))
             if key not in self._inside:
                 self._inside[key] = self._number(self.distinct[number].inside(*key[1:]))
             number = self._found[inner] = self._inside[key]
         return number
+
+    def _address_of(self, element: etree._Element) -> tuple[str, ...]:
+        """Return the words of the address of a link; links of many pages have the same one."""
+        address = element.get("href") if element.tag == "a" else None
+        if not address:
+            return ()
+        if address not in self._addresses:
+            self._addresses[address] = address_words(address)
+        return self._addresses[address]
 
     def _number(self, surroundings: Surroundings) -> int:
         number = self._numbers[surroundings]
         if number == len(self.distinct):
             self.distinct.append(surroundings)
         return number
+
+
+def address_words(address: str) -> tuple[str, ...]:
+    """Return the words that name what a link leads to: directories and names of parameters, not their values.
+
+    >>> address_words("http://example.com/books/byAuthor/Jane-Doe?sort=price&page=2")
+    ('books', 'by', 'author', 'sort', 'page')
+    """
+    path, _, query = address[:MAX_ADDRESS_LENGTH].partition("#")[0].partition("?")
+    if path.startswith("javascript:"):
+        return ()
+    if "//" in path:
+        path = path.partition("//")[2].partition("/")[2]
+    directories = path.strip("/").split("/")[:-1]
+    parameters = [parameter.partition("=")[0] for parameter in query.split("&") if parameter]
+    words = [word for part in (*directories, *parameters) for word in split_name(part) if word.isalpha()]
+    return tuple(dict.fromkeys(words))[:MAX_ADDRESS_WORDS]
 
 
 class HeaderFinder:
@@ -382,6 +422,7 @@ def name_features(around: Surroundings, path: str, following: str) -> list[str]:
     """Return the words of class names and ids, the nearest tags, and the words of the static text that follows."""
     return [
         *(f"name {name}" for name in around.names),
+        *(f"address {word}" for word in around.address),
         *(f"tag {tag}" for tag in path.split("/")[-4:-1]),
         *(f"after {word}" for word in split_name(following)),
     ]

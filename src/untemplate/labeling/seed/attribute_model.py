@@ -18,7 +18,7 @@ import numpy.typing as npt
 from untemplate.errors import MissingExtra
 from untemplate.labeling.nodes import Bags
 from untemplate.labeling.nodes.fields import Examples
-from untemplate.labeling.nodes.node_features import HASHED_FEATURES, without_plural
+from untemplate.labeling.nodes.node_features import HASHED_FEATURES, Surroundings, without_plural
 from untemplate.labeling.seed.site_fields import PARTS, PROFILE, SiteFields
 from untemplate.page.arrays import Bools, Doubles, Floats, Hashes, Ints
 from untemplate.page.dom import split_name
@@ -410,9 +410,7 @@ def _name_evidence(site: SiteFields, attribute: Attribute) -> dict[str, Floats]:
     table, fields = site.table, site.fields
     names = [_stems_of(split_name(name)) for name in attribute.names]
     in_captions = np.array([_share_in_captions(names, captions) for captions in fields.captions])
-    in_names = np.array(
-        [_named_share(names, _stems_of(around.names[:MAX_NAMES])) for around in table.surroundings]
-    )
+    in_names = np.array([_share_in_names(names, around) for around in table.surroundings])
     return {
         "named": fields.mean(in_captions[fields.caption]),
         "named mark": fields.mean(in_names[table.around]),
@@ -430,6 +428,12 @@ def _share_in_captions(names: Sequence[frozenset[str]], captions: Sequence[str])
     for caption in filter(None, stems):
         shares += [len(other) / len(caption) for other in other_names if other and other <= caption]
     return max(shares)
+
+
+def _share_in_names(names: Sequence[frozenset[str]], around: Surroundings) -> float:
+    """Return how far class names, ids and the address of a link name an attribute."""
+    in_names = _named_share(names, _stems_of(around.names[:MAX_NAMES]))
+    return max(in_names, _named_share(names, _stems_of(around.address)))
 
 
 def _named_share(names: Sequence[frozenset[str]], stems: frozenset[str]) -> float:
