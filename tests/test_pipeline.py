@@ -119,6 +119,24 @@ def test_only_an_unreadable_page_is_labeled() -> None:
     learned = learn_site(pages, labels("novels/3", 3), SCHEMA)
     assert any(problem.startswith("novels/3: ") for problem in learned.problems)
     assert all(not record.values for record in learned.rules.extract(pages))
+    with pytest.raises(
+        LabelError, match=r"^nothing was learned .*: novels/3: page is nested deeper"
+    ) as raised:
+        learn(pages, labels("novels/3", 3), SCHEMA)
+    assert "\n" not in str(raised.value)
+
+
+def test_labels_without_a_value_teach_nothing() -> None:
+    with pytest.raises(LabelError, match=r"nothing was learned .*: they contain no value"):
+        learn(books("novels", "a"), [Label("novels/0", "price", None)], SCHEMA)
+
+
+def test_an_error_names_a_few_reasons() -> None:
+    wrong = [Label("novels/0", name, "not there") for name in "abcdefgh"]
+    with pytest.raises(
+        LabelError, match=r"nothing was learned .*'not there' is not on the page.*; and 11 more$"
+    ):
+        learn(books("novels", "a"), wrong)
 
 
 def test_an_unreadable_labeled_page_is_reported_without_assertions_too() -> None:

@@ -16,6 +16,7 @@ from untemplate.page import Limits, Signature
 from untemplate.page.embedded_data import DataPath
 from untemplate.page.template_cores import RUN_BITS, Core
 from untemplate.rules.feature import CELL, Feature
+from untemplate.rules.ranges import Range
 from untemplate.rules.rule import (
     Bellwether,
     CandidateClassifier,
@@ -23,7 +24,6 @@ from untemplate.rules.rule import (
     LinkKind,
     ListLook,
     Profile,
-    Range,
     RecordRule,
     Region,
     Rule,
