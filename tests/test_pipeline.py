@@ -139,6 +139,16 @@ def test_an_error_names_a_few_reasons() -> None:
         learn(books("novels", "a"), wrong)
 
 
+def test_an_error_is_short_whatever_the_labels_are() -> None:
+    long = [
+        Label("novels/0", "title", "x" * 100_000),
+        Label("novels/0", "price", "1", xpath="(" * 100_000),
+    ]
+    with pytest.raises(LabelError, match=r"is not on the page.*selects no text") as raised:
+        learn(books("novels", "a"), long, SCHEMA)
+    assert len(str(raised.value)) < 1500
+
+
 def test_an_unreadable_labeled_page_is_reported_without_assertions_too() -> None:
     """`python -O` removes assert statements, so nothing may depend on them."""
     code = """
