@@ -204,6 +204,18 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 Change = Callable[[dict[str, Any]], object]
 
 
+def remember(content: dict[str, Any], golden: dict[str, list[str]]) -> None:
+    """Add a watched page with these values."""
+    signature = "00.11.22.33.44.55.66.77"
+    page = {"page": "9.html", "url": "http://a.example/9", "signature": signature, "golden": golden}
+    content["wrappers"][0].setdefault("bellwethers", []).append(page)
+
+
+def test_remembered_values_are_read(content: dict[str, Any], tmp_path: Path) -> None:
+    remember(content, {"title": ["Emma"]})
+    assert load(content, tmp_path).wrappers[0].bellwethers[-1].golden == {"title": ("Emma",)}
+
+
 def first_selector(content: dict[str, Any]) -> dict[str, Any]:
     return content["wrappers"][0]["rules"]["title"]["selectors"][0]
 
@@ -223,6 +235,7 @@ def use(content: dict[str, Any], feature: list[Any]) -> None:
         pytest.param(lambda c: c["schema"].update(attributes={}), id="no attributes"),
         pytest.param(lambda c: c["schema"]["attributes"]["price"].update(type="money"), id="type"),
         pytest.param(lambda c: c["schema"]["attributes"].pop("title"), id="rule without an attribute"),
+        pytest.param(lambda c: remember(c, {"color": ["red"]}), id="remembered value without an attribute"),
         pytest.param(lambda c: c["wrappers"][0].update(importance="1"), id="text for a number"),
         pytest.param(lambda c: c["wrappers"][0].update(signatures=["xx"]), id="signature"),
         pytest.param(lambda c: c["wrappers"][0].update(signatures=["00.00"]), id="short signature"),
