@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.made_up_sites import learned_site
 from tests.rules.trees import html_trees
 from untemplate import Attribute, Label, Limits, Page, Reason, Record, Rules, Schema, learn
-from untemplate.demo import Site, make_site
 from untemplate.page import Signature, signature
 from untemplate.rules import Rule, Selector, Wrapper
 from untemplate.rules.feature import Feature
@@ -243,16 +243,9 @@ def test_a_committee_that_disagrees_says_nothing() -> None:
 
 
 @cache
-def small_site() -> Site:
-    return make_site("restaurant", 1, pages=12)
-
-
-@cache
 def eager_rules() -> Rules:
     """Rules with everything in them, made to apply to every page."""
-    site = small_site()
-    labeled = list(site.truth)[:2]
-    rules = learn(site.pages, [label for label in site.labels if label.page in labeled], site.schema)
+    _, rules = learned_site("restaurant")
     return replace(
         rules, wrappers=tuple(replace(w, signatures=(ANY,), url_pattern="*") for w in rules.wrappers)
     )
@@ -279,7 +272,7 @@ def test_extraction_never_raises_on_soup(html: bytes) -> None:
 @settings(max_examples=60, deadline=None)
 def test_truncated_and_damaged_pages(number: int, share: float, data: st.DataObject) -> None:
     rules = eager_rules()
-    html = small_site().pages[number].html
+    html = learned_site("restaurant")[0].pages[number].html
     cut = html[: int(share * len(html))]
     noise = data.draw(st.binary(max_size=20))
     middle = len(cut) // 2

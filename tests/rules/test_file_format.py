@@ -16,7 +16,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from untemplate import Attribute, Label, Page, Rules, RulesError, Schema, learn
-from untemplate.demo import VERTICALS, make_site
 from untemplate.rules import Selector
 from untemplate.rules.feature import Feature
 from untemplate.rules.file_format import format_rules, parse_rules
@@ -103,15 +102,6 @@ def test_a_range_with_separators_survives_saving(rules: Rules) -> None:
     rule = replace(wrapper.rules["title"], range=range_)
     text = format_rules(rules.schema, [replace(wrapper, rules={"title": rule})])
     assert parse_rules(text, "rules.json")[1][0].rules["title"].range == range_
-
-
-@pytest.mark.parametrize("vertical", sorted(VERTICALS))
-def test_made_up_sites_survive_saving(vertical: str, tmp_path: Path) -> None:
-    site = make_site(vertical, 3, pages=20)
-    labeled = list(site.truth)[:2]
-    rules = learn(site.pages, [label for label in site.labels if label.page in labeled], site.schema)
-    rules.save(tmp_path / "rules.json")
-    assert list(Rules.load(tmp_path / "rules.json").extract(site.pages)) == list(rules.extract(site.pages))
 
 
 def test_the_file_is_readable(content: dict[str, Any]) -> None:
