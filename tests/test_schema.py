@@ -60,16 +60,22 @@ def test_a_file_keeps_the_order_and_every_field(tmp_path: Path) -> None:
         ('name = "x"\n[attributes]', "at attributes: "),
         ('name = "x"\n[attributes.a]\ntype = "color"', "at attributes.a.type: Input should be 'text'"),
         ('name = "x"\n[attributes.a]\nmandatry = true', "at attributes.a.mandatry: Extra inputs"),
-        ('name = "x"\n[attributes.a]\npattern = "(?=a)"', "at attributes.a.pattern: "),
+        (
+            'name = "x"\n[attributes.a]\npattern = "(?=a)"',
+            "at attributes.a.pattern: Value error, not an RE2 pattern: invalid perl operator: (?=",
+        ),
     ],
 )
-def test_what_is_wrong_is_said_with_its_place(tmp_path: Path, text: str, said: str) -> None:
+def test_what_is_wrong_is_said_with_its_place(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], text: str, said: str
+) -> None:
     path = tmp_path / "wrong.toml"
     path.write_text(text)
     with pytest.raises(SchemaError) as error:
         Schema.load(path)
     assert str(error.value).startswith(f"{path}: {said}")
     assert "\n" not in str(error.value)
+    assert capfd.readouterr().err == ""
 
 
 def test_what_is_not_there(tmp_path: Path) -> None:

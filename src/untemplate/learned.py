@@ -6,11 +6,15 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
+from untemplate.errors import LabelError
 from untemplate.extraction import Rules
 from untemplate.learning import AttributeReport, LearnedCluster
 from untemplate.watching import BorrowedWrapper
 
 __all__ = ["Learned"]
+
+# How many reasons an error names; the rest is counted.
+MAX_REASONS = 5
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,27 @@ class Learned:
     def problems(self) -> list[str]:
         """What was wrong with labels and pages, as sentences."""
         return [*self.ignored, *chain.from_iterable(result.problems for result in self.labeled)]
+
+    @property
+    def all_problems(self) -> list[str]:
+        """The problems of the site, then those of each attribute with its name."""
+        reports = chain.from_iterable(self.reports.values())
+        named = ([f"{report.attribute}: {problem}" for problem in report.problems] for report in reports)
+        return [*self.problems, *chain.from_iterable(named)]
+
+    def check_rules(self) -> None:
+        """Raise if there is no rule: rules that extract nothing are not a result.
+
+        Raises:
+            LabelError: no attribute of any cluster got a rule; the message says why.
+        """
+        if any(wrapper.rules for wrapper in self.rules.wrappers):
+            return
+        reasons = self.all_problems or ["they contain no value"]
+        more = f"; and {len(reasons) - MAX_REASONS} more" if len(reasons) > MAX_REASONS else ""
+        raise LabelError(
+            f"nothing was learned from the labels, so there are no rules: {'; '.join(reasons[:MAX_REASONS])}{more}"
+        )
 
     @property
     def attributes_to_check(self) -> list[str]:

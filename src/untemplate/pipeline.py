@@ -50,7 +50,8 @@ def learn(
             have them, too.
 
     Raises:
-        LabelError: no label is about an attribute of the schema or about one of the pages, or there is no label.
+        LabelError: no label is about an attribute of the schema or about one of the pages, there is no label, or
+            nothing can be learned from the labels, such as when no labeled page can be read.
 
     Example:
         >>> import untemplate as ut
@@ -71,7 +72,9 @@ def learn(
         labels = read_labels(labels)
     if isinstance(schema, str | Path):
         schema = Schema.load(schema)
-    return learn_site(as_pages(pages), labels, schema, templates).rules
+    learned = learn_site(as_pages(pages), labels, schema, templates)
+    learned.check_rules()
+    return learned.rules
 
 
 def learn_site(

@@ -16,11 +16,17 @@ from untemplate.value_types import Like, Type
 __all__ = ["HintsFile", "Pattern", "SchemaTable", "check_hints", "read_schema_table"]
 
 
+# The error says what is wrong with a pattern; the library would write it to standard error as well.
+_QUIET = re2.Options()
+_QUIET.log_errors = False
+
+
 def _check_pattern(pattern: str) -> str:
     try:
-        re2.compile(pattern)
+        re2.compile(pattern, _QUIET)
     except re2.error as error:
-        raise ValueError(f"not an RE2 pattern: {error}") from error
+        [reason] = error.args
+        raise ValueError(f"not an RE2 pattern: {reason.decode(errors='replace')}") from error
     return pattern
 
 

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from untemplate import Attribute, Catalog, CatalogError, Label, Page, Rules, Schema, learn
-from untemplate.demo import Site, make_site
+from tests.made_up_sites import learned_site
+from untemplate import Attribute, Catalog, CatalogError, Label, Page, Rules, Schema
+from untemplate.demo import Site
 from untemplate.page import Signature
 from untemplate.rules import Bellwether, Profile, Rule, Selector, Wrapper
 from untemplate.rules.feature import Feature
@@ -71,9 +72,7 @@ def test_any_rules_come_back_as_they_were(catalog: Catalog, saved: Rules) -> Non
 
 @pytest.mark.parametrize("vertical", ["restaurant", "recipe"])
 def test_learned_rules_come_back_as_they_were(catalog: Catalog, vertical: str) -> None:
-    site = make_site(vertical, 5, pages=20)
-    labeled = list(site.truth)[:2]
-    rules = learn(site.pages, [label for label in site.labels if label.page in labeled], site.schema)
+    site, rules = learned_site(vertical)
     assert any(wrapper.bellwethers for wrapper in rules.wrappers)
     catalog.save_rules(vertical, rules)
     assert catalog.rules(vertical) == rules

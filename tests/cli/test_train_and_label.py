@@ -17,7 +17,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A seed site and a new one, detail pages only."""
     found = []
     for number in (101, 102):
-        site = make_site("movie", number, 24)
+        site = make_site("movie", number, 16)
         folder = tmp_path_factory.mktemp(f"site{number}")
         write_site(site, folder)
         for page in site.pages:

@@ -22,10 +22,12 @@ from scripts import docs
 from tests.sources.containers import Written, warc_gz_bytes
 from tests.test_docs import assert_printed, blocks, commands
 from untemplate.demo import make_site, write_site
+from untemplate.labeling import write_labels
 
 README = docs.ROOT / "README.md"
 SITE = make_site("restaurant", seed=2, pages=30)
 OTHER_SITE = make_site("restaurant", seed=3, pages=20)
+LABELED_PAGES = 4
 
 # Commands of the README that need an extra, and the one whose pages would have to be recipes.
 EXTRAS = {"train ": "models", "annotate ": "web", "mcp ": "mcp", "--llm ": "llm", "--engine spark": "spark"}
@@ -62,7 +64,8 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("fresh", SITE.redesign(0.3, 1)),
     ):
         write_site(site, folder / name)
-    shutil.copy(folder / "pages" / "labels.jsonl", folder)
+    labeled = list(SITE.truth)[:LABELED_PAGES]
+    write_labels([label for label in SITE.labels if label.page in labeled], folder / "labels.jsonl")
     lists = folder / "results"
     lists.mkdir()
     for page in SITE.pages:

@@ -12,7 +12,7 @@ from untemplate.demo import Site, make_site, write_site
 
 @pytest.fixture(scope="session")
 def site() -> Site:
-    return make_site("restaurant", seed=5, pages=200)
+    return make_site("restaurant", seed=5, pages=120)
 
 
 @pytest.fixture(scope="session")

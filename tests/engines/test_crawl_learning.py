@@ -45,6 +45,15 @@ def test_each_site_gets_its_own_rules(catalog: Catalog) -> None:
     assert catalog.runs("b.example", "learn")[0].figures["version"] == 1
 
 
+def test_labels_that_teach_nothing_leave_the_rules_of_before(catalog: Catalog) -> None:
+    [before] = learn_crawl(catalog, A, [LABEL_A], THING)
+    [after] = learn_crawl(catalog, A, [Label(A[0].url, "name", "not there")], THING)
+    assert (before.version, after.version) == (1, None)
+    assert after.problem is not None
+    assert "nothing was learned" in after.problem
+    assert catalog.rules("www.a.example").extract_one(A[3])["name"] == "www.a.example 3"
+
+
 def test_a_site_that_fails_costs_its_own_line(catalog: Catalog) -> None:
     labels = [
         Label("http://gone.example/1", "name", "x"),

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import cache
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.made_up_sites import learned_site
 from tests.rules.trees import html_trees
 from untemplate import Attribute, Label, Limits, Page, Reason, Record, Rules, Schema, learn
-from untemplate.demo import make_site
 from untemplate.page import Signature, signature
 from untemplate.rules import Rule, Selector, Wrapper
 from untemplate.rules.feature import Feature
@@ -241,17 +242,13 @@ def test_a_committee_that_disagrees_says_nothing() -> None:
 # soup
 
 
+@cache
 def eager_rules() -> Rules:
     """Rules with everything in them, made to apply to every page."""
-    site = make_site("restaurant", 1, pages=12)
-    labeled = list(site.truth)[:2]
-    rules = learn(site.pages, [label for label in site.labels if label.page in labeled], site.schema)
+    _, rules = learned_site("restaurant")
     return replace(
         rules, wrappers=tuple(replace(w, signatures=(ANY,), url_pattern="*") for w in rules.wrappers)
     )
-
-
-RULES = eager_rules()
 
 
 @given(
@@ -263,9 +260,10 @@ RULES = eager_rules()
 )
 @settings(max_examples=150, deadline=None)
 def test_extraction_never_raises_on_soup(html: bytes) -> None:
-    record = RULES.extract_one(Page("http://eat.example/1", html, "1"))
+    rules = eager_rules()
+    record = rules.extract_one(Page("http://eat.example/1", html, "1"))
     assert set(record.values).isdisjoint(record.missing)
-    assert set(record.values) | set(record.missing) == set(RULES.schema.attributes)
+    assert set(record.values) | set(record.missing) == set(rules.schema.attributes)
     for values in record.values.values():
         assert all(value.text and 0 <= value.confidence <= 1 for value in values)
 
@@ -273,13 +271,14 @@ def test_extraction_never_raises_on_soup(html: bytes) -> None:
 @given(st.integers(0, 11), st.floats(0, 1), st.data())
 @settings(max_examples=60, deadline=None)
 def test_truncated_and_damaged_pages(number: int, share: float, data: st.DataObject) -> None:
-    html = make_site("restaurant", 1, pages=12).pages[number].html
+    rules = eager_rules()
+    html = learned_site("restaurant")[0].pages[number].html
     cut = html[: int(share * len(html))]
     noise = data.draw(st.binary(max_size=20))
     middle = len(cut) // 2
     for damaged in (cut, cut[:middle] + noise + cut[middle:]):
-        record = RULES.extract_one(Page("http://eat.example/1", damaged, "1"))
-        assert set(record.values) | set(record.missing) == set(RULES.schema.attributes)
+        record = rules.extract_one(Page("http://eat.example/1", damaged, "1"))
+        assert set(record.values) | set(record.missing) == set(rules.schema.attributes)
 
 
 def test_a_value_must_match_the_attributes_pattern() -> None:

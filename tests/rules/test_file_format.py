@@ -16,11 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from untemplate import Attribute, Label, Page, Rules, RulesError, Schema, learn
-from untemplate.demo import VERTICALS, make_site
 from untemplate.rules import Selector
 from untemplate.rules.feature import Feature
 from untemplate.rules.file_format import format_rules, parse_rules
-from untemplate.rules.rule import Range
+from untemplate.rules.ranges import Range
 
 
 def pages() -> list[Page]:
@@ -103,15 +102,6 @@ def test_a_range_with_separators_survives_saving(rules: Rules) -> None:
     rule = replace(wrapper.rules["title"], range=range_)
     text = format_rules(rules.schema, [replace(wrapper, rules={"title": rule})])
     assert parse_rules(text, "rules.json")[1][0].rules["title"].range == range_
-
-
-@pytest.mark.parametrize("vertical", sorted(VERTICALS))
-def test_made_up_sites_survive_saving(vertical: str, tmp_path: Path) -> None:
-    site = make_site(vertical, 3, pages=20)
-    labeled = list(site.truth)[:2]
-    rules = learn(site.pages, [label for label in site.labels if label.page in labeled], site.schema)
-    rules.save(tmp_path / "rules.json")
-    assert list(Rules.load(tmp_path / "rules.json").extract(site.pages)) == list(rules.extract(site.pages))
 
 
 def test_the_file_is_readable(content: dict[str, Any]) -> None:
@@ -204,6 +194,18 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 Change = Callable[[dict[str, Any]], object]
 
 
+def remember(content: dict[str, Any], golden: dict[str, list[str]]) -> None:
+    """Add a watched page with these values."""
+    signature = "00.11.22.33.44.55.66.77"
+    page = {"page": "9.html", "url": "http://a.example/9", "signature": signature, "golden": golden}
+    content["wrappers"][0].setdefault("bellwethers", []).append(page)
+
+
+def test_remembered_values_are_read(content: dict[str, Any], tmp_path: Path) -> None:
+    remember(content, {"title": ["Emma"]})
+    assert load(content, tmp_path).wrappers[0].bellwethers[-1].golden == {"title": ("Emma",)}
+
+
 def first_selector(content: dict[str, Any]) -> dict[str, Any]:
     return content["wrappers"][0]["rules"]["title"]["selectors"][0]
 
@@ -223,6 +225,7 @@ def use(content: dict[str, Any], feature: list[Any]) -> None:
         pytest.param(lambda c: c["schema"].update(attributes={}), id="no attributes"),
         pytest.param(lambda c: c["schema"]["attributes"]["price"].update(type="money"), id="type"),
         pytest.param(lambda c: c["schema"]["attributes"].pop("title"), id="rule without an attribute"),
+        pytest.param(lambda c: remember(c, {"color": ["red"]}), id="remembered value without an attribute"),
         pytest.param(lambda c: c["wrappers"][0].update(importance="1"), id="text for a number"),
         pytest.param(lambda c: c["wrappers"][0].update(signatures=["xx"]), id="signature"),
         pytest.param(lambda c: c["wrappers"][0].update(signatures=["00.00"]), id="short signature"),

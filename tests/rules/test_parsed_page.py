@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
+from tests.made_up_sites import learned_site
 from tests.rules.trees import features_of, html_trees
-from untemplate import Attribute, Page, Rules, learn
-from untemplate.demo import make_site
+from untemplate import Attribute, Page, Rules
 from untemplate.learning import SampleTable
 from untemplate.native import core, is_native
 from untemplate.page import Signature
@@ -43,15 +43,13 @@ def assert_same(rules: Rules, page: Page) -> None:
 
 @cache
 def site_of(vertical: str, seed: int) -> tuple[Rules, list[Page]]:
-    site = make_site(vertical, seed, pages=12)
-    labeled = list(site.truth)[:3]
-    rules = learn(site.pages, [label for label in site.labels if label.page in labeled], site.schema)
+    site, rules = learned_site(vertical, seed)
     wrappers = tuple(replace(one, signatures=(ANY,), url_pattern="*") for one in rules.wrappers if one.rules)
-    return replace(rules, wrappers=wrappers), site.pages
+    return replace(rules, wrappers=wrappers), site.pages[:12]
 
 
 @pytest.mark.parametrize("vertical", ["restaurant", "book", "recipe", "product"])
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [0, 1])
 def test_records_of_a_site_are_the_same(vertical: str, seed: int) -> None:
     rules, pages = site_of(vertical, seed)
     for page in pages:
@@ -61,7 +59,7 @@ def test_records_of_a_site_are_the_same(vertical: str, seed: int) -> None:
 @given(st.data())
 @settings(max_examples=150, deadline=None)
 def test_records_of_damaged_pages_are_the_same(data: st.DataObject) -> None:
-    rules, pages = site_of(data.draw(st.sampled_from(("restaurant", "book"))), data.draw(st.integers(1, 3)))
+    rules, pages = site_of(data.draw(st.sampled_from(("restaurant", "book"))), data.draw(st.integers(0, 1)))
     html = data.draw(st.sampled_from(pages)).html
     first, second = sorted(data.draw(st.tuples(*[st.integers(0, len(html))] * 2)))
     shape = data.draw(st.sampled_from(("doubled", "without", "noise")))

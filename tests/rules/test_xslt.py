@@ -14,15 +14,17 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from benchmarks.data import swde
+from tests.made_up_sites import learned_site
 from tests.rules.trees import features_of, html_trees
 from untemplate import Attribute, Label, Page, Rules, Schema, learn
-from untemplate.demo import VERTICALS, make_site
+from untemplate.demo import VERTICALS
 from untemplate.learning import SampleTable
 from untemplate.page.embedded_data import DataPath
 from untemplate.rules import Rule, Selector, Wrapper
 from untemplate.rules.applying import apply_rule
 from untemplate.rules.feature import Feature
-from untemplate.rules.rule import CandidateClassifier, EmbeddedSelector, Range
+from untemplate.rules.ranges import Range
+from untemplate.rules.rule import CandidateClassifier, EmbeddedSelector
 from untemplate.rules.xslt import not_exportable, wrapper_xslt
 
 Texts = dict[str, list[str]]
@@ -248,9 +250,7 @@ def assert_xsltproc_agrees(xsltproc: str, rules: Rules, pages: Sequence[Page], f
 
 @pytest.mark.parametrize("vertical", VERTICALS)
 def test_xsltproc_on_made_up_sites(vertical: str, xsltproc: str, tmp_path: Path) -> None:
-    site = make_site(vertical, seed=4, pages=40)
-    few = list(site.truth)[:4]
-    rules = learn(site.pages, [label for label in site.labels if label.page in few], site.schema)
+    site, rules = learned_site(vertical)
     assert assert_xsltproc_agrees(xsltproc, rules, site.pages[:5], tmp_path) > 5
 
 

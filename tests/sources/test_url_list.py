@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -36,6 +37,13 @@ def test_parts_are_fetched_when_they_are_read(server: Server, listing: Path) -> 
     found = [page.html for part in parts[1:] for page in part.reader.read(Skipped())]
     assert found == [b"<p>" + path.encode() for path in paths[8:]]
     assert set(server.asked) == {"/robots.txt", *paths[8:]}
+
+
+def test_a_line_that_is_too_long(tmp_path: Path) -> None:
+    path = tmp_path / "urls.txt.gz"
+    path.write_bytes(gzip.compress(b"http://a.example/" + b"a" * 10_000_000))
+    with pytest.raises(SourceError, match=r"1 × not a web address \(a line that is too long for a URL"):
+        list(read_pages(path, politeness=QUICK))
 
 
 def test_urls_in_memory(server: Server) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.made_up_sites import learned_site
 from tests.watching.shops import SCHEMA, SHOP, extracted, rules_of
 from tests.watching.teas import TEA_RULES, tea_page, tea_page_with
 from untemplate import Page, Reason, Rules, heal, learn, watch
@@ -109,9 +110,7 @@ def test_empty_pages_cost_no_rules() -> None:
 
 @pytest.mark.parametrize("vertical", VERTICALS)
 def test_made_up_redesigns_heal_without_wrong_values(vertical: str) -> None:
-    site = make_site(vertical, 1, 60)
-    chosen = set(list(site.truth)[:6])
-    rules = learn(site.pages, [label for label in site.labels if label.page in chosen], site.schema)
+    site, rules = learned_site(vertical)
     later = site.redesign(1.0, 7)
     assert watch(rules, later.pages).alarms
     right = total = 0

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.made_up_sites import learned_site
 from tests.watching.shops import COUNT, SCHEMA, SHOP, Shop, rules_of
 from tests.watching.teas import TEA_RULES, tea_page, tea_page_with
 from untemplate import Alarm, Attribute, Label, Page, Report, Rules, Schema, heal, learn, watch
-from untemplate.demo import VERTICALS, make_site
+from untemplate.demo import VERTICALS
 from untemplate.watching import BELLWETHERS, ClusterReport, renew_missing
 from untemplate.watching.comparing import is_same_or_edited
 
@@ -227,9 +228,7 @@ def test_what_is_golden_must_come_out() -> None:
 
 @pytest.mark.parametrize("vertical", VERTICALS)
 def test_refreshes_of_made_up_sites_raise_no_alarm(vertical: str) -> None:
-    site = make_site(vertical, 1, 60)
-    chosen = set(list(site.truth)[:6])
-    rules = learn(site.pages, [label for label in site.labels if label.page in chosen], site.schema)
+    site, rules = learned_site(vertical)
     assert watch(rules, site.redesign(0, 5).pages).alarms == []
 
 

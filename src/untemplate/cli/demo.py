@@ -52,7 +52,7 @@ FEW_LABELS = "few.jsonl"
 @click.option(
     "--pages",
     "count",
-    default=300,
+    default=120,
     show_default=True,
     type=click.IntRange(min=1),
     help="How many pages it has.",

@@ -247,12 +247,9 @@ def _report(learned: Learned, output: Path | None, as_json: bool, by_data: bool)
     Raises:
         LabelError: nothing was learned, so there is nothing to save.
     """
-    for problem in _list_problems(learned):
+    learned.check_rules()
+    for problem in learned.all_problems:
         say(problem)
-    if not any(wrapper.rules for wrapper in learned.rules.wrappers):
-        raise LabelError(
-            "nothing was learned from the labels, so no rules were written; see untemplate annotate"
-        )
     if output:
         learned.rules.save(output)
     if as_json:
@@ -387,14 +384,6 @@ def _example_text(example: ExampleValue, room: int) -> str:
     text = "; ".join(example.texts)
     room -= len(note)
     return (text if len(text) <= room else f"{text[: max(room - 1, 1)]}…") + note
-
-
-def _list_problems(learned: Learned) -> Iterator[str]:
-    """Yield the problems of the site, then those of each attribute with its name."""
-    yield from learned.problems
-    for reports in learned.reports.values():
-        for report in reports:
-            yield from (f"{report.attribute}: {problem}" for problem in report.problems)
 
 
 def _join_examples(arguments: Sequence[str]) -> Iterator[str]:

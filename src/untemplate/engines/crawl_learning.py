@@ -89,10 +89,12 @@ def learn_in_catalog(
         What was learned, and the number of the version.
 
     Raises:
-        LabelError: No label is about an attribute of the schema or about one of the pages.
+        LabelError: No label is about an attribute of the schema or about one of the pages, or nothing was learned;
+            the rules of before stay.
     """
     run = catalog.start_run(site, "learn")
     learned = learn(pages, labels, schema)
+    learned.check_rules()
     catalog.add_labels(site, labels, by)
     without_rules = [result for result in learned.unlabeled if result.needs_labels]
     to_label = {result.wrapper.cluster: result.to_label for result in without_rules}

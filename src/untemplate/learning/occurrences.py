@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import NamedTuple
 
+from untemplate.input_files import shorten
 from untemplate.labeling import Label
 from untemplate.learning.sample_table import SampleTable
 from untemplate.page import Node
@@ -221,10 +222,10 @@ def explain_missing_labels(
 
 def _explain_label(table: SampleTable, page: int, label: Label) -> str:
     if label.xpath is not None:
-        return f"the XPath {label.xpath} selects no text"
+        return f"the XPath {shorten(label.xpath)} selects no text"
     closest = closest_text(table, page, label.value or "")
-    hint = f"; the closest text is {closest!r}" if closest else ""
-    return f"{label.value!r} is not on the page{hint}"
+    hint = f"; the closest text is {shorten(closest)!r}" if closest else ""
+    return f"{shorten(label.value or '')!r} is not on the page{hint}"
 
 
 def closest_text(table: SampleTable, page: int, value: str) -> str | None:

@@ -16,6 +16,7 @@ from untemplate.page import Limits, Signature
 from untemplate.page.embedded_data import DataPath
 from untemplate.page.template_cores import RUN_BITS, Core
 from untemplate.rules.feature import CELL, Feature
+from untemplate.rules.ranges import Range
 from untemplate.rules.rule import (
     Bellwether,
     CandidateClassifier,
@@ -23,7 +24,6 @@ from untemplate.rules.rule import (
     LinkKind,
     ListLook,
     Profile,
-    Range,
     RecordRule,
     Region,
     Rule,
@@ -304,8 +304,14 @@ class _WrapperSection(Section):
 
     def parse(self, attributes: Mapping[str, Attribute]) -> Wrapper:
         """Return the wrapper. All attributes that it names must be among these, which are those of the schema."""
-        if unknown := {*self.rules, *self.profiles, *self.lost} - set(attributes):
+        named = {*self.rules, *self.profiles, *self.lost}
+        if unknown := named - set(attributes):
             raise ValueError(f"a rule for {min(unknown)!r}, which the schema does not have")
+        remembered: set[str] = set()
+        for bellwether in self.bellwethers:
+            remembered.update(bellwether.golden)
+        if unknown := remembered - set(attributes):
+            raise ValueError(f"a remembered value of {min(unknown)!r}, which the schema does not have")
         return Wrapper(
             self.cluster,
             tuple(map(Signature.parse, self.signatures)),

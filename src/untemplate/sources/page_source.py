@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from untemplate.errors import SourceError
-from untemplate.page import DEFAULT_LIMITS, Limits, Page, squeeze
+from untemplate.input_files import shorten
+from untemplate.page import DEFAULT_LIMITS, Limits, Page
 from untemplate.sources.stream import Stream, open_stream
 
 __all__ = ["Divisible", "InMemory", "Pages", "Reader", "Skipped", "SourcePart", "StreamReader"]
@@ -38,7 +39,7 @@ class Skipped:
         self.counts[reason] += 1
         examples = self.examples.setdefault(reason, [])
         if len(examples) < _MAX_EXAMPLES:
-            examples.append(squeeze(where))
+            examples.append(shorten(where))
 
     def update(self, other: Skipped) -> None:
         """Add the counts of another part of the source."""

@@ -29,6 +29,8 @@ __all__ = ["UrlReader", "fetch_groups", "fetch_pages", "read_url_list"]
 # Pages that wait on the disk are compressed: thousands of them may wait at a time.
 FAST_LEVEL = 1
 _MAX_URL_BYTES = 64 << 10
+# Takes the place of a line that is longer.
+_TOO_LONG = "a line that is too long for a URL"
 # URLs per part: at a page a second, records should come, and be safe, every few seconds.
 _PART_URLS = 8
 
@@ -62,12 +64,13 @@ def fetch_pages(
 def read_url_list(path: Path) -> list[str]:
     """Read the URLs in a text file, one a line.
 
-    Empty lines, lines that are too long for a URL, and comments that begin with # are ignored.
+    Empty lines and comments that begin with # are ignored. A line that is too long is replaced by a text that says
+    so, which is skipped as no web address when the pages are read.
     """
     urls = []
     with open_stream(path) as stream:
         for line in limited_lines(stream, _MAX_URL_BYTES):
-            url = (line or b"").decode("utf-8-sig", "replace").strip()
+            url = _TOO_LONG if line is None else line.decode("utf-8-sig", "replace").strip()
             if url and not url.startswith("#"):
                 urls.append(url)
     return urls

@@ -457,6 +457,7 @@ def _learn_one(
             lines += piece["line"].to_pylist()
         skipped = Skipped()
         learned = learn_site(read(page_rows, skipped), parse_labels(lines, f"labels of {site}"), schema)
+        learned.check_rules()
         report = learned.to_dict()
         if skipped:
             report["problems"].append(f"{skipped.total} pages skipped: {skipped}")
