@@ -30,7 +30,8 @@ from untemplate.page.captions import static_key, text_after, text_before
 from untemplate.rules.applying import apply_rule
 from untemplate.rules.feature import CAPTION, Feature
 from untemplate.rules.node_selection import select
-from untemplate.rules.rule import Range, Region, Rule, Selector, Wrapper
+from untemplate.rules.rule import Region, Rule, Selector, Wrapper
+from untemplate.rules.value_range import Range
 from untemplate.schema import Attribute
 
 SETS = ("blogs", "changes", "courts", "lists", "recipes", "shops", "swde")

@@ -11,7 +11,7 @@ import pytest
 from tests.learning.lessons import HOST, extract, labels_of, learn_from, schema_of, site, texts
 from untemplate import Label, Price, Reason, learn
 from untemplate.pipeline import learn_site
-from untemplate.rules.rule import Range
+from untemplate.rules.value_range import Range
 
 PLACES = ("Akron", "Boston", "Chicago", "Denver", "El Paso", "Fresno", "Galveston", "Houston")
 COUNT = len(PLACES)

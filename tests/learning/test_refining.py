@@ -14,7 +14,7 @@ from untemplate.learning import SampleTable
 from untemplate.learning.attributes import learn_rules
 from untemplate.learning.refining import ListExample, learn_classifier, learn_list_range, learn_range
 from untemplate.pipeline import learn_site
-from untemplate.rules.rule import Range
+from untemplate.rules.value_range import Range
 from untemplate.schema import Type
 
 # The classifier: only weak attributes distinguish a rating image from others, and their order varies.

@@ -19,7 +19,8 @@ from untemplate.rules import Selector as RuleSelector
 from untemplate.rules import Wrapper
 from untemplate.rules.exporting import Export, export_wrapper, value_pattern
 from untemplate.rules.feature import Feature
-from untemplate.rules.rule import Range, Rule
+from untemplate.rules.rule import Rule
+from untemplate.rules.value_range import Range
 
 SITES = Path(__file__).parents[1] / "sites"
 GOLDEN = [path.name for path in sorted(SITES.iterdir()) if (path / "labels.jsonl").is_file()]

@@ -20,7 +20,7 @@ from untemplate.demo import VERTICALS, make_site
 from untemplate.rules import Selector
 from untemplate.rules.feature import Feature
 from untemplate.rules.file_format import format_rules, parse_rules
-from untemplate.rules.rule import Range
+from untemplate.rules.value_range import Range
 
 
 def pages() -> list[Page]:

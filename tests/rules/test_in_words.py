@@ -12,7 +12,8 @@ from untemplate.page.embedded_data import DataPath
 from untemplate.rules import Rule, Selector
 from untemplate.rules.feature import Feature
 from untemplate.rules.in_words import RuleChange, compare_rules, explain_rule, explain_selector
-from untemplate.rules.rule import CandidateClassifier, EmbeddedSelector, Range
+from untemplate.rules.rule import CandidateClassifier, EmbeddedSelector
+from untemplate.rules.value_range import Range
 
 
 def selector(

@@ -18,7 +18,8 @@ from untemplate.rules import RecordRule, Rule, Selector, Wrapper
 from untemplate.rules.feature import CAPTION, Feature
 from untemplate.rules.node_selection import select
 from untemplate.rules.portable import Language, PortableSelector, portable_records, portable_rule
-from untemplate.rules.rule import CandidateClassifier, EmbeddedSelector, Range, Region
+from untemplate.rules.rule import CandidateClassifier, EmbeddedSelector, Region
+from untemplate.rules.value_range import Range
 
 MANY = Attribute("name", many=True)
 

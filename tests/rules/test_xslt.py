@@ -22,7 +22,8 @@ from untemplate.page.embedded_data import DataPath
 from untemplate.rules import Rule, Selector, Wrapper
 from untemplate.rules.applying import apply_rule
 from untemplate.rules.feature import Feature
-from untemplate.rules.rule import CandidateClassifier, EmbeddedSelector, Range
+from untemplate.rules.rule import CandidateClassifier, EmbeddedSelector
+from untemplate.rules.value_range import Range
 from untemplate.rules.xslt import not_exportable, wrapper_xslt
 
 Texts = dict[str, list[str]]

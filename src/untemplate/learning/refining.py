@@ -35,7 +35,8 @@ from untemplate.page.captions import MAX_CAPTION_LENGTH, CaptionFinder, join_tex
 from untemplate.page.locating import Occurrence, is_separator, locate_list
 from untemplate.rules.feature import Feature
 from untemplate.rules.node_selection import feature_matches_at_or_above
-from untemplate.rules.rule import CandidateClassifier, Range, Selector
+from untemplate.rules.rule import CandidateClassifier, Selector
+from untemplate.rules.value_range import Range
 from untemplate.schema import Attribute, Type
 from untemplate.value_types import find_typed
 

@@ -1,7 +1,7 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """The native core: a page as flat arrays, its elements, and the selection of nodes on the arrays.
 
-Python sees `parse`, `Element`, `Conditions`, `count_matching`, `CaptionSearch` and `find_texts`, and for the bytes of a page `is_utf8`,
+Python sees `parse`, `Element`, `Conditions`, `find_value`, `CaptionSearch` and `find_texts`, and for the bytes of a page `is_utf8`,
 `read_tags`, `hash_runs`, `read_signature` and `RunSet`; for comparisons `letters_and_digits` and `elements_with_letters`. Everything else works on C arrays without Python objects.
 """
 

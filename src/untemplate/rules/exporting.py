@@ -28,7 +28,8 @@ from untemplate.rules.portable import (
     portable_selectors,
     static_literal,
 )
-from untemplate.rules.rule import Range, Rule, Wrapper
+from untemplate.rules.rule import Rule, Wrapper
+from untemplate.rules.value_range import Range
 from untemplate.schema import Attribute, Schema
 
 __all__ = ["LEFT_TO_UNTEMPLATE", "TARGETS", "Export", "Target", "export_wrapper", "value_pattern"]

@@ -23,13 +23,13 @@ from untemplate.rules.rule import (
     LinkKind,
     ListLook,
     Profile,
-    Range,
     RecordRule,
     Region,
     Rule,
     Selector,
     Wrapper,
 )
+from untemplate.rules.value_range import Range
 from untemplate.schema import Attribute, Schema, Type
 from untemplate.schema_files import Pattern
 

@@ -8,7 +8,8 @@ from itertools import groupby
 from typing import Protocol
 
 from untemplate.rules.feature import CAPTION, Feature
-from untemplate.rules.rule import EmbeddedSelector, Range, RecordRule, Region, Rule, Selector, Wrapper
+from untemplate.rules.rule import EmbeddedSelector, RecordRule, Region, Rule, Selector, Wrapper
+from untemplate.rules.value_range import Range
 from untemplate.schema import Attribute, Schema
 
 __all__ = [

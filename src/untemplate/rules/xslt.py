@@ -22,7 +22,8 @@ from lxml.builder import ElementMaker
 from untemplate.native.shown_text import HIDDEN_TAGS, HIDING_STYLES, INLINE_TAGS, SAFE_NAME
 from untemplate.page.dom import CROSSED_OUT_TAGS
 from untemplate.rules.feature import join_static, xpath_literal
-from untemplate.rules.rule import Range, Rule, Selector, Wrapper
+from untemplate.rules.rule import Rule, Selector, Wrapper
+from untemplate.rules.value_range import Range
 from untemplate.schema import Attribute, Schema
 from untemplate.value_types import TYPES
 

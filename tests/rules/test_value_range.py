@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from untemplate.rules.rule import Range
+from untemplate.rules.value_range import Range
 
 OUR_PRICE = "Our Price: $25.99"
 
