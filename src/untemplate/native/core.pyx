@@ -1,8 +1,9 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """The native core: a page as flat arrays, its elements, and the selection of nodes on the arrays.
 
-Python sees `parse`, `Element`, `Conditions`, `find_value`, `CaptionSearch` and `find_texts`, and for the bytes of a page `is_utf8`,
-`read_tags`, `hash_runs`, `read_signature` and `RunSet`; for comparisons `letters_and_digits` and `elements_with_letters`. Everything else works on C arrays without Python objects.
+Python sees `parse`, `Element`, `Conditions`, `find_value`, `CaptionSearch` and `find_texts`, and for the bytes of a page `is_utf8`, `utf8_start`,
+`read_tags`, `hash_runs`, `read_signature` and `RunSet`; for comparisons `letters_and_digits` and
+`elements_with_letters`; for embedded data `visit_objects` and `PathReader`. Everything else works on C arrays without Python objects.
 """
 
 import sys
@@ -103,3 +104,4 @@ include "captions.pxi"
 include "selection.pxi"
 include "markup.pxi"
 include "letters.pxi"
+include "embedded.pxi"

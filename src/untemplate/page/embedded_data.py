@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from lxml import etree
 
+from untemplate.native import core
 from untemplate.page.dom import squeeze
 from untemplate.page.embedded_formats import parse_flight, parse_json, read_microdata, read_rdfa
 from untemplate.page.embedded_scripts import FLIGHT, MAX_KEY_LENGTH, DataScript, generalize_key
@@ -107,9 +108,30 @@ class DataPath:
         is_member_or_end = last in _MEMBER_KEYS or last in self.ends
         return bool(self.ends) and is_member_or_end and _MEMBER_KEYS.issuperset(members)
 
+    @property
+    def is_plain(self) -> bool:
+        """True if the native core can read the path: it has no wild cards."""
+        return core is not None and _are_plain_keys(self.keys) and _are_plain_keys(self.ends)
+
+    def make_reader(self) -> Any:
+        """Return what reads the path in the native core."""
+        return core.PathReader(  # type: ignore[union-attr]
+            self.keys, self.ends, _MEMBER_KEYS, self.only_first_end, MAX_DEPTH, MAX_VALUES
+        )
+
     def end_rank(self, keys: tuple[str, ...]) -> int:
         """Return the number of the end that such a value has, from 0."""
         return 0 if len(keys) == len(self.keys) else self.ends.index(keys[-1])
+
+
+@lru_cache(maxsize=4096)
+def _are_plain_keys(keys: tuple[str, ...]) -> bool:
+    """Return True if keys stand for themselves and nothing else."""
+    for key in keys:
+        is_plain = "*" not in key and len(key) < MAX_KEY_LENGTH and generalize_key(key) == key
+        if not is_plain or key in _IGNORED_KEYS:
+            return False
+    return True
 
 
 class DataValue(NamedTuple):
@@ -145,6 +167,9 @@ class _Data:
     def visited(self) -> list[dict[str, Any]]:
         """All objects, an object before those inside it."""
         visited: list[dict[str, Any]] = []
+        if core:
+            visited = core.visit_objects(self.roots, MAX_DEPTH, MAX_VISITED)
+            return visited
         _visit_objects(self.roots, -1, visited)
         return visited[:MAX_VISITED]
 
@@ -292,13 +317,31 @@ class _Source:
         self._has_types = has_types
 
     @cached_property
+    def _typed_contents(self) -> list[tuple[str, dict[str, Any]]]:
+        """The contents of objects with a type, each after its type."""
+        typed: list[tuple[str, dict[str, Any]]] = []
+        for content in self._data.visited if self._has_types else ():
+            if "@type" in content or "__typename" in content:
+                typed += [(type_, content) for type_ in _types_of(content)]
+        return typed[:MAX_OBJECTS]
+
+    @cached_property
     def typed(self) -> list[DataObject]:
         """The objects with a type, also inside others."""
-        typed: list[DataObject] = []
-        for content in self._data.visited if self._has_types else ():
-            if types := _types_of(content):
-                typed += [DataObject(type_, content, self._walk) for type_ in types]
-        return typed[:MAX_OBJECTS]
+        return [DataObject(type_, content, self._walk) for type_, content in self._typed_contents]
+
+    def read_natively(self, path: DataPath) -> list[str] | None:
+        """Return the values at a path in the first object of its type that has any; None if the core cannot tell."""
+        reader = path.make_reader()
+        if path.type:
+            contents = [content for type_, content in self._typed_contents if type_ == path.type]
+        else:
+            contents = self._data.roots
+        for content in contents:
+            texts: list[str] | None = reader.read(content)
+            if texts or texts is None:
+                return texts
+        return []
 
     @cached_property
     def tops(self) -> list[DataObject]:
@@ -344,11 +387,15 @@ class EmbeddedData:
 
     def read(self, path: DataPath) -> list[str]:
         """Return the values at a path in the first object of its type that has any."""
+        if path.is_plain:
+            texts = self._source(path.source).read_natively(path)
+            if texts is not None:
+                return texts
         walk: _Walk | None = None
         for data_object in self._source(path.source).objects_of(path.type):
             walk = walk or data_object.walk_along(path)
-            if texts := data_object.read(path, walk):
-                return texts
+            if found := data_object.read(path, walk):
+                return found
         return []
 
     def outline(self, source: str) -> Iterator[tuple[DataObject, list[DataValue]]]:

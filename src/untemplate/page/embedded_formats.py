@@ -326,6 +326,9 @@ def _value_of(element: etree._Element) -> str:
         return squeeze(value)
     if not len(element):
         return squeeze(element.text or "")
+    if is_native(element):
+        markup: str = element.html_string(MAX_TEXT)
+        return markup
     return "".join(_html_parts(element))[:MAX_TEXT]
 
 
