@@ -222,7 +222,7 @@ class WrapperIndex:
 
     def find_by_signature(self, page_signature: Signature, among: Sequence[int]) -> int | None:
         """Return the first of these wrappers with a signature that covers this one; None if there is none."""
-        word = _Mask.of(page_signature).word
+        word = page_signature.word
         for index in sorted(among):
             if any(mask.covers(word) for mask in self._masks[index]):
                 return index
@@ -230,7 +230,7 @@ class WrapperIndex:
 
     def find_most_similar(self, page_signature: Signature, among: Sequence[int], count: int) -> list[int]:
         """Return up to `count` of these wrappers, those with the signatures most similar to this one."""
-        word = _Mask.of(page_signature).word
+        word = page_signature.word
 
         def difference(index: int) -> int:
             return -max((mask.agreement(word) for mask in self._masks[index]), default=0)
@@ -249,9 +249,8 @@ class _Mask(NamedTuple):
 
     @classmethod
     def of(cls, signature: Signature) -> _Mask:
-        word = bytes(value or 0 for value in signature.values)
         wild = bytes(255 if value is None else 0 for value in signature.values)
-        return cls(int.from_bytes(word, "big"), int.from_bytes(wild, "big"))
+        return cls(signature.word, int.from_bytes(wild, "big"))
 
     def covers(self, word: int) -> bool:
         """Return True if a page's signature agrees wherever this one has no wild card."""

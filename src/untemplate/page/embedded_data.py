@@ -11,15 +11,19 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import islice
 from typing import Any, NamedTuple
 
 from lxml import etree
 
 from untemplate.native import core
-from untemplate.page.dom import squeeze
-from untemplate.page.embedded_formats import parse_flight, parse_json, read_microdata, read_rdfa
-from untemplate.page.embedded_scripts import FLIGHT, MAX_KEY_LENGTH, DataScript, generalize_key
+from untemplate.page.embedded_formats import parse_flight, parse_json, read_meta, read_microdata, read_rdfa
+from untemplate.page.embedded_scripts import (
+    FLIGHT,
+    MAX_KEY_LENGTH,
+    DataScript,
+    generalize_key,
+    is_linked_data,
+)
 
 __all__ = [
     "JSON_LD",
@@ -60,7 +64,7 @@ _IGNORED_KEYS = frozenset({"@context", "@id", "@type", "__typename"})
 _PLAIN_KEY = re.compile(r"[^\s.\[\]\"]+")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DataPath:
     """Where values are in embedded data: a source, a type of objects in it, and names from there.
 
@@ -85,6 +89,10 @@ class DataPath:
     only_first_end: bool = False
 
     def __str__(self) -> str:
+        return self._text
+
+    @cached_property
+    def _text(self) -> str:
         names = filter(None, (self.type, *self.keys))
         path = ".".join(map(_quote_key, names))
         if self.ends:
@@ -108,7 +116,7 @@ class DataPath:
         is_member_or_end = last in _MEMBER_KEYS or last in self.ends
         return bool(self.ends) and is_member_or_end and _MEMBER_KEYS.issuperset(members)
 
-    @property
+    @cached_property
     def is_plain(self) -> bool:
         """True if the native core can read the path: it has no wild cards."""
         return core is not None and _are_plain_keys(self.keys) and _are_plain_keys(self.ends)
@@ -124,7 +132,6 @@ class DataPath:
         return 0 if len(keys) == len(self.keys) else self.ends.index(keys[-1])
 
 
-@lru_cache(maxsize=4096)
 def _are_plain_keys(keys: tuple[str, ...]) -> bool:
     """Return True if keys stand for themselves and nothing else."""
     for key in keys:
@@ -166,10 +173,10 @@ class _Data:
     @cached_property
     def visited(self) -> list[dict[str, Any]]:
         """All objects, an object before those inside it."""
-        visited: list[dict[str, Any]] = []
         if core:
-            visited = core.visit_objects(self.roots, MAX_DEPTH, MAX_VISITED)
-            return visited
+            found: list[dict[str, Any]] = core.visit_objects(self.roots, MAX_DEPTH, MAX_VISITED)
+            return found
+        visited: list[dict[str, Any]] = []
         _visit_objects(self.roots, -1, visited)
         return visited[:MAX_VISITED]
 
@@ -321,8 +328,12 @@ class _Source:
         """The contents of objects with a type, each after its type."""
         typed: list[tuple[str, dict[str, Any]]] = []
         for content in self._data.visited if self._has_types else ():
-            if "@type" in content or "__typename" in content:
-                typed += [(type_, content) for type_ in _types_of(content)]
+            types = content.get("@type") or content.get("__typename")
+            if isinstance(types, str):
+                types = [types]
+            for type_ in types if isinstance(types, list) else ():
+                if isinstance(type_, str) and (name := _local_name(type_)):
+                    typed.append((name, content))
         return typed[:MAX_OBJECTS]
 
     @cached_property
@@ -420,16 +431,22 @@ class EmbeddedData:
     def _read_roots(self, source: str) -> list[Any]:
         """Return the data of a source, one item for each script."""
         if source == META:
-            contents = self._read_meta()
+            contents = read_meta(self._tree)
             return [contents] if contents else []
         if source == MICRODATA:
             return read_microdata(self._tree)
         if source == RDFA:
             return read_rdfa(self._tree)
         if source == JSON_LD:
-            parsed = [parse_json(script.text) for script in self._scripts if script.kind == "ld"]
+            parsed = map(parse_json, self._linked_data())
             return [content for content in parsed if isinstance(content, _CONTAINERS)]
         return list(self._read_state(source.removeprefix(_SCRIPT)))
+
+    def _linked_data(self) -> Iterator[str]:
+        """Yield the scripts with JSON-LD."""
+        for element in self._tree.iter("script"):
+            if is_linked_data(element.get("type") or ""):
+                yield element.text or ""
 
     def _read_state(self, name: str) -> Iterator[Any]:
         """Yield the application state of this name."""
@@ -450,15 +467,6 @@ class EmbeddedData:
     @cached_property
     def _scripts(self) -> list[DataScript]:
         return [DataScript(element) for element in self._tree.iter("script")]
-
-    def _read_meta(self) -> dict[str, list[str]]:
-        """Return the contents of meta tags by name, such as `og:title`."""
-        contents: dict[str, list[str]] = {}
-        for element in islice(self._tree.iter("meta"), MAX_OBJECTS):
-            name, content = element.get("property") or element.get("name"), element.get("content")
-            if name and content and not content.isspace():
-                contents.setdefault(squeeze(name).lower(), []).append(content)
-        return contents
 
 
 def is_script(source: str) -> bool:
@@ -482,16 +490,6 @@ def _visit_objects(content: Any, depth: int, visited: list[dict[str, Any]]) -> N
         for part in inner:
             if isinstance(part, _CONTAINERS):
                 _visit_objects(part, depth + 1, visited)
-
-
-def _types_of(content: dict[str, Any]) -> list[str]:
-    """Return the types of an object without the address of the vocabulary."""
-    types = content.get("@type") or content.get("__typename")
-    if not types:
-        return []
-    all_types = types if isinstance(types, list) else [types]
-    names = [_local_name(type_) for type_ in all_types if isinstance(type_, str)]
-    return list(filter(None, names))
 
 
 @lru_cache(maxsize=4096)
