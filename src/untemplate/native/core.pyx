@@ -3,7 +3,8 @@
 
 Python sees `parse`, `Element`, `Conditions`, `find_value`, `CaptionSearch` and `find_texts`, and for the bytes of a page `is_utf8`, `utf8_start`,
 `read_tags`, `hash_runs`, `read_signature` and `RunSet`; for comparisons `letters_and_digits` and
-`elements_with_letters`; for embedded data `visit_objects` and `PathReader`. Everything else works on C arrays without Python objects.
+`elements_with_letters`; for embedded data `visit_objects`, `objects_of_type` and `PathReader`; for lists
+`is_shown_as_title` and `tags_between`. Everything else works on C arrays without Python objects.
 """
 
 import sys
@@ -64,6 +65,7 @@ cdef enum:
     NEVER_SHOWN = 128
     UNSHOWN = 256
     CROSSED_OUT = 512
+    TITLE = 1024
 
 cdef enum:
     MAX_BYTES = 500_000_000
@@ -105,3 +107,4 @@ include "selection.pxi"
 include "markup.pxi"
 include "letters.pxi"
 include "embedded.pxi"
+include "list_look.pxi"

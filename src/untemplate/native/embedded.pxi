@@ -31,6 +31,32 @@ cdef int _visit(content, int depth, int max_depth, Py_ssize_t max_visited, list 
     return 0
 
 
+def objects_of_type(list visited not None, str wanted not None, local_name, Py_ssize_t max_objects):
+    """Return those of some objects that have a type.
+
+    Args:
+        visited: the objects, as `visit_objects` returns them.
+        wanted: the type, without the address of its vocabulary.
+        local_name: a function that returns a type without the address of its vocabulary.
+        max_objects: no more objects with any type count; one with several types counts as several.
+    """
+    cdef list found = []
+    cdef dict content
+    for content in visited:
+        types = content.get("@type") or content.get("__typename")
+        if types is None:
+            continue
+        for type_ in types if isinstance(types, list) else (types,):
+            if max_objects <= 0:
+                return found
+            if not isinstance(type_, str) or not local_name(type_):
+                continue
+            max_objects -= 1
+            if (<str>type_).endswith(wanted) and local_name(type_) == wanted:
+                found.append(content)
+    return found
+
+
 @cython.final
 cdef class PathReader:
     """Reads the values along a path of names, as `DataObject.read` does for paths without wild cards.

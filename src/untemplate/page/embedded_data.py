@@ -322,37 +322,34 @@ class _Source:
         self._data = _Data(roots)
         self._walk = _Walk(self._data)
         self._has_types = has_types
-
-    @cached_property
-    def _typed_contents(self) -> list[tuple[str, dict[str, Any]]]:
-        """The contents of objects with a type, each after its type."""
-        typed: list[tuple[str, dict[str, Any]]] = []
-        for content in self._data.visited if self._has_types else ():
-            types = content.get("@type") or content.get("__typename")
-            if isinstance(types, str):
-                types = [types]
-            for type_ in types if isinstance(types, list) else ():
-                if isinstance(type_, str) and (name := _local_name(type_)):
-                    typed.append((name, content))
-        return typed[:MAX_OBJECTS]
+        self._by_type: dict[str, list[Any]] = {}
 
     @cached_property
     def typed(self) -> list[DataObject]:
         """The objects with a type, also inside others."""
-        return [DataObject(type_, content, self._walk) for type_, content in self._typed_contents]
+        typed: list[DataObject] = []
+        for content in self._data.visited if self._has_types else ():
+            if types := _types_of(content):
+                typed += [DataObject(type_, content, self._walk) for type_ in types]
+        return typed[:MAX_OBJECTS]
 
     def read_natively(self, path: DataPath) -> list[str] | None:
         """Return the values at a path in the first object of its type that has any; None if the core cannot tell."""
         reader = path.make_reader()
-        if path.type:
-            contents = [content for type_, content in self._typed_contents if type_ == path.type]
-        else:
-            contents = self._data.roots
-        for content in contents:
+        for content in self._contents_of(path.type):
             texts: list[str] | None = reader.read(content)
             if texts or texts is None:
                 return texts
         return []
+
+    def _contents_of(self, type_: str) -> list[Any]:
+        """Return what the objects of a type contain, found by the native core; without a type, all data."""
+        if not type_:
+            return self._data.roots
+        if type_ not in self._by_type:
+            visited = self._data.visited if self._has_types else []
+            self._by_type[type_] = core.objects_of_type(visited, type_, _local_name, MAX_OBJECTS)  # type: ignore[union-attr]
+        return self._by_type[type_]
 
     @cached_property
     def tops(self) -> list[DataObject]:
@@ -490,6 +487,16 @@ def _visit_objects(content: Any, depth: int, visited: list[dict[str, Any]]) -> N
         for part in inner:
             if isinstance(part, _CONTAINERS):
                 _visit_objects(part, depth + 1, visited)
+
+
+def _types_of(content: dict[str, Any]) -> list[str]:
+    """Return the types of an object without the address of the vocabulary."""
+    types = content.get("@type") or content.get("__typename")
+    if not types:
+        return []
+    all_types = types if isinstance(types, list) else [types]
+    names = [_local_name(type_) for type_ in all_types if isinstance(type_, str)]
+    return list(filter(None, names))
 
 
 @lru_cache(maxsize=4096)
