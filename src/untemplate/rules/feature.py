@@ -94,8 +94,8 @@ STABLE_ATTRIBUTES = frozenset(
     }
 )
 
-# Characters that XML, and so XPath, cannot contain.
-_UNWRITABLE = re.compile(r"[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# Characters that XML, and so XPath, cannot contain. The complement would take milliseconds to compile.
+_UNWRITABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]|[\ud800-\udfff]|[\ufffe\uffff]")
 
 _ELEMENT = r"(?P<kind>tag|id|class|token|cell|@.+)"
 _TYPES = (

@@ -8,7 +8,6 @@ decides that until a list with titles is labeled.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from statistics import median
 
 from lxml import etree
 
@@ -39,8 +38,12 @@ _Place = tuple[etree._Element, str]
 
 def are_sentences(texts: Iterable[str]) -> bool:
     """Return True if the members of a list are sentences rather than short items."""
-    lengths = [len(letters_and_digits(text)) for text in texts]
-    return bool(lengths) and median(lengths) >= MIN_SENTENCE_LETTERS
+    lengths = sorted(len(letters_and_digits(text)) for text in texts)
+    if not lengths:
+        return False
+    middle = len(lengths) // 2
+    median = lengths[middle] if len(lengths) % 2 else (lengths[middle - 1] + lengths[middle]) / 2
+    return median >= MIN_SENTENCE_LETTERS
 
 
 def describe_lists(lists: Sequence[Sequence[Node]]) -> ListLook:
