@@ -22,7 +22,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import islice
 from typing import Any
 
@@ -129,10 +129,7 @@ class Feature:
     @cached_property
     def _type_parts(self) -> dict[str, str]:
         """The named parts of the type. Raises ValueError if there is no such type."""
-        for pattern in _TYPES:
-            if match := pattern.fullmatch(self.type):
-                return match.groupdict()
-        raise ValueError(f"no such feature type: {self.type}")
+        return _split_type(self.type)
 
     @cached_property
     def kind(self) -> str:
@@ -194,6 +191,15 @@ class Feature:
                 return str(cell_number(element)) in values
             case _:
                 return element.get(kind[1:]) in values
+
+
+@lru_cache(maxsize=1024)
+def _split_type(type_: str) -> dict[str, str]:
+    """Return the named parts of a type of features. Raises ValueError if there is no such type."""
+    for pattern in _TYPES:
+        if match := pattern.fullmatch(type_):
+            return match.groupdict()
+    raise ValueError(f"no such feature type: {type_}")
 
 
 def cell_number(element: etree._Element) -> int:

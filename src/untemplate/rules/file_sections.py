@@ -7,6 +7,7 @@ the object that the section describes.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Annotated, Literal
 
 from lxml import etree
@@ -375,8 +376,14 @@ def _parse_feature(content: list[str | int]) -> Feature:
         case [str() as type_, int() as level, str(), *_] if 0 <= level <= MAX_LEVEL:
             texts = tuple(value for value in content[2:] if isinstance(value, str))
             if len(texts) == len(content) - 2:
-                feature = Feature(type_, level, texts)
+                feature = _make_feature(type_, level, texts)
                 # `kind` raises ValueError if there is no such type.
                 if feature.kind != CELL or all(text.isascii() and text.isdigit() for text in texts):
                     return feature
     raise ValueError(f"not a feature: {content!r}; expected [type, level, value, …]")
+
+
+@lru_cache(maxsize=4096)
+def _make_feature(type_: str, level: int, values: tuple[str, ...]) -> Feature:
+    """Return a feature. Selectors share most of theirs, and features remember what they compute."""
+    return Feature(type_, level, values)
