@@ -44,6 +44,7 @@ __all__ = [
     "cell_number",
     "element_values",
     "full_xpath",
+    "is_writable",
     "join_static",
     "native_conditions",
     "region_xpath",
@@ -215,7 +216,12 @@ def element_values(element: etree._Element) -> Iterator[tuple[str, str]]:
 
     Values with control characters are left out: no XPath can contain them.
     """
-    return (pair for pair in _all_element_values(element) if not _UNWRITABLE.search(pair[1]))
+    return (pair for pair in _all_element_values(element) if is_writable(pair[1]))
+
+
+def is_writable(text: str) -> bool:
+    """Return True if XML, and so XPath, can contain a text."""
+    return not _UNWRITABLE.search(text)
 
 
 def _all_element_values(element: etree._Element) -> Iterator[tuple[str, str]]:

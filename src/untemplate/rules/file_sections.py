@@ -10,13 +10,12 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated, Literal
 
-from lxml import etree
 from pydantic import BaseModel, ConfigDict, Field
 
 from untemplate.page import Limits, Signature
 from untemplate.page.embedded_data import DataPath
 from untemplate.page.template_cores import RUN_BITS, Core
-from untemplate.rules.feature import CELL, Feature
+from untemplate.rules.feature import CELL, Feature, is_writable
 from untemplate.rules.rule import (
     Bellwether,
     CandidateClassifier,
@@ -95,17 +94,17 @@ class SelectorSection(Section):
     region: RegionSection | None = None
 
     def parse(self) -> Selector:
-        """Return the selector. Its XPath is compiled here, which fails if a value contains a control character."""
+        """Return the selector. Its XPath is compiled when it is used, which fails only if a value contains such
+        characters as are refused here."""
         features = _parse_features(self.features)
         region = self.region.parse() if self.region else None
         selector = Selector(self.node, features, self.position, self.support, region)
         if selector.xpath != self.xpath:
             raise ValueError(f"the XPath {self.xpath!r} is not what its features say; change the features")
-        try:
-            _ = selector.find_candidates
-            _ = region and region.find_elements
-        except (etree.XPathError, ValueError) as error:
-            raise ValueError(f"the XPath {self.xpath!r} cannot be used: {error}") from error
+        if not is_writable(self.xpath):
+            raise ValueError(
+                f"the XPath {self.xpath!r} cannot be used: XML does not allow some of its characters"
+            )
         return selector
 
 
