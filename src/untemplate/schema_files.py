@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Collection, Mapping
 from typing import Annotated, Self
 
@@ -92,6 +91,8 @@ def read_schema_table(text: str, source: str) -> SchemaTable:
     Raises:
         SchemaError: the text is not that of a schema file; the message names the source.
     """
+    import tomllib  # here, as rules files, which use the sections above, are no TOML
+
     try:
         return SchemaTable.model_validate(tomllib.loads(text))
     except (tomllib.TOMLDecodeError, RecursionError) as error:

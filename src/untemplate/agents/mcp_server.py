@@ -5,10 +5,10 @@ from __future__ import annotations
 import secrets
 import socket
 from collections.abc import Callable
-from importlib.metadata import version
 
 from untemplate.agents.sandbox import Sandbox
 from untemplate.errors import InputError, MissingExtra
+from untemplate.version import __version__
 
 try:
     import uvicorn
@@ -41,7 +41,7 @@ _WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_wor
 def make_server(sandbox: Sandbox) -> MCPServer[None]:
     """Return a server with all tools."""
     server: MCPServer[None] = MCPServer(
-        "untemplate", instructions=INSTRUCTIONS, version=version("untemplate"), log_level="WARNING"
+        "untemplate", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING"
     )
     tools = AgentTools(sandbox)
     reading: tuple[Callable[..., object], ...] = (

@@ -82,11 +82,10 @@ def cli() -> None:
 
 def _show_version(context: click.Context) -> None:
     """Print the version, and whether the core was compiled."""
-    from importlib.metadata import version
-
     from untemplate.native import describe_core
+    from untemplate.version import __version__
 
-    click.echo(f"untemplate, version {version('untemplate')}, {describe_core()}")
+    click.echo(f"untemplate, version {__version__}, {describe_core()}")
     context.exit()
 
 
@@ -98,6 +97,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Args:
         arguments: the command line without the program's name; that of this process if not given.
     """
+    # Otherwise pydantic looks through all installed packages for plugins, which takes longer than to read rules.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     words = list(sys.argv[1:] if arguments is None else arguments)
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, _terminate)

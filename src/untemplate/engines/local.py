@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-import secrets
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from importlib.metadata import version
 from pathlib import Path
 from typing import Protocol
 
@@ -20,6 +18,7 @@ from untemplate.extraction import CrawlRules, OneSite, PageExtractor, Rules
 from untemplate.output.record_files import FORMATS, record_format
 from untemplate.output.record_rows import ExtraColumns
 from untemplate.sources import Pages, Skipped
+from untemplate.version import __version__
 
 __all__ = ["available_cores", "extract_to_file"]
 
@@ -73,7 +72,7 @@ def extract_to_file(
     extras = ExtraColumns(confidence, typed)
     extractor = rules if isinstance(rules, CrawlRules) else OneSite(rules)
     identity = {
-        "untemplate": version("untemplate"),
+        "untemplate": __version__,
         "the rules": extractor.digest,
         "the source of pages": _fingerprint(pages.source),
         "an option": f"{ordered}, {limits}, {pages.limits}, {pages.columns}, {pages.is_rendered}, "
@@ -198,7 +197,7 @@ def _fingerprint(source: str) -> str:
     if path.is_file():
         return _file_stamp(path)
     if not path.is_dir():
-        return secrets.token_hex()
+        return os.urandom(16).hex()
     fingerprint = hashlib.sha256()
     for folder, folders, names in os.walk(path):
         folders[:] = sorted(name for name in folders if not name.startswith("."))

@@ -137,9 +137,11 @@ class Rules:
             pages: any pages of the site, or the path of a source.
             min_confidence: leave out values of a lower confidence, from 0 to 1; the record says so in `missing`.
         """
-        from untemplate.sources import as_pages  # here, as workers get pages and read no sources
+        if not isinstance(pages, list) or not all(isinstance(page, Page) for page in pages):
+            from untemplate.sources import as_pages  # here, as workers get pages and read no sources
 
-        for page in as_pages(pages):
+            pages = as_pages(pages)
+        for page in pages:
             for record in self.extract_page(page):
                 yield record.without_doubtful(min_confidence)
             page.release()

@@ -29,6 +29,9 @@ __all__ = ["PageMatch", "Success", "WrapperIndex"]
 # with rules.
 MAX_COMPARED_WRAPPERS = 16
 
+MAX_KNOWN_HOSTS = 1024
+"""Hosts whose wrappers are remembered: pages of a host come in a row, or a crawl has few hosts."""
+
 MIN_PARTIAL_SHARE = 0.5
 """The share of a core that a page must have so that the success of the rules may decide."""
 
@@ -100,6 +103,7 @@ class WrapperIndex:
             self._by_host[host_of(pattern)] += indexes
         self._lengths = {(len(start), len(end)) for start, end in self._by_ends}
         self._host_patterns = [host for host in self._by_host if "*" in host]
+        self._known_hosts: dict[str, list[int]] = {}
         self._masks = [tuple(map(_Mask.of, wrapper.signatures)) for wrapper in self.ranked]
 
     def match(self, page: Page) -> PageMatch:
@@ -159,6 +163,14 @@ class WrapperIndex:
         host = host_of(url)
         if not host:
             return range(len(self.ranked))
+        if host not in self._known_hosts:
+            if len(self._known_hosts) >= MAX_KNOWN_HOSTS:
+                self._known_hosts.clear()
+            self._known_hosts[host] = self._learned_for(host)
+        return self._known_hosts[host]
+
+    def _learned_for(self, host: str) -> list[int]:
+        """Return the wrappers that were learned for a host, or for any."""
         of_host = [*self._by_host.get(host, ()), *self._by_host.get("", ())]
         for pattern in self._host_patterns:
             if url_matches(pattern, host):
@@ -166,7 +178,9 @@ class WrapperIndex:
         return sorted(of_host)
 
     def find_by_url(self, url: str, among: Sequence[int]) -> list[int]:
-        """Return those of some wrappers whose URL pattern matches."""
+        """Return those of some wrappers, which are in ascending order, whose URL pattern matches."""
+        if len(among) <= MAX_COMPARED_WRAPPERS:
+            return [index for index in among if self.ranked[index].matches_url(url)]
         matching: list[int] = []
         for pattern in self._patterns_with_ends_of(url):
             if url_matches(pattern, url):
@@ -208,7 +222,7 @@ class WrapperIndex:
 
     def find_by_signature(self, page_signature: Signature, among: Sequence[int]) -> int | None:
         """Return the first of these wrappers with a signature that covers this one; None if there is none."""
-        word = _Mask.of(page_signature).word
+        word = page_signature.word
         for index in sorted(among):
             if any(mask.covers(word) for mask in self._masks[index]):
                 return index
@@ -216,7 +230,7 @@ class WrapperIndex:
 
     def find_most_similar(self, page_signature: Signature, among: Sequence[int], count: int) -> list[int]:
         """Return up to `count` of these wrappers, those with the signatures most similar to this one."""
-        word = _Mask.of(page_signature).word
+        word = page_signature.word
 
         def difference(index: int) -> int:
             return -max((mask.agreement(word) for mask in self._masks[index]), default=0)
@@ -235,9 +249,8 @@ class _Mask(NamedTuple):
 
     @classmethod
     def of(cls, signature: Signature) -> _Mask:
-        word = bytes(value or 0 for value in signature.values)
         wild = bytes(255 if value is None else 0 for value in signature.values)
-        return cls(int.from_bytes(word, "big"), int.from_bytes(wild, "big"))
+        return cls(signature.word, int.from_bytes(wild, "big"))
 
     def covers(self, word: int) -> bool:
         """Return True if a page's signature agrees wherever this one has no wild card."""

@@ -5,6 +5,7 @@ cdef enum:
     TAIL_NODE = 1
     ELEMENT_NODE = 2
     ATTRIBUTE_NODE = 3
+    NODE_KINDS = 4
 
 
 cdef int32_t _node_kind(str kind):

@@ -1,8 +1,10 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 """The native core: a page as flat arrays, its elements, and the selection of nodes on the arrays.
 
-Python sees `parse`, `Element`, `Conditions`, `count_matching`, `CaptionSearch` and `find_texts`, and for the bytes of a page `is_utf8`,
-`read_tags`, `hash_runs`, `read_signature` and `RunSet`; for comparisons `letters_and_digits` and `elements_with_letters`. Everything else works on C arrays without Python objects.
+Python sees `parse`, `Element`, `Conditions`, `find_value`, `CaptionSearch` and `find_texts`, and for the bytes of a page `is_utf8`, `utf8_start`,
+`read_tags`, `hash_runs`, `read_signature` and `RunSet`; for comparisons `letters_and_digits` and
+`elements_with_letters`; for embedded data `visit_objects`, `objects_of_type` and `PathReader`; for lists
+`is_shown_as_title` and `tags_between`. Everything else works on C arrays without Python objects.
 """
 
 import sys
@@ -63,6 +65,7 @@ cdef enum:
     NEVER_SHOWN = 128
     UNSHOWN = 256
     CROSSED_OUT = 512
+    TITLE = 1024
 
 cdef enum:
     MAX_BYTES = 500_000_000
@@ -103,3 +106,5 @@ include "captions.pxi"
 include "selection.pxi"
 include "markup.pxi"
 include "letters.pxi"
+include "embedded.pxi"
+include "list_look.pxi"

@@ -215,6 +215,10 @@ cdef class Element:
         """
         return _visible_string(self.document, self.number, line_end.encode(), with_hidden)
 
+    def html_string(self, int32_t max_length):
+        """Return the HTML of the element without attributes, comments and scripts; no more than so many characters."""
+        return _html_string(self.document, self.number, max_length)
+
     def shown_string(self):
         """Return the texts inside the element and after it, without those that browsers never show.
 
@@ -364,8 +368,8 @@ cdef int _append_letters(bytearray parts, const uint8_t* text, Py_ssize_t length
 cdef int64_t _serial = 0
 
 
-def parse(bytes html not None, int64_t max_elements, int64_t max_depth):
-    """Return the root element of a page in UTF-8 without NUL bytes; None if it has none.
+def parse(bytes html not None, int64_t max_elements, int64_t max_depth, Py_ssize_t start=0):
+    """Return the root element of a page in UTF-8 without NUL bytes, from a byte on; None if it has none.
 
     Raises:
         PageError: the page is over these limits, or has tags with too many attributes.
@@ -377,7 +381,9 @@ def parse(bytes html not None, int64_t max_elements, int64_t max_depth):
         raise PageError(f"page is larger than {MAX_BYTES:,} bytes")
     document.max_elements = max_elements
     document.max_depth = min(max_depth, PARSER_DEPTH)
-    document.prepare(html, len(html))
+    if not 0 <= start <= len(html):
+        raise ValueError("the page does not have so many bytes")
+    document.prepare(<const uint8_t*><const char*>html + start, len(html) - start)
     with nogil:
         document.parse()
     if document.error:

@@ -6,6 +6,127 @@ def is_utf8(bytes html not None):
     return _is_utf8(<const uint8_t*><const char*>html, len(html))
 
 
+cdef enum:
+    DECLARED_WITHIN = 4096   # bytes in which a page declares its encoding, as in `w3lib.encoding`
+
+
+def utf8_start(bytes html not None, str charset):
+    """Return where the text of a page begins if it is UTF-8 that needs no decoding: after the byte-order mark.
+
+    That is so if the bytes are valid UTF-8 without NUL bytes, and either there is a byte-order mark, or all are ASCII
+    without escape sequences, or UTF-8 is declared. −1 for all other pages: `find_encoding` in `page/parsing.py` knows
+    more ways to declare an encoding.
+
+    Args:
+        html: the page.
+        charset: the encoding that the HTTP header gave, or None.
+    """
+    cdef const uint8_t* text = <const uint8_t*><const char*>html
+    cdef Py_ssize_t length = len(html)
+    cdef Py_ssize_t start = 0
+    if memchr(text, 0, length) != NULL:
+        return -1
+    if length >= 3 and text[0] == 0xEF and text[1] == 0xBB and text[2] == 0xBF:
+        start = 3
+    elif _ascii_length(text, length) == length:
+        return 0 if memchr(text, 0x1B, length) == NULL else -1
+    elif charset is None:
+        if not _declares_utf8(text, min(length, DECLARED_WITHIN)):
+            return -1
+    elif charset.lower() != "utf-8":
+        return -1
+    return start if _is_utf8(text + start, length - start) else -1
+
+
+cdef Py_ssize_t _ascii_length(const uint8_t* text, Py_ssize_t length) noexcept nogil:
+    """Return how many bytes are ASCII up to the first that is not."""
+    cdef Py_ssize_t at = 0
+    cdef uint64_t word
+    while at + 8 <= length:
+        memcpy(&word, text + at, 8)
+        if word & 0x8080808080808080u:
+            break
+        at += 8
+    while at < length and text[at] < 0x80:
+        at += 1
+    return at
+
+
+cdef bint _declares_utf8(const uint8_t* text, Py_ssize_t length) noexcept nogil:
+    """Return True if the first `meta` with a charset is `<meta charset="utf-8">`, and all before it is written plainly.
+
+    False does not mean that the page declares something else: another function has to look.
+    """
+    cdef const uint8_t* found
+    cdef Py_ssize_t at = 0
+    while True:
+        found = _find_bracket(text + at, text + length)
+        if found == NULL or text + length - found < 8:
+            return False
+        at = found - text + 1
+        if _has_word(text + at, b"!--", 3):
+            found = <const uint8_t*>memmem(text + at + 3, length - at - 3, b"-->", 3)
+            if found == NULL:
+                return False
+            at = found - text + 3
+        elif text[at] == b"?" or _is_blank(text[at]) or _has_word(text + at, b"body", 4):
+            return False
+        elif _has_word(text + at, b"meta", 4):
+            at = _skip_plain_meta(text, at + 4, length)
+            if at <= 0:
+                return at == 0
+
+
+cdef Py_ssize_t _skip_plain_meta(const uint8_t* text, Py_ssize_t at, Py_ssize_t length) noexcept nogil:
+    """Return where a `meta` ends; 0 if it declares UTF-8, −1 if it may declare an encoding or is not written plainly.
+
+    Plain attributes have a blank before them, and quoted values without angle brackets.
+    """
+    cdef Py_ssize_t name
+    while at + 2 < length:
+        if text[at] == b">" or (text[at] == b"/" and text[at + 1] == b">"):
+            return at + 1
+        if text[at] != b" ":
+            return -1
+        while at < length and text[at] == b" ":
+            at += 1
+        name = at
+        while at < length and (_is_alphanumeric(text[at]) or text[at] == b"-" or text[at] == b":"):
+            at += 1
+        if at == name:  # blanks before the end
+            continue
+        if at + 2 >= length or text[at] != b"=" or text[at + 1] != b'"':
+            return -1
+        at += 2
+        while at < length and text[at] != b'"':
+            if text[at] == b"<" or text[at] == b">":
+                return -1
+            at += 1
+        if at - name == 14 and _has_word(text + name, b'charset="utf-8', 14):
+            return 0
+        if at == length or _contains_word(text + name, at - name, b"charset", 7):
+            return -1
+        at += 1
+    return -1
+
+
+cdef inline bint _has_word(const uint8_t* text, const char* word, int length) noexcept nogil:
+    """Return True if a text begins with a word in lower case, whatever the case of its own letters."""
+    cdef int i
+    for i in range(length):
+        if text[i] != <uint8_t>word[i] and not (_is_letter(text[i]) and (text[i] | 0x20) == <uint8_t>word[i]):
+            return False
+    return True
+
+
+cdef bint _contains_word(const uint8_t* text, Py_ssize_t length, const char* word, int word_length) noexcept nogil:
+    cdef Py_ssize_t at
+    for at in range(length - word_length + 1):
+        if _has_word(text + at, word, word_length):
+            return True
+    return False
+
+
 cdef bint _is_utf8(const uint8_t* text, Py_ssize_t length) noexcept nogil:
     cdef Py_ssize_t at = 0
     cdef int size

@@ -14,7 +14,12 @@ cdef struct Name:
 
 cdef list _known_names = [
     sys.intern(name)
-    for name in dict.fromkeys([*tree_rules.KNOWN_NAMES, *sorted(shown_text.INLINE_TAGS | shown_text.UNSHOWN_TAGS)])
+    for name in dict.fromkeys(
+        [
+            *tree_rules.KNOWN_NAMES,
+            *sorted(shown_text.INLINE_TAGS | shown_text.UNSHOWN_TAGS | shown_text.TITLE_TAGS),
+        ]
+    )
 ]
 cdef bytes _known_bytes = "".join(_known_names).encode()
 cdef const uint8_t* _known_text = <const uint8_t*>_known_bytes
@@ -80,6 +85,7 @@ cdef int _fill_known() except -1:
         (shown_text.HIDDEN_TAGS, NEVER_SHOWN | UNSHOWN),
         (shown_text.UNSHOWN_TAGS, UNSHOWN),
         (shown_text.CROSSED_OUT_TAGS, CROSSED_OUT),
+        (shown_text.TITLE_TAGS, TITLE),
     ):
         for name in names:
             _flags[<int>numbers[name]] |= <uint16_t>flag

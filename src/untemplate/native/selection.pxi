@@ -209,21 +209,23 @@ cdef class Conditions:
             if text is not None:
                 yield found.document.element(found.numbers[i]), found.kind_name(found.node_kind(i)), text
 
-    def first(self, FoundNodes found not None, CaptionSearch captions not None, int32_t position, cut):
-        """Return element, kind, text and value of the first selected node with a value; None if there is none.
+    cdef int32_t _find_first(self, FoundNodes found, CaptionSearch captions, int32_t position, cut, list value) except -2:
+        """Return the index of the first selected node that has a value, and append its text and value; −1 for none.
 
         A node that is crossed out counts if there is no other.
 
         Args:
-            found, captions: as for `select`.
+            found: what `find` returned, of these conditions or of others with the same structural features.
+            captions: the captions of the page.
             position: which of the selected nodes to look at, counted from 1; −1 for the last, 0 for all.
             cut: a function that returns the value in a text, or None; None if the texts are the values.
+            value: gets the text of the node, and its value.
         """
         cdef int32_t i
         cdef int32_t last = -1
+        cdef int32_t crossed_out = -1
         cdef int32_t seen = 0
         cdef str text
-        crossed_out = None
         for i in range(found.count):
             text = self._selected_text(found, i, captions)
             if text is None:
@@ -232,19 +234,15 @@ cdef class Conditions:
             last = i
             if position < 0 or seen < position:
                 continue
-            value = text if cut is None else cut(text)
-            if value is not None:
-                node = found.document.element(found.numbers[i]), found.kind_name(found.node_kind(i)), text, value
-                if not found.document.is_inside_flagged(found.parent(i), CROSSED_OUT):
-                    return node
-                crossed_out = crossed_out or node
+            if crossed_out < 0 or not found.is_crossed_out(i):
+                if _add_value(text, cut, value):
+                    if not found.is_crossed_out(i):
+                        return i
+                    crossed_out = i
             if position > 0:
                 break
         if position < 0 and last >= 0:
-            text = found.text(last)
-            value = text if cut is None else cut(text)
-            if value is not None:
-                return found.document.element(found.numbers[last]), found.kind_name(found.node_kind(last)), text, value
+            return last if _add_value(found.text(last), cut, value) else -1
         return crossed_out
 
     cdef str _selected_text(self, FoundNodes found, int32_t i, CaptionSearch captions):
@@ -256,17 +254,20 @@ cdef class Conditions:
 
     def matches(self, Element element not None, str kind not None, str text not None, CaptionSearch captions not None):
         """Return True if a node of this element, with this kind and text as in `Node`, matches all features."""
-        cdef Document document = element.document
-        cdef int32_t node_kind = _node_kind(kind)
-        cdef Slot slot = Slot(element.number, node_kind == TAIL_NODE)
-        cdef bint is_text = node_kind == TEXT_NODE or node_kind == TAIL_NODE
-        cdef int32_t parent = document.nodes[element.number].parent if slot.is_tail else element.number
+        return self._node_matches(element.document, element.number, _node_kind(kind), text, captions)
+
+    cdef bint _node_matches(
+        self, Document document, int32_t number, int32_t kind, str text, CaptionSearch captions
+    ) except -1:
+        cdef Slot slot = Slot(number, kind == TAIL_NODE)
+        cdef bint is_text = kind == TEXT_NODE or kind == TAIL_NODE
+        cdef int32_t parent = document.nodes[number].parent if slot.is_tail else number
         self._look_up(document)
         if self.tests[0].level == 0 and self.test_count and not self._context_matches(document, &slot, is_text):
             return False
         if not self._element_matches(document, parent):
             return False
-        return self._texts_match(document, element.number, node_kind, text, captions)
+        return self._texts_match(document, number, kind, text, captions)
 
     cdef bint _texts_match(
         self, Document document, int32_t number, int32_t kind, str text, CaptionSearch captions
@@ -458,13 +459,48 @@ cdef class Conditions:
         return False
 
 
-def count_matching(list members not None, Element element not None, str kind, str text, CaptionSearch captions):
-    """Return how many of these `Conditions` a node matches; its kind and text are those of `Node`."""
-    cdef Conditions member
-    cdef int32_t count = 0
-    for member in members:
-        count += member.matches(element, kind, text, captions)
-    return count
+cdef bint _add_value(str text, cut, list value) except -1:
+    """Append a text and the value in it, instead of earlier ones; False without a value."""
+    found = text if cut is None else cut(text)
+    if found is None:
+        return False
+    value[:] = (text, found)
+    return True
+
+
+def find_value(list searches not None, dict found not None, find, CaptionSearch captions not None, cut, bint votes):
+    """Return the first value that selectors find: number of the selector, element, kind, text, value, and votes for it.
+
+    The votes are how many of the selector's `members` match the node, too. None if no selector finds a value.
+
+    Args:
+        searches: the selectors, tried in order, as `FirstSearch` in `rules/rule.py` has them.
+        found: the candidates of selectors by `key`, as far as they were searched for on this page.
+        find: a function that searches for the candidates of a selector.
+        captions: the captions of the page.
+        cut: a function that returns the value in a text, or None; None if the texts are the values.
+        votes: True to count the votes.
+    """
+    cdef Conditions conditions, member
+    cdef FoundNodes nodes
+    cdef int32_t position, i, number, kind
+    cdef Py_ssize_t index
+    cdef int32_t agreeing = 0
+    cdef list value = []
+    for index in range(len(searches)):
+        conditions, key, position, selector, members, _ = searches[index]
+        nodes = found.get(key)
+        if nodes is None:
+            nodes = find(selector)
+        i = conditions._find_first(nodes, captions, position, cut, value)
+        if i < 0:
+            continue
+        number, kind = nodes.numbers[i], nodes.node_kind(i)
+        if votes:
+            for member in members:
+                agreeing += member._node_matches(nodes.document, number, kind, value[0], captions)
+        return index, nodes.document.element(number), nodes.kind_name(kind), value[0], value[1], agreeing
+    return None
 
 
 cdef int32_t _as_number(Text text) noexcept nogil:
@@ -557,6 +593,9 @@ cdef class FoundNodes:
     cdef inline int32_t parent(self, int32_t i) noexcept nogil:
         """Return the element that contains a node."""
         return self.document.nodes[self.numbers[i]].parent if self.kinds[i] == SELECTED_TAIL else self.numbers[i]
+
+    cdef inline bint is_crossed_out(self, int32_t i) noexcept nogil:
+        return self.document.is_inside_flagged(self.parent(i), CROSSED_OUT)
 
     cdef inline int32_t node_kind(self, int32_t i) noexcept nogil:
         if self.kinds[i] != SELECTED_ITSELF:

@@ -10,6 +10,7 @@ __all__ = [
     "HIDING_STYLES",
     "INLINE_TAGS",
     "SAFE_NAME",
+    "TITLE_TAGS",
     "UNSHOWN_TAGS",
     "hides_element",
 ]
@@ -22,6 +23,9 @@ UNSHOWN_TAGS = HIDDEN_TAGS | {"noscript"}
 
 CROSSED_OUT_TAGS = frozenset({"del", "s", "strike"})
 """Elements that show their text crossed out: a former price."""
+
+TITLE_TAGS = frozenset({"b", "strong", "h1", "h2", "h3", "h4", "h5", "h6", "dt", "legend", "caption"})
+"""Elements that show a text as a title."""
 
 INLINE_TAGS = frozenset(
     {

@@ -67,13 +67,13 @@ class Tally:
 
     def add(self, record: Record) -> None:
         """Count one record: its page if it is the first of it, its values, and why it has none."""
-        confidences = {name: record.confidence(name) or 0.0 for name in record.values}
         reason = next(iter(record.missing.values()), "")
         self.pages += record.position in (None, 1)
         self.records += 1
-        self._add_confidences(confidences)
-        self.filled.update(confidences.keys())
-        for name, confidence in confidences.items():
+        for name in record.values:
+            confidence = record.confidence(name) or 0.0
+            self._add_confidence(name, confidence)
+            self.filled[name] += 1
             if confidence <= MAX_DOUBTFUL_CONFIDENCE:
                 self.doubtful[name] += 1
         for name, why in record.missing.items():
@@ -83,7 +83,7 @@ class Tally:
             self._add_reason(reason, 1)
         else:
             self.matched += 1
-            self.empty += not confidences and record.position is None
+            self.empty += not record.values and record.position is None
 
     def count(self, records: Iterable[Record]) -> Iterator[Record]:
         """Count records while passing them on."""
@@ -100,7 +100,8 @@ class Tally:
         self.filled.update(other.filled)
         self.doubtful.update(other.doubtful)
         self.dropped.update(other.dropped)
-        self._add_confidences(other.confidence)
+        for name, confidence in other.confidence.items():
+            self._add_confidence(name, confidence)
         for reason, count in other.unmatched.items():
             self._add_reason(reason, count)
 
@@ -118,9 +119,8 @@ class Tally:
         """Return the mean confidence in the values of an attribute; 0 if there are none."""
         return self.confidence.get(attribute, 0.0) / max(1, self.filled[attribute])
 
-    def _add_confidences(self, confidences: Mapping[str, float]) -> None:
-        for name, confidence in confidences.items():
-            self.confidence[name] = round(self.confidence.get(name, 0.0) + confidence, 3)
+    def _add_confidence(self, attribute: str, confidence: float) -> None:
+        self.confidence[attribute] = round(self.confidence.get(attribute, 0.0) + confidence, 3)
 
     def _add_reason(self, reason: str, count: int) -> None:
         """Count pages that no rules match by reason; together with others if there are too many reasons."""

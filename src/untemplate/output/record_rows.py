@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, is_dataclass
+from dataclasses import fields, is_dataclass
 from datetime import date
 from decimal import Decimal
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
 
 from untemplate.record import Record, Value
 from untemplate.schema import Attribute, Schema
@@ -55,12 +57,21 @@ _TYPED: dict[Type, tuple[str, ...]] = {
 }
 _SUFFIXES = (_CONFIDENCE, *dict.fromkeys(suffix for suffixes in _TYPED.values() for suffix in suffixes))
 
-_ENCODER = json.JSONEncoder(ensure_ascii=False, check_circular=False, default=date.isoformat)
+_ENCODER = json.JSONEncoder(
+    ensure_ascii=False, check_circular=False, separators=(",", ":"), default=date.isoformat
+)
 
 
 def encode_json(value: Any) -> str:
-    """Return a value as JSON. `json.dumps` does the same, and makes a new encoder for each value."""
-    return _ENCODER.encode(value)
+    """Return a value as JSON, without blanks between its parts.
+
+    >>> encode_json({"name": "Café", "opened": date(2020, 1, 31), "stars": 2**70})
+    '{"name":"Café","opened":"2020-01-31","stars":1180591620717411303424}'
+    """
+    try:
+        return orjson.dumps(value).decode()
+    except orjson.JSONEncodeError:  # as for integers of more than 64 bits
+        return _ENCODER.encode(value)
 
 
 class ExtraColumns(NamedTuple):
@@ -182,7 +193,8 @@ def record_row(record: Record, schema: Schema) -> dict[str, Any]:
         if values:
             confidence[name] = record.confidence(name)
         for value in values:
-            if value.data is not None and value.data != value.text:
+            # Most data are the text itself, which is faster to test than whether they are equal.
+            if value.data is not value.text and value.data is not None and value.data != value.text:
                 data[name] = _typed_cell(values, attribute)
                 break
     row["data"] = data
@@ -290,7 +302,7 @@ def _as_plain(value: Any) -> Any:
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
     if is_dataclass(value) and not isinstance(value, type):
-        return {name: _as_plain(field) for name, field in asdict(value).items()}
+        return {field.name: _as_plain(getattr(value, field.name)) for field in fields(value)}
     if hasattr(value, "isoformat"):
         return value.isoformat()
     return str(value)

@@ -11,14 +11,19 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import islice
 from typing import Any, NamedTuple
 
 from lxml import etree
 
-from untemplate.page.dom import squeeze
-from untemplate.page.embedded_formats import parse_flight, parse_json, read_microdata, read_rdfa
-from untemplate.page.embedded_scripts import FLIGHT, MAX_KEY_LENGTH, DataScript, generalize_key
+from untemplate.native import core
+from untemplate.page.embedded_formats import parse_flight, parse_json, read_meta, read_microdata, read_rdfa
+from untemplate.page.embedded_scripts import (
+    FLIGHT,
+    MAX_KEY_LENGTH,
+    DataScript,
+    generalize_key,
+    is_linked_data,
+)
 
 __all__ = [
     "JSON_LD",
@@ -59,7 +64,7 @@ _IGNORED_KEYS = frozenset({"@context", "@id", "@type", "__typename"})
 _PLAIN_KEY = re.compile(r"[^\s.\[\]\"]+")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DataPath:
     """Where values are in embedded data: a source, a type of objects in it, and names from there.
 
@@ -84,6 +89,10 @@ class DataPath:
     only_first_end: bool = False
 
     def __str__(self) -> str:
+        return self._text
+
+    @cached_property
+    def _text(self) -> str:
         names = filter(None, (self.type, *self.keys))
         path = ".".join(map(_quote_key, names))
         if self.ends:
@@ -107,9 +116,29 @@ class DataPath:
         is_member_or_end = last in _MEMBER_KEYS or last in self.ends
         return bool(self.ends) and is_member_or_end and _MEMBER_KEYS.issuperset(members)
 
+    @cached_property
+    def is_plain(self) -> bool:
+        """True if the native core can read the path: it has no wild cards."""
+        return core is not None and _are_plain_keys(self.keys) and _are_plain_keys(self.ends)
+
+    def make_reader(self) -> Any:
+        """Return what reads the path in the native core."""
+        return core.PathReader(  # type: ignore[union-attr]
+            self.keys, self.ends, _MEMBER_KEYS, self.only_first_end, MAX_DEPTH, MAX_VALUES
+        )
+
     def end_rank(self, keys: tuple[str, ...]) -> int:
         """Return the number of the end that such a value has, from 0."""
         return 0 if len(keys) == len(self.keys) else self.ends.index(keys[-1])
+
+
+def _are_plain_keys(keys: tuple[str, ...]) -> bool:
+    """Return True if keys stand for themselves and nothing else."""
+    for key in keys:
+        is_plain = "*" not in key and len(key) < MAX_KEY_LENGTH and generalize_key(key) == key
+        if not is_plain or key in _IGNORED_KEYS:
+            return False
+    return True
 
 
 class DataValue(NamedTuple):
@@ -144,6 +173,9 @@ class _Data:
     @cached_property
     def visited(self) -> list[dict[str, Any]]:
         """All objects, an object before those inside it."""
+        if core:
+            found: list[dict[str, Any]] = core.visit_objects(self.roots, MAX_DEPTH, MAX_VISITED)
+            return found
         visited: list[dict[str, Any]] = []
         _visit_objects(self.roots, -1, visited)
         return visited[:MAX_VISITED]
@@ -290,6 +322,7 @@ class _Source:
         self._data = _Data(roots)
         self._walk = _Walk(self._data)
         self._has_types = has_types
+        self._by_type: dict[str, list[Any]] = {}
 
     @cached_property
     def typed(self) -> list[DataObject]:
@@ -299,6 +332,24 @@ class _Source:
             if types := _types_of(content):
                 typed += [DataObject(type_, content, self._walk) for type_ in types]
         return typed[:MAX_OBJECTS]
+
+    def read_natively(self, path: DataPath) -> list[str] | None:
+        """Return the values at a path in the first object of its type that has any; None if the core cannot tell."""
+        reader = path.make_reader()
+        for content in self._contents_of(path.type):
+            texts: list[str] | None = reader.read(content)
+            if texts or texts is None:
+                return texts
+        return []
+
+    def _contents_of(self, type_: str) -> list[Any]:
+        """Return what the objects of a type contain, found by the native core; without a type, all data."""
+        if not type_:
+            return self._data.roots
+        if type_ not in self._by_type:
+            visited = self._data.visited if self._has_types else []
+            self._by_type[type_] = core.objects_of_type(visited, type_, _local_name, MAX_OBJECTS)  # type: ignore[union-attr]
+        return self._by_type[type_]
 
     @cached_property
     def tops(self) -> list[DataObject]:
@@ -344,11 +395,15 @@ class EmbeddedData:
 
     def read(self, path: DataPath) -> list[str]:
         """Return the values at a path in the first object of its type that has any."""
+        if path.is_plain:
+            texts = self._source(path.source).read_natively(path)
+            if texts is not None:
+                return texts
         walk: _Walk | None = None
         for data_object in self._source(path.source).objects_of(path.type):
             walk = walk or data_object.walk_along(path)
-            if texts := data_object.read(path, walk):
-                return texts
+            if found := data_object.read(path, walk):
+                return found
         return []
 
     def outline(self, source: str) -> Iterator[tuple[DataObject, list[DataValue]]]:
@@ -373,16 +428,22 @@ class EmbeddedData:
     def _read_roots(self, source: str) -> list[Any]:
         """Return the data of a source, one item for each script."""
         if source == META:
-            contents = self._read_meta()
+            contents = read_meta(self._tree)
             return [contents] if contents else []
         if source == MICRODATA:
             return read_microdata(self._tree)
         if source == RDFA:
             return read_rdfa(self._tree)
         if source == JSON_LD:
-            parsed = [parse_json(script.text) for script in self._scripts if script.kind == "ld"]
+            parsed = map(parse_json, self._linked_data())
             return [content for content in parsed if isinstance(content, _CONTAINERS)]
         return list(self._read_state(source.removeprefix(_SCRIPT)))
+
+    def _linked_data(self) -> Iterator[str]:
+        """Yield the scripts with JSON-LD."""
+        for element in self._tree.iter("script"):
+            if is_linked_data(element.get("type") or ""):
+                yield element.text or ""
 
     def _read_state(self, name: str) -> Iterator[Any]:
         """Yield the application state of this name."""
@@ -403,15 +464,6 @@ class EmbeddedData:
     @cached_property
     def _scripts(self) -> list[DataScript]:
         return [DataScript(element) for element in self._tree.iter("script")]
-
-    def _read_meta(self) -> dict[str, list[str]]:
-        """Return the contents of meta tags by name, such as `og:title`."""
-        contents: dict[str, list[str]] = {}
-        for element in islice(self._tree.iter("meta"), MAX_OBJECTS):
-            name, content = element.get("property") or element.get("name"), element.get("content")
-            if name and content and not content.isspace():
-                contents.setdefault(squeeze(name).lower(), []).append(content)
-        return contents
 
 
 def is_script(source: str) -> bool:

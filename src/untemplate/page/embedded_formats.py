@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import orjson
@@ -29,6 +30,7 @@ __all__ = [
     "parse_assignments",
     "parse_flight",
     "parse_json",
+    "read_meta",
     "read_microdata",
     "read_rdfa",
     "resolve_nuxt",
@@ -46,6 +48,8 @@ MAX_SCANNED = 2 * MAX_SCRIPT_LENGTH
 
 # Marked elements of a page that are read.
 MAX_MARKED = 20_000
+# Meta tags of a page that are read.
+MAX_META = 2_000
 # Longer texts are not values.
 MAX_TEXT = 20_000
 
@@ -281,6 +285,17 @@ def read_rdfa(tree: etree._Element) -> list[dict[str, Any]]:
     return _read_items(tree, _RDFA)
 
 
+def read_meta(tree: etree._Element) -> dict[str, list[str]]:
+    """Return the contents of a page's meta tags by name, such as `og:title`."""
+    contents: dict[str, list[str]] = {}
+    for element in islice(tree.iter("meta"), MAX_META):
+        content = element.get("content")
+        name = content and (element.get("property") or element.get("name"))
+        if name and not content.isspace():
+            contents.setdefault(squeeze(name).lower(), []).append(content)
+    return contents
+
+
 def _read_items(tree: etree._Element, syntax: _Syntax) -> list[dict[str, Any]]:
     """Return the items that are not inside another one, in document order."""
     items: dict[etree._Element, dict[str, Any]] = {}
@@ -326,6 +341,9 @@ def _value_of(element: etree._Element) -> str:
         return squeeze(value)
     if not len(element):
         return squeeze(element.text or "")
+    if is_native(element):
+        markup: str = element.html_string(MAX_TEXT)
+        return markup
     return "".join(_html_parts(element))[:MAX_TEXT]
 
 
@@ -370,7 +388,8 @@ def _without_tags(text: str) -> str:
         text = html.unescape(html.unescape(text))
     if "<" in text:
         text = _TAG.sub(_replace_tag, _HIDDEN.sub("", text))
-    return _CONTROL_IN_TEXT.sub(" ", text)
+    # Most texts have nothing but printable characters, which is faster to test.
+    return text if text.isprintable() else _CONTROL_IN_TEXT.sub(" ", text)
 
 
 def _replace_tag(match: re.Match[str]) -> str:

@@ -12,7 +12,7 @@ from lxml import etree
 from untemplate.page.dom import squeeze
 from untemplate.page.embedded_formats import parse_assignments, parse_json, resolve_nuxt
 
-__all__ = ["FLIGHT", "MAX_KEY_LENGTH", "DataScript", "generalize_key"]
+__all__ = ["FLIGHT", "MAX_KEY_LENGTH", "DataScript", "generalize_key", "is_linked_data"]
 
 FLIGHT = "__next_f"
 """The name of the data that Next.js streams."""
@@ -80,7 +80,12 @@ class DataScript:
         return []
 
 
+def is_linked_data(type_: str) -> bool:
+    """Return True for the type of a script with JSON-LD."""
+    return "ld+json" in type_.lower()
+
+
 def _kind_of_script(type_: str) -> str:
     if "json" not in type_:
         return "js"
-    return "ld" if "ld+json" in type_ else "json"
+    return "ld" if is_linked_data(type_) else "json"

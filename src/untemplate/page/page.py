@@ -236,7 +236,10 @@ class Page:
         if core is None or self.is_parsed:
             return self.tree
         if self._native_root is None:
-            self._native_root = parse_natively(self._utf8(), self.limits)
+            self._check_size()
+            start = core.utf8_start(self.html, self.charset)
+            html = self.html if start >= 0 else self._utf8()
+            self._native_root = parse_natively(html, self.limits, max(start, 0))
         # lxml says what is wrong with a page without elements.
         return self.tree if self._native_root is None else self._native_root
 
@@ -252,10 +255,14 @@ class Page:
         """True if the tree is in memory."""
         return "tree" in vars(self)
 
-    def _utf8(self) -> bytes:
-        """Return the HTML in UTF-8; most pages are UTF-8 already."""
+    def _check_size(self) -> None:
+        """Raise PageError if the page has too many bytes."""
         if len(self.html) > self.limits.bytes:
             raise PageError(f"page is larger than {self.limits.bytes:,} bytes")
+
+    def _utf8(self) -> bytes:
+        """Return the HTML in UTF-8; most pages are UTF-8 already."""
+        self._check_size()
         # ASCII bytes are the same in every encoding of the web but one, which has escape sequences.
         body = self.html.removeprefix(BOM_UTF8)
         if body.isascii() and b"\x1b" not in body and b"\0" not in body:

@@ -185,15 +185,20 @@ def parse_html(html: bytes, limits: Limits) -> etree._Element:
     return root
 
 
-def parse_natively(html: bytes, limits: Limits) -> etree._Element | None:
+def parse_natively(html: bytes, limits: Limits, start: int = 0) -> etree._Element | None:
     """Return the root element of a page in UTF-8, parsed by the native core; None if it has no elements.
+
+    Args:
+        html: the page.
+        limits: how big it may be.
+        start: the byte at which it begins: after a byte-order mark.
 
     Raises:
         PageError: the page is over its limits. The message is the same as that of `parse_html`.
     """
     if core is None:
         raise ValueError("there is no native core")
-    return core.parse(html, limits.elements, limits.depth)
+    return core.parse(html, limits.elements, limits.depth, start)
 
 
 def _shorten_comment_runs(root: etree._Element) -> None:

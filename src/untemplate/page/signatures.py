@@ -69,6 +69,11 @@ class Signature:
         if len(self.values) != LENGTH:
             raise ValueError(f"a signature has {LENGTH} values, not {len(self.values)}")
 
+    @property
+    def word(self) -> int:
+        """The bytes as one number, with 0 for wild cards."""
+        return int.from_bytes(bytes([value or 0 for value in self.values]), "big")
+
     def covers(self, other: Signature) -> bool:
         """Return True if the other agrees wherever this one has no wild card."""
         pairs = zip(self.values, other.values, strict=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from difflib import SequenceMatcher
+from functools import lru_cache
 from itertools import takewhile
 
 __all__ = ["has_literal_path", "host_of", "learn_url_pattern", "url_matches"]
@@ -51,10 +52,9 @@ def url_matches(pattern: str, url: str) -> bool:
     >>> url_matches("http://a.com/*.html", "http://a.com/7.html")
     True
     """
-    first, *middle = pattern.split("*")
-    if not middle:
+    if "*" not in pattern:
         return url == pattern
-    last = middle.pop()
+    first, *middle, last = _pieces(pattern)
     start, end = len(first), len(url) - len(last)
     if start > end or not url.startswith(first) or not url.endswith(last):
         return False
@@ -64,6 +64,12 @@ def url_matches(pattern: str, url: str) -> bool:
             return False
         start = position + len(piece)
     return True
+
+
+@lru_cache(maxsize=4096)
+def _pieces(pattern: str) -> list[str]:
+    """Return the texts between the wild cards of a pattern. The same few patterns are matched with many URLs."""
+    return pattern.split("*")
 
 
 def host_of(url: str) -> str:

@@ -30,7 +30,6 @@ from untemplate.rules.embedded_values import (
 from untemplate.rules.list_look import are_sentences, is_title, looks_alike
 from untemplate.rules.node_selection import (
     CandidateNodes,
-    count_matching,
     feature_matches_at_or_above,
     is_crossed_out,
     select_candidates,
@@ -133,11 +132,15 @@ class _RuleRun:
 
         The committee is asked last, as it costs most: where embedded data decide, its confidence does not count.
         """
-        selected = self._select_visible()
+        reads_first = self.candidates.is_native and not self.attribute.many and self.rule.reads_first_node
+        selected = self._select_first() if reads_first else self._select_visible()
         visible = selected or self._find_by_committee()
         if visible and not self._is_decided(visible):
             visible = _with_confidence(visible, UNDECIDED)
-        matches = self._choose(visible) if self.rule.embedded else visible
+        if not self.rule.embedded:
+            is_judged = reads_first or visible is not selected
+            return visible if is_judged else self._judge_matches(visible)
+        matches = self._choose(visible)
         return self._judge_matches(selected) if matches and matches is selected else matches
 
     def _is_decided(self, matches: Sequence[Match]) -> bool:
@@ -233,22 +236,29 @@ class _RuleRun:
 
     def _select_visible(self) -> list[Match]:
         """Return the matches of the first selector that has any."""
-        if self.candidates.is_native and not self.attribute.many and self.rule.reads_first_node:
-            return self._select_first()
         for number, selector in enumerate(self.rule.selectors, 1):
             if matches := self._read_values(selector, f"{self.attribute.name}#{number}"):
                 return matches
         return []
 
     def _select_first(self) -> list[Match]:
-        """Return the one match of the first selector that has any; the native core does most of it."""
+        """Return the one match of the first selector that has any; the native core does most of it.
+
+        Where no embedded data can be asked, the match has the committee's confidence already.
+        """
+        searches, votes = self.rule.first_searches, not self.rule.embedded
         cut = None if self._is_plain else self._cut_first
-        for number, selector in enumerate(self.rule.selectors, 1):
-            first = self.candidates.find_first(selector, self.captions, cut)
-            if first is not None:
-                element, kind, text, value = first
-                return [Match(Node(element, kind, text), value, f"{self.attribute.name}#{number}", 1.0)]
-        return []
+        first = self.candidates.find_value(searches, self.captions, cut, votes)
+        if first is None:
+            return []
+        number, element, kind, text, value, agreeing = first
+        node = Node(element, kind, text)
+        confidence = 1.0
+        if votes:
+            search = searches[number]
+            confidence = self._share_agreeing(node, agreeing, len(search.members), search.in_regions)
+            confidence = DISPUTED * confidence if self.rule.disputed else confidence
+        return [Match(node, value, f"{self.attribute.name}#{number + 1}", confidence)]
 
     @property
     def _is_plain(self) -> bool:
@@ -342,19 +352,14 @@ class _RuleRun:
 
     def _confidence(self, node: Node) -> float:
         """Return the share that agrees with a value, among the selector itself and the members for such nodes."""
-        agreeing = voting = 1
-        kind = node.node_test
-        members: Sequence[Selector] = self.rule.committee
-        if self.candidates.is_native:
-            everywhere, members = self.rule.members_by_node.get(kind, ([], []))
-            voting += len(everywhere)
-            agreeing += count_matching(everywhere, node, self.captions)
-        for member in members:
-            if member.node != kind:
-                continue
-            voting += 1
+        members = [member for member in self.rule.committee if member.node == node.node_test]
+        return self._share_agreeing(node, 0, 0, members)
+
+    def _share_agreeing(self, node: Node, agreeing: int, voting: int, others: Sequence[Selector]) -> float:
+        """Return the share that agrees with a value: the selector itself, members that voted already, and others."""
+        for member in others:
             agreeing += selector_matches(member, node, self.candidates, self.captions)
-        return agreeing / voting
+        return (agreeing + 1) / (voting + len(others) + 1)
 
     def _find_by_committee(self) -> list[Match]:
         """Return what the committee finds where no selector finds anything.

@@ -75,11 +75,12 @@ def with_other_syntax(selector: EmbeddedSelector, embedded: EmbeddedData) -> Ite
 def embedded_nodes(selector: EmbeddedSelector, embedded: EmbeddedData, root: object) -> Iterator[Node]:
     """Yield the values that a selector selects as nodes, each with its path."""
     texts = embedded_texts(selector, embedded)
-    first = max(selector.position, 1)
-    for number, text in enumerate(texts, first):
-        is_only_one = len(texts) == 1 and not selector.position
-        path = str(selector.path) if is_only_one else f"{selector.path}[{number}]"
-        yield Node(root, "data", text, path)
+    path = str(selector.path)
+    if len(texts) == 1 and not selector.position:
+        yield Node(root, "data", texts[0], path)
+        return
+    for number, text in enumerate(texts, max(selector.position, 1)):
+        yield Node(root, "data", text, f"{path}[{number}]")
 
 
 def same_texts(first: Sequence[str], second: Sequence[str]) -> bool:

@@ -22,7 +22,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import islice
 from typing import Any
 
@@ -44,6 +44,7 @@ __all__ = [
     "cell_number",
     "element_values",
     "full_xpath",
+    "is_writable",
     "join_static",
     "native_conditions",
     "region_xpath",
@@ -94,8 +95,8 @@ STABLE_ATTRIBUTES = frozenset(
     }
 )
 
-# Characters that XML, and so XPath, cannot contain.
-_UNWRITABLE = re.compile(r"[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# Characters that XML, and so XPath, cannot contain. The complement would take milliseconds to compile.
+_UNWRITABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]|[\ud800-\udfff]|[\ufffe\uffff]")
 
 _ELEMENT = r"(?P<kind>tag|id|class|token|cell|@.+)"
 _TYPES = (
@@ -129,10 +130,7 @@ class Feature:
     @cached_property
     def _type_parts(self) -> dict[str, str]:
         """The named parts of the type. Raises ValueError if there is no such type."""
-        for pattern in _TYPES:
-            if match := pattern.fullmatch(self.type):
-                return match.groupdict()
-        raise ValueError(f"no such feature type: {self.type}")
+        return _split_type(self.type)
 
     @cached_property
     def kind(self) -> str:
@@ -196,6 +194,15 @@ class Feature:
                 return element.get(kind[1:]) in values
 
 
+@lru_cache(maxsize=1024)
+def _split_type(type_: str) -> dict[str, str]:
+    """Return the named parts of a type of features. Raises ValueError if there is no such type."""
+    for pattern in _TYPES:
+        if match := pattern.fullmatch(type_):
+            return match.groupdict()
+    raise ValueError(f"no such feature type: {type_}")
+
+
 def cell_number(element: etree._Element) -> int:
     """Return the number of a table cell in its row, counted from 1; 0 for other elements, and far to the right."""
     if element.tag not in CELL_TAGS:
@@ -209,7 +216,12 @@ def element_values(element: etree._Element) -> Iterator[tuple[str, str]]:
 
     Values with control characters are left out: no XPath can contain them.
     """
-    return (pair for pair in _all_element_values(element) if not _UNWRITABLE.search(pair[1]))
+    return (pair for pair in _all_element_values(element) if is_writable(pair[1]))
+
+
+def is_writable(text: str) -> bool:
+    """Return True if XML, and so XPath, can contain a text."""
+    return not _UNWRITABLE.search(text)
 
 
 def _all_element_values(element: etree._Element) -> Iterator[tuple[str, str]]:

@@ -7,15 +7,15 @@ the object that the section describes.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Annotated, Literal
 
-from lxml import etree
 from pydantic import BaseModel, ConfigDict, Field
 
 from untemplate.page import Limits, Signature
 from untemplate.page.embedded_data import DataPath
 from untemplate.page.template_cores import RUN_BITS, Core
-from untemplate.rules.feature import CELL, Feature
+from untemplate.rules.feature import CELL, Feature, is_writable
 from untemplate.rules.ranges import Range
 from untemplate.rules.rule import (
     Bellwether,
@@ -94,17 +94,17 @@ class SelectorSection(Section):
     region: RegionSection | None = None
 
     def parse(self) -> Selector:
-        """Return the selector. Its XPath is compiled here, which fails if a value contains a control character."""
+        """Return the selector. Its XPath is compiled when it is used, which fails only if a value contains such
+        characters as are refused here."""
         features = _parse_features(self.features)
         region = self.region.parse() if self.region else None
         selector = Selector(self.node, features, self.position, self.support, region)
         if selector.xpath != self.xpath:
             raise ValueError(f"the XPath {self.xpath!r} is not what its features say; change the features")
-        try:
-            _ = selector.find_candidates
-            _ = region and region.find_elements
-        except (etree.XPathError, ValueError) as error:
-            raise ValueError(f"the XPath {self.xpath!r} cannot be used: {error}") from error
+        if not is_writable(self.xpath):
+            raise ValueError(
+                f"the XPath {self.xpath!r} cannot be used: XML does not allow some of its characters"
+            )
         return selector
 
 
@@ -381,8 +381,14 @@ def _parse_feature(content: list[str | int]) -> Feature:
         case [str() as type_, int() as level, str(), *_] if 0 <= level <= MAX_LEVEL:
             texts = tuple(value for value in content[2:] if isinstance(value, str))
             if len(texts) == len(content) - 2:
-                feature = Feature(type_, level, texts)
+                feature = _make_feature(type_, level, texts)
                 # `kind` raises ValueError if there is no such type.
                 if feature.kind != CELL or all(text.isascii() and text.isdigit() for text in texts):
                     return feature
     raise ValueError(f"not a feature: {content!r}; expected [type, level, value, …]")
+
+
+@lru_cache(maxsize=4096)
+def _make_feature(type_: str, level: int, values: tuple[str, ...]) -> Feature:
+    """Return a feature. Selectors share most of theirs, and features remember what they compute."""
+    return Feature(type_, level, values)

@@ -8,10 +8,11 @@ decides that until a list with titles is labeled.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from statistics import median
 
 from lxml import etree
 
+from untemplate.native import core, is_native
+from untemplate.native.shown_text import TITLE_TAGS
 from untemplate.page import HIDDEN_TAGS, Node, visible_text
 from untemplate.page.dom import walk
 from untemplate.page.locating import letters_and_digits
@@ -26,8 +27,6 @@ MIN_SENTENCE_LETTERS = 40
 SENTENCE_ENDS = (".", "!", "?", "\u3002")
 """Signs at the end of a sentence."""
 
-TITLE_TAGS = ("b", "strong", "h1", "h2", "h3", "h4", "h5", "h6", "dt", "legend", "caption")
-"""Elements that show a text as a title."""
 # A text is shown as a title by the element that contains it, or by the one around that.
 MAX_TITLE_LEVEL = 2
 
@@ -39,8 +38,12 @@ _Place = tuple[etree._Element, str]
 
 def are_sentences(texts: Iterable[str]) -> bool:
     """Return True if the members of a list are sentences rather than short items."""
-    lengths = [len(letters_and_digits(text)) for text in texts]
-    return bool(lengths) and median(lengths) >= MIN_SENTENCE_LETTERS
+    lengths = sorted(len(letters_and_digits(text)) for text in texts)
+    if not lengths:
+        return False
+    middle = len(lengths) // 2
+    median = lengths[middle] if len(lengths) % 2 else (lengths[middle - 1] + lengths[middle]) / 2
+    return median >= MIN_SENTENCE_LETTERS
 
 
 def describe_lists(lists: Sequence[Sequence[Node]]) -> ListLook:
@@ -93,6 +96,9 @@ def is_title(node: Node) -> bool:
     """Return True if a text is shown as a title, or ends with a colon."""
     if node.text.endswith((":", "\uff1a")):
         return True
+    if is_native(node.element):
+        is_shown: bool = core.is_shown_as_title(node.element, node.kind, node.text)  # type: ignore[union-attr]
+        return is_shown
     element = node.parent
     if node.kind == "element":
         return element.tag in TITLE_TAGS or _is_emphasized(element, node.text)
@@ -119,6 +125,9 @@ def _tags_between(members: Sequence[Node]) -> set[str]:
     Args:
         members: nodes of one page, in document order.
     """
+    if is_native(members[0].element):
+        found: set[str] = core.tags_between([(node.element, node.kind) for node in members])  # type: ignore[union-attr]
+        return found
     places = {(node.element, node.kind) for node in members}
     around = set(_elements_around_members(members))
     tags: set[str] = set()

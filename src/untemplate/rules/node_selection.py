@@ -27,12 +27,11 @@ from untemplate.page.captions import (
 )
 from untemplate.page.dom import CROSSED_OUT_TAGS
 from untemplate.rules.feature import CAPTION, Feature, anchor_words
-from untemplate.rules.rule import Region, Selector
+from untemplate.rules.rule import FirstSearch, Region, Selector
 
 __all__ = [
     "CandidateNodes",
     "all_features_match",
-    "count_matching",
     "feature_matches",
     "feature_matches_at_or_above",
     "is_crossed_out",
@@ -72,20 +71,27 @@ class CandidateNodes:
             if all_features_match(tests, node, captions) and not _is_inside(node, HIDDEN_TAGS)
         )
 
-    def find_first(
-        self, selector: Selector, captions: CaptionFinder, cut: Callable[[str], str | None] | None
-    ) -> tuple[etree._Element, str, str, str] | None:
-        """Return element, kind, text and value of the first node that has a value, found by the native core.
-
-        A node that is crossed out counts if there is no other.
+    def find_value(
+        self,
+        searches: list[FirstSearch],
+        captions: CaptionFinder,
+        cut: Callable[[str], str | None] | None,
+        votes: bool,
+    ) -> tuple[int, etree._Element, str, str, str, int] | None:
+        """Return the first value that selectors find, found by the native core.
 
         Args:
-            selector: what to select; it has no anchor.
+            searches: the selectors, tried in order; none has an anchor.
             captions: the captions of the page.
             cut: returns the value in a text, or None; None if the texts are the values.
+            votes: True to count the members that match the node, without those that select in regions.
+
+        Returns:
+            The number of the selector, the element, the kind and the text of the node, the value, and the votes. A
+            node that is crossed out counts if there is no other. None without a value.
         """
-        first: tuple[etree._Element, str, str, str] | None = selector.conditions.first(
-            self._find(selector), captions.native, selector.position, cut
+        first: tuple[int, etree._Element, str, str, str, int] | None = core.find_value(  # type: ignore[union-attr]
+            searches, self._found, self._find, captions.native, cut, votes
         )
         return first
 
@@ -218,14 +224,6 @@ def _is_inside(node: Node, tags: Container[str]) -> bool:
             return True
         element = element.getparent()
     return False
-
-
-def count_matching(conditions: list[Any], node: Node, captions: CaptionFinder) -> int:
-    """Return how many selectors match a node of the native core; these are their `conditions`."""
-    count: int = core.count_matching(  # type: ignore[union-attr]
-        conditions, node.element, node.kind, node.text, captions.native
-    )
-    return count
 
 
 def selector_matches(

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from lxml import etree
 
@@ -33,6 +33,7 @@ __all__ = [
     "Bellwether",
     "CandidateClassifier",
     "EmbeddedSelector",
+    "FirstSearch",
     "LinkKind",
     "ListLook",
     "Profile",
@@ -228,6 +229,26 @@ class ListLook:
         return not self.of_sentences and not self.has_titles
 
 
+class FirstSearch(NamedTuple):
+    """A selector for the native core, and the members of the committee that vote on the nodes that it selects.
+
+    Attributes:
+        conditions: the features of the selector.
+        key: what selectors with the same candidates have in common.
+        position: which of the selected nodes counts, as in `Selector`.
+        selector: the selector itself.
+        members: the features of members that select anywhere on the page.
+        in_regions: members that select inside a region.
+    """
+
+    conditions: Any
+    key: tuple[str, str]
+    position: int
+    selector: Selector
+    members: list[Any]
+    in_regions: list[Selector]
+
+
 @dataclass(frozen=True)
 class Rule:
     """How to extract one attribute.
@@ -299,6 +320,20 @@ class Rule:
             else:
                 in_regions.append(member)
         return by_node
+
+    @cached_property
+    def first_searches(self) -> list[FirstSearch]:
+        """The selectors for the native core, which finds the first value."""
+        return [
+            FirstSearch(
+                selector.conditions,
+                selector.candidates_key,
+                selector.position,
+                selector,
+                *self.members_by_node.get(selector.node, ([], [])),
+            )
+            for selector in self.selectors
+        ]
 
     @property
     def selects_one_node(self) -> bool:

@@ -265,11 +265,12 @@ def _entry_name(entry: os.DirEntry[str]) -> str:
 
 
 def _folder_member(folder: Path, name: str) -> Member:
-    return Member(name, partial(_open_binary, folder / name))
+    return Member(name, partial(_open_binary, f"{folder}/{name}"))
 
 
-def _open_binary(path: Path) -> BinaryIO:
-    return path.open("rb")
+def _open_binary(path: str) -> BinaryIO:
+    """Open a file without a buffer, as it is read in a few large pieces."""
+    return cast("BinaryIO", io.FileIO(path))
 
 
 @dataclass(frozen=True)

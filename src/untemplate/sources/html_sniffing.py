@@ -74,7 +74,10 @@ def _head_tags(page: bytes) -> Iterator[tuple[bytes, bytes]]:
 
     Scripts, styles and comments are skipped with their content, because it may look like tags.
     """
-    for match in _TAG.finditer(_ascii_compatible(page[:_HEAD_BYTES])):
+    if page.startswith(_UTF16_MARKS):
+        page = _ascii_compatible(page[:_HEAD_BYTES])
+    start = len(_UTF8_MARK) if page.startswith(_UTF8_MARK) else 0
+    for match in _TAG.finditer(page, start, start + _HEAD_BYTES):
         tag = (match[1] or b"").lower()
         if tag == b"body":
             return
