@@ -1,11 +1,13 @@
 """How many actions and seconds a person needs in the browser until the records are right, on real pages.
 
-python -m benchmarks.measure.web_actions [--sites N]          N sites of SWDE, and N of recipes
+python -m benchmarks.measure.web_actions [--sites N] [--kinds swde recipes courts]          N sites of each kind
 
-A script does what a person would on one page: it chooses each attribute, clicks its value (the first and the last of
+On detail pages (SWDE and recipes) a script does what a person would on one page: it chooses each attribute, clicks its value (the first and the last of
 several texts), and takes a list by two of its items and the key `a`. Values that are only a part of a text are named
 and left out. An action is a click or a key. Then what the rules find on the other sample pages is compared
-with the truth, in letters and digits. Seconds are those of the browser and the server, without thinking.
+with the truth, in letters and digits. On list pages (courts) the script chooses the columns of the proposed rows whose
+cells are true values or, where there is none, clicks the values of two rows. Then the rows that the rules find on the
+page are compared with all true ones. Seconds are those of the browser and the server, without thinking.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any
+from urllib.parse import urlencode
 
 from playwright.sync_api import Browser, Frame, sync_playwright
 from playwright.sync_api import Page as Window
@@ -26,17 +29,21 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.data import recipes, swde
+from benchmarks.data.courts import CourtPage, court_pages
 from benchmarks.data.labeled_site import key
 from untemplate.browser import find_chromium
 from untemplate.catalog import Catalog
 from untemplate.clustering import cluster
-from untemplate.page import Page
-from untemplate.schema import Schema
+from untemplate.page import Page, visible_text
+from untemplate.schema import Attribute, Schema
 from untemplate.sources import read_pages
 from untemplate.web import RunningServer, add_site, running_server
 
 FLAGS = ("--disable-gpu", "--no-first-run", "--disable-background-networking")
 SAMPLE_SITES = 3
+KINDS = ("swde", "recipes", "courts")
+MIN_ROWS = 5  # opinions on a page of courts
+MIN_SHOWN = 0.9  # share of the values that a page shows as the truth has them
 PATIENCE = 120_000  # milliseconds
 # The middle of the first and the last text of the smallest visible element with just a value, or null.
 LOCATE = """wanted => {
@@ -80,7 +87,8 @@ class _Case:
     name: str
     schema: Schema
     pages: list[Page]
-    truth: Mapping[str, Mapping[str, Sequence[str]]]
+    truth: Mapping[str, Mapping[str, Sequence[str]]]  # by page or, if the pages are lists, by row
+    has_rows: bool = False
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -88,13 +96,14 @@ def main(arguments: list[str] | None = None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--sites", type=int, default=SAMPLE_SITES, help="sites of each kind")
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
     options = parser.parse_args(arguments)
     table = Table("site", "actions", "seconds", "right", "not clicked")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=find_chromium(), args=list(FLAGS), chromium_sandbox=os.geteuid() != 0
         )
-        for case in _cases(options.sites):
+        for case in _cases(options.sites, options.kinds):
             effort = _label_site(case, browser)
             share = f"{effort.right} of {effort.judged}"
             row = (
@@ -111,19 +120,52 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def _cases(count: int) -> Iterator[_Case]:
-    """Yield some sites of each kind: the first of each vertical of SWDE, and recipe sites with most pages."""
+def _cases(count: int, kinds: Sequence[str]) -> Iterator[_Case]:
+    """Yield some sites of each kind."""
+    makers = {"swde": _swde_cases, "recipes": _recipe_cases, "courts": _court_cases}
+    for kind in kinds:
+        yield from makers[kind](count)
+
+
+def _swde_cases(count: int) -> Iterator[_Case]:
+    """Yield the first site of some verticals."""
     for vertical in ("book", "nbaplayer", "restaurant", "auto")[:count]:
         site = swde.sites(vertical)[0]
         pages = site.pages()[::5]
         yield _Case(f"swde {site.name}", swde.schema_of(vertical), pages, site.truth())
+
+
+def _recipe_cases(count: int) -> Iterator[_Case]:
+    """Yield sites with most pages."""
     loaded = filter(None, map(recipes.read_site, recipes.site_names()[::10]))
     for labeled in sorted(loaded, key=lambda site: -len(site.pages))[:count]:
         yield _Case(f"recipes {labeled.name}", labeled.schema, labeled.pages, labeled.truth)
 
 
+def _court_cases(count: int) -> Iterator[_Case]:
+    """Yield pages with at least `MIN_ROWS` opinions, spread evenly over the families of courts."""
+    families: dict[str, CourtPage] = {}
+    for court in court_pages():
+        if len(court.keys()) >= MIN_ROWS:
+            families.setdefault(court.family, court)
+    chosen = list(families.values())
+    for court in chosen[:: len(chosen) // count][:count]:
+        names = [name for name in ("docket", "name") if _is_shown(court, name)]
+        rows = [{name: [opinion[name]] for name in names} for opinion in court.opinions]
+        truth = {f"{court.page.id} {number}": row for number, row in enumerate(rows)}
+        schema = Schema("opinion", {name: Attribute(name) for name in names})
+        yield _Case(f"courts {court.page.id}", schema, [court.page], truth, has_rows=True)
+
+
+def _is_shown(court: CourtPage, name: str) -> bool:
+    """Return True if a page shows nearly all values of an attribute as the truth has them."""
+    text = key(visible_text(court.page.tree))
+    values = [key(opinion.get(name, "")) for opinion in court.opinions]
+    return sum(bool(value) and value in text for value in values) >= MIN_SHOWN * len(values)
+
+
 def _label_site(case: _Case, browser: Browser) -> Effort:
-    """Label one page of a site in the browser, and compare the other sample pages with the truth."""
+    """Label one page of a site in the browser, and compare what the rules find with the truth."""
     with TemporaryDirectory() as folder, Catalog.open(Path(folder) / "catalog.db") as catalog:
         pages = read_pages(case.pages)
         add_site(catalog, "site", cluster(pages), case.schema, pages, {})
@@ -131,9 +173,105 @@ def _label_site(case: _Case, browser: Browser) -> Effort:
             window = browser.new_page(viewport={"width": 1280, "height": 900})
             window.set_default_timeout(PATIENCE)
             try:
-                return _Labeler(case, window, server).run()
+                return (_ListLabeler if case.has_rows else _Labeler)(case, window, server).run()
             finally:
                 window.close()
+
+
+class _ListLabeler:
+    """A person who labels the rows of a list page."""
+
+    def __init__(self, case: _Case, window: Window, server: RunningServer) -> None:
+        self._case = case
+        self._window = window
+        self._server = server
+        self._effort = Effort(case.name)
+        self._values = {
+            name: [key(row[name][0]) for row in case.truth.values()] for name in case.schema.attributes
+        }
+
+    def run(self) -> Effort:
+        self._window.goto(f"{self._server.url}#/lists?site=site")
+        self._window.locator(".lists .records:not([aria-busy=true]) .caption, .lists .empty").first.wait_for()
+        started = perf_counter()
+        columns = self._fitting_columns()
+        if len(columns) == len(self._values):
+            self._name_columns(columns)
+        else:
+            self._click_rows()
+        self._effort.seconds = perf_counter() - started
+        self._judge()
+        return self._effort
+
+    def _list(self) -> dict[str, Any]:
+        path = f"/api/list?{urlencode({'site': 'site', 'page': self._case.pages[0].id})}"
+        shown: dict[str, Any] = self._window.evaluate(
+            "path => fetch(path).then((answer) => answer.json())", path
+        )
+        return shown
+
+    def _fitting_columns(self) -> dict[str, str]:
+        """Return for each attribute the column that has most of its true values, if it has at least half of them."""
+        shown = self._list()
+        columns = {}
+        for name, values in self._values.items():
+            counts = {
+                column["name"]: sum(_cell(row, column["name"]) in values for row in shown["rows"])
+                for column in shown["columns"]
+            }
+            best = max(counts, key=lambda column: counts[column], default=None)
+            if best and 2 * counts[best] >= len(values):
+                columns[name] = best
+        return columns
+
+    def _name_columns(self, columns: Mapping[str, str]) -> None:
+        """Choose the attribute of each column, take others off, and take the columns."""
+        wanted = {column: name for name, column in columns.items()}
+        for column in self._list()["columns"]:
+            choice = self._window.get_by_label(f"Attribute of column {column['name']}", exact=True)
+            attribute = wanted.get(column["name"], "")
+            if choice.input_value() != attribute:
+                choice.select_option(attribute)
+                self._effort.actions += 1
+        self._window.get_by_role("button", name="Use ").click()
+        self._effort.actions += 1
+        self._window.get_by_role("region", name="All rows").wait_for()
+
+    def _click_rows(self) -> None:
+        """Click the values of two rows."""
+        shown = self._window.locator(".lists .frame iframe")
+        frame = shown.element_handle().content_frame()
+        assert frame
+        labeled = 0
+        for row in self._case.truth.values():
+            places = [frame.evaluate(LOCATE, key(value)) for (value,) in row.values()]
+            if not all(places):
+                continue
+            self._window.get_by_role("button", name="Add a row by clicks").click()
+            for (value,) in row.values():
+                place = frame.evaluate(LOCATE, key(value))[0]
+                box = shown.bounding_box()
+                assert box
+                self._window.mouse.click(box["x"] + place[0], box["y"] + place[1])
+                self._window.locator(".lists .records[aria-busy=true]").wait_for(state="detached")
+                self._window.wait_for_timeout(300)
+            self._effort.actions += 1 + len(row)
+            labeled += 1
+            if labeled == 2:
+                return
+        self._effort.skipped.append("two rows: values are parts of texts")
+
+    def _judge(self) -> None:
+        """Count the true rows that the rules find with all their values."""
+        names = list(self._values)
+        found = {tuple(_cell(row, name) for name in names) for row in self._list()["rows"]}
+        truth = zip(*self._values.values(), strict=True)
+        right = [values in found for values in truth]
+        self._effort.right, self._effort.judged = sum(right), len(right)
+
+
+def _cell(row: Mapping[str, Any], name: str) -> str:
+    return key(" ".join(row["cells"].get(name, [])))
 
 
 class _Labeler:

@@ -20,10 +20,12 @@ from untemplate.web.api.common import (
 from untemplate.web.api.label_views import (
     EmbeddedView,
     LabeledView,
+    LabelEventView,
     MarksView,
     PageView,
     ReviewView,
     SessionView,
+    label_event,
     labeled_view,
     marks_view,
     propose_alike,
@@ -36,6 +38,9 @@ from untemplate.web.page_labels import Click, change_labels, confirm_values, set
 __all__ = ["router"]
 
 router = APIRouter(prefix="/api", responses=ERROR_RESPONSES)
+
+MAX_EVENTS = 1000
+"""Labels in one response, the latest."""
 
 MAX_DOUBTS = 200
 """Doubtful values in one response. More appear when a person has reviewed these."""
@@ -88,6 +93,14 @@ class AbsentBody(RequestBody):
     site: Text
     page: Text
     attribute: Text
+
+
+class FlagBody(RequestBody):
+    """A page to leave aside, with a note for people; null takes the flag away."""
+
+    site: Text
+    page: Text
+    note: Annotated[str, Field(max_length=500)] | None
 
 
 class LabelChangeBody(RequestBody):
@@ -176,6 +189,25 @@ def post_change(workspace: WorkspaceParam, body: LabelChangeBody) -> LabeledView
     site = workspace.site(body.site)
     site.cluster_of(body.page)
     return labeled_view(site, body.page, change_labels(site, body.restore, body.remove))
+
+
+@router.put("/flag", tags=["annotate"])
+def put_flag(workspace: WorkspaceParam, body: FlagBody) -> SessionView:
+    """Leave a page aside: it needs no labels, and waits for people with a note. Or take it back."""
+    site = workspace.site(body.site)
+    site.flag_page(body.page, body.note)
+    changes = site.workspace.changes.count(site.name)
+    return session_view(site, site.session(site.cluster_of(body.page)), changes)
+
+
+@router.get("/labels", tags=["annotate"])
+def get_labels(site: SiteParam, cluster: NameParam) -> list[LabelEventView]:
+    """Return who labeled what and when on the pages of a cluster, the latest first; removed labels, too."""
+    site.wrapper(cluster)
+    pages = set(site.pages[cluster])
+    labels = site.catalog.labels(site.name, removed=True)
+    events = [label_event(stored) for stored in labels if stored.label.page in pages]
+    return sorted(events, key=lambda event: event.removed or event.added, reverse=True)[:MAX_EVENTS]
 
 
 @router.get("/review", tags=["review"])

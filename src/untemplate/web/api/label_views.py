@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Literal
@@ -31,12 +31,14 @@ from untemplate.web.workspace import OpenSite
 
 __all__ = [
     "EmbeddedView",
+    "LabelEventView",
     "LabeledView",
     "MarkView",
     "MarksView",
     "PageView",
     "ReviewView",
     "SessionView",
+    "label_event",
     "labeled_view",
     "mark_view",
     "marks_view",
@@ -52,6 +54,7 @@ class AttributeView(BaseModel):
     type: str
     mandatory: bool
     many: bool
+    description: str
     rule: str | None = Field(description="The rule in words; none before the first label")
     coverage: float | None = Field(
         description="Share of the unlabeled sample pages on which it finds a value"
@@ -75,6 +78,7 @@ class PageRowView(BaseModel):
     title: str
     labeled: bool
     extracted: bool = Field(description="Whether the rules extract from it successfully")
+    flag: str | None = Field(description="The note of the person who left the page aside; none if nobody did")
     cells: dict[str, CellView]
 
 
@@ -120,6 +124,20 @@ class MarkView(BaseModel):
     by: str | None = Field(default=None, description="Who gave the label")
     at: datetime | None = Field(default=None, description="When the label was given")
     embedded: list[int] = Field(default=[], description="The values of the embedded data that it means")
+
+
+class LabelEventView(BaseModel):
+    """A label: who gave it and when, and who removed it and when."""
+
+    id: int
+    page: str
+    attribute: str
+    value: str | None = Field(description="None: the page does not contain the attribute")
+    row: str | None = Field(description="The row of a list page that it belongs to")
+    by: str
+    added: datetime
+    removed: datetime | None
+    removed_by: str | None
 
 
 class MarksView(BaseModel):
@@ -185,6 +203,22 @@ def labeled_view(site: OpenSite, page: str, change: LabelChange) -> LabeledView:
     )
 
 
+def label_event(stored: StoredLabel) -> LabelEventView:
+    """Return a label with who gave and removed it."""
+    label = stored.label
+    return LabelEventView(
+        id=stored.id,
+        page=label.page,
+        attribute=label.attribute,
+        value=label.value,
+        row=label.record,
+        by=stored.by,
+        added=stored.added,
+        removed=stored.removed,
+        removed_by=stored.removed_by,
+    )
+
+
 def propose_alike(site: OpenSite, view: LabeledView, attribute: str, in_data: bool) -> ProposalView | None:
     """Return what else a person may mean who labeled a second place; None if there is nothing like both.
 
@@ -215,7 +249,7 @@ def session_view(site: OpenSite, session: ClusterSession, changes: int) -> Sessi
             site=site.name,
             cluster=session.cluster,
             attributes=[_attribute_view(session, name) for name in session.schema.attributes],
-            rows=_session_rows(session, progress),
+            rows=_session_rows(session, progress, {page: flag["note"] for page, flag in site.flags.items()}),
             next=progress.next,
             done=progress.done,
             undecided=list(progress.undecided),
@@ -228,7 +262,8 @@ def session_view(site: OpenSite, session: ClusterSession, changes: int) -> Sessi
 def _work_left(session: ClusterSession, progress: LabelingProgress) -> list[RemainingView]:
     """Return why labeling is not done yet: attributes without a label, missing values, and doubtful ones."""
     views = [RemainingView(attribute=name, reason="has no label yet") for name in progress.undecided]
-    unfinished = [state for state in progress.pages if not state.is_extracted]
+    counted = [state for state in progress.pages if state.page not in session.flagged]
+    unfinished = [state for state in counted if not state.is_extracted]
     needed = _needed_attributes(session)
     for name in session.schema.attributes:
         missing = [state.page for state in unfinished if name in state.gaps]
@@ -261,14 +296,17 @@ def _attribute_view(session: ClusterSession, name: str) -> AttributeView:
         type=attribute.type,
         mandatory=attribute.mandatory,
         many=attribute.many,
+        description=attribute.description,
         rule=explain_rule(rule) if rule else None,
         coverage=round(session.coverage(name), 3) if rule else None,
         problems=report.problems if report else [],
     )
 
 
-def _session_rows(session: ClusterSession, progress: LabelingProgress) -> list[PageRowView]:
-    """Return the records of all sample pages."""
+def _session_rows(
+    session: ClusterSession, progress: LabelingProgress, notes: Mapping[str, str]
+) -> list[PageRowView]:
+    """Return the records of all sample pages; `notes` are those of the pages that were left aside."""
     rows = []
     for state in progress.pages:
         page = session.pages[state.page]
@@ -278,6 +316,7 @@ def _session_rows(session: ClusterSession, progress: LabelingProgress) -> list[P
             title=page.title,
             labeled=state.is_labeled,
             extracted=state.is_extracted,
+            flag=notes.get(page.id),
             cells=_record_cells(session, page, state),
         )
         rows.append(row)

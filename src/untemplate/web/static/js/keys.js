@@ -21,13 +21,18 @@ const KEYS = [
   [["u"], "undo (also Ctrl Z)"],
   [["r"], "redo (also Ctrl Shift Z)"],
   [["j", "k"], "next and previous page of the sample"],
+  [["f"], "leave the page aside with a note, or take it back"],
   [["n"], "go to the page that the rules are least sure about"],
   [["s"], "save the rules"],
   [["Esc"], "leave the text, or decline a proposal"],
 ];
 
 export function help() {
-  ask("Keys", html`<dl class="keys">${KEYS.map(([keys, what]) => html`
+  showKeys(KEYS);
+}
+
+export function showKeys(list) {
+  ask("Keys", html`<dl class="keys">${list.map(([keys, what]) => html`
     <dt>${keys.map((key) => html`<kbd>${key}</kbd>${" "}`)}</dt><dd>${what}</dd>`)}</dl>`);
 }
 
@@ -41,7 +46,7 @@ export function action({ key, ctrlKey, metaKey, altKey, shiftKey }) {
   if (/^[1-9]$/.test(key)) return ["choose", Number(key) - 1];
   const plain = {
     x: ["absent"], u: ["undo"], r: ["redo"], j: ["step", 1], k: ["step", -1], n: ["next"], p: ["part"], s: ["save"],
-    a: ["all"], d: ["data"], m: ["main"],
+    a: ["all"], d: ["data"], f: ["flag"], m: ["main"],
     "/": ["find"], "?": ["help"], Backspace: ["clear"], Delete: ["clear"], Escape: ["leave"],
     ArrowDown: ["move", 1], ArrowUp: ["move", -1], ArrowRight: ["turn", 1], ArrowLeft: ["turn", -1], Enter: [shiftKey ? "extend" : "enter"],
   };

@@ -1,5 +1,5 @@
 // What a person does in Annotate: label, confirm, undo, save. Each change waits for the one before it.
-import { post } from "../api.js";
+import { post, put } from "../api.js";
 import { pickMode } from "../framelink.js";
 import { clicksAfter, extendedClicks, without } from "../labels.js";
 import { batch } from "../lib.js";
@@ -120,6 +120,19 @@ export class Annotate extends AnnotateState {
 
   notOnSite(name) {
     return this.desk.take(() => this.send(this.desk.notOnSite(this.page.value.page, name)));
+  }
+
+  // Leaves the page aside with a note; null takes it back.
+  flag(note) {
+    return this.desk.take(async () => {
+      this.session.value = await put("flag", { site: this.site, page: this.page.value.page, note });
+      this.complete();
+    });
+  }
+
+  // Cuts all values of an attribute in the same way.
+  async cleanUp(cut) {
+    await this.desk.take(() => this.send(this.desk.cleanUp(cut)));
   }
 
   clear(name) {

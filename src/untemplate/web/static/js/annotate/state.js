@@ -79,6 +79,21 @@ export class AnnotateState {
     this.show(session, marks);
   }
 
+  // Reads everything again, because the attributes have changed.
+  async reload() {
+    await this.desk.take(async () => {
+      const { page } = this.page.value;
+      const [session, marks] = await Promise.all([get("session", { site: this.site, cluster: this.cluster }), get("marks", { site: this.site, page })]);
+      this.show(session, marks, () => { this.active.value = Math.min(this.active.value, session.attributes.length - 1); });
+    });
+    this.complete();
+  }
+
+  // The note of a page that was left aside; null if it was not.
+  get flagNote() {
+    return this.session.value.rows.find((row) => row.page === this.page.value.page)?.flag ?? null;
+  }
+
   // Pages
 
   async turnTo(id, attribute = null) {

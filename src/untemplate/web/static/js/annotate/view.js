@@ -5,6 +5,7 @@ import { Empty } from "../parts.js";
 import { change, complain } from "../store.js";
 import { PageBar } from "./bar.js";
 import { EmbeddedPanel } from "./embedded.js";
+import { toggleFlag } from "./flag.js";
 import { Annotate } from "./labeling.js";
 import { PartDialog } from "./part.js";
 import { RecordsTable } from "./records.js";
@@ -60,6 +61,7 @@ function press(model, event) {
     move: () => model.frame.order("move", { by: value }), leave: () => (model.proposal.value ? model.decline() : model.frame.order("leave")),
     all: () => model.acceptAll(), data: () => model.embedded.toggle(), main: () => model.frame.order("main"),
     find: () => document.querySelector(".annotate .pagebar input[type=search]").focus(), part: () => model.choosePart(), save: () => model.save(),
+    flag: () => toggleFlag(model),
     extend: () => model.frame.order("pick", { extend: true }),
     enter: () => (model.cursor.value ? model.frame.order("pick", { extend: false }) : model.accept()),
   };
