@@ -2,9 +2,10 @@
 
 python -m benchmarks.measure.web_actions [--sites N] [--kinds swde recipes courts]          N sites of each kind
 
-On detail pages (SWDE and recipes) a script does what a person would on one page: it chooses each attribute, clicks its value (the first and the last of
-several texts), and takes a list by two of its items and the key `a`. Values that are only a part of a text are named
-and left out. An action is a click or a key. Then what the rules find on the other sample pages is compared
+On detail pages (SWDE and recipes) a script does what a person would on one page: it chooses each attribute, clicks its
+value (the first and the last of several texts), and takes a list by two of its items and a key, if as many are proposed
+as there are. Values that the page does not show are looked up in its embedded data. Those that are there neither, or
+only a part of a text, are named and left out. An action is a click or a key. Then what the rules find on the other sample pages is compared
 with the truth, in letters and digits. On list pages (courts) the script chooses the columns of the proposed rows whose
 cells are true values or, where there is none, clicks the values of two rows. Then the rows that the rules find on the
 page are compared with all true ones. Seconds are those of the browser and the server, without thinking.
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -45,6 +47,7 @@ KINDS = ("swde", "recipes", "courts")
 MIN_ROWS = 5  # opinions on a page of courts
 MIN_SHOWN = 0.9  # share of the values that a page shows as the truth has them
 PATIENCE = 120_000  # milliseconds
+PANEL_PAUSE = 700  # milliseconds until the panel of embedded data shows what was searched
 # The middle of the first and the last text of the smallest visible element with just a value, or null.
 LOCATE = """wanted => {
     const key = (text) => text.toLowerCase().replace(/[^\\p{L}\\p{N}]+/gu, "");
@@ -321,23 +324,58 @@ class _Labeler:
         return frame
 
     def _label(self, frame: Frame, index: int, values: Sequence[str], many: bool) -> bool:
-        """Label the values of an attribute; False if none of them can be clicked."""
+        """Label the values of an attribute; False if they are neither on the page nor in its embedded data."""
         self._act(lambda: self._window.keyboard.press(str(index + 1)), requests=0)
+        if many:
+            return self._label_list(frame, values)
+        places = frame.evaluate(LOCATE, key(values[0]))
+        if not places:
+            return self._label_in_data(values[0])
+        self._click(places[0])
+        if len(places) > 1:
+            self._click(places[1], ["Shift"])
+        return True
+
+    def _label_list(self, frame: Frame, values: Sequence[str]) -> bool:
+        """Click the members of a list; take all at once if as many are proposed as there are."""
         clicked = 0
-        for value in values if many else values[:1]:
-            if many and clicked == 2 and self._window.locator(".proposal").count():
-                self._act(lambda: self._window.keyboard.press("a"))
-                return True
+        for value in values:
             places = frame.evaluate(LOCATE, key(value))
             if not places:
                 continue
             self._click(places[0])
-            if len(places) > 1 and not many:
-                self._click(places[1], ["Shift"])
             clicked += 1
-        if many and clicked == 2 and self._window.locator(".proposal").count():
-            self._act(lambda: self._window.keyboard.press("a"))
+            if clicked == 2 and self._take_proposal(len(values), has_parts=len(places) > 1):
+                return True
         return clicked > 0
+
+    def _take_proposal(self, count: int, has_parts: bool) -> bool:
+        """Take what is proposed if its number is right: the whole items rather than their parts."""
+        offers = self._window.locator(".proposal button").all_inner_texts()
+        numbers = {text.split()[-1]: re.findall(r"\d+", text) for text in offers}
+        for name in ("w", "a") if has_parts else ("a", "w"):
+            if numbers.get(name) == [str(count)]:
+                self._act(lambda name=name: self._window.keyboard.press(name))  # type: ignore[misc]
+                return True
+        if offers:
+            self._act(lambda: self._window.keyboard.press("Escape"), requests=0)
+        return False
+
+    def _label_in_data(self, value: str) -> bool:
+        """Look a value up in the embedded data of the page, and click it; False if it is not there."""
+        panel = self._window.locator(".data")
+        if not panel.is_visible():
+            if not self._window.get_by_role("button", name="Embedded data", exact=True).count():
+                return False
+            self._act(lambda: self._window.keyboard.press("d"), requests=0)
+            panel.wait_for()
+        self._act(lambda: panel.get_by_label("Find in the embedded data").fill(value[:200]), requests=0)
+        self._window.wait_for_timeout(PANEL_PAUSE)
+        texts = panel.locator(".datum").all_inner_texts()
+        fitting = [number for number, text in enumerate(texts) if key(text) == key(value)]
+        if fitting:
+            self._act(panel.locator(".datum").nth(fitting[0]).click)
+        return bool(fitting)
 
     def _click(self, place: Sequence[float], modifiers: Sequence[str] = ()) -> None:
         frame = self._window.locator(".annotate .frame iframe").bounding_box()

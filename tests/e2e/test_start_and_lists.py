@@ -73,6 +73,7 @@ def test_a_list_page_becomes_a_table(person: Person, tmp_path: Path) -> None:
     window = person.window
     source = write_lists(tmp_path / "results")
     person.open("start")
+    window.get_by_label("A path on this machine").check()
     window.get_by_label("Folder or file").fill(str(source))
     window.get_by_label("Name of the site").fill("results")
     window.get_by_label("Ready-made schemas").select_option(label="an empty one")

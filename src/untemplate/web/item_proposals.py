@@ -7,22 +7,26 @@ both are, say, the second cell of their row, the second cells of all rows are me
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from lxml import etree
 
+from untemplate.page.locating import MAX_SPAN_NODES
 from untemplate.web.embedded_panel import find_alike_values
 from untemplate.web.page_labels import Click
 from untemplate.web.rendering import Rendering
 
-__all__ = ["LabeledPlace", "find_alike_places", "propose_clicks"]
+__all__ = ["LabeledPlace", "find_alike_places", "find_whole_items", "propose_clicks"]
 
 MAX_ALIKE = 300
 """Places that are proposed. A list with more is hardly what a person means by its like."""
 
 ItemRange = tuple[int, int]
 """The numbers of the first and the last text of a place."""
+
+
+RangeFinder = Callable[[Rendering, Sequence[int], Sequence[Sequence[int]]], list[ItemRange]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,11 @@ class _PathStep:
 
 
 def propose_clicks(
-    rendering: Rendering, places: Sequence[LabeledPlace], added: Collection[int], in_data: bool
+    rendering: Rendering,
+    places: Sequence[LabeledPlace],
+    added: Collection[int],
+    in_data: bool,
+    whole_items: bool = False,
 ) -> list[Click]:
     """Return the clicks that label all places like the newest one and another one; labels elsewhere stay.
 
@@ -68,6 +76,7 @@ def propose_clicks(
         places: The labels of an attribute on the page.
         added: The ids of the labels that were just added.
         in_data: Whether the newest is a value of the embedded data.
+        whole_items: Whether the list items that contain such places are meant, with all their texts.
 
     Returns:
         Nothing if not exactly one label is new, or if no further place is like it.
@@ -76,16 +85,19 @@ def propose_clicks(
     others = [place for place in places if place.label not in added]
     if len(newest) != 1 or not others:
         return []
-    find_clicks = _alike_data if in_data else _alike_items
-    clicks, apart = find_clicks(rendering, newest[0], others)
+    if in_data:
+        clicks, apart = ([], []) if whole_items else _alike_data(rendering, newest[0], others)
+    else:
+        find_ranges = find_whole_items if whole_items else find_alike_places
+        clicks, apart = _alike_items(rendering, newest[0], others, find_ranges)
     return [*(Click(label=place.label) for place in apart), *clicks] if clicks else []
 
 
 def _alike_items(
-    rendering: Rendering, newest: LabeledPlace, others: Sequence[LabeledPlace]
+    rendering: Rendering, newest: LabeledPlace, others: Sequence[LabeledPlace], find_ranges: RangeFinder
 ) -> tuple[list[Click], list[LabeledPlace]]:
     """Return clicks on the items that are like two labels, and the labels that are not among them."""
-    ranges = find_alike_places(rendering, newest.items, [place.items for place in others])
+    ranges = find_ranges(rendering, newest.items, [place.items for place in others])
     inside: set[int] = set()
     for first, last in ranges:
         inside.update(range(first, last + 1))
@@ -124,6 +136,49 @@ def find_alike_places(
         if len(others) + 1 < len(ranges) <= MAX_ALIKE:
             return ranges
     return []
+
+
+def find_whole_items(
+    rendering: Rendering, newest: Sequence[int], others: Sequence[Sequence[int]]
+) -> list[ItemRange]:
+    """Return the list items that contain places like two labeled ones, each with all its texts.
+
+    A person who clicks `4` in two items `<div><div>4</div><div>cloves</div></div>` may mean the items.
+
+    Args:
+        rendering: The page as it is shown.
+        newest: The items of the place that was labeled last.
+        others: The items of the places that were labeled before, the newest last.
+
+    Returns:
+        Nothing if the places are items themselves, or if the items have too many texts for a value.
+    """
+    newest_place = _find_place(rendering, newest)
+    for items in reversed(others) if newest_place else ():
+        place = _find_place(rendering, items)
+        if place is None or newest_place is None or place.element is newest_place.element:
+            continue
+        steps = _common_steps(place.element, newest_place.element)
+        if steps is not None:
+            return _ranges_around(rendering, steps[0], steps[1][0], [*newest, *items])
+    return []
+
+
+def _ranges_around(
+    rendering: Rendering, parent: etree._Element, step: _PathStep, labeled: Sequence[int]
+) -> list[ItemRange]:
+    """Return the ranges of all texts inside the children of an element that are like two items.
+
+    Nothing if the items have no other texts than the labeled ones, or too many.
+    """
+    inside = [rendering.texts_inside(child) for child in step.children(parent)]
+    texts = [numbers for numbers in inside if numbers]
+    own = set(_text_numbers(rendering, labeled))
+    of_labeled = [numbers for numbers in texts if not own.isdisjoint(numbers)]
+    has_more = any(not own.issuperset(numbers) for numbers in of_labeled)
+    if not has_more or not 2 < len(texts) <= MAX_ALIKE or max(map(len, texts)) > MAX_SPAN_NODES:
+        return []
+    return [(numbers[0], numbers[-1]) for numbers in texts]
 
 
 def _find_place(rendering: Rendering, items: Sequence[int]) -> _ItemPlace | None:
@@ -181,13 +236,23 @@ def _find_members(rendering: Rendering, first: _ItemPlace, second: _ItemPlace) -
     if steps is None or first.text != second.text:
         return
     ancestor, path = steps
+    is_link = _is_link(first.element)
     for element in _follow_steps(ancestor, path):
+        if is_link == _is_link(second.element) != _is_link(element):
+            continue  # a link to another page between steps of this one, or a note between links
         if first.text is None:
             numbers = rendering.texts_inside(element)
         else:
             numbers = _direct_texts(rendering, element)[first.text : first.text + 1]
         if numbers:
             yield numbers[0], numbers[-1]
+
+
+def _is_link(element: etree._Element) -> bool:
+    """Return True if an element has nothing but a link, or is one."""
+    while element.tag != "a" and len(element) == 1 and not (element.text or element[0].tail or "").strip():
+        element = element[0]
+    return bool(element.tag == "a")
 
 
 def _common_steps(

@@ -165,6 +165,9 @@ class ProposalView(BaseModel):
 
     attribute: str
     clicks: list[Click]
+    whole: list[Click] = Field(
+        description="The list items that contain such places, with all their texts, if they have more"
+    )
 
 
 class LabeledView(BaseModel):
@@ -234,8 +237,10 @@ def propose_alike(site: OpenSite, view: LabeledView, attribute: str, in_data: bo
         if mark.attribute == attribute and mark.label is not None
     ]
     _, rendering = site.rendered_page(view.marks.page)
-    clicks = propose_clicks(rendering, places, view.change.added, in_data)
-    return ProposalView(attribute=attribute, clicks=clicks) if clicks else None
+    added = view.change.added
+    clicks = propose_clicks(rendering, places, added, in_data)
+    whole = propose_clicks(rendering, places, added, in_data, whole_items=True)
+    return ProposalView(attribute=attribute, clicks=clicks, whole=whole) if clicks or whole else None
 
 
 def session_view(site: OpenSite, session: ClusterSession, changes: int) -> SessionView:

@@ -44,6 +44,7 @@ class RowView(BaseModel):
     record: str
     cells: dict[str, list[str]]
     labeled: list[str] = []
+    contradicted: list[str] = Field(default=[], description="Labeled ones for which the rules find something else")
 
 
 class RowMarkView(BaseModel):
@@ -149,7 +150,15 @@ def _list_view(site: OpenSite, page: str) -> ListView:
         attributes=attributes,
         is_proposal=False,
         columns=[],
-        rows=[RowView(record=row.record, cells=row.cells, labeled=list(row.labeled)) for row in rows],
+        rows=[
+            RowView(
+                record=row.record,
+                cells=row.cells,
+                labeled=list(row.labeled),
+                contradicted=list(row.contradicted),
+            )
+            for row in rows
+        ],
         marks=_row_marks(site, page, rows),
         saved=is_saved,
         reason=None,

@@ -6,6 +6,7 @@ const STYLE = `
   .found { background: oklch(85% 0.1 var(--hue) / 0.25); border: 2px dashed oklch(60% 0.16 var(--hue)); }
   .doubtful { border-style: dotted; }
   .proposed { background: oklch(88% 0.08 var(--hue) / 0.2); border: 2px dotted oklch(60% 0.16 var(--hue)); }
+  .whole { border: 1px dashed oklch(60% 0.16 var(--hue)); }
   .hover { border: 2px solid oklch(55% 0.2 var(--hue)); background: oklch(70% 0.15 var(--hue) / 0.15); }
   .cursor { border: 3px solid oklch(50% 0.22 var(--hue)); background: oklch(70% 0.15 var(--hue) / 0.2); }
   span { position: absolute; left: -2px; bottom: 100%; padding: 1px 6px; border-radius: 4px 4px 0 0; white-space: nowrap;

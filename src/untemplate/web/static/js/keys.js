@@ -7,6 +7,7 @@ const KEYS = [
   [["→", "←"], "next and previous attribute: after the last value of a list"],
   [["click"], "label the text under the pointer; of an attribute with several values, the list item: click again for only the text"],
   [["a"], "label all that are like the two items that you clicked; Esc if you do not mean them"],
+  [["w"], "label the whole items around the two texts that you clicked, if they are offered"],
   [["d"], "show or hide the embedded data; click a value there to label it"],
   [["drag"], "label a part of a text"],
   [["Shift", "click"], "extend the last label to here"],
@@ -46,7 +47,7 @@ export function action({ key, ctrlKey, metaKey, altKey, shiftKey }) {
   if (/^[1-9]$/.test(key)) return ["choose", Number(key) - 1];
   const plain = {
     x: ["absent"], u: ["undo"], r: ["redo"], j: ["step", 1], k: ["step", -1], n: ["next"], p: ["part"], s: ["save"],
-    a: ["all"], d: ["data"], f: ["flag"], m: ["main"],
+    a: ["all"], w: ["whole"], d: ["data"], f: ["flag"], m: ["main"],
     "/": ["find"], "?": ["help"], Backspace: ["clear"], Delete: ["clear"], Escape: ["leave"],
     ArrowDown: ["move", 1], ArrowUp: ["move", -1], ArrowRight: ["turn", 1], ArrowLeft: ["turn", -1], Enter: [shiftKey ? "extend" : "enter"],
   };

@@ -87,6 +87,6 @@ function RowTable({ model, list }) {
     <div class="scroll" tabindex="0" role="region" aria-label="All rows"><table>
       <thead><tr><th scope="col">Row</th>${list.attributes.map((one, index) => html`<th key=${one.name} scope="col"><span class="row"><${Dot} hue=${hue(index)} />${one.name}<span class="tiny soft number">${percent(filled(one.name))}</span></span></th>`)}</tr></thead>
       <tbody>${list.rows.map((row, index) => html`<tr key=${row.record}><th scope="row">${index + 1} ${row.labeled.length ? html`<${Badge} kind="good">labeled<//>` : null}</th>
-        ${list.attributes.map(({ name }) => html`<td key=${name} class=${`cell ${row.labeled.includes(name) ? "labeled" : row.cells[name]?.length ? "found" : "missing"}${isChosen(row, name) ? " chosen" : ""}`}>
+        ${list.attributes.map(({ name }) => html`<td key=${name} class=${`cell ${row.labeled.includes(name) ? "labeled" : row.cells[name]?.length ? "found" : "missing"}${row.contradicted.includes(name) ? " contradicted" : ""}${isChosen(row, name) ? " chosen" : ""}`} title=${row.contradicted.includes(name) ? "You labeled this; the rules find something else in such a row" : null}>
           <button type="button" class="link cut" data-record=${row.record} data-attribute=${name} aria-label=${`Correct ${name} of row ${index + 1}: ${row.cells[name]?.join(" · ") || "nothing"}`} onclick=${() => model.choose(row.record, name)}>${row.cells[name]?.join(" · ") || "–"}</button></td>`)}</tr>`)}</tbody></table></div>`;
 }

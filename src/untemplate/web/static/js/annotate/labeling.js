@@ -46,7 +46,18 @@ export class Annotate extends AnnotateState {
   }
 
   acceptAll() {
-    return this.desk.take(() => (this.proposal.value ? this.label(this.proposal.value.attribute, this.proposal.value.clicks, false, true) : null));
+    return this.accepting("clicks");
+  }
+
+  acceptWhole() {
+    return this.accepting("whole");
+  }
+
+  accepting(kind) {
+    return this.desk.take(() => {
+      const { attribute, [kind]: clicks } = this.proposal.value ?? { [kind]: [] };
+      return clicks.length ? this.label(attribute, clicks, false, true) : null;
+    });
   }
 
   decline() {

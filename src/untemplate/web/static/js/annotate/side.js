@@ -65,10 +65,11 @@ async function openProblem(model, attribute, page) {
 }
 
 function Proposal({ model }) {
-  const { attribute, clicks } = model.proposal.value;
+  const { attribute, clicks, whole } = model.proposal.value;
   return html`<div class="notice proposal" role="status">
     <div class="grow small">Are all of these <strong>${attribute}</strong>?</div>
-    <${Button} kind="primary small" keys="a" title="Label all that are like the two you clicked" onclick=${() => model.acceptAll()}>${`All ${clicks.length}`}<//>
+    ${clicks.length ? html`<${Button} kind="primary small" keys="a" title="Label all that are like the two you clicked" onclick=${() => model.acceptAll()}>${`All ${clicks.length}`}<//>` : null}
+    ${whole.length ? html`<${Button} kind=${clicks.length ? "small" : "primary small"} keys="w" title="Label the whole items, with all their texts" onclick=${() => model.acceptWhole()}>${`${whole.length} whole items`}<//>` : null}
     <${Button} kind="small" keys="Esc" title="Keep only what you clicked" onclick=${() => model.decline()}>No<//></div>`;
 }
 

@@ -227,8 +227,9 @@ export class AnnotateState {
     const places = new Map(this.session.value.attributes.map((one, index) => [one.name, index]));
     this.sendMode();
     const color = (name) => hue(places.get(name) ?? 0);
-    const proposed = (this.proposal.value?.clicks ?? []).filter((click) => click.item !== null)
-      .map(({ item, last }) => ({ kind: "proposed", items: [item, last], hue: color(this.proposal.value.attribute) }));
+    const { attribute, clicks = [], whole = [] } = this.proposal.value ?? {};
+    const boxes = (kind, list) => list.filter((click) => click.item !== null).map(({ item, last }) => ({ kind, items: [item, last], hue: color(attribute) }));
+    const proposed = [...boxes("proposed", clicks), ...boxes("whole", whole)];
     this.frame.order("marks", { marks: [...this.marks.value.marks.map((mark) => ({ ...mark, hue: color(mark.attribute), name: mark.attribute })), ...proposed] });
   }
 
