@@ -2,13 +2,16 @@
 
 python -m benchmarks.measure.web_actions [--sites N] [--kinds swde recipes courts]          N sites of each kind
 
-On detail pages (SWDE and recipes) a script does what a person would on one page: it chooses each attribute, clicks its
-value (the first and the last of several texts), and takes a list by two of its items and a key, if as many are proposed
-as there are. Values that the page does not show are looked up in its embedded data. Those that are there neither, or
-only a part of a text, are named and left out. An action is a click or a key. Then what the rules find on the other sample pages is compared
-with the truth, in letters and digits. On list pages (courts) the script chooses the columns of the proposed rows whose
-cells are true values or, where there is none, clicks the values of two rows. Then the rows that the rules find on the
-page are compared with all true ones. Seconds are those of the browser and the server, without thinking.
+On detail pages (SWDE and recipes) a script does what a person would on one page: it chooses each attribute, clicks
+its value (the first and the last of several texts), and takes a list by two of its items and a key, if as many are
+proposed as there are. Values that the page does not show are looked up in its embedded data. Those that are neither
+there nor a text of their own are named and left out. Then what the rules find on the other sample pages is compared
+with the truth, in letters and digits.
+
+On list pages (courts) the script chooses the columns of the proposed rows whose cells are true values or, where there
+is none, clicks the values of two rows. Then the rows that the rules find on the page are compared with all true ones.
+
+An action is a click or a key; typing a search is one. Seconds are those of browser and server, without thinking.
 """
 
 from __future__ import annotations

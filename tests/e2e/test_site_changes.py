@@ -1,22 +1,31 @@
-"""A person adds their own pages, changes what to extract, cleans values up, and leaves pages aside; also by keyboard alone."""
+"""A person adds pages, changes what to extract, cleans values up, leaves pages aside; also by keyboard alone."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, Route, expect
 from playwright.sync_api import Page as Window
 
 from tests.e2e.person import Person
 from tests.e2e.test_start_and_lists import access_problems, write_lists
 from untemplate.catalog import Catalog
 from untemplate.web import RunningServer, running_server
+from untemplate.web.background import Job
 
 RECIPE = """<html><head><title>Soup {number}</title></head><body><h1>Soup {number}</h1>
     <p class="time">Takes <i>1{number}</i> <b>minutos</b>.</p><p class="price">Price: ${number}.50 (incl. tax)</p>
-    <p class="cook">by Ann {number}</p></body></html>"""
+    <p class="cook">by Ann {number}</p><div class="parts">{rows}</div></body></html>"""
+ROW = '<div class="part"><div>{amount}</div><div class="food">{food}</div></div>'
+
+
+def parts_of(number: int) -> list[tuple[str, str]]:
+    """Return the amounts and foods of a recipe; one has no amount."""
+    foods = ["leeks", "eggs", "onions", "potatoes"]
+    return [(str(number + place), food) for place, food in enumerate(foods)] + [("", "salt")]
 
 
 @pytest.fixture
@@ -30,7 +39,8 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunningS
 def write_recipes(folder: Path) -> Path:
     folder.mkdir()
     for number in range(1, 9):
-        (folder / f"{number}.html").write_text(RECIPE.format(number=number), "utf-8")
+        rows = "".join(ROW.format(amount=amount, food=food) for amount, food in parts_of(number))
+        (folder / f"{number}.html").write_text(RECIPE.format(number=number, rows=rows), "utf-8")
     return folder
 
 
@@ -44,9 +54,10 @@ def soups(person: Person, tmp_path: Path) -> Person:
     expect(window.locator(".dropzone")).to_contain_text("8 files")
     window.get_by_label("Name of the site").fill("soups")
     window.get_by_label("Ready-made schemas").select_option(label="an empty one")
-    for index, name in enumerate(("title", "time", "price"), 1):
+    for index, name in enumerate(("title", "time", "price", "parts"), 1):
         window.get_by_role("button", name="Add an attribute").click()
         window.get_by_label(f"Name of attribute {index}").fill(name)
+    window.get_by_label("Attribute 4 has several values").check()
     window.get_by_label("What attribute 2 is").fill("how long it cooks")
     window.get_by_role("button", name="Find templates").click()
     expect(window.locator(".toast").last).to_contain_text("8 pages in 1 template")
@@ -70,7 +81,7 @@ def test_files_become_a_site_and_its_attributes_change(soups: Person) -> None:
     dialog = window.get_by_role("dialog", name="Attributes")
     dialog.get_by_label("Name of attribute 1").fill("soup")
     dialog.get_by_role("button", name="Add an attribute").click()
-    dialog.get_by_label("Name of attribute 4").fill("cook")
+    dialog.get_by_label("Name of attribute 5").fill("cook")
     dialog.get_by_label("Type of attribute 3").select_option("price")
     assert access_problems(window) == []
     dialog.get_by_role("button", name="Save attributes").click()
@@ -115,7 +126,9 @@ def test_values_are_cleaned_up_with_a_preview_and_taken_back(soups: Person) -> N
     dialog.get_by_label("Keep what comes before").fill("(")
     preview = dialog.get_by_role("region", name="Values before and after")
     expect(preview.locator("tbody tr strong")).to_have_count(8)
-    assert all(text.startswith("$") and text.endswith(".50") for text in preview.locator("strong").all_inner_texts())
+    assert all(
+        text.startswith("$") and text.endswith(".50") for text in preview.locator("strong").all_inner_texts()
+    )
     assert [row[2] for row in soups.records()] == before
     assert access_problems(window) == []
     with soups.completing():
@@ -123,6 +136,65 @@ def test_values_are_cleaned_up_with_a_preview_and_taken_back(soups: Person) -> N
     assert all(row[2].startswith("$") and row[2].endswith(".50") for row in soups.records())
     soups.ask("u")
     assert [row[2] for row in soups.records()] == before
+
+
+def test_two_texts_of_rows_offer_the_whole_rows(soups: Person) -> None:
+    window = soups.window
+    number = int(soups.page_id.removesuffix(".html"))
+    soups.choose("parts")
+    rows = soups.page.locator(".part")
+    for place in (0, 1):
+        with soups.completing():
+            rows.nth(place).locator("div").first.click()
+    expect(window.locator(".proposal")).to_contain_text("5 whole items")
+    assert access_problems(window) == []
+    soups.ask("w")
+    assert soups.value("parts") == " | ".join(f"{amount} {food}".strip() for amount, food in parts_of(number))
+    found = {row.split(" · ")[-1] for row in (cells[3] for cells in soups.records())}
+    assert found == {"salt"}
+
+
+def test_jobs_show_progress_run_once_and_are_canceled(soups: Person) -> None:
+    window, jobs = soups.window, soups.server.workspace.jobs
+    soups.choose("title")
+    soups.click(soups.page.locator("h1").inner_text())
+    window.keyboard.press("s")
+    expect(window.locator(".toast").last).to_contain_text("Rules saved")
+    is_open = Event()
+
+    def work(job: Job) -> None:
+        for number in job.counted(range(1000), 1000):
+            is_open.wait(60 if number == 3 else 0)
+
+    jobs.start("heal", "soups", "Heal soups", work)
+    soups.open("monitor", site="soups")
+    window.reload()
+    expect(window.locator("main progress")).to_be_visible()
+    expect(window.locator("main")).to_contain_text("3 of 1,000 pages")
+    expect(window.get_by_role("button", name="Heal", exact=True)).to_be_disabled()
+    soups.open("export", site="soups")  # leaving the view loses nothing
+    window.get_by_role("button", name="Jobs: Heal soups").click()
+    window.get_by_role("button", name="Cancel: Heal soups").click()
+    is_open.set()
+    expect(window.get_by_role("region", name="Jobs")).to_contain_text("canceled")
+
+
+def test_a_server_that_is_busy_or_was_restarted_is_explained(soups: Person) -> None:
+    window = soups.window
+    answers: list[Route] = []
+
+    def keep(route: Route) -> None:
+        answers.append(route)
+
+    window.route("**/api/labels", keep)  # the server takes its time
+    soups.page.locator("h1").click()
+    expect(window.get_by_role("alert")).to_contain_text("still working on it")
+    answers[0].continue_()
+    expect(window.get_by_role("alert")).to_have_count(0)
+    window.unroute("**/api/labels")
+    window.context.clear_cookies()  # a new server does not know the token of the old one
+    soups.page.locator("h1").click()
+    expect(window.get_by_role("alert")).to_contain_text("untemplate was restarted")
 
 
 def test_a_page_is_left_aside_and_waits_for_others(soups: Person) -> None:
@@ -137,7 +209,11 @@ def test_a_page_is_left_aside_and_waits_for_others(soups: Person) -> None:
     expect(window.locator(".records tbody tr").filter(has_text="left aside")).to_have_count(1)
     assert soups.page_id != aside
     soups.open("overview")
-    task = window.get_by_role("region", name="Waiting for a person").locator("li").filter(has_text="half of it is missing")
+    task = (
+        window.get_by_role("region", name="Waiting for a person")
+        .locator("li")
+        .filter(has_text="half of it is missing")
+    )
     task.get_by_role("link", name="Label").click()
     assert soups.page
     assert soups.page_id == aside
@@ -173,7 +249,9 @@ def test_columns_get_other_widths_and_labels_have_a_history(soups: Person) -> No
 
 
 def focused(window: Window) -> str:
-    return window.evaluate("() => document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent.trim()")
+    return window.evaluate(
+        "() => document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent.trim()"
+    )
 
 
 def tab_to(window: Window, name: str, limit: int = 80) -> None:
@@ -211,7 +289,10 @@ def test_adding_a_site_lists_and_jobs_by_keyboard_alone(person: Person, tmp_path
     proposal = window.get_by_role("region", name="Proposed rows")
     expect(proposal.locator("tbody tr")).to_have_count(12)
     columns = proposal.locator("thead select").all()
-    texts = [proposal.locator("tbody tr").first.locator("td").nth(place).inner_text() for place in range(len(columns))]
+    texts = [
+        proposal.locator("tbody tr").first.locator("td").nth(place).inner_text()
+        for place in range(len(columns))
+    ]
     for column, text in zip(columns, texts, strict=True):
         if text.startswith(("$", "Item")):
             column.focus()

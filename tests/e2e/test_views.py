@@ -138,7 +138,9 @@ def test_many_sites_are_searched_sorted_and_labeled_from_one_queue(person: Perso
     expect(sites).to_contain_text("301 sites")
     window.get_by_label("Search sites").fill("shop17 restaurant")
     expect(sites).to_contain_text("11 of 301 sites")
-    expect(window.get_by_role("region", name="Waiting for a person").locator("li").first).to_contain_text("shop17")
+    expect(window.get_by_role("region", name="Waiting for a person").locator("li").first).to_contain_text(
+        "shop17"
+    )
     window.get_by_label("Search sites").fill("")
     sites.get_by_role("button", name="Alarms").click()
     expect(sites.locator("tbody tr").first).to_contain_text("shop7.example")

@@ -70,7 +70,21 @@ def test_an_uploaded_folder_becomes_a_site(client: TestClient, home: Path, site:
 
 
 @pytest.mark.parametrize(
-    "path", ["", "..", "../x", "a/../../x", "/etc/x", "a//b", "a\\b", "c:x", "nul\0", "x\n", "a/" * 30 + "x", "é" * 200]
+    "path",
+    [
+        "",
+        "..",
+        "../x",
+        "a/../../x",
+        "/etc/x",
+        "a//b",
+        "a\\b",
+        "c:x",
+        "nul\0",
+        "x\n",
+        "a/" * 30 + "x",
+        "é" * 200,
+    ],
 )
 def test_uploads_stay_in_their_folder(client: TestClient, home: Path, path: str) -> None:
     assert upload(client, path, b"x") == 400
@@ -79,14 +93,22 @@ def test_uploads_stay_in_their_folder(client: TestClient, home: Path, path: str)
 
 def test_names_of_uploads_lead_nowhere(client: TestClient, home: Path) -> None:
     assert upload(client, "x.html", b"x", name="../../elsewhere") == 422
-    assert client.post("/api/sites", json={"upload": "ffffffff", "definition": {"name": "a", "attributes": [{"name": "b"}]}}).status_code == 400
+    assert (
+        client.post(
+            "/api/sites",
+            json={"upload": "ffffffff", "definition": {"name": "a", "attributes": [{"name": "b"}]}},
+        ).status_code
+        == 400
+    )
 
 
 def test_only_uploads_may_be_big(workspace: Workspace, home: Path) -> None:
     guard = Guard(make_app(workspace), "token", allowed_hosts(8700), "http://127.0.0.1:1")
     client = TestClient(guard, base_url="http://127.0.0.1:8700", headers={"authorization": "Bearer token"})
     big = b"x" * (MAX_BODY + 1)
-    assert client.put(UPLOAD_PATH, params={"upload": UPLOAD, "path": "big.html"}, content=big).status_code == 200
+    assert (
+        client.put(UPLOAD_PATH, params={"upload": UPLOAD, "path": "big.html"}, content=big).status_code == 200
+    )
     assert client.put("/api/labels", content=big).status_code == 413
 
 
@@ -145,7 +167,9 @@ def test_a_removed_attribute_comes_back_with_its_labels(
     assert rows[1]["cells"]["name"]["texts"]
 
 
-@pytest.mark.parametrize("change", [{"name": ""}, {"name": "phone"}, {"old_name": "nothing"}, {"type": "color"}])
+@pytest.mark.parametrize(
+    "change", [{"name": ""}, {"name": "phone"}, {"old_name": "nothing"}, {"type": "color"}]
+)
 def test_impossible_schemas_are_refused(client: TestClient, change: dict[str, str]) -> None:
     attributes = schema_of(client)
     assert any(attribute["name"] == "phone" for attribute in attributes[1:])
@@ -184,7 +208,10 @@ def test_a_clean_up_is_shown_taken_and_undone(
     assert len(preview) == len(session["rows"])
     assert preview[0]["before"] == [value]
     assert preview[0]["after"] == [word]
-    assert client.get("/api/session", params={**SITE, "cluster": "c1"}).json()["rows"] == shown["session"]["rows"]
+    assert (
+        client.get("/api/session", params={**SITE, "cluster": "c1"}).json()["rows"]
+        == shown["session"]["rows"]
+    )
     cleaned = client.post("/api/cleanup", json=body).json()
     assert cleaned["session"]["rows"][0]["cells"]["name"]["texts"] == [word]
     found = {row["page"]: row["cells"]["name"]["texts"] for row in cleaned["session"]["rows"]}

@@ -338,8 +338,8 @@ def measure_progress(session: ClusterSession) -> LabelingProgress:
     The next page is the one that the rules are least sure about, among those without labels and those with labels
     whose other attributes are not extracted successfully.
 
-    Labeling is done if every attribute has a rule or is absent, and the rules extract from all sample pages. Pages that
-    a person left aside do not count.
+    Labeling is done if every attribute has a rule or is absent, and the rules extract from all sample pages. Pages
+    that a person left aside do not count.
     """
     with session.lock:
         states = [_page_state(session, page) for page in session.pages]

@@ -7,7 +7,7 @@ both are, say, the second cell of their row, the second cells of all rows are me
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from lxml import etree
@@ -24,9 +24,6 @@ MAX_ALIKE = 300
 
 ItemRange = tuple[int, int]
 """The numbers of the first and the last text of a place."""
-
-
-RangeFinder = Callable[[Rendering, Sequence[int], Sequence[Sequence[int]]], list[ItemRange]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,21 +85,34 @@ def propose_clicks(
     if in_data:
         clicks, apart = ([], []) if whole_items else _alike_data(rendering, newest[0], others)
     else:
-        find_ranges = find_whole_items if whole_items else find_alike_places
-        clicks, apart = _alike_items(rendering, newest[0], others, find_ranges)
+        find = _whole_item_clicks if whole_items else _alike_clicks
+        clicks = find(rendering, newest[0].items, [place.items for place in others])
+        apart = _places_apart(rendering, others, clicks)
     return [*(Click(label=place.label) for place in apart), *clicks] if clicks else []
 
 
-def _alike_items(
-    rendering: Rendering, newest: LabeledPlace, others: Sequence[LabeledPlace], find_ranges: RangeFinder
-) -> tuple[list[Click], list[LabeledPlace]]:
-    """Return clicks on the items that are like two labels, and the labels that are not among them."""
-    ranges = find_ranges(rendering, newest.items, [place.items for place in others])
+def _alike_clicks(
+    rendering: Rendering, newest: Sequence[int], others: Sequence[Sequence[int]]
+) -> list[Click]:
+    return [Click(first, last=last) for first, last in find_alike_places(rendering, newest, others)]
+
+
+def _whole_item_clicks(
+    rendering: Rendering, newest: Sequence[int], others: Sequence[Sequence[int]]
+) -> list[Click]:
+    return [Click(number, is_whole=True) for number in find_whole_items(rendering, newest, others)]
+
+
+def _places_apart(
+    rendering: Rendering, places: Sequence[LabeledPlace], clicks: Sequence[Click]
+) -> list[LabeledPlace]:
+    """Return the labeled places that are not among some clicks."""
     inside: set[int] = set()
-    for first, last in ranges:
-        inside.update(range(first, last + 1))
-    apart = [place for place in others if inside.isdisjoint(_text_numbers(rendering, place.items))]
-    return [Click(first, last=last) for first, last in ranges], apart
+    for click in clicks:
+        first = click.item or 0
+        items = [first] if click.is_whole else range(first, (click.last or first) + 1)
+        inside.update(_text_numbers(rendering, items))
+    return [place for place in places if inside.isdisjoint(_text_numbers(rendering, place.items))]
 
 
 def _alike_data(
@@ -140,8 +150,8 @@ def find_alike_places(
 
 def find_whole_items(
     rendering: Rendering, newest: Sequence[int], others: Sequence[Sequence[int]]
-) -> list[ItemRange]:
-    """Return the list items that contain places like two labeled ones, each with all its texts.
+) -> list[int]:
+    """Return the list items, as numbers of elements, that contain places like two labeled ones.
 
     A person who clicks `4` in two items `<div><div>4</div><div>cloves</div></div>` may mean the items.
 
@@ -160,25 +170,22 @@ def find_whole_items(
             continue
         steps = _common_steps(place.element, newest_place.element)
         if steps is not None:
-            return _ranges_around(rendering, steps[0], steps[1][0], [*newest, *items])
+            return _items_around(rendering, steps[0], steps[1][0], [*newest, *items])
     return []
 
 
-def _ranges_around(
+def _items_around(
     rendering: Rendering, parent: etree._Element, step: _PathStep, labeled: Sequence[int]
-) -> list[ItemRange]:
-    """Return the ranges of all texts inside the children of an element that are like two items.
-
-    Nothing if the items have no other texts than the labeled ones, or too many.
-    """
-    inside = [rendering.texts_inside(child) for child in step.children(parent)]
-    texts = [numbers for numbers in inside if numbers]
+) -> list[int]:
+    """Return the children of an element that are like two items, if these have more than what is labeled of them."""
+    texts = {child: rendering.texts_inside(child) for child in step.children(parent)}
+    items = {child: numbers for child, numbers in texts.items() if numbers}
     own = set(_text_numbers(rendering, labeled))
-    of_labeled = [numbers for numbers in texts if not own.isdisjoint(numbers)]
+    of_labeled = [numbers for numbers in items.values() if not own.isdisjoint(numbers)]
     has_more = any(not own.issuperset(numbers) for numbers in of_labeled)
-    if not has_more or not 2 < len(texts) <= MAX_ALIKE or max(map(len, texts)) > MAX_SPAN_NODES:
+    if not has_more or not 2 < len(items) <= MAX_ALIKE or max(map(len, items.values())) > MAX_SPAN_NODES:
         return []
-    return [(numbers[0], numbers[-1]) for numbers in texts]
+    return [rendering.numbers[child, "element"] for child in items if (child, "element") in rendering.numbers]
 
 
 def _find_place(rendering: Rendering, items: Sequence[int]) -> _ItemPlace | None:

@@ -51,6 +51,7 @@ class Click:
         attribute: An attribute of the item, such as `src`.
         last: The last item of a range.
         part: A part of the item's text.
+        is_whole: Whether the item is an element, and all its text is the value.
         embedded: Instead of an item, the number of a value of the embedded data.
         label: Instead of an item, the id of a label that stays as it is.
         found: Instead of an item, the position of a value among those that the rule finds on the page.
@@ -63,6 +64,7 @@ class Click:
     embedded: int | None = None
     label: int | None = None
     found: int | None = None
+    is_whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,6 +284,8 @@ def label_from_click(click: Click, page: Page, rendering: Rendering, attribute: 
     Raises:
         LabelError: There is no text to label, the selected part is not there, or the range is too long.
     """
+    if click.is_whole:
+        return _label_of_element(click, page, rendering, attribute)
     node = None if click.item is None else rendering.node(click.item, click.attribute)
     if click.item is None or node is None:
         raise LabelError("there is no text to label at this place; click on a text")
@@ -293,6 +297,21 @@ def label_from_click(click: Click, page: Page, rendering: Rendering, attribute: 
     if not part or part not in node.text:
         raise LabelError("the selected text is not part of this place; select it again")
     return Label(page.id, attribute.name, part, node.xpath)
+
+
+def _label_of_element(click: Click, page: Page, rendering: Rendering, attribute: Attribute) -> Label:
+    """Return the label of all text of an element.
+
+    Raises:
+        LabelError: The item is no element, or has no text.
+    """
+    if click.item is None or not click.item < len(rendering.nodes):
+        raise LabelError("there is no such element on the page; load it again")
+    element, kind = rendering.nodes[click.item]
+    text = visible_text(element)
+    if kind != "element" or not text:
+        raise LabelError("there is no text to label at this place; click on a text")
+    return Label(page.id, attribute.name, text, element_xpath(element))
 
 
 def _label_from_range(first: int, last: int, page: Page, rendering: Rendering, attribute: Attribute) -> Label:

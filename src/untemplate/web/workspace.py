@@ -294,9 +294,9 @@ class OpenSite:
     def changed_attributes(self) -> dict[str, set[str]]:
         """Return, for each cluster, the attributes whose labels have changed since the rules were saved.
 
-        Removed labels count, too. The rules of these attributes have to be learned again. So are attributes with labels
-        and without a rule, such as those that got another type, unless a change of the site broke their rule. Labels
-        of list rows belong to list rules, which are learned together.
+        Removed labels count, too. The rules of these attributes have to be learned again, as have attributes with
+        labels and without a rule, such as those that got another type, unless a change of the site broke their rule.
+        Labels of list rows belong to list rules, which are learned together.
         """
         changed = [label for label in self._changed_labels() if label.record is None]
         labels = [stored.label for stored in self.labels() if stored.label.record is None]

@@ -44,7 +44,9 @@ class RowView(BaseModel):
     record: str
     cells: dict[str, list[str]]
     labeled: list[str] = []
-    contradicted: list[str] = Field(default=[], description="Labeled ones for which the rules find something else")
+    contradicted: list[str] = Field(
+        default=[], description="Labeled ones for which the rules find something else"
+    )
 
 
 class RowMarkView(BaseModel):

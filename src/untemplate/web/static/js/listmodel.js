@@ -54,7 +54,7 @@ export class ListModel {
     this.columns.value = Object.fromEntries(list.columns.filter((one) => one.attribute).map((one) => [one.name, one.attribute]));
     const place = (name) => hue(list.attributes.findIndex((one) => one.name === name));
     this.frame.order("marks", { marks: list.marks.map((mark) => ({
-      kind: mark.attribute === null ? "proposed" : list.rows[mark.row].labeled.includes(mark.attribute) ? "label" : "found", items: mark.items, confidence: 1,
+      kind: mark.attribute === null ? "row" : list.rows[mark.row].labeled.includes(mark.attribute) ? "label" : "found", items: mark.items, confidence: 1,
       hue: mark.attribute === null ? ROW_HUE : place(mark.attribute), name: mark.attribute })) });
   }
 

@@ -70,13 +70,14 @@ function ProposalTable({ model, list }) {
   };
   if (!list.rows.length) return html`<${Empty} title="No rows found"><p>${list.reason}. Click the values of two rows instead: <em>Add a row by clicks</em>.</p><//>`;
   const chosen = Object.keys(columns.value).length;
+  const shown = [...list.columns].sort((one, other) => Number(!one.attribute) - Number(!other.attribute)); // likely ones first
   return html`<div class="row spread caption"><span><strong class="small">Proposal: ${count(list.rows.length, "row")}</strong><span class="small soft"> Say which columns you want; the rules for all pages follow from two rows.</span></span>
       <${Button} kind="primary small" disabled=${!chosen} onclick=${() => model.nameColumns()}>Use ${count(chosen, "column")}<//></div>
     <div class="scroll" tabindex="0" role="region" aria-label="Proposed rows"><table>
-      <thead><tr>${list.columns.map((one) => html`<th key=${one.name} scope="col"><div class="stack tight"><span>${one.name}</span>
+      <thead><tr>${shown.map((one) => html`<th key=${one.name} scope="col"><div class="stack tight"><span>${one.name}</span>
         <select aria-label=${`Attribute of column ${one.name}`} onchange=${(event) => name(one.name, event.target.value)}><option value="">not wanted</option>
           ${list.attributes.map((attribute) => html`<option key=${attribute.name} value=${attribute.name} selected=${columns.value[one.name] === attribute.name}>${attribute.name}</option>`)}</select></div></th>`)}</tr></thead>
-      <tbody>${list.rows.map((row, index) => html`<tr key=${index} onclick=${() => model.revealRow(index)}>${list.columns.map((one) => html`<td key=${one.name} class=${columns.value[one.name] ? "cell labeled" : "cell"}><div class="cut">${row.cells[one.name]?.join(" · ")}</div></td>`)}</tr>`)}</tbody></table></div>`;
+      <tbody>${list.rows.map((row, index) => html`<tr key=${index} onclick=${() => model.revealRow(index)}>${shown.map((one) => html`<td key=${one.name} class=${columns.value[one.name] ? "cell labeled" : "cell"}><div class="cut">${row.cells[one.name]?.join(" · ")}</div></td>`)}</tr>`)}</tbody></table></div>`;
 }
 
 // The rows that the rules find. A click on a cell, then on its value on the page, corrects it.

@@ -228,7 +228,7 @@ export class AnnotateState {
     this.sendMode();
     const color = (name) => hue(places.get(name) ?? 0);
     const { attribute, clicks = [], whole = [] } = this.proposal.value ?? {};
-    const boxes = (kind, list) => list.filter((click) => click.item !== null).map(({ item, last }) => ({ kind, items: [item, last], hue: color(attribute) }));
+    const boxes = (kind, list) => list.filter((click) => click.item !== null).map(({ item, last }) => ({ kind, items: [item, last ?? item], hue: color(attribute) }));
     const proposed = [...boxes("proposed", clicks), ...boxes("whole", whole)];
     this.frame.order("marks", { marks: [...this.marks.value.marks.map((mark) => ({ ...mark, hue: color(mark.attribute), name: mark.attribute })), ...proposed] });
   }
