@@ -186,6 +186,7 @@ class _Photographer:
         window.goto(f"{self.server.url}#/annotate")
         self._label("title", "director")
         self._take("annotate")
+        self._shoot_dialogs()
         self._label("genre", "mpaa_rating", "year")
         self._show("review")
         self._show("annotate", take=False)
@@ -208,6 +209,11 @@ class _Photographer:
         lists = [one["cluster"] for one in self._clusters() if one["kind"] == "list"]
         if lists:
             self._show(f"lists?cluster={lists[0]}", "lists")
+            window.get_by_role("button", name="Use ").click()
+            window.get_by_role("region", name="All rows").wait_for()
+            self._take("lists-rows")
+            window.keyboard.press("u")
+            window.get_by_role("region", name="Proposed rows").wait_for()
         window.set_viewport_size({"width": 390, "height": 844})
         self._show("overview", "overview-phone")
         window.set_viewport_size({"width": 1280, "height": 800})
@@ -228,6 +234,20 @@ class _Photographer:
         window.locator("main").evaluate("main => main.scrollTo(0, 0)")
         self._take("monitor-healed")
         self._show("start")
+
+    def _shoot_dialogs(self) -> None:
+        """Take the pictures of the attributes and of a clean-up, and leave everything as it was."""
+        window = self.window
+        window.get_by_role("button", name="Edit attributes").click()
+        window.locator("dialog .attributes").wait_for()
+        self._take("schema")
+        window.keyboard.press("Escape")
+        window.locator(".chip .name").filter(has_text="title").click()
+        window.get_by_role("button", name="Clean up title").click()
+        window.get_by_label("Keep what comes before").fill(" and the")
+        window.locator("dialog tbody strong").first.wait_for()
+        self._take("cleanup")
+        window.keyboard.press("Escape")
 
     @property
     def _frame(self) -> Frame:

@@ -52,7 +52,7 @@ LabelId = Annotated[int, Field(ge=1, le=2**31 - 1)]
 
 
 class ClickBody(RequestBody):
-    """An item of the page or an attribute of it, a range up to another item, a part of its text, or all of an element.
+    """An item of the page or an attribute of it, a range up to another item, a part of its text, or a whole element.
 
     Instead of an item, a value of the embedded data by its number, a label that stays by its id, or a value that the
     rule found by its position.
