@@ -110,6 +110,9 @@ def test_a_list_page_becomes_a_table(person: Person, tmp_path: Path) -> None:
     expect(window.locator(".toast").last).to_contain_text("Rules saved as version")
     window.get_by_role("link", name="Rules").first.click()
     expect(window.locator("main")).to_contain_text("one record per row")
+    person.open("review", site="results")
+    expect(window.locator("main")).to_contain_text("The rules are sure about all rows of 5 pages")
+    assert access_problems(window) == []
     person.open("export", site="results")
     with window.expect_download() as download:
         window.get_by_role("button", name="JSONL").first.click()

@@ -11,7 +11,9 @@ import pytest
 from fastapi.testclient import TestClient
 
 from tests.web.test_api import SITE, done, items_with, label, label_attribute, label_page
+from untemplate import Attribute, Page, Schema, cluster, read_pages
 from untemplate.demo import Site
+from untemplate.web import add_site
 from untemplate.web.guard import MAX_BODY, UPLOAD_PATH, Guard, allowed_hosts
 from untemplate.web.server import make_app
 from untemplate.web.value_cleanup import ValueCut
@@ -271,3 +273,41 @@ def test_the_history_says_who_labeled_what(client: TestClient, session: dict[str
     assert {first["by"], second["by"], second["removed_by"] or first["removed_by"]} == {"me"}
     assert sum(one["removed"] is None for one in (first, second)) == 1
     assert client.get("/api/labels", params={**SITE, "cluster": "c99"}).status_code == 404
+
+
+def test_doubtful_rows_of_lists_are_reviewed(
+    workspace: Workspace, client: TestClient, tmp_path: Path
+) -> None:
+    row = "<div class='hit'><h3>Item {number}</h3><span class='price'>{price}</span> <em>blue</em></div>"
+    pages = []
+    for page in range(5):
+        prices = ["sold out" if (page, place) == (4, 3) else f"${place}.50" for place in range(12)]
+        rows = "".join(
+            row.format(number=10 * page + place, price=price) for place, price in enumerate(prices)
+        )
+        html = f"<html><body><h1>Results {page}</h1><div id='hits'>{rows}</div><p>Imprint</p></body></html>"
+        pages.append(Page(f"http://hits.example/{page}", html, f"{page}.html"))
+    schema = Schema(
+        "hit", {"name": Attribute("name", mandatory=True), "cost": Attribute("cost", type="price")}
+    )
+    source = read_pages(pages)
+    add_site(workspace.catalog, "hits", cluster(source), schema, source, {})
+    where = {"site": "hits", "cluster": "c1"}
+    assert client.get("/api/review/rows", params=where).json() == {"is_list": False, "pages": 0, "doubts": []}
+    proposal = client.get("/api/list", params={"site": "hits", "page": "0.html"}).json()
+    assert len(proposal["marks"]) == 12
+    columns = {}
+    for column in proposal["columns"]:
+        first = proposal["rows"][0]["cells"].get(column["name"], [""])[0]
+        if first.startswith(("Item", "$")):
+            columns[column["name"]] = "cost" if first.startswith("$") else "name"
+    body = {"site": "hits", "page": "0.html", "columns": columns}
+    assert len(client.put("/api/list/columns", json=body).json()["list"]["rows"]) == 12
+    review = client.get("/api/review/rows", params=where).json()
+    assert review["is_list"]
+    assert review["pages"] == 5
+    assert all(doubt["page"] == "4.html" and doubt["row"] == 4 for doubt in review["doubts"]), review
+    change = {"site": "hits", "page": "0.html", "record": "row 3", "attribute": "cost", "click": None}
+    corrected = client.put("/api/list/cell", json=change).json()["list"]["rows"][2]
+    assert corrected["cells"]["cost"] == []
+    assert corrected["labeled"]

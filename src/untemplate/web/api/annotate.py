@@ -24,6 +24,7 @@ from untemplate.web.api.label_views import (
     MarksView,
     PageView,
     ReviewView,
+    RowReviewView,
     SessionView,
     label_event,
     labeled_view,
@@ -33,6 +34,8 @@ from untemplate.web.api.label_views import (
 )
 from untemplate.web.cluster_session import DoubtfulValue, find_doubtful_values
 from untemplate.web.embedded_panel import PanelObject, select_shown
+from untemplate.web.list_labels import learn_list_wrapper
+from untemplate.web.list_review import find_doubtful_rows
 from untemplate.web.page_labels import Click, change_labels, confirm_values, set_absent, set_labels
 
 __all__ = ["router"]
@@ -209,6 +212,16 @@ def get_labels(site: SiteParam, cluster: NameParam) -> list[LabelEventView]:
     labels = site.catalog.labels(site.name, removed=True)
     events = [label_event(stored) for stored in labels if stored.label.page in pages]
     return sorted(events, key=lambda event: event.removed or event.added, reverse=True)[:MAX_EVENTS]
+
+
+@router.get("/review/rows", tags=["review"])
+def get_row_review(site: SiteParam, cluster: NameParam) -> RowReviewView:
+    """Return the doubtful rows of list pages; nothing if the cluster has no list rules."""
+    wrapper = learn_list_wrapper(site, cluster)
+    if wrapper is None or not wrapper.records:
+        return RowReviewView(is_list=False, pages=0, doubts=[])
+    doubts = find_doubtful_rows(site, wrapper)
+    return RowReviewView(is_list=True, pages=len(site.pages[cluster]), doubts=doubts[:MAX_DOUBTS])
 
 
 @router.get("/review", tags=["review"])

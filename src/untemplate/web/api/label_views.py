@@ -25,6 +25,7 @@ from untemplate.web.cluster_session import (
 )
 from untemplate.web.embedded_panel import PanelObject, numbers_of_label, numbers_of_match
 from untemplate.web.item_proposals import LabeledPlace, propose_clicks
+from untemplate.web.list_review import DoubtfulRow
 from untemplate.web.page_labels import Click, LabelChange, MarkedItems, mark_label, mark_match
 from untemplate.web.rendering import Item, Rendering
 from untemplate.web.workspace import OpenSite
@@ -37,6 +38,7 @@ __all__ = [
     "MarksView",
     "PageView",
     "ReviewView",
+    "RowReviewView",
     "SessionView",
     "label_event",
     "labeled_view",
@@ -193,6 +195,14 @@ class ReviewView(BaseModel):
 
     pages: int = Field(description="The number of pages that were checked")
     doubts: list[DoubtfulValue]
+
+
+class RowReviewView(BaseModel):
+    """The doubtful rows on the stored pages of a cluster of list pages."""
+
+    is_list: bool = Field(description="Whether the cluster has list rules")
+    pages: int = Field(description="The number of pages that were checked")
+    doubts: list[DoubtfulRow]
 
 
 def labeled_view(site: OpenSite, page: str, change: LabelChange) -> LabeledView:
