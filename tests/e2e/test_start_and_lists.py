@@ -111,8 +111,12 @@ def test_a_list_page_becomes_a_table(person: Person, tmp_path: Path) -> None:
     window.get_by_role("link", name="Rules").first.click()
     expect(window.locator("main")).to_contain_text("one record per row")
     person.open("review", site="results")
-    expect(window.locator("main")).to_contain_text("The rules are sure about all rows of 5 pages")
+    doubtful = window.get_by_role("region", name="Doubtful rows").locator("tbody tr").first
+    expect(doubtful).to_contain_text("few checks agree with it")  # neither labeled row is blue
     assert access_problems(window) == []
+    page = doubtful.locator("td").first.inner_text()
+    doubtful.get_by_role("link", name="Correct").click()
+    expect(window.locator(".lists .pagebar")).to_contain_text(page)
     person.open("export", site="results")
     with window.expect_download() as download:
         window.get_by_role("button", name="JSONL").first.click()
