@@ -139,7 +139,7 @@ def _recipe(number: int) -> WebPage:
 
 
 def _shoot_data(browser: Browser, folder: Path, output: Path) -> None:
-    """Take the picture of embedded data: a value labeled there, and two items of a list that propose the others."""
+    """Take the pictures of embedded data, with two items of a list that propose the others, and of a clean-up."""
     attributes = [Attribute("title"), Attribute("calories"), Attribute("ingredients", many=True)]
     schema = Schema("recipe", {attribute.name: attribute for attribute in attributes})
     pages = read_pages([_recipe(number) for number in range(1, 9)])
@@ -161,7 +161,13 @@ def _shoot_data(browser: Browser, folder: Path, output: Path) -> None:
             window.mouse.move(0, 0)
             window.locator(".data .scroll").evaluate("box => box.scrollTo(0, 0)")
             window.screenshot(path=output / "annotate-data.png")
-            print(output / "annotate-data.png")
+            window.get_by_role("button", name="All 5").click()
+            window.locator(".chip .name").filter(has_text="calories").click()
+            window.get_by_role("button", name="Clean up calories").click()
+            window.get_by_label("Keep what comes before").fill(" kcal")
+            window.locator("dialog tbody strong").nth(7).wait_for()
+            window.screenshot(path=output / "cleanup.png")
+            print(output / "annotate-data.png", output / "cleanup.png", sep="\n")
 
 
 def _write(site: Site, folder: Path) -> None:
@@ -186,7 +192,10 @@ class _Photographer:
         window.goto(f"{self.server.url}#/annotate")
         self._label("title", "director")
         self._take("annotate")
-        self._shoot_dialogs()
+        window.get_by_role("button", name="Edit attributes").click()
+        window.locator("dialog .attributes").wait_for()
+        self._take("schema")
+        window.keyboard.press("Escape")
         self._label("genre", "mpaa_rating", "year")
         self._show("review")
         self._show("annotate", take=False)
@@ -234,20 +243,6 @@ class _Photographer:
         window.locator("main").evaluate("main => main.scrollTo(0, 0)")
         self._take("monitor-healed")
         self._show("start")
-
-    def _shoot_dialogs(self) -> None:
-        """Take the pictures of the attributes and of a clean-up, and leave everything as it was."""
-        window = self.window
-        window.get_by_role("button", name="Edit attributes").click()
-        window.locator("dialog .attributes").wait_for()
-        self._take("schema")
-        window.keyboard.press("Escape")
-        window.locator(".chip .name").filter(has_text="title").click()
-        window.get_by_role("button", name="Clean up title").click()
-        window.get_by_label("Keep what comes before").fill(" and the")
-        window.locator("dialog tbody strong").first.wait_for()
-        self._take("cleanup")
-        window.keyboard.press("Escape")
 
     @property
     def _frame(self) -> Frame:

@@ -22,6 +22,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -142,9 +143,11 @@ def _swde_cases(count: int) -> Iterator[_Case]:
 
 
 def _recipe_cases(count: int) -> Iterator[_Case]:
-    """Yield sites with most pages."""
+    """Yield sites with most pages, if at least two of these are of one template: the others are judged."""
     loaded = filter(None, map(recipes.read_site, recipes.site_names()[::10]))
-    for labeled in sorted(loaded, key=lambda site: -len(site.pages))[:count]:
+    by_size = sorted(loaded, key=lambda site: -len(site.pages))
+    comparable = (site for site in by_size if max(part.size for part in cluster(read_pages(site.pages))) > 1)
+    for labeled in islice(comparable, count):
         yield _Case(f"recipes {labeled.name}", labeled.schema, labeled.pages, labeled.truth)
 
 
@@ -328,9 +331,9 @@ class _Labeler:
 
     def _label(self, frame: Frame, index: int, values: Sequence[str], many: bool) -> bool:
         """Label the values of an attribute; False if they are neither on the page nor in its embedded data."""
-        self._act(lambda: self._window.keyboard.press(str(index + 1)), requests=0)
+        self._press(str(index + 1))
         if many:
-            return self._label_list(frame, values)
+            return self._label_list(frame, index, values)
         places = frame.evaluate(LOCATE, key(values[0]))
         if not places:
             return self._label_in_data(values[0])
@@ -339,30 +342,37 @@ class _Labeler:
             self._click(places[1], ["Shift"])
         return True
 
-    def _label_list(self, frame: Frame, values: Sequence[str]) -> bool:
-        """Click the members of a list; take all at once if as many are proposed as there are."""
-        clicked = 0
+    def _label_list(self, frame: Frame, index: int, values: Sequence[str]) -> bool:
+        """Click the members of a list that have no label yet; take what is proposed if it is not too much."""
+        labeled: list[str] = []
         for value in values:
-            places = frame.evaluate(LOCATE, key(value))
+            places = [] if key(value) in labeled else frame.evaluate(LOCATE, key(value))
             if not places:
                 continue
             self._click(places[0])
-            clicked += 1
-            if clicked == 2 and self._take_proposal(len(values), has_parts=len(places) > 1):
-                return True
-        return clicked > 0
+            is_taken = self._take_proposal(len(labeled) + 1, len(values), has_parts=len(places) > 1)
+            chip = self._window.locator(".chips li").nth(index)
+            labeled = [key(text) for text in chip.locator(".value .grow").all_inner_texts()]
+            if len(labeled) >= len(values):
+                break
+            if is_taken:  # the list goes on, so the attribute is chosen again
+                self._press(str(index + 1))
+        return bool(labeled)
 
-    def _take_proposal(self, count: int, has_parts: bool) -> bool:
-        """Take what is proposed if its number is right: the whole items rather than their parts."""
+    def _take_proposal(self, labeled: int, count: int, has_parts: bool) -> bool:
+        """Take what is proposed if it is more than is labeled and not too much; rather whole items than parts."""
         offers = self._window.locator(".proposal button").all_inner_texts()
-        numbers = {text.split()[-1]: re.findall(r"\d+", text) for text in offers}
-        for name in ("w", "a") if has_parts else ("a", "w"):
-            if numbers.get(name) == [str(count)]:
-                self._act(lambda name=name: self._window.keyboard.press(name))  # type: ignore[misc]
-                return True
-        if offers:
-            self._act(lambda: self._window.keyboard.press("Escape"), requests=0)
-        return False
+        numbers = {text.split()[-1]: int((re.findall(r"\d+", text) or ["0"])[0]) for text in offers}
+        names = ("w", "a") if has_parts else ("a", "w")
+        fitting = [name for name in names if labeled < numbers.get(name, 0) <= count]
+        if fitting:
+            self._act(lambda: self._window.keyboard.press(fitting[0]))
+        elif offers:
+            self._press("Escape")
+        return bool(fitting)
+
+    def _press(self, name: str) -> None:
+        self._act(lambda: self._window.keyboard.press(name), requests=0)
 
     def _label_in_data(self, value: str) -> bool:
         """Look a value up in the embedded data of the page, and click it; False if it is not there."""
@@ -370,7 +380,7 @@ class _Labeler:
         if not panel.is_visible():
             if not self._window.get_by_role("button", name="Embedded data", exact=True).count():
                 return False
-            self._act(lambda: self._window.keyboard.press("d"), requests=0)
+            self._press("d")
             panel.wait_for()
         self._act(lambda: panel.get_by_label("Find in the embedded data").fill(value[:200]), requests=0)
         self._window.wait_for_timeout(PANEL_PAUSE)
@@ -378,6 +388,8 @@ class _Labeler:
         fitting = [number for number, text in enumerate(texts) if key(text) == key(value)]
         if fitting:
             self._act(panel.locator(".datum").nth(fitting[0]).click)
+        else:
+            self._press("Escape")  # leaves the search
         return bool(fitting)
 
     def _click(self, place: Sequence[float], modifiers: Sequence[str] = ()) -> None:

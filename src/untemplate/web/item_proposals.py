@@ -153,7 +153,8 @@ def find_whole_items(
 ) -> list[int]:
     """Return the list items, as numbers of elements, that contain places like two labeled ones.
 
-    A person who clicks `4` in two items `<div><div>4</div><div>cloves</div></div>` may mean the items.
+    A person who clicks `4` in two items `<div><div>4</div><div>cloves</div></div>` may mean the items. An item is the
+    innermost element around a place that has further texts, and beside it elements with the same tag and classes.
 
     Args:
         rendering: The page as it is shown.
@@ -170,22 +171,50 @@ def find_whole_items(
             continue
         steps = _common_steps(place.element, newest_place.element)
         if steps is not None:
-            return _items_around(rendering, steps[0], steps[1][0], [*newest, *items])
+            labeled = set(_text_numbers(rendering, [*newest, *items]))
+            return _items_around(rendering, place.element, *steps, labeled)
     return []
 
 
 def _items_around(
-    rendering: Rendering, parent: etree._Element, step: _PathStep, labeled: Sequence[int]
+    rendering: Rendering,
+    place: etree._Element,
+    ancestor: etree._Element,
+    path: Sequence[_PathStep],
+    labeled: Collection[int],
 ) -> list[int]:
-    """Return the children of an element that are like two items, if these have more than what is labeled of them."""
-    texts = {child: rendering.texts_inside(child) for child in step.children(parent)}
-    items = {child: numbers for child, numbers in texts.items() if numbers}
-    own = set(_text_numbers(rendering, labeled))
-    of_labeled = [numbers for numbers in items.values() if not own.isdisjoint(numbers)]
-    has_more = any(not own.issuperset(numbers) for numbers in of_labeled)
-    if not has_more or not 2 < len(items) <= MAX_ALIKE or max(map(len, items.values())) > MAX_SPAN_NODES:
+    """Return the numbers of all elements at the level of the items around a labeled place.
+
+    Args:
+        rendering: The page as it is shown.
+        place: The labeled place.
+        ancestor: An element around this place and another one.
+        path: The steps from there to both.
+        labeled: The numbers of the texts that are labeled.
+    """
+    element = place
+    for level in range(len(path) - 1, -1, -1):
+        if _is_item(rendering, element, labeled):
+            step = _PathStep(path[level].tag, path[level].classes)
+            return _value_elements(rendering, _follow_steps(ancestor, [*path[:level], step]))
+        element = element.getparent()
+    return []
+
+
+def _is_item(rendering: Rendering, element: etree._Element, labeled: Collection[int]) -> bool:
+    """Return True if an element has texts that are not labeled, and elements of its kind are beside it."""
+    parent = element.getparent()
+    alike = [child for child in parent.iterchildren(element.tag) if _classes(child) == _classes(element)]
+    return len(alike) > 1 and not set(labeled).issuperset(rendering.texts_inside(element))
+
+
+def _value_elements(rendering: Rendering, elements: Sequence[etree._Element]) -> list[int]:
+    """Return the numbers of the elements with texts; nothing if they are too few, or one is too long for a value."""
+    texts = {element: rendering.texts_inside(element) for element in elements}
+    items = {element: numbers for element, numbers in texts.items() if numbers}
+    if not 2 < len(items) <= MAX_ALIKE or max(map(len, items.values())) > MAX_SPAN_NODES:
         return []
-    return [rendering.numbers[child, "element"] for child in items if (child, "element") in rendering.numbers]
+    return [rendering.numbers[item, "element"] for item in items if (item, "element") in rendering.numbers]
 
 
 def _find_place(rendering: Rendering, items: Sequence[int]) -> _ItemPlace | None:
