@@ -132,7 +132,8 @@ def _recipe(number: int) -> WebPage:
     html = (
         f"<html><head><title>Leek soup no. {number}</title><style>{RECIPE_STYLE}</style>"
         f'<script type="application/ld+json">{json.dumps(data)}</script></head><body><main>'
-        f"<h1>Leek soup no. {number}</h1><h2>Ingredients</h2><ul class='parts'>{items}</ul>"
+        f"<h1>Leek soup no. {number}</h1><p>Ready in {25 + number} minutes</p>"
+        f"<h2>Ingredients</h2><ul class='parts'>{items}</ul>"
         f"<h2>Method</h2><ol>{''.join(f'<li>{step}</li>' for step in steps)}</ol></main></body></html>"
     )
     return WebPage(f"http://soups.example/{number}.html", html, f"{number}.html")
@@ -140,7 +141,12 @@ def _recipe(number: int) -> WebPage:
 
 def _shoot_data(browser: Browser, folder: Path, output: Path) -> None:
     """Take the pictures of embedded data, with two items of a list that propose the others, and of a clean-up."""
-    attributes = [Attribute("title"), Attribute("calories"), Attribute("ingredients", many=True)]
+    attributes = [
+        Attribute("title"),
+        Attribute("calories"),
+        Attribute("ingredients", many=True),
+        Attribute("time"),
+    ]
     schema = Schema("recipe", {attribute.name: attribute for attribute in attributes})
     pages = read_pages([_recipe(number) for number in range(1, 9)])
     with Catalog.open(folder / "soups.db") as catalog:
@@ -158,13 +164,17 @@ def _shoot_data(browser: Browser, folder: Path, output: Path) -> None:
                 items.nth(place).locator("b").click()
                 window.locator(".chip .value").nth(place + 1).wait_for()
             window.locator(".proposal").wait_for()
-            window.mouse.move(0, 0)
+            items.nth(4).hover(position={"x": 420, "y": 10})  # beside the texts
+            window.wait_for_timeout(400)
             window.locator(".data .scroll").evaluate("box => box.scrollTo(0, 0)")
             window.screenshot(path=output / "annotate-data.png")
             window.get_by_role("button", name="All 5").click()
-            window.locator(".chip .name").filter(has_text="calories").click()
-            window.get_by_role("button", name="Clean up calories").click()
-            window.get_by_label("Keep what comes before").fill(" kcal")
+            window.locator(".chip .name").filter(has_text="time").click()
+            window.frame_locator(".frame iframe").locator("p").first.click()
+            window.locator(".chip.labeled").nth(2).wait_for()
+            window.locator(".chip .name").filter(has_text="time").click()
+            window.get_by_role("button", name="Clean up time").click()
+            window.get_by_label("Keep what follows").fill("Ready in")
             window.locator("dialog tbody strong").nth(7).wait_for()
             window.screenshot(path=output / "cleanup.png")
             print(output / "annotate-data.png", output / "cleanup.png", sep="\n")

@@ -122,6 +122,11 @@ class ClusterSession:
         """Return how many pages are labeled as not containing an attribute."""
         return sum(label.is_gap for label in self._labels.get(attribute, []))
 
+    def is_unlearned(self, attribute: str) -> bool:
+        """Return True if an attribute has labeled values, but no rule fits them."""
+        has_values = not all(label.is_gap for label in self._labels.get(attribute, []))
+        return has_values and attribute not in self.rules
+
     def table_with(self, page: Page) -> tuple[SampleTable, int]:
         """Return a table that contains a page, and the number of the page in it.
 
@@ -311,6 +316,7 @@ class LabelingProgress:
 
     pages: list[PageState] = field(default_factory=list)
     undecided: tuple[str, ...] = ()  # attributes without a rule that the pages may contain
+    unlearned: tuple[str, ...] = ()  # attributes with labeled values, but without a rule that fits them
     next: str | None = None  # the page to label next
     done: bool = False
 
@@ -344,6 +350,7 @@ def measure_progress(session: ClusterSession) -> LabelingProgress:
     with session.lock:
         states = [_page_state(session, page) for page in session.pages]
         undecided = _undecided_attributes(session)
+        unlearned = tuple(name for name in session.schema.attributes if session.is_unlearned(name))
     counted = [state for state in states if state.page not in session.flagged]
     unfinished = [state for state in counted if not (state.is_labeled and state.is_extracted)]
     least_sure = max(unfinished, key=lambda state: state.uncertainty, default=None)
@@ -351,6 +358,7 @@ def measure_progress(session: ClusterSession) -> LabelingProgress:
     return LabelingProgress(
         states,
         undecided,
+        unlearned,
         least_sure.page if least_sure else None,
         done=bool(session.rules) and not undecided and is_extracted,
     )

@@ -107,6 +107,7 @@ class SessionView(BaseModel):
         description="The paper's stop criterion: the rules extract from all remaining sample pages"
     )
     undecided: list[str] = Field(description="Attributes without any label")
+    unlearned: list[str] = Field(description="Attributes with labels that no rule fits")
     remaining: list[RemainingView] = Field(description="Why labeling is not done yet")
     saved: bool = Field(description="Whether the newest version has the rules that the labels teach")
     changes: int = Field(description="The number of the latest change, as in /api/changes, that is included")
@@ -268,6 +269,7 @@ def session_view(site: OpenSite, session: ClusterSession, changes: int) -> Sessi
             next=progress.next,
             done=progress.done,
             undecided=list(progress.undecided),
+            unlearned=list(progress.unlearned),
             remaining=[] if progress.done else _work_left(session, progress),
             saved=session.is_saved,
             changes=changes,
@@ -276,7 +278,10 @@ def session_view(site: OpenSite, session: ClusterSession, changes: int) -> Sessi
 
 def _work_left(session: ClusterSession, progress: LabelingProgress) -> list[RemainingView]:
     """Return why labeling is not done yet: attributes without a label, missing values, and doubtful ones."""
-    views = [RemainingView(attribute=name, reason="has no label yet") for name in progress.undecided]
+    views = []
+    for name in progress.undecided:
+        reason = "has labels that no rule fits" if name in progress.unlearned else "has no label yet"
+        views.append(RemainingView(attribute=name, reason=reason))
     counted = [state for state in progress.pages if state.page not in session.flagged]
     unfinished = [state for state in counted if not state.is_extracted]
     needed = _needed_attributes(session)

@@ -112,7 +112,7 @@ export class Annotate extends AnnotateState {
     const shared = this.sharedPlace(name);
     if (problem) say(`${name}: ${problem} (u takes the label back)`, "bad");
     else if (shared) say(`This place is labeled as ${shared}, too (u takes the label back).`, "bad");
-    if (session.done && !before.done) say("Done: the rules extract from every sample page.");
+    if (session.done && !before.done) say(session.unlearned.length ? `Done, but no rule fits the labels of ${session.unlearned.join(", ")}.` : "Done: the rules extract from every sample page.");
   }
 
   // Another attribute that has a label at the same place as the latest label of an attribute.

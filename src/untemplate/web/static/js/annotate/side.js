@@ -36,8 +36,10 @@ function Status({ model }) {
   if (model.proposal.value) return html`<${Proposal} model=${model} />`;
   const labeled = session.rows.filter((row) => row.labeled).length;
   if (session.done) {
-    return html`<div class="notice good done">
-      <div class="grow"><strong>Done.</strong>${` The rules extract from all ${session.rows.length - labeled} remaining sample pages.`}</div>
+    const { unlearned } = session;
+    return html`<div class=${`notice done ${unlearned.length ? "warn" : "good"}`}>
+      <div class="grow"><strong>${unlearned.length ? "Done, in part." : "Done."}</strong>${` The rules extract from all ${session.rows.length - labeled} remaining sample pages.`}
+        ${unlearned.length ? ` No rule fits the labels of ${unlearned.join(", ")}: it stays empty.` : null}</div>
       ${session.saved ? html`<${Badge} kind="good">saved<//>` : html`<${Button} kind="primary" keys="s" onclick=${() => model.save()}>Save rules<//>`}
       <${Button} onclick=${() => go("export", { site: model.site })}>Export records<//></div>`;
   }
