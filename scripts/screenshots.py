@@ -132,15 +132,21 @@ def _recipe(number: int) -> WebPage:
     html = (
         f"<html><head><title>Leek soup no. {number}</title><style>{RECIPE_STYLE}</style>"
         f'<script type="application/ld+json">{json.dumps(data)}</script></head><body><main>'
-        f"<h1>Leek soup no. {number}</h1><h2>Ingredients</h2><ul class='parts'>{items}</ul>"
+        f"<h1>Leek soup no. {number}</h1><p>Ready in {25 + number} minutes</p>"
+        f"<h2>Ingredients</h2><ul class='parts'>{items}</ul>"
         f"<h2>Method</h2><ol>{''.join(f'<li>{step}</li>' for step in steps)}</ol></main></body></html>"
     )
     return WebPage(f"http://soups.example/{number}.html", html, f"{number}.html")
 
 
 def _shoot_data(browser: Browser, folder: Path, output: Path) -> None:
-    """Take the picture of embedded data: a value labeled there, and two items of a list that propose the others."""
-    attributes = [Attribute("title"), Attribute("calories"), Attribute("ingredients", many=True)]
+    """Take the pictures of embedded data, with two items of a list that propose the others, and of a clean-up."""
+    attributes = [
+        Attribute("title"),
+        Attribute("calories"),
+        Attribute("ingredients", many=True),
+        Attribute("time"),
+    ]
     schema = Schema("recipe", {attribute.name: attribute for attribute in attributes})
     pages = read_pages([_recipe(number) for number in range(1, 9)])
     with Catalog.open(folder / "soups.db") as catalog:
@@ -158,10 +164,20 @@ def _shoot_data(browser: Browser, folder: Path, output: Path) -> None:
                 items.nth(place).locator("b").click()
                 window.locator(".chip .value").nth(place + 1).wait_for()
             window.locator(".proposal").wait_for()
-            window.mouse.move(0, 0)
+            items.nth(4).hover(position={"x": 420, "y": 10})  # beside the texts
+            window.wait_for_timeout(400)
             window.locator(".data .scroll").evaluate("box => box.scrollTo(0, 0)")
             window.screenshot(path=output / "annotate-data.png")
-            print(output / "annotate-data.png")
+            window.get_by_role("button", name="All 5").click()
+            window.locator(".chip .name").filter(has_text="time").click()
+            window.frame_locator(".frame iframe").locator("p").first.click()
+            window.locator(".chip.labeled").nth(2).wait_for()
+            window.locator(".chip .name").filter(has_text="time").click()
+            window.get_by_role("button", name="Clean up time").click()
+            window.get_by_label("Keep what follows").fill("Ready in")
+            window.locator("dialog tbody strong").nth(7).wait_for()
+            window.screenshot(path=output / "cleanup.png")
+            print(output / "annotate-data.png", output / "cleanup.png", sep="\n")
 
 
 def _write(site: Site, folder: Path) -> None:
@@ -186,6 +202,10 @@ class _Photographer:
         window.goto(f"{self.server.url}#/annotate")
         self._label("title", "director")
         self._take("annotate")
+        window.get_by_role("button", name="Edit attributes").click()
+        window.locator("dialog .attributes").wait_for()
+        self._take("schema")
+        window.keyboard.press("Escape")
         self._label("genre", "mpaa_rating", "year")
         self._show("review")
         self._show("annotate", take=False)
@@ -208,6 +228,11 @@ class _Photographer:
         lists = [one["cluster"] for one in self._clusters() if one["kind"] == "list"]
         if lists:
             self._show(f"lists?cluster={lists[0]}", "lists")
+            window.get_by_role("button", name="Use ").click()
+            window.get_by_role("region", name="All rows").wait_for()
+            self._take("lists-rows")
+            window.keyboard.press("u")
+            window.get_by_role("region", name="Proposed rows").wait_for()
         window.set_viewport_size({"width": 390, "height": 844})
         self._show("overview", "overview-phone")
         window.set_viewport_size({"width": 1280, "height": 800})

@@ -1,6 +1,7 @@
 """From a click to refreshed predictions in the browser, and how responsive a page of 5 MB is.
 
 python -m benchmarks.measure.web                    20 sample pages of 100 KB, 5 attributes; then one page of 5 MB
+python -m benchmarks.measure.web --intake 5000      so many pages in a folder: how long until a person can label them
 
 Pages are those of a made-up site, filled up with reviews to the size and the density of real ones: the pages of the
 SWDE sites have about 1,000 nodes in 100 KB. Times are taken in the browser: from the click in the page's frame until
@@ -17,7 +18,7 @@ from pathlib import Path
 from random import Random
 from statistics import median
 from tempfile import TemporaryDirectory
-from time import process_time
+from time import perf_counter, process_time
 
 from playwright.sync_api import Frame, Page, sync_playwright
 from rich.console import Console
@@ -26,10 +27,11 @@ from rich.table import Table
 from untemplate.browser import find_chromium
 from untemplate.catalog import Catalog
 from untemplate.clustering import cluster
-from untemplate.demo import Site, make_site
+from untemplate.demo import Site, make_site, write_site
 from untemplate.page import Page as SourcePage
 from untemplate.sources import read_pages
 from untemplate.web import RunningServer, add_site, running_server
+from untemplate.web.workspace import Workspace
 
 USUAL = 100_000
 HUGE = 5_000_000
@@ -81,9 +83,12 @@ FIND = """value => {
 
 def main(arguments: Sequence[str]) -> int:
     summary = (__doc__ or "").partition("\n")[0]
-    argparse.ArgumentParser(prog="python -m benchmarks.measure.web", description=summary).parse_args(
-        arguments
-    )
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.measure.web", description=summary)
+    parser.add_argument("--intake", type=int, help="only add a site of so many pages")
+    options = parser.parse_args(arguments)
+    if options.intake:
+        _report_intake(options.intake)
+        return 0
     executable = find_chromium()
     if executable is None:
         print("skipped: no Chromium; scripts/system-packages installs it")
@@ -108,6 +113,27 @@ def main(arguments: Sequence[str]) -> int:
             _report_huge(person, pages[-1])
         browser.close()
     return 0
+
+
+def _report_intake(count: int) -> None:
+    """Print how long it takes to add a folder of pages, and to open the first template."""
+    site = make_site("movie", seed=3, pages=count)
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        write_site(site, folder / "site")
+        size = sum(len(page.html) for page in site.pages) / len(site.pages)
+        with Catalog.open(folder / "c.db") as catalog:
+            start, cpu = perf_counter(), process_time()
+            source = read_pages(folder / "site")
+            add_site(catalog, "site", cluster(source), site.schema, source, {})
+            added = perf_counter() - start
+            opened = Workspace(catalog, "me", "").site("site")
+            opened.session(next(iter(opened.pages)))
+            ready, work = perf_counter() - start, process_time() - cpu
+    print(
+        f"{len(site.pages):,} pages of {size / 1000:.0f} KB: added after {added:.1f} s, ready to label after "
+        f"{ready:.1f} s; {work:.1f} s of CPU time; to reach: 15 s for 5,000 pages"
+    )
 
 
 def _filled(page: SourcePage, size: int) -> SourcePage:

@@ -26,6 +26,7 @@ class Attribute:
         pattern: a regular expression (RE2 syntax) that every value matches
         same_as: what schema.org, Open Graph or other embedded data call it, the best name first
         captions: what pages call it in captions, class names and ids, besides its name
+        description: what it is, for people who label pages and for language models
 
     Example:
         >>> from untemplate import Attribute
@@ -41,6 +42,7 @@ class Attribute:
     pattern: str | None = None
     same_as: tuple[str, ...] = ()
     captions: tuple[str, ...] = ()
+    description: str = ""
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -45,6 +45,7 @@ class _AttributeTable(BaseModel):
     pattern: Pattern | None = None
     same_as: tuple[Annotated[str, Field(min_length=1)], ...] = ()
     captions: tuple[Annotated[str, Field(min_length=1)], ...] = ()
+    description: str = ""
 
 
 class HintsFile(BaseModel):

@@ -77,6 +77,7 @@ def test_a_list_page_becomes_a_table(person: Person, tmp_path: Path) -> None:
     window = person.window
     source = write_lists(tmp_path / "results")
     person.open("start")
+    window.get_by_label("A path on this machine").check()
     window.get_by_label("Folder or file").fill(str(source))
     window.get_by_label("Name of the site").fill("results")
     window.get_by_label("Ready-made schemas").select_option(label="an empty one")
@@ -113,6 +114,13 @@ def test_a_list_page_becomes_a_table(person: Person, tmp_path: Path) -> None:
     expect(window.locator(".toast").last).to_contain_text("Rules saved as version")
     window.get_by_role("link", name="Rules").first.click()
     expect(window.locator("main")).to_contain_text("one record per row")
+    person.open("review", site="results")
+    doubtful = window.get_by_role("region", name="Doubtful rows").locator("tbody tr").first
+    expect(doubtful).to_contain_text("few checks agree with it")  # neither labeled row is blue
+    assert access_problems(window) == []
+    page = doubtful.locator("td").first.inner_text()
+    doubtful.get_by_role("link", name="Correct").click()
+    expect(window.locator(".lists .pagebar")).to_contain_text(page)
     person.open("export", site="results")
     with window.expect_download() as download:
         window.get_by_role("button", name="JSONL").first.click()

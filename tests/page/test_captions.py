@@ -11,7 +11,15 @@ from tests.linear_time import assert_linear, cpu_seconds
 from tests.rules.trees import html_trees
 from untemplate import Node, Page, read_pages, static_text
 from untemplate.learning import SampleTable
-from untemplate.page.captions import MAX_STEPS, CaptionFinder, find_caption_places, text_after, text_before
+from untemplate.page.captions import (
+    MAX_STEPS,
+    CaptionFinder,
+    find_caption_places,
+    join_texts,
+    nodes_after,
+    text_after,
+    text_before,
+)
 
 
 def node_of(page: Page, text: str) -> Node:
@@ -160,3 +168,23 @@ def test_trees_and_tables_find_the_same_captions(site: str) -> None:
         captions += [finder.caption(node) for node in table.rows_of_page(number)]
     assert any(captions)
     assert captions == table.captions
+
+
+@pytest.mark.parametrize(
+    ("html", "joined"),
+    [
+        ("<p>10 <i>minutos</i>.</p>", "10 minutos."),
+        ("<p><b>4</b><sup>1</sup>/<sub>2</sub> cups</p>", "41/2 cups"),
+        ("<p>one<br>two</p>", "one two"),
+        ("<div><p>one</p><p>two</p></div>", "one two"),
+        ("<p><b>one</b>\n<b>two</b></p>", "one two"),
+        ("<p><b>one</b><script>x</script><b>two</b></p>", "onetwo"),
+        ("<p><b>one</b><hr><b>two</b></p>", "one two"),
+    ],
+)
+def test_joined_texts_keep_the_spaces_that_readers_see(html: str, joined: str) -> None:
+    html = f"<html><body>{html}</body></html>"
+    texts = [node for node in Page("", html).nodes if node.is_text]
+    assert join_texts(texts[0], len(texts)) == joined
+    root = Page("", html).root  # of the native core, where it is installed
+    assert join_texts(next(nodes_after(Node(root, "text", ""))), len(texts)) == joined

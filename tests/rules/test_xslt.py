@@ -105,6 +105,8 @@ def test_several_nodes_and_whole_elements() -> None:
         html="<div><p>1 Main St<br>Boston<script>x</script><template><b>y</b>z</template></p> MA</div><p>next</p>"
     )
     assert assert_same(Rule("name", (P,), nodes=3), NAME, page) == {"name": ["1 Main St Boston MA"]}
+    for html, joined in (("<p>10 <i>minutos</i>.</p>", "10 minutos."), ("<p>a<br>b<b>c</b></p>", "a bc")):
+        assert assert_same(Rule("name", (P,), nodes=3), NAME, Page(html=html)) == {"name": [joined]}
     whole = Selector("element()", (Feature("tag", 1, ("div",)),))
     assert assert_same(Rule("name", (whole,)), NAME, page) == {"name": ["1 Main St Boston MA"]}
     image = Selector("@src", (Feature("tag", 1, ("img",)),))

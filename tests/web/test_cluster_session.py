@@ -84,3 +84,31 @@ def test_missing_mandatory_values_are_doubted_unless_labeled() -> None:
     [doubt] = find_doubtful_values(made, strange)
     assert (doubt.attribute, doubt.texts, doubt.reason) == ("name", (), "missing, though mandatory")
     assert [one.attribute for one in find_doubtful_values(made, made.pages["1"])] == []
+
+
+def test_attributes_whose_labels_no_rule_fits_are_named() -> None:
+    pages = [page(0), page(1), page(2), page(3, phone=False)]
+    gaps = [Label("1", "phone", None), Label("3", "phone", None)]
+    progress = measure_progress(session(pages, name(0), Label("0", "phone", "nowhere"), *gaps))
+    assert progress.done
+    assert progress.unlearned == ("phone",)
+    assert measure_progress(session(pages, name(0), phone(0))).unlearned == ()
+
+
+def test_pages_left_aside_do_not_count() -> None:
+    pages = [page(0), page(1), page(2, heading="<b>", phone=False)]
+    made = session(pages, name(0), phone(0))
+    assert not measure_progress(made).done
+    made.flagged = frozenset({"2"})
+    assert measure_progress(made).done
+
+
+def test_a_label_that_only_the_embedded_data_have_is_no_problem() -> None:
+    pages = []
+    for number in range(4):
+        data = f'<script type="application/ld+json">{{"@type": "Place", "telephone": "555-010{number}"}}</script>'
+        html = page(number, phone=False).html.replace(b"<body>", f"<head>{data}</head><body>".encode())
+        pages.append(Page(f"http://a.example/{number}", html, str(number)))
+    made = session(pages, name(0), Label("0", "phone", "555-0100"))
+    assert [found.text for found in made.find(made.pages["3"])["phone"]] == ["555-0103"]
+    assert made.reports["phone"].problems == []

@@ -5,7 +5,12 @@ from __future__ import annotations
 import pytest
 
 from untemplate.page import Page
-from untemplate.web.item_proposals import LabeledPlace, find_alike_places, propose_clicks
+from untemplate.web.item_proposals import (
+    LabeledPlace,
+    find_alike_places,
+    find_whole_items,
+    propose_clicks,
+)
 from untemplate.web.page_labels import Click
 from untemplate.web.rendering import Rendering, render
 
@@ -88,3 +93,35 @@ def test_labels_elsewhere_stay_when_all_are_accepted() -> None:
     assert propose_clicks(rendering, places, {2, 3}, in_data=False) == []
     assert propose_clicks(rendering, places[2:], {3}, in_data=False) == []
     assert propose_clicks(rendering, places, {3}, in_data=True) == []
+
+
+ROWS = "<div class='list'>{}</div>".format(
+    "".join(
+        f"<div class='row'><div>{amount}</div><div class='food'>{food}</div></div>"
+        for amount, food in (("4", "cloves"), ("1 l", "milk"), ("", "salt"), ("2", "eggs"))
+    )
+)
+
+
+def test_rows_around_two_texts_may_be_meant() -> None:
+    rendering = rendered(ROWS)
+    first, second = items_of(rendering, "4"), items_of(rendering, "1 l")
+    assert texts_of(rendering, find_alike_places(rendering, second, [first])) == ["4", "1 l", "2"]
+    whole = find_whole_items(rendering, second, [first])
+    inside = [rendering.texts_inside(rendering.nodes[number][0]) for number in whole]
+    texts = texts_of(rendering, [(numbers[0], numbers[-1]) for numbers in inside])
+    assert texts == ["4 cloves", "1 l milk", "salt", "2 eggs"]
+
+
+@pytest.mark.parametrize(
+    ("body", "first", "second"), [(LINES, "a", "c"), (LINKS, "a", "b"), (LINKS, "a", "end")]
+)
+def test_items_of_one_text_are_whole_already(body: str, first: str, second: str) -> None:
+    rendering = rendered(body)
+    assert find_whole_items(rendering, items_of(rendering, second), [items_of(rendering, first)]) == []
+
+
+def test_links_between_steps_are_not_like_them() -> None:
+    rendering = rendered("<div><p>mix</p><p>stir</p><p>bake</p><p><a href='/1'>See also</a></p></div>")
+    ranges = find_alike_places(rendering, items_of(rendering, "stir"), [items_of(rendering, "mix")])
+    assert texts_of(rendering, ranges) == ["mix", "stir", "bake"]

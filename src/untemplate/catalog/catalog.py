@@ -289,6 +289,12 @@ class Catalog:
         with self._database.write() as connection:
             site_contents.restore_label(connection, id, by)
 
+    def rename_attributes(self, site: str, new_names: Mapping[str, str]) -> None:
+        """Give attributes of the labels of a site new names. The names in older rules stay."""
+        with self._database.write() as connection:
+            site_id = site_contents.find_site(connection, site)
+            site_contents.rename_attributes(connection, site_id, new_names)
+
     def labels(self, site: str, removed: bool = False) -> list[StoredLabel]:
         """Return the labels of a site in the order in which they were added, optionally with the removed ones."""
         with self._database.read() as connection:

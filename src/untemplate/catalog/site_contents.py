@@ -7,12 +7,12 @@ label stays in the catalog, with the person who removed it, so that it can be re
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 
 import zstandard
-from sqlalchemy import ColumnElement, Connection, Insert, Table, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Insert, Table, case, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from untemplate.catalog.sql_tables import MAX_NAME, labels, pages, removals, sites, snapshots
@@ -32,6 +32,7 @@ __all__ = [
     "now",
     "read_page",
     "remove_label",
+    "rename_attributes",
     "restore_label",
     "write_page",
 ]
@@ -44,13 +45,14 @@ MAX_LISTED_SITES = 5
 
 @dataclass(frozen=True, slots=True)
 class StoredLabel:
-    """A label, who added it and when. If `removed` is set, the label does not count since then."""
+    """A label, who added it and when. If `removed` is set, somebody removed it then, and it does not count since."""
 
     id: int
     label: Label
     by: str
     added: datetime
     removed: datetime | None = None
+    removed_by: str | None = None
 
     @property
     def changed(self) -> datetime:
@@ -198,11 +200,18 @@ def restore_label(connection: Connection, label_id: int, by: str) -> None:
         raise CatalogError(f"no removed label {label_id} in the catalog")
 
 
+def rename_attributes(connection: Connection, site_id: int, new_names: Mapping[str, str]) -> None:
+    """Give the attributes of a site's labels new names, all at once, so that two may exchange their names."""
+    name = case(dict(new_names), value=labels.c.attribute, else_=labels.c.attribute)
+    renamed = (labels.c.site_id == site_id) & labels.c.attribute.in_(new_names)
+    connection.execute(update(labels).where(renamed).values(attribute=name))
+
+
 def load_labels(connection: Connection, site_id: int, removed: bool = False) -> list[StoredLabel]:
     """Return the labels of a site in the order in which they were added, optionally with the removed ones."""
     is_removal = removals.c.restored.is_(None) & (removals.c.label_id == labels.c.id)
     query = (
-        select(labels, removals.c.removed)
+        select(labels, removals.c.removed, removals.c.by.label("removed_by"))
         .outerjoin(removals, is_removal)
         .where(labels.c.site_id == site_id)
         .order_by(labels.c.id)
@@ -216,6 +225,7 @@ def load_labels(connection: Connection, site_id: int, removed: bool = False) -> 
             row.by,
             row.given,
             row.removed,
+            row.removed_by,
         )
         for row in connection.execute(query)
     ]

@@ -30,7 +30,7 @@ DEFAULT_WATCH_HOURS = 24.0
 # Runs of a kind that are read for each site: the last, and a week of daily runs to compare it with.
 LAST_RUNS = 8
 # Kinds of runs that say how a site is doing. Those of `learn` and `annotate` list its clusters.
-RUN_KINDS = ("extract", "watch", "heal", "learn", "annotate")
+RUN_KINDS = ("extract", "watch", "heal", "learn", "annotate", "flag")
 
 CHANGED, UNLABELED, UNSAVED = "the site changed", "no labels yet", "labels since the last version"
 # Kinds of clusters whose pages hardly anybody wants records of, if nobody labeled them.
@@ -300,6 +300,15 @@ def _list_work(facts: _SiteFacts, sizes: Mapping[str, int]) -> Iterator[WaitingW
         yield _alarmed_work(site, alarms[SITE], sum(sizes.values()))
     if facts.labeled and facts.version is not None and facts.labeled > facts.version.saved:
         yield WaitingWork(site, "", UNSAVED, 0)
+    yield from _flagged_work(facts)
+
+
+def _flagged_work(facts: _SiteFacts) -> Iterator[WaitingWork]:
+    """Yield the pages that somebody left aside, each with the note for others."""
+    run = facts.last("flag")
+    for page, flag in run.figures["flags"].items() if run else ():
+        note = f": {flag['note']}" if flag["note"] else ""
+        yield WaitingWork(facts.site.name, flag["cluster"], f"flagged by {flag['by']}{note}", 1, page)
 
 
 def _work_on_clusters(

@@ -16,6 +16,7 @@ from urllib.parse import urljoin
 from untemplate.errors import PageError
 from untemplate.labeling.label import Label
 from untemplate.page import Node, Page
+from untemplate.page.captions import join_texts
 from untemplate.page.locating import MAX_SPAN_NODES
 from untemplate.page.same_values import find_quantities, find_words, fold, folded_words, meanings, same_value
 from untemplate.schema import Attribute, Schema, Type
@@ -122,7 +123,7 @@ class ValueFinder:
         nodes = self._texts[first : last + 1]
         if not (begins and ends) or len(nodes) > MAX_SPAN_NODES:
             return None
-        return Sighting(" ".join(node.text for node in nodes), nodes[0], len(nodes), True)
+        return Sighting(join_texts(nodes[0], len(nodes)), nodes[0], len(nodes), True)
 
     def _grow(self, text: str, start: int, stop: int, value: str) -> str:
         """Return the words from start to stop with the signs around them that the value has as well."""

@@ -291,13 +291,14 @@ def _part_of(node_text: str, text: str) -> str:
 
 
 def _describe_attributes(attributes: Iterable[Attribute]) -> str:
-    """Return a line for each attribute: its name, its type, and what pages call it."""
+    """Return a line for each attribute: its name, its type, what pages call it, and what it is."""
     lines = ["Attributes:"]
     for attribute in attributes:
         traits = [attribute.type, "one entry for each value" if attribute.many else "one value"]
         if others := [name for name in attribute.names if name != attribute.name]:
             traits.append(f"also called {', '.join(others)}")
-        lines.append(f"- {attribute.name} ({'; '.join(traits)})")
+        what = f": {attribute.description}" if attribute.description else ""
+        lines.append(f"- {attribute.name} ({'; '.join(traits)}){what}")
     return "\n".join(lines)
 
 

@@ -97,13 +97,21 @@ def _add_fit(report: AttributeReport, fit: LabelFit | None, schema: Schema) -> A
 
 
 def _with_embedded(report: AttributeReport, embedded: tuple[EmbeddedSelector, ...]) -> AttributeReport:
-    """Add to a rule where its values are in the embedded data; they can be a rule on their own."""
+    """Add to a rule where its values are in the embedded data.
+
+    They can be a rule on their own. Then it is no problem that the page does not show them; whether the rule returns
+    its labels is checked later.
+    """
     if not embedded:
         return report
     rule = replace(report.rule or Rule(report.attribute, ()), embedded=embedded)
     coverage = max(report.coverage, embedded[0].support)
     return replace(
-        report, rule=rule, coverage=coverage, label_next=None if coverage == 1 else report.label_next
+        report,
+        rule=rule,
+        coverage=coverage,
+        label_next=None if coverage == 1 else report.label_next,
+        problems=report.problems if report.rule else [],
     )
 
 

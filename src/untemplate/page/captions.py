@@ -27,7 +27,7 @@ from lxml import etree
 
 from untemplate.errors import PageError
 from untemplate.native import core, is_native
-from untemplate.page.dom import HIDDEN_TAGS, squeeze
+from untemplate.page.dom import HIDDEN_TAGS, INLINE_TAGS, squeeze
 from untemplate.page.page import Node, Page
 
 __all__ = [
@@ -293,9 +293,32 @@ def nodes_after(node: Node) -> Iterator[Node]:
 
 
 def join_texts(node: Node, count: int) -> str:
-    """Return the text of a node and of the text nodes after it, so many in all, with blanks between them."""
-    following = islice(nodes_after(node), count - 1)
-    return " ".join([node.text, *(after.text for after in following)])
+    """Return the text of a node and of the text nodes after it, so many in all, with the blanks that readers see.
+
+    >>> page = Page("", "<p>10 <i>minutos</i>.<br>2 <b>tazas</b></p>")
+    >>> join_texts(page.nodes[0], 5)
+    '10 minutos. 2 tazas'
+    """
+    is_apart = not node.is_text or _raw_text(node.element, node.kind)[-1:].isspace()
+    parts = [node.text]
+    for element, kind in islice(_slots_after(node), MAX_STEPS):
+        if len(parts) == count:
+            break
+        text = _raw_text(element, kind)
+        is_apart = is_apart or _separates_words(element) or text[:1].isspace()
+        if text and not text.isspace():
+            parts.append(" " * is_apart + squeeze(text))
+            is_apart = text[-1].isspace()
+    return "".join(parts)
+
+
+def _raw_text(element: etree._Element, kind: str) -> str:
+    return (element.text if kind == "text" else element.tail) or ""
+
+
+def _separates_words(element: etree._Element) -> bool:
+    """Return True if a new line begins where an element starts or ends, as `visible_text` has it."""
+    return _shows_content(element) and element.tag not in INLINE_TAGS
 
 
 def _nearest_texts_before(node: Node, max_slots: int = sys.maxsize) -> Iterator[_SlotText]:

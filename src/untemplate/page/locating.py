@@ -29,6 +29,7 @@ from lxml import etree
 
 from untemplate.native import core
 from untemplate.page import Node, nodes_at, squeeze
+from untemplate.page.captions import join_texts
 
 __all__ = [
     "MATCH_STEPS",
@@ -204,7 +205,7 @@ def locate_value(
         return attributes
     texts = [(row, node.text) for row, node in enumerate(nodes) if node.is_text]
     complete = [Occurrence(row, "node", value) for row, text in texts if text == value]
-    spans = islice(_spans_of_nodes(texts, value), MAX_OCCURRENCES)
+    spans = islice(_spans_of_nodes(nodes, texts, value), MAX_OCCURRENCES)
     return [*complete, *spans, *_parts_of_nodes(texts, value), *attributes]
 
 
@@ -220,20 +221,24 @@ def _is_link_or_text(text: str, value: str, url: str) -> bool:
         return False
 
 
-def _spans_of_nodes(texts: Sequence[tuple[int, str]], value: str) -> Iterator[Occurrence]:
-    """Yield where the texts of consecutive nodes, joined by blanks, are the value.
+def _spans_of_nodes(
+    nodes: Sequence[Node], texts: Sequence[tuple[int, str]], value: str
+) -> Iterator[Occurrence]:
+    """Yield where the texts of consecutive nodes are together the value, whatever blanks are between them.
 
     A span is extended as long as the value begins with it, so the time is linear for most pages.
     """
-    for index, (row, joined) in enumerate(texts):
-        if not value.startswith(joined):
+    wanted = value.replace(" ", "")
+    for index, (row, text) in enumerate(texts):
+        if text[:1] != wanted[:1]:
             continue
+        joined = text.replace(" ", "")
         for count, (_, text) in enumerate(texts[index + 1 : index + MAX_SPAN_NODES], 2):
-            joined = f"{joined} {text}"
-            if joined == value:
-                yield Occurrence(row, "span", value, nodes=count)
-            if not value.startswith(joined):
+            if not wanted.startswith(joined):
                 break
+            joined += text.replace(" ", "")
+            if joined == wanted:
+                yield Occurrence(row, "span", join_texts(nodes[row], count), nodes=count)
 
 
 def _parts_of_nodes(texts: Sequence[tuple[int, str]], value: str) -> Iterator[Occurrence]:
@@ -262,31 +267,27 @@ def locate_parts(nodes: Sequence[Node], value: str, step: MatchStep) -> list[Occ
 def locate_pairs(nodes: Sequence[Node], value: str) -> list[Occurrence]:
     """Return where a value begins in one text node and ends in a later one (Vertex III-C.4)."""
     value = clean_value(value)
-    texts = [(row, node.text) for row, node in enumerate(nodes) if node.is_text]
-    return list(islice(_pairs_of_nodes(texts, value), MAX_OCCURRENCES))
+    return list(islice(_pairs_of_nodes(nodes, value), MAX_OCCURRENCES))
 
 
-def _pairs_of_nodes(texts: Sequence[tuple[int, str]], value: str) -> Iterator[Occurrence]:
-    """Yield the pairs of nodes between which the joined texts contain the value."""
-    first_word = _part_pattern(value.partition(" ")[0], "exact")
-    for index, (row, text) in enumerate(texts):
-        for match in first_word.finditer(text):
-            beginning = text[match.start() :]
-            following = [text for _, text in texts[index + 1 : index + MAX_SPAN_NODES]]
-            if value.startswith(beginning) and (count := _count_following(beginning, following, value)):
-                yield Occurrence(row, "pair", value, match.start(), 1 + count)
+def _pairs_of_nodes(nodes: Sequence[Node], value: str) -> Iterator[Occurrence]:
+    """Yield the pairs of nodes between which the joined texts contain the value, whatever blanks are between them."""
+    words = value.split()
+    first_word = _part_pattern(words[0], "exact") if words else None
+    pattern = re.compile(r"\s*".join(map(re.escape, words)) + (r"(?!\w)" if value[-1:].isalnum() else ""))
+    for row, node in enumerate(nodes):
+        for start in first_word.finditer(node.text) if first_word and node.is_text else ():
+            beginning = node.text[start.start() :]
+            if value.startswith(beginning):
+                yield from _pairs_from(row, node, start.start(), pattern)
 
 
-def _count_following(beginning: str, following: Sequence[str], value: str) -> int:
-    """Return how many texts after a beginning are needed to complete a value; 0 if they do not."""
-    joined = beginning
-    for count, text in enumerate(following, 1):
-        joined = f"{joined} {text}"
-        if joined.startswith(value) and not joined[len(value) :][:1].isalnum():
-            return count
-        if not value.startswith(joined):
-            return 0
-    return 0
+def _pairs_from(row: int, node: Node, start: int, pattern: re.Pattern[str]) -> Iterator[Occurrence]:
+    """Yield the shortest pair that begins inside a node and in which a pattern matches."""
+    for count in range(2, MAX_SPAN_NODES + 1):
+        if match := pattern.match(join_texts(node, count), start):
+            yield Occurrence(row, "pair", match[0], start, count)
+            return
 
 
 @lru_cache(maxsize=4096)

@@ -339,6 +339,7 @@ class AttributeSection(Section):
     pattern: Pattern | None = None
     same_as: tuple[str, ...] = Field((), strict=False)
     captions: tuple[str, ...] = Field((), strict=False)
+    description: str = ""
 
 
 class _SchemaSection(Section):

@@ -55,6 +55,14 @@ _DIGITS = "".join(char for char in map(chr, range(0x10000)) if char.isdigit())
 
 _SQUEEZED = "normalize-space(translate(., $spaces, $blanks))"
 _VISIBLE = f"[{_SQUEEZED} != ''][not({_HIDDEN})]"
+# Whether a line begins between a text and the visible one before it, or a blank text is between them.
+_BLOCK = "*[not({})]".format(" or ".join(f"self::{tag}" for tag in sorted(INLINE_TAGS | HIDDEN_TAGS)))
+_BEFORE = f"preceding::text(){_VISIBLE}[1]"
+_IS_APART = (
+    f"generate-id(ancestor::{_BLOCK}[1]) != generate-id({_BEFORE}/ancestor::{_BLOCK}[1])"
+    f" or count(preceding::{_BLOCK}) != count({_BEFORE}/preceding::{_BLOCK})"
+    f" or generate-id(preceding::text()[not({_HIDDEN})][1]) != generate-id({_BEFORE})"
+)
 # Values are lines: a squeezed text has no line feed, so the first value ends at the first one.
 _LINE_END = "\n"
 
@@ -266,8 +274,8 @@ def _text_variables(rule: Rule) -> Iterator[etree._Element]:
     elif rule.nodes > 1:
         after = "(..//text()|../following::text())" if node.startswith("@") else "following::text()"
         following = f"{after}{_VISIBLE}[position() < {rule.nodes}]"
-        yield _xsl.variable(_squeezed_texts("."), _squeezed_texts(following), name="texts")
-        yield _xsl.variable(name="whole", select="normalize-space($texts)")
+        yield _xsl.variable(*_joined_texts(following, node), name="texts")
+        yield _xsl.variable(name="whole", select="normalize-space(translate($texts, $spaces, $blanks))")
     else:
         yield _xsl.variable(name="whole", select=_SQUEEZED)
 
@@ -282,9 +290,11 @@ def _text_templates() -> Iterator[etree._Element]:
     yield _xsl.template(match=f"*[{_HIDES_ITSELF}]", mode="text")
 
 
-def _squeezed_texts(nodes: str) -> etree._Element:
-    """Return what writes the text of each of these nodes, squeezed, with a blank after it."""
-    return _xsl("for-each", _xsl("value-of", select=f"concat({_SQUEEZED}, ' ')"), select=nodes)
+def _joined_texts(following: str, node: str) -> Iterator[etree._Element]:
+    """Yield what writes the text of this node and of those that follow, with blanks as by `join_texts`."""
+    yield _xsl("value-of", select="." if node == "text()" else "concat(., ' ')")
+    is_apart = _xsl("if", _xsl.text(" "), test=_IS_APART)
+    yield _xsl("for-each", is_apart, _xsl("value-of", select="."), select=following)
 
 
 def _range_variables(range_: Range) -> Iterator[etree._Element]:

@@ -29,7 +29,7 @@ from untemplate.page import Page
 from untemplate.record import MAX_DOUBTFUL_CONFIDENCE
 from untemplate.rules import Rule, Wrapper
 from untemplate.rules.applying import Match, apply_rule
-from untemplate.schema import Schema
+from untemplate.schema import Attribute, Schema
 from untemplate.value_types import looks_typed
 
 __all__ = [
@@ -61,6 +61,8 @@ class ClusterSession:
         self.lock = RLock()
         #: the readable pages by id; copies, so that nobody else releases their trees
         self.pages: dict[str, Page] = {}
+        #: the ids of pages that a person left aside: they need no labels
+        self.flagged: frozenset[str] = frozenset()
         #: how learning went, for each attribute that was learned in this session
         self.reports: dict[str, AttributeReport] = {}
         self._saved = saved
@@ -119,6 +121,11 @@ class ClusterSession:
     def count_absent(self, attribute: str) -> int:
         """Return how many pages are labeled as not containing an attribute."""
         return sum(label.is_gap for label in self._labels.get(attribute, []))
+
+    def is_unlearned(self, attribute: str) -> bool:
+        """Return True if an attribute has labeled values, but no rule fits them."""
+        has_values = not all(label.is_gap for label in self._labels.get(attribute, []))
+        return has_values and attribute not in self.rules
 
     def table_with(self, page: Page) -> tuple[SampleTable, int]:
         """Return a table that contains a page, and the number of the page in it.
@@ -194,6 +201,33 @@ class ClusterSession:
         labeled = {label.attribute for label in self.labels_of(page.id)}
         return {name: matches for name, matches in self.find(page).items() if name not in labeled}
 
+    def values_of(self, page: Page, attribute: str) -> list[str]:
+        """Return the values of an attribute on a sample page: those of its labels, or else what its rule finds."""
+        labels = [label for label in self.labels_of(page.id) if label.attribute == attribute]
+        if labels:
+            return [label.value for label in labels if label.value is not None]
+        return [match.text for match in self.find(page).get(attribute, [])]
+
+    def try_labels(self, attribute: Attribute, labels: Sequence[Label]) -> dict[str, list[str]]:
+        """Return the values of all sample pages that a rule finds which is learned from these labels.
+
+        Nothing of the session changes.
+
+        Args:
+            attribute: The attribute as it would be defined.
+            labels: Its labels on the sample pages.
+        """
+        schema = replace(self.schema, attributes={**self.schema.attributes, attribute.name: attribute})
+        with self.lock:
+            report = self._learn(attribute.name, labels, schema)
+            wrapper = replace(self.wrapper, static=tuple(sorted(self.table.static)))
+            if report.rule is None:
+                return {page: [] for page in self.pages}
+            return {
+                id: [match.text for match in apply_rule(report.rule, page.tree, wrapper, attribute)]
+                for id, page in self.pages.items()
+            }
+
     def coverage(self, attribute: str) -> float:
         """Return the share of the pages without a label for an attribute on which its rule finds a value.
 
@@ -244,11 +278,16 @@ class ClusterSession:
         self._found = {key: values for key, values in self._found.items() if key[0] != attribute}
         if not is_changed:
             return
+        self.reports[attribute] = self._learn(attribute, labels, self.schema)
+
+    def _learn(self, attribute: str, labels: Sequence[Label], schema: Schema) -> AttributeReport:
+        """Return how learning an attribute from its labels went; without a rule if there are no labels."""
         by_page: dict[Page, list[Label]] = {}
         for label in labels:
-            by_page.setdefault(self.pages[label.page], []).append(label)
-        reports = learn_sample(self.table, by_page, self.schema).reports
-        self.reports[attribute] = reports[0] if reports else AttributeReport(attribute)
+            if label.page in self.pages:
+                by_page.setdefault(self.pages[label.page], []).append(label)
+        reports = learn_sample(self.table, by_page, schema).reports
+        return reports[0] if reports else AttributeReport(attribute)
 
     def _apply(self, rule: Rule, page: Page) -> list[Match]:
         return apply_rule(rule, page.tree, self.wrapper, self.schema.attributes[rule.attribute])
@@ -277,6 +316,7 @@ class LabelingProgress:
 
     pages: list[PageState] = field(default_factory=list)
     undecided: tuple[str, ...] = ()  # attributes without a rule that the pages may contain
+    unlearned: tuple[str, ...] = ()  # attributes with labeled values, but without a rule that fits them
     next: str | None = None  # the page to label next
     done: bool = False
 
@@ -304,17 +344,21 @@ def measure_progress(session: ClusterSession) -> LabelingProgress:
     The next page is the one that the rules are least sure about, among those without labels and those with labels
     whose other attributes are not extracted successfully.
 
-    Labeling is done if every attribute has a rule or is absent, and the rules extract from all sample pages.
+    Labeling is done if every attribute has a rule or is absent, and the rules extract from all sample pages. Pages
+    that a person left aside do not count.
     """
     with session.lock:
         states = [_page_state(session, page) for page in session.pages]
         undecided = _undecided_attributes(session)
-    unfinished = [state for state in states if not (state.is_labeled and state.is_extracted)]
+        unlearned = tuple(name for name in session.schema.attributes if session.is_unlearned(name))
+    counted = [state for state in states if state.page not in session.flagged]
+    unfinished = [state for state in counted if not (state.is_labeled and state.is_extracted)]
     least_sure = max(unfinished, key=lambda state: state.uncertainty, default=None)
-    is_extracted = all(state.is_extracted for state in states)
+    is_extracted = all(state.is_extracted for state in counted)
     return LabelingProgress(
         states,
         undecided,
+        unlearned,
         least_sure.page if least_sure else None,
         done=bool(session.rules) and not undecided and is_extracted,
     )

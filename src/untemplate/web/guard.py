@@ -20,6 +20,11 @@ __all__ = ["MAX_BODY", "Guard", "allowed_hosts"]
 MAX_BODY = 1 << 20
 """Bytes of a request body; a label is far smaller."""
 
+MAX_UPLOAD = 4 << 30
+"""Bytes of a file that a person uploads, such as a WARC."""
+
+UPLOAD_PATH = "/api/upload"
+
 # Our pages may run and load what this server sends, call it, and show frames of the other origin. With Trusted Types
 # no text can become HTML or script, so no text of a labeled page can, even if our code has a bug.
 _POLICY = (
@@ -67,7 +72,7 @@ class Guard:
         headers = Headers(scope=scope)
         response = self._refusal(scope, headers) or self._login(scope) or self._challenge(scope, headers)
         app: ASGIApp = response or self._app
-        await app(scope, _limit_body(receive), self._with_headers(send))
+        await app(scope, _limit_body(receive, _body_limit(scope)), self._with_headers(send))
 
     def _refusal(self, scope: Scope, headers: Headers) -> ASGIApp | None:
         """Refuse requests to other host names, from other sites, or with too big a body, even with the token.
@@ -82,8 +87,9 @@ class Guard:
         navigates = scope["method"] == "GET" and headers.get("sec-fetch-dest") == "document"
         if headers.get("sec-fetch-site") in ("cross-site", "same-site") and not navigates:
             return _refused(403, "Requests from other sites are refused.")
-        if _is_too_big(headers):
-            return _refused(413, f"The body is larger than {MAX_BODY:,} bytes.")
+        limit = _body_limit(scope)
+        if _is_too_big(headers, limit):
+            return _refused(413, f"The body is larger than {limit:,} bytes.")
         return None
 
     def _login(self, scope: Scope) -> ASGIApp | None:
@@ -131,10 +137,15 @@ class Guard:
         return sending
 
 
-def _is_too_big(headers: Headers) -> bool:
-    """Return True if the body is larger than `MAX_BODY`, or if its size is not a number."""
+def _body_limit(scope: Scope) -> int:
+    """Return how many bytes the body of a request may have."""
+    return MAX_UPLOAD if scope["path"] == UPLOAD_PATH else MAX_BODY
+
+
+def _is_too_big(headers: Headers, limit: int) -> bool:
+    """Return True if the body is larger than allowed, or if its size is not a number."""
     try:
-        return int(headers.get("content-length", "0")) > MAX_BODY
+        return int(headers.get("content-length", "0")) > limit
     except ValueError:
         return True
 
@@ -143,9 +154,9 @@ def _refused(status: int, detail: str) -> ASGIApp:
     return JSONResponse({"detail": detail}, status)
 
 
-def _limit_body(receive: Receive) -> Receive:
-    """Return a receiver that disconnects if the body is larger than its header says and than `MAX_BODY`."""
-    left = MAX_BODY
+def _limit_body(receive: Receive, limit: int) -> Receive:
+    """Return a receiver that disconnects if the body is larger than its header says and than allowed."""
+    left = limit
 
     async def receiving() -> Message:
         nonlocal left

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 
 from lxml import etree
 
+from untemplate.page.locating import MAX_SPAN_NODES
 from untemplate.web.embedded_panel import find_alike_values
 from untemplate.web.page_labels import Click
 from untemplate.web.rendering import Rendering
 
-__all__ = ["LabeledPlace", "find_alike_places", "propose_clicks"]
+__all__ = ["LabeledPlace", "find_alike_places", "find_whole_items", "propose_clicks"]
 
 MAX_ALIKE = 300
 """Places that are proposed. A list with more is hardly what a person means by its like."""
@@ -59,7 +60,11 @@ class _PathStep:
 
 
 def propose_clicks(
-    rendering: Rendering, places: Sequence[LabeledPlace], added: Collection[int], in_data: bool
+    rendering: Rendering,
+    places: Sequence[LabeledPlace],
+    added: Collection[int],
+    in_data: bool,
+    whole_items: bool = False,
 ) -> list[Click]:
     """Return the clicks that label all places like the newest one and another one; labels elsewhere stay.
 
@@ -68,6 +73,7 @@ def propose_clicks(
         places: The labels of an attribute on the page.
         added: The ids of the labels that were just added.
         in_data: Whether the newest is a value of the embedded data.
+        whole_items: Whether the list items that contain such places are meant, with all their texts.
 
     Returns:
         Nothing if not exactly one label is new, or if no further place is like it.
@@ -76,21 +82,37 @@ def propose_clicks(
     others = [place for place in places if place.label not in added]
     if len(newest) != 1 or not others:
         return []
-    find_clicks = _alike_data if in_data else _alike_items
-    clicks, apart = find_clicks(rendering, newest[0], others)
+    if in_data:
+        clicks, apart = ([], []) if whole_items else _alike_data(rendering, newest[0], others)
+    else:
+        find = _whole_item_clicks if whole_items else _alike_clicks
+        clicks = find(rendering, newest[0].items, [place.items for place in others])
+        apart = _places_apart(rendering, others, clicks)
     return [*(Click(label=place.label) for place in apart), *clicks] if clicks else []
 
 
-def _alike_items(
-    rendering: Rendering, newest: LabeledPlace, others: Sequence[LabeledPlace]
-) -> tuple[list[Click], list[LabeledPlace]]:
-    """Return clicks on the items that are like two labels, and the labels that are not among them."""
-    ranges = find_alike_places(rendering, newest.items, [place.items for place in others])
+def _alike_clicks(
+    rendering: Rendering, newest: Sequence[int], others: Sequence[Sequence[int]]
+) -> list[Click]:
+    return [Click(first, last=last) for first, last in find_alike_places(rendering, newest, others)]
+
+
+def _whole_item_clicks(
+    rendering: Rendering, newest: Sequence[int], others: Sequence[Sequence[int]]
+) -> list[Click]:
+    return [Click(number, is_whole=True) for number in find_whole_items(rendering, newest, others)]
+
+
+def _places_apart(
+    rendering: Rendering, places: Sequence[LabeledPlace], clicks: Sequence[Click]
+) -> list[LabeledPlace]:
+    """Return the labeled places that are not among some clicks."""
     inside: set[int] = set()
-    for first, last in ranges:
-        inside.update(range(first, last + 1))
-    apart = [place for place in others if inside.isdisjoint(_text_numbers(rendering, place.items))]
-    return [Click(first, last=last) for first, last in ranges], apart
+    for click in clicks:
+        first = click.item or 0
+        items = [first] if click.is_whole else range(first, (click.last or first) + 1)
+        inside.update(_text_numbers(rendering, items))
+    return [place for place in places if inside.isdisjoint(_text_numbers(rendering, place.items))]
 
 
 def _alike_data(
@@ -124,6 +146,75 @@ def find_alike_places(
         if len(others) + 1 < len(ranges) <= MAX_ALIKE:
             return ranges
     return []
+
+
+def find_whole_items(
+    rendering: Rendering, newest: Sequence[int], others: Sequence[Sequence[int]]
+) -> list[int]:
+    """Return the list items, as numbers of elements, that contain places like two labeled ones.
+
+    A person who clicks `4` in two items `<div><div>4</div><div>cloves</div></div>` may mean the items. An item is the
+    innermost element around a place that has further texts, and beside it elements with the same tag and classes.
+
+    Args:
+        rendering: The page as it is shown.
+        newest: The items of the place that was labeled last.
+        others: The items of the places that were labeled before, the newest last.
+
+    Returns:
+        Nothing if the places are items themselves, or if the items have too many texts for a value.
+    """
+    newest_place = _find_place(rendering, newest)
+    for items in reversed(others) if newest_place else ():
+        place = _find_place(rendering, items)
+        if place is None or newest_place is None or place.element is newest_place.element:
+            continue
+        steps = _common_steps(place.element, newest_place.element)
+        if steps is not None:
+            labeled = set(_text_numbers(rendering, [*newest, *items]))
+            return _items_around(rendering, place.element, *steps, labeled)
+    return []
+
+
+def _items_around(
+    rendering: Rendering,
+    place: etree._Element,
+    ancestor: etree._Element,
+    path: Sequence[_PathStep],
+    labeled: Collection[int],
+) -> list[int]:
+    """Return the numbers of all elements at the level of the items around a labeled place.
+
+    Args:
+        rendering: The page as it is shown.
+        place: The labeled place.
+        ancestor: An element around this place and another one.
+        path: The steps from there to both.
+        labeled: The numbers of the texts that are labeled.
+    """
+    element = place
+    for level in range(len(path) - 1, -1, -1):
+        if _is_item(rendering, element, labeled):
+            step = _PathStep(path[level].tag, path[level].classes)
+            return _value_elements(rendering, _follow_steps(ancestor, [*path[:level], step]))
+        element = element.getparent()
+    return []
+
+
+def _is_item(rendering: Rendering, element: etree._Element, labeled: Collection[int]) -> bool:
+    """Return True if an element has texts that are not labeled, and elements of its kind are beside it."""
+    parent = element.getparent()
+    alike = [child for child in parent.iterchildren(element.tag) if _classes(child) == _classes(element)]
+    return len(alike) > 1 and not set(labeled).issuperset(rendering.texts_inside(element))
+
+
+def _value_elements(rendering: Rendering, elements: Sequence[etree._Element]) -> list[int]:
+    """Return the numbers of the elements with texts; nothing if they are too few, or one is too long for a value."""
+    texts = {element: rendering.texts_inside(element) for element in elements}
+    items = {element: numbers for element, numbers in texts.items() if numbers}
+    if not 2 < len(items) <= MAX_ALIKE or max(map(len, items.values())) > MAX_SPAN_NODES:
+        return []
+    return [rendering.numbers[item, "element"] for item in items if (item, "element") in rendering.numbers]
 
 
 def _find_place(rendering: Rendering, items: Sequence[int]) -> _ItemPlace | None:
@@ -181,13 +272,23 @@ def _find_members(rendering: Rendering, first: _ItemPlace, second: _ItemPlace) -
     if steps is None or first.text != second.text:
         return
     ancestor, path = steps
+    is_link = _is_link(first.element)
     for element in _follow_steps(ancestor, path):
+        if is_link == _is_link(second.element) != _is_link(element):
+            continue  # a link to another page between steps of this one, or a note between links
         if first.text is None:
             numbers = rendering.texts_inside(element)
         else:
             numbers = _direct_texts(rendering, element)[first.text : first.text + 1]
         if numbers:
             yield numbers[0], numbers[-1]
+
+
+def _is_link(element: etree._Element) -> bool:
+    """Return True if an element has nothing but a link, or is one."""
+    while element.tag != "a" and len(element) == 1 and not (element.text or element[0].tail or "").strip():
+        element = element[0]
+    return bool(element.tag == "a")
 
 
 def _common_steps(

@@ -36,12 +36,14 @@ class ListRow:
         cells: The texts by attribute.
         xpaths: The XPaths of the first value by attribute.
         labeled: The attributes that a person labeled.
+        contradicted: Those of them for which the rules find something else.
     """
 
     record: str
     cells: dict[str, list[str]]
     xpaths: Mapping[str, str | None]
     labeled: tuple[str, ...] = field(default=())
+    contradicted: tuple[str, ...] = field(default=())
 
 
 def propose_rows(site: OpenSite, page: str) -> Rows:
@@ -118,15 +120,21 @@ def list_rows(site: OpenSite, page: str) -> list[ListRow]:
 
 
 def _make_list_row(record: Record, number: int, labels: Sequence[Label]) -> ListRow:
-    """Return a record as a row; it has the name of the labeled row whose values it has, or its number."""
+    """Return a record as a row; it has the name of the labeled row whose values it has, or its number.
+
+    The labels of a person are always right, so their values are shown instead of what the rules find.
+    """
     cells = {name: [value.text for value in values] for name, values in record.values.items()}
     xpaths = {name: values[0].xpath for name, values in record.values.items() if values}
     own_labels = _labels_of_row(labels, cells, xpaths)
     if not own_labels or own_labels[0].record is None:
         return ListRow(f"row {number}", cells, xpaths, ())
     name = own_labels[0].record
-    labeled = tuple(label.attribute for label in labels if label.record == name)
-    return ListRow(name, cells, xpaths, labeled)
+    given = {label.attribute: label for label in labels if label.record == name}
+    said = {attribute: [label.value] if label.value else [] for attribute, label in given.items()}
+    contradicted = tuple(attribute for attribute in given if cells.get(attribute, []) != said[attribute])
+    places = {attribute: given[attribute].xpath for attribute in contradicted}
+    return ListRow(name, cells | said, xpaths | places, tuple(given), contradicted)
 
 
 def learn_list_wrapper(site: OpenSite, cluster: str) -> Wrapper | None:

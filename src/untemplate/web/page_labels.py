@@ -17,7 +17,7 @@ from untemplate.labeling import Label
 from untemplate.learning import SampleTable
 from untemplate.learning.occurrences import find_element_occurrences, find_occurrences
 from untemplate.page import Node, Page, element_xpath, squeeze, visible_text
-from untemplate.page.captions import nodes_after
+from untemplate.page.captions import join_texts, nodes_after
 from untemplate.page.locating import MAX_SPAN_NODES, Occurrence
 from untemplate.rules import Rule
 from untemplate.rules.applying import Match
@@ -36,6 +36,7 @@ __all__ = [
     "label_from_click",
     "mark_label",
     "mark_match",
+    "replace_labels",
     "set_absent",
     "set_labels",
 ]
@@ -50,6 +51,7 @@ class Click:
         attribute: An attribute of the item, such as `src`.
         last: The last item of a range.
         part: A part of the item's text.
+        is_whole: Whether the item is an element, and all its text is the value.
         embedded: Instead of an item, the number of a value of the embedded data.
         label: Instead of an item, the id of a label that stays as it is.
         found: Instead of an item, the position of a value among those that the rule finds on the page.
@@ -62,6 +64,7 @@ class Click:
     embedded: int | None = None
     label: int | None = None
     found: int | None = None
+    is_whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +104,7 @@ def set_labels(site: OpenSite, page: str, attribute: str, clicks: Sequence[Click
         raise LabelError(f"schema {site.schema.name!r} has no attribute {attribute!r}")
     parsed, rendering = site.rendered_page(page)
     if clicks is None:
-        return _replace_labels(site, page, [attribute], [Label(page, attribute, None)])
+        return replace_labels(site, page, [attribute], [Label(page, attribute, None)])
     if len(clicks) > 1 and not definition.many:
         raise LabelError(f"{attribute} has one value on a page, not {len(clicks)}")
     stored = {old.id: old.label for old in site.labels(page) if old.label.attribute == attribute}
@@ -111,7 +114,7 @@ def set_labels(site: OpenSite, page: str, attribute: str, clicks: Sequence[Click
             labels += _labels_of_click(click, parsed, rendering, definition, stored)
         else:
             labels += _found_labels(site, parsed, attribute)[click.found : click.found + 1]
-    return _replace_labels(site, page, [attribute], labels)
+    return replace_labels(site, page, [attribute], labels)
 
 
 def _found_labels(site: OpenSite, page: Page, attribute: str) -> list[Label]:
@@ -139,7 +142,7 @@ def confirm_values(site: OpenSite, page: str, attributes: Collection[str] | None
     labels: list[Label] = []
     for name in confirmed:
         labels += _matches_as_labels(page, name, found[name], session)
-    return _replace_labels(site, page, confirmed, labels)
+    return replace_labels(site, page, confirmed, labels)
 
 
 def set_absent(site: OpenSite, cluster: str, attribute: str) -> LabelChange:
@@ -207,7 +210,7 @@ def _matches_as_labels(
     return labels or [Label(page, attribute, None)]
 
 
-def _replace_labels(
+def replace_labels(
     site: OpenSite, page: str, attributes: Collection[str], labels: Sequence[Label]
 ) -> LabelChange:
     """Replace the labels of some attributes on a page, and publish the change.
@@ -281,6 +284,8 @@ def label_from_click(click: Click, page: Page, rendering: Rendering, attribute: 
     Raises:
         LabelError: There is no text to label, the selected part is not there, or the range is too long.
     """
+    if click.is_whole:
+        return _label_of_element(click, page, rendering, attribute)
     node = None if click.item is None else rendering.node(click.item, click.attribute)
     if click.item is None or node is None:
         raise LabelError("there is no text to label at this place; click on a text")
@@ -292,6 +297,21 @@ def label_from_click(click: Click, page: Page, rendering: Rendering, attribute: 
     if not part or part not in node.text:
         raise LabelError("the selected text is not part of this place; select it again")
     return Label(page.id, attribute.name, part, node.xpath)
+
+
+def _label_of_element(click: Click, page: Page, rendering: Rendering, attribute: Attribute) -> Label:
+    """Return the label of all text of an element.
+
+    Raises:
+        LabelError: The item is no element, or has no text.
+    """
+    if click.item is None or not click.item < len(rendering.nodes):
+        raise LabelError("there is no such element on the page; load it again")
+    element, kind = rendering.nodes[click.item]
+    text = visible_text(element)
+    if kind != "element" or not text:
+        raise LabelError("there is no text to label at this place; click on a text")
+    return Label(page.id, attribute.name, text, element_xpath(element))
 
 
 def _label_from_range(first: int, last: int, page: Page, rendering: Rendering, attribute: Attribute) -> Label:
@@ -308,7 +328,7 @@ def _label_from_range(first: int, last: int, page: Page, rendering: Rendering, a
         return Label(page.id, attribute.name, visible_text(element), element_xpath(element))
     if len(nodes) > MAX_SPAN_NODES:
         raise LabelError(f"a value may span {MAX_SPAN_NODES} texts, not {len(nodes)}; choose a shorter range")
-    return Label(page.id, attribute.name, " ".join(node.text for node in nodes))
+    return Label(page.id, attribute.name, join_texts(nodes[0], len(nodes)))
 
 
 def _text_nodes_between(rendering: Rendering, first: int, last: int) -> list[Node]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cached_property
 from threading import RLock, Thread
 from typing import Any
@@ -34,7 +35,7 @@ SAMPLE_PAGES = 20
 MAX_RENDERINGS = 12
 """Renderings that a site keeps: the page shown, its neighbors, and those in other windows."""
 
-_FIGURES = ("source", "options", "clusters", "names")
+_FIGURES = ("source", "options", "clusters", "names", "flags")
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ def named_templates(catalog: Catalog, site: str) -> dict[str, str]:
 def _read_figures(catalog: Catalog, site: str) -> dict[str, Any]:
     figures: dict[str, Any] = {}
     for run in catalog.runs(site):
-        if run.finished and run.kind in ("annotate", "heal", "name"):
+        if run.finished and run.kind in ("annotate", "heal", "name", "flag"):
             figures |= {name: run.figures[name] for name in _FIGURES if name in run.figures}
     return figures
 
@@ -145,7 +146,8 @@ class OpenSite:
             self.rules = self.catalog.rules(self.name, version.number)
             self.__dict__.pop("figures", None)
             pages = self._pages_by_cluster()
-            if pages != self.pages:
+            sessions = self._sessions.values()
+            if pages != self.pages or any(session.schema != self.schema for session in sessions):
                 self._sessions.clear()
                 self._renderings.clear()
             self.pages = pages
@@ -183,6 +185,29 @@ class OpenSite:
         run = self.catalog.start_run(self.name, "name")
         self.catalog.finish_run(run, {"names": {key: value for key, value in names.items() if value}})
         self.__dict__.pop("figures", None)
+        self.workspace.changes.publish(self.name)
+
+    @property
+    def flags(self) -> dict[str, dict[str, str]]:
+        """The pages that somebody left aside: for each, its cluster, a note, by whom, and when."""
+        flags: dict[str, dict[str, str]] = self.figures.get("flags", {})
+        return flags
+
+    def flag_page(self, page: str, note: str | None) -> None:
+        """Leave a page aside with a note for people; None takes the flag away.
+
+        Raises:
+            CatalogError: The site has no such page.
+        """
+        cluster = self.cluster_of(page)
+        with self.writing:
+            flags = {id: flag for id, flag in self.flags.items() if id != page}
+            if note is not None:
+                at = datetime.now(UTC).isoformat()
+                flags[page] = {"cluster": cluster, "note": note, "by": self.workspace.user, "at": at}
+            run = self.catalog.start_run(self.name, "flag")
+            self.catalog.finish_run(run, {"flags": flags})
+            self.__dict__.pop("figures", None)
         self.workspace.changes.publish(self.name)
 
     def filled_shares(self, cluster: str) -> dict[str, float]:
@@ -269,14 +294,20 @@ class OpenSite:
     def changed_attributes(self) -> dict[str, set[str]]:
         """Return, for each cluster, the attributes whose labels have changed since the rules were saved.
 
-        Removed labels count, too. The rules of these attributes have to be learned again. Labels of list rows belong
-        to list rules, which are learned together.
+        Removed labels count, too. The rules of these attributes have to be learned again, as have attributes with
+        labels and without a rule, such as those that got another type, unless a change of the site broke their rule.
+        Labels of list rows belong to list rules, which are learned together.
         """
         changed = [label for label in self._changed_labels() if label.record is None]
-        return {
-            cluster: {label.attribute for label in changed if label.page in ids}
-            for cluster, ids in self.pages.items()
-        }
+        labels = [stored.label for stored in self.labels() if stored.label.record is None]
+        attributes: dict[str, set[str]] = {}
+        for cluster, ids in self.pages.items():
+            wrapper, on_pages = self.wrapper(cluster), set(ids)
+            decided = {*wrapper.rules, *wrapper.lost}
+            unlearned = {label.attribute for label in labels if label.page in on_pages and not label.is_gap}
+            attributes[cluster] = {label.attribute for label in changed if label.page in on_pages}
+            attributes[cluster] |= (unlearned - decided) & self.schema.attributes.keys()
+        return attributes
 
     def changed_lists(self) -> set[str]:
         """Return the clusters whose labels of list rows have changed since the rules were saved."""
@@ -304,6 +335,7 @@ class OpenSite:
             labels = [stored.label for stored in self.labels() if stored.label.page in ids]
             beside_sample = {label.page for label in labels} - set(session.pages)
             extra_pages = [self.catalog.page(self.name, id) for id in sorted(beside_sample)]
+            session.flagged = frozenset(self.flags)
             session.update(self.wrapper(cluster), labels, self.changed_attributes()[cluster], extra_pages)
         return session
 

@@ -1,7 +1,20 @@
 """The JSON API behind the pages; `/api/openapi.json` describes it."""
 
-from untemplate.web.api import annotate, export, jobs, lists, monitor, overview, rules, start
+from untemplate.web.api import (
+    annotate,
+    cleanup,
+    export,
+    jobs,
+    lists,
+    monitor,
+    overview,
+    rules,
+    schemas,
+    start,
+    uploads,
+)
 
 __all__ = ["ROUTERS"]
 
-ROUTERS = tuple(view.router for view in (overview, start, annotate, lists, rules, monitor, export, jobs))
+_VIEWS = (overview, start, uploads, schemas, annotate, cleanup, lists, rules, monitor, export, jobs)
+ROUTERS = tuple(view.router for view in _VIEWS)

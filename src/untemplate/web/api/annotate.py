@@ -20,10 +20,13 @@ from untemplate.web.api.common import (
 from untemplate.web.api.label_views import (
     EmbeddedView,
     LabeledView,
+    LabelEventView,
     MarksView,
     PageView,
     ReviewView,
+    RowReviewView,
     SessionView,
+    label_event,
     labeled_view,
     marks_view,
     propose_alike,
@@ -31,11 +34,16 @@ from untemplate.web.api.label_views import (
 )
 from untemplate.web.cluster_session import DoubtfulValue, find_doubtful_values
 from untemplate.web.embedded_panel import PanelObject, select_shown
+from untemplate.web.list_labels import learn_list_wrapper
+from untemplate.web.list_review import find_doubtful_rows
 from untemplate.web.page_labels import Click, change_labels, confirm_values, set_absent, set_labels
 
 __all__ = ["router"]
 
 router = APIRouter(prefix="/api", responses=ERROR_RESPONSES)
+
+MAX_EVENTS = 1000
+"""Labels in one response, the latest."""
 
 MAX_DOUBTS = 200
 """Doubtful values in one response. More appear when a person has reviewed these."""
@@ -47,7 +55,7 @@ LabelId = Annotated[int, Field(ge=1, le=2**31 - 1)]
 
 
 class ClickBody(RequestBody):
-    """An item of the page or an attribute of it, a range up to another item, or a part of its text.
+    """An item of the page or an attribute of it, a range up to another item, a part of its text, or a whole element.
 
     Instead of an item, a value of the embedded data by its number, a label that stays by its id, or a value that the
     rule found by its position.
@@ -60,6 +68,7 @@ class ClickBody(RequestBody):
     embedded: ItemNumber | None = None
     label: LabelId | None = None
     found: ItemNumber | None = None
+    is_whole: bool = False
 
 
 class LabelsBody(RequestBody):
@@ -88,6 +97,14 @@ class AbsentBody(RequestBody):
     site: Text
     page: Text
     attribute: Text
+
+
+class FlagBody(RequestBody):
+    """A page to leave aside, with a note for people; null takes the flag away."""
+
+    site: Text
+    page: Text
+    note: Annotated[str, Field(max_length=500)] | None
 
 
 class LabelChangeBody(RequestBody):
@@ -176,6 +193,35 @@ def post_change(workspace: WorkspaceParam, body: LabelChangeBody) -> LabeledView
     site = workspace.site(body.site)
     site.cluster_of(body.page)
     return labeled_view(site, body.page, change_labels(site, body.restore, body.remove))
+
+
+@router.put("/flag", tags=["annotate"])
+def put_flag(workspace: WorkspaceParam, body: FlagBody) -> SessionView:
+    """Leave a page aside: it needs no labels, and waits for people with a note. Or take it back."""
+    site = workspace.site(body.site)
+    site.flag_page(body.page, body.note)
+    changes = site.workspace.changes.count(site.name)
+    return session_view(site, site.session(site.cluster_of(body.page)), changes)
+
+
+@router.get("/labels", tags=["annotate"])
+def get_labels(site: SiteParam, cluster: NameParam) -> list[LabelEventView]:
+    """Return who labeled what and when on the pages of a cluster, the latest first; removed labels, too."""
+    site.wrapper(cluster)
+    pages = set(site.pages[cluster])
+    labels = site.catalog.labels(site.name, removed=True)
+    events = [label_event(stored) for stored in labels if stored.label.page in pages]
+    return sorted(events, key=lambda event: event.removed or event.added, reverse=True)[:MAX_EVENTS]
+
+
+@router.get("/review/rows", tags=["review"])
+def get_row_review(site: SiteParam, cluster: NameParam) -> RowReviewView:
+    """Return the doubtful rows of list pages; nothing if the cluster has no list rules."""
+    wrapper = learn_list_wrapper(site, cluster)
+    if wrapper is None or not wrapper.records:
+        return RowReviewView(is_list=False, pages=0, doubts=[])
+    doubts = find_doubtful_rows(site, wrapper)
+    return RowReviewView(is_list=True, pages=len(site.pages[cluster]), doubts=doubts[:MAX_DOUBTS])
 
 
 @router.get("/review", tags=["review"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Literal
@@ -25,18 +25,22 @@ from untemplate.web.cluster_session import (
 )
 from untemplate.web.embedded_panel import PanelObject, numbers_of_label, numbers_of_match
 from untemplate.web.item_proposals import LabeledPlace, propose_clicks
+from untemplate.web.list_review import DoubtfulRow
 from untemplate.web.page_labels import Click, LabelChange, MarkedItems, mark_label, mark_match
 from untemplate.web.rendering import Item, Rendering
 from untemplate.web.workspace import OpenSite
 
 __all__ = [
     "EmbeddedView",
+    "LabelEventView",
     "LabeledView",
     "MarkView",
     "MarksView",
     "PageView",
     "ReviewView",
+    "RowReviewView",
     "SessionView",
+    "label_event",
     "labeled_view",
     "mark_view",
     "marks_view",
@@ -52,6 +56,7 @@ class AttributeView(BaseModel):
     type: str
     mandatory: bool
     many: bool
+    description: str
     rule: str | None = Field(description="The rule in words; none before the first label")
     coverage: float | None = Field(
         description="Share of the unlabeled sample pages on which it finds a value"
@@ -75,6 +80,7 @@ class PageRowView(BaseModel):
     title: str
     labeled: bool
     extracted: bool = Field(description="Whether the rules extract from it successfully")
+    flag: str | None = Field(description="The note of the person who left the page aside; none if nobody did")
     cells: dict[str, CellView]
 
 
@@ -101,6 +107,7 @@ class SessionView(BaseModel):
         description="The paper's stop criterion: the rules extract from all remaining sample pages"
     )
     undecided: list[str] = Field(description="Attributes without any label")
+    unlearned: list[str] = Field(description="Attributes with labels that no rule fits")
     remaining: list[RemainingView] = Field(description="Why labeling is not done yet")
     saved: bool = Field(description="Whether the newest version has the rules that the labels teach")
     changes: int = Field(description="The number of the latest change, as in /api/changes, that is included")
@@ -120,6 +127,20 @@ class MarkView(BaseModel):
     by: str | None = Field(default=None, description="Who gave the label")
     at: datetime | None = Field(default=None, description="When the label was given")
     embedded: list[int] = Field(default=[], description="The values of the embedded data that it means")
+
+
+class LabelEventView(BaseModel):
+    """A label: who gave it and when, and who removed it and when."""
+
+    id: int
+    page: str
+    attribute: str
+    value: str | None = Field(description="None: the page does not contain the attribute")
+    row: str | None = Field(description="The row of a list page that it belongs to")
+    by: str
+    added: datetime
+    removed: datetime | None
+    removed_by: str | None
 
 
 class MarksView(BaseModel):
@@ -147,6 +168,9 @@ class ProposalView(BaseModel):
 
     attribute: str
     clicks: list[Click]
+    whole: list[Click] = Field(
+        description="The list items that contain such places, with all their texts, if they have more"
+    )
 
 
 class LabeledView(BaseModel):
@@ -174,6 +198,14 @@ class ReviewView(BaseModel):
     doubts: list[DoubtfulValue]
 
 
+class RowReviewView(BaseModel):
+    """The doubtful rows on the stored pages of a cluster of list pages."""
+
+    is_list: bool = Field(description="Whether the cluster has list rules")
+    pages: int = Field(description="The number of pages that were checked")
+    doubts: list[DoubtfulRow]
+
+
 def labeled_view(site: OpenSite, page: str, change: LabelChange) -> LabeledView:
     """Return the session and the marks of a page after a change of labels."""
     changes = site.workspace.changes.count(site.name)
@@ -182,6 +214,22 @@ def labeled_view(site: OpenSite, page: str, change: LabelChange) -> LabeledView:
         change=change,
         session=session_view(site, session, changes),
         marks=marks_view(site, session, page),
+    )
+
+
+def label_event(stored: StoredLabel) -> LabelEventView:
+    """Return a label with who gave and removed it."""
+    label = stored.label
+    return LabelEventView(
+        id=stored.id,
+        page=label.page,
+        attribute=label.attribute,
+        value=label.value,
+        row=label.record,
+        by=stored.by,
+        added=stored.added,
+        removed=stored.removed,
+        removed_by=stored.removed_by,
     )
 
 
@@ -200,8 +248,10 @@ def propose_alike(site: OpenSite, view: LabeledView, attribute: str, in_data: bo
         if mark.attribute == attribute and mark.label is not None
     ]
     _, rendering = site.rendered_page(view.marks.page)
-    clicks = propose_clicks(rendering, places, view.change.added, in_data)
-    return ProposalView(attribute=attribute, clicks=clicks) if clicks else None
+    added = view.change.added
+    clicks = propose_clicks(rendering, places, added, in_data)
+    whole = propose_clicks(rendering, places, added, in_data, whole_items=True)
+    return ProposalView(attribute=attribute, clicks=clicks, whole=whole) if clicks or whole else None
 
 
 def session_view(site: OpenSite, session: ClusterSession, changes: int) -> SessionView:
@@ -215,10 +265,11 @@ def session_view(site: OpenSite, session: ClusterSession, changes: int) -> Sessi
             site=site.name,
             cluster=session.cluster,
             attributes=[_attribute_view(session, name) for name in session.schema.attributes],
-            rows=_session_rows(session, progress),
+            rows=_session_rows(session, progress, {page: flag["note"] for page, flag in site.flags.items()}),
             next=progress.next,
             done=progress.done,
             undecided=list(progress.undecided),
+            unlearned=list(progress.unlearned),
             remaining=[] if progress.done else _work_left(session, progress),
             saved=session.is_saved,
             changes=changes,
@@ -227,8 +278,12 @@ def session_view(site: OpenSite, session: ClusterSession, changes: int) -> Sessi
 
 def _work_left(session: ClusterSession, progress: LabelingProgress) -> list[RemainingView]:
     """Return why labeling is not done yet: attributes without a label, missing values, and doubtful ones."""
-    views = [RemainingView(attribute=name, reason="has no label yet") for name in progress.undecided]
-    unfinished = [state for state in progress.pages if not state.is_extracted]
+    views = []
+    for name in progress.undecided:
+        reason = "has labels that no rule fits" if name in progress.unlearned else "has no label yet"
+        views.append(RemainingView(attribute=name, reason=reason))
+    counted = [state for state in progress.pages if state.page not in session.flagged]
+    unfinished = [state for state in counted if not state.is_extracted]
     needed = _needed_attributes(session)
     for name in session.schema.attributes:
         missing = [state.page for state in unfinished if name in state.gaps]
@@ -261,14 +316,17 @@ def _attribute_view(session: ClusterSession, name: str) -> AttributeView:
         type=attribute.type,
         mandatory=attribute.mandatory,
         many=attribute.many,
+        description=attribute.description,
         rule=explain_rule(rule) if rule else None,
         coverage=round(session.coverage(name), 3) if rule else None,
         problems=report.problems if report else [],
     )
 
 
-def _session_rows(session: ClusterSession, progress: LabelingProgress) -> list[PageRowView]:
-    """Return the records of all sample pages."""
+def _session_rows(
+    session: ClusterSession, progress: LabelingProgress, notes: Mapping[str, str]
+) -> list[PageRowView]:
+    """Return the records of all sample pages; `notes` are those of the pages that were left aside."""
     rows = []
     for state in progress.pages:
         page = session.pages[state.page]
@@ -278,6 +336,7 @@ def _session_rows(session: ClusterSession, progress: LabelingProgress) -> list[P
             title=page.title,
             labeled=state.is_labeled,
             extracted=state.is_extracted,
+            flag=notes.get(page.id),
             cells=_record_cells(session, page, state),
         )
         rows.append(row)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 from fastapi import APIRouter
@@ -44,13 +44,16 @@ class RowView(BaseModel):
     record: str
     cells: dict[str, list[str]]
     labeled: list[str] = []
+    contradicted: list[str] = Field(
+        default=[], description="Labeled ones for which the rules find something else"
+    )
 
 
 class RowMarkView(BaseModel):
-    """A value of a row on the page."""
+    """A value of a row on the page, or a proposed row as a whole."""
 
     row: int
-    attribute: str
+    attribute: str | None
     items: list[int]
     text: str
 
@@ -149,7 +152,15 @@ def _list_view(site: OpenSite, page: str) -> ListView:
         attributes=attributes,
         is_proposal=False,
         columns=[],
-        rows=[RowView(record=row.record, cells=row.cells, labeled=list(row.labeled)) for row in rows],
+        rows=[
+            RowView(
+                record=row.record,
+                cells=row.cells,
+                labeled=list(row.labeled),
+                contradicted=list(row.contradicted),
+            )
+            for row in rows
+        ],
         marks=_row_marks(site, page, rows),
         saved=is_saved,
         reason=None,
@@ -173,10 +184,20 @@ def _column_proposal(site: OpenSite, page: str, attributes: list[dict[str, str]]
         is_proposal=True,
         columns=columns,
         rows=rows,
-        marks=[],
+        marks=list(_proposal_marks(site, page, [row.xpath for row in proposal])),
         saved=is_saved,
         reason=proposal.reason,
     )
+
+
+def _proposal_marks(site: OpenSite, page: str, xpaths: Sequence[str]) -> Iterator[RowMarkView]:
+    """Yield where the first proposed rows are on the page."""
+    parsed, rendering = site.rendered_page(page)
+    for position, xpath in enumerate(xpaths[:MARKED_ROWS]):
+        numbers = (rendering.numbers.get((element, "element")) for element in parsed.tree.xpath(xpath))
+        items = [number for number in numbers if number is not None]
+        if items:
+            yield RowMarkView(row=position, attribute=None, items=items[:1], text="")
 
 
 def _guess_attribute(site: OpenSite, column: str) -> str | None:

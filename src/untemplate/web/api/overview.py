@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated
@@ -230,6 +230,10 @@ def _waiting_views(site: OpenSite, clusters: list[ClusterView]) -> list[WaitingV
 
     Clusters without labels are sorted by size, because labels for a big one give most records.
     """
+    flagged = [
+        WaitingView(cluster=flag["cluster"], reason=_flag_reason(flag), pages=1, page=page)
+        for page, flag in site.flags.items()
+    ]
     broken = list(_broken_clusters(site))
     broken_ids = {view.cluster for view in broken}
     started = _started_clusters(site, broken_ids)
@@ -239,7 +243,11 @@ def _waiting_views(site: OpenSite, clusters: list[ClusterView]) -> list[WaitingV
         for view in sorted(without_rules, key=lambda view: -view.pages)
         if view.cluster not in broken_ids
     ]
-    return [*broken, *started, *unlabeled]
+    return [*broken, *started, *unlabeled, *flagged]
+
+
+def _flag_reason(flag: Mapping[str, str]) -> str:
+    return f"flagged by {flag['by']}" + (f": {flag['note']}" if flag["note"] else "")
 
 
 def _broken_clusters(site: OpenSite) -> Iterator[WaitingView]:

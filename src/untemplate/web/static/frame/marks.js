@@ -6,6 +6,8 @@ const STYLE = `
   .found { background: oklch(85% 0.1 var(--hue) / 0.25); border: 2px dashed oklch(60% 0.16 var(--hue)); }
   .doubtful { border-style: dotted; }
   .proposed { background: oklch(88% 0.08 var(--hue) / 0.2); border: 2px dotted oklch(60% 0.16 var(--hue)); }
+  .whole { border: 1px dashed oklch(60% 0.16 var(--hue)); }
+  .row { background: oklch(88% 0.06 var(--hue) / 0.12); border: 1px dashed oklch(60% 0.16 var(--hue)); }
   .hover { border: 2px solid oklch(55% 0.2 var(--hue)); background: oklch(70% 0.15 var(--hue) / 0.15); }
   .cursor { border: 3px solid oklch(50% 0.22 var(--hue)); background: oklch(70% 0.15 var(--hue) / 0.2); }
   span { position: absolute; left: -2px; bottom: 100%; padding: 1px 6px; border-radius: 4px 4px 0 0; white-space: nowrap;
@@ -15,6 +17,7 @@ const STYLE = `
   .beside .active { opacity: 0.92; }
 `;
 const TAG = { height: 17, letter: 6.6, padding: 14 }; // pixels of a tag with the name of an attribute
+const OUTLINES = ["whole", "row"]; // what gets one box around all of it
 const BESIDE = 16; // pixels between the pointer and what is written beside it
 
 export class Marks {
@@ -95,7 +98,8 @@ export class Marks {
   boxes(mark, kind, hue, origin, name) {
     const range = this.range(mark);
     if (!range) return [];
-    const rects = [...range.getClientRects()].filter((rect) => rect.width > 1 && rect.height > 1).slice(0, 50);
+    const all = OUTLINES.includes(kind) ? [range.getBoundingClientRect()] : [...range.getClientRects()];
+    const rects = all.filter((rect) => rect.width > 1 && rect.height > 1).slice(0, 50);
     return merged(rects).map((rect, index) => {
       const box = document.createElement("div");
       box.className = kind;

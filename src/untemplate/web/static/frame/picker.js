@@ -45,6 +45,7 @@ export class Picker {
     if (event.detail > 1) return; // the second half of a double click
     const selected = this.mode === "text" && this.selected(event.altKey);
     getSelection().removeAllRanges();
+    document.activeElement?.blur(); // a link that was clicked keeps no frame
     const target = selected || this.at(event.clientX, event.clientY);
     if (target) this.send(target, event.shiftKey);
   }

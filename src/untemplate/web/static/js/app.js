@@ -41,7 +41,7 @@ export function App() {
     <main id="main" tabindex="-1" ref=${main} aria-busy=${String(loading.value)}>
       ${NAMELESS.includes(name) ? html`<h1 class="unseen">${TITLES[name]}</h1>` : null}<${Views} name=${name} /></main>
     <${StatusBar} />
-    ${dialog.value ? html`<${Dialog} title=${dialog.value.title} onclose=${closeDialog}>${dialog.value.body}<//>` : null}`;
+    ${dialog.value ? html`<${Dialog} title=${dialog.value.title} kind=${dialog.value.kind} onclose=${closeDialog}>${dialog.value.body}<//>` : null}`;
 }
 
 // Annotate stays in the document while another view is shown, so that a heavy page is there at once on return.

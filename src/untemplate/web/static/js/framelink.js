@@ -22,7 +22,7 @@ export class FrameLink {
     this.close();
     return new Promise((ready) => {
       this.listener = (event) => {
-        if (event.source !== frame.contentWindow || event.origin !== "null" || event.data?.kind !== "hello") return;
+        if (!frame.contentWindow || event.source !== frame.contentWindow || event.origin !== "null" || event.data?.kind !== "hello") return;
         removeEventListener("message", this.listener);
         const { port1, port2 } = new MessageChannel();
         port1.onmessage = ({ data }) => (data.kind === "ready" ? this.ready(port1, ready) : this.handlers[data.kind]?.(data));

@@ -1,6 +1,6 @@
 // Jobs of the server (import, export, watch, heal): one place for their progress, results, files and canceling.
 import { get, post } from "./api.js";
-import { html, signal, useState } from "./lib.js";
+import { html, signal, useEffect, useRef, useState } from "./lib.js";
 import { Badge, Button, count, percent } from "./parts.js";
 import { complain, refresh, say } from "./store.js";
 
@@ -75,11 +75,23 @@ export function FillTable({ fill, records }) {
 
 export function JobsButton() {
   const [isOpen, open] = useState(false);
+  const button = useRef();
+  const panel = useRef();
+  useEffect(() => { if (isOpen) panel.current.focus(); }, [isOpen]);
+  const close = () => {
+    open(false);
+    button.current.querySelector("button").focus();
+  };
+  const onkey = (event) => {
+    if (event.key !== "Escape") return;
+    event.stopPropagation();
+    close();
+  };
   const all = jobs.value;
   const running = all.filter((one) => one.state === "running");
   if (!all.length) return null;
-  return html`<div class="jobs">
+  return html`<div class="jobs" ref=${button} onkeydown=${onkey}>
     <${Button} kind="small" aria-expanded=${String(isOpen)} onclick=${() => open(!isOpen)}>Jobs: ${running.length ? `${running[0].title} …` : all.length}<//>
-    ${isOpen ? html`<section class="jobspanel card stack" aria-label="Jobs"><header><h2>Jobs</h2><${Button} kind="quiet small" label="Close the jobs" onclick=${() => open(false)}>×<//></header>
+    ${isOpen ? html`<section class="jobspanel card stack" aria-label="Jobs" tabindex="-1" ref=${panel}><header><h2>Jobs</h2><${Button} kind="quiet small" label="Close the jobs" onclick=${close}>×<//></header>
       <ul class="plain">${all.map((job) => html`<${JobRow} key=${job.id} job=${job} />`)}</ul></section>` : null}</div>`;
 }

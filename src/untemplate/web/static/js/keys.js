@@ -7,6 +7,7 @@ const KEYS = [
   [["→", "←"], "next and previous attribute: after the last value of a list"],
   [["click"], "label the text under the pointer; of an attribute with several values, the list item: click again for only the text"],
   [["a"], "label all that are like the two items that you clicked; Esc if you do not mean them"],
+  [["w"], "label the whole items around the two texts that you clicked, if they are offered"],
   [["d"], "show or hide the embedded data; click a value there to label it"],
   [["drag"], "label a part of a text"],
   [["Shift", "click"], "extend the last label to here"],
@@ -21,13 +22,18 @@ const KEYS = [
   [["u"], "undo (also Ctrl Z)"],
   [["r"], "redo (also Ctrl Shift Z)"],
   [["j", "k"], "next and previous page of the sample"],
+  [["f"], "leave the page aside with a note, or take it back"],
   [["n"], "go to the page that the rules are least sure about"],
   [["s"], "save the rules"],
   [["Esc"], "leave the text, or decline a proposal"],
 ];
 
 export function help() {
-  ask("Keys", html`<dl class="keys">${KEYS.map(([keys, what]) => html`
+  showKeys(KEYS);
+}
+
+export function showKeys(list) {
+  ask("Keys", html`<dl class="keys">${list.map(([keys, what]) => html`
     <dt>${keys.map((key) => html`<kbd>${key}</kbd>${" "}`)}</dt><dd>${what}</dd>`)}</dl>`);
 }
 
@@ -41,7 +47,7 @@ export function action({ key, ctrlKey, metaKey, altKey, shiftKey }) {
   if (/^[1-9]$/.test(key)) return ["choose", Number(key) - 1];
   const plain = {
     x: ["absent"], u: ["undo"], r: ["redo"], j: ["step", 1], k: ["step", -1], n: ["next"], p: ["part"], s: ["save"],
-    a: ["all"], d: ["data"], m: ["main"],
+    a: ["all"], w: ["whole"], d: ["data"], f: ["flag"], m: ["main"],
     "/": ["find"], "?": ["help"], Backspace: ["clear"], Delete: ["clear"], Escape: ["leave"],
     ArrowDown: ["move", 1], ArrowUp: ["move", -1], ArrowRight: ["turn", 1], ArrowLeft: ["turn", -1], Enter: [shiftKey ? "extend" : "enter"],
   };

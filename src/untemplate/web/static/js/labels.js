@@ -52,6 +52,10 @@ class LabelDesk {
     return this.remember(await post("labels/absent", { site: this.site, page, attribute }));
   }
 
+  async cleanUp(cut) {
+    return this.remember(await post("cleanup", cut));
+  }
+
   // Undoes the latest change, or repeats the one undone last; null if there is none.
   async travel(back) {
     const { done, undone } = this.history.value;

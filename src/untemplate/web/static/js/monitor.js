@@ -30,7 +30,7 @@ export function MonitorView({ site, cluster }) {
     <${RunNow} site=${site.site} isWatched=${state.runs.length > 0} />
     ${state.proposal ? html`<${HealProposal} proposal=${state.proposal} attributes=${state.attributes} />` : null}
     ${open.length ? html`<${Alarms} list=${open} compare=${compare} />` : null}
-    ${compared ? html`<${Comparison} key=${`${compared.cluster} ${compared.attribute}`} site=${site.site} alarm=${compared} attributes=${state.attributes} />` : null}
+    ${compared && open.some((one) => one.cluster === compared.cluster && one.attribute === compared.attribute) ? html`<${Comparison} key=${`${compared.cluster} ${compared.attribute}`} site=${site.site} alarm=${compared} attributes=${state.attributes} />` : null}
     <${Charts} state=${state} cluster=${cluster} />
     ${state.heals.length ? html`<${Heals} site=${site.site} list=${state.heals} />` : null}</div>`;
 }

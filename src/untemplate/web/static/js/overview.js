@@ -19,15 +19,24 @@ export function OverviewView({ sites, site }) {
   if (!sites.length) return html`<div class="column"><h1>Overview</h1><section class="card"><${Empty} title="No site yet">
     <p>Give untemplate some pages of a web site: a folder, an archive, a WARC file, or addresses. Click a few values, and get the records of all pages.</p>
     <p><a class="button primary" href="#/start">Add a site</a></p><//></section></div>`;
-  const waiting = site && sites.length === 1 ? site.waiting.map((one) => ({ ...one, site: site.site })) : work(sites);
+  const isOne = sites.length === 1;
+  const found = sites.filter((one) => matches(`${one.site} ${one.schema_name ?? ""}`));
+  const waiting = site && isOne ? site.waiting.map((one) => ({ ...one, site: site.site })) : work(found);
   return html`<div class="column">
-    <div class="row spread"><h1>Overview</h1><a class="button" href="#/start">Add a site</a></div>
+    <div class="row spread"><h1>Overview</h1><span class="row">${isOne ? null : html`<input type="search" placeholder="Search sites and schemas" aria-label="Search sites" value=${list.search.value}
+      oninput=${(event) => { list.search.value = event.target.value; }} />`}<a class="button" href="#/start">Add a site</a></span></div>
     ${waiting.length ? html`<${Queue} waiting=${waiting} />` : null}
     ${site ? html`<${SiteCard} site=${site} />` : null}
-    ${sites.length > 1 ? html`<${SiteTable} sites=${sites} />` : null}</div>`;
+    ${isOne ? null : html`<${SiteTable} found=${found} total=${sites.length} />`}</div>`;
 }
 
-// What waits in all sites, most lost pages first.
+// Whether a text has all words of the search.
+function matches(text) {
+  const words = list.search.value.toLowerCase().split(/\s+/).filter(Boolean);
+  return words.every((word) => text.toLowerCase().includes(word));
+}
+
+// What waits in these sites, most lost pages first.
 function work(sites) {
   return sites.flatMap((site) => site.waiting.map((one) => ({ ...one, site: site.site }))).sort((one, other) => other.pages - one.pages);
 }
@@ -37,26 +46,24 @@ function Queue({ waiting }) {
   const pages = waiting.reduce((sum, one) => sum + one.pages, 0);
   return html`<section class="card stack" aria-label="Waiting for a person">
     <header><h2>Waiting for you</h2><span class="soft small">${count(waiting.length, "task")} · ${count(pages, "page")}</span></header>
-    <ul class="plain">${shown.map((one) => html`<li key=${`${one.site} ${one.cluster} ${one.reason}`} class="row spread">
+    <ul class="plain">${shown.map((one) => html`<li key=${`${one.site} ${one.cluster} ${one.reason} ${one.page}`} class="row spread">
       <span class="grow"><strong>${one.cluster || one.site}</strong>${one.cluster ? ` of ${one.site}: ${one.reason}` : `: ${one.reason}`}
         <span class="soft">${one.pages ? ` · ${count(one.pages, "page")}` : null}${one.attributes.length ? ` · ${one.attributes.join(", ")}` : null}</span></span>
       <a class="button small" aria-label=${`Label ${one.cluster} of ${one.site}`} href=${address("annotate", { site: one.site, cluster: one.cluster, page: one.page })}>Label</a></li>`)}</ul>
     ${waiting.length > SHOWN ? html`<div><${Button} kind="small" onclick=${() => { list.all.value = !list.all.value; }}>${list.all.value ? `Show the first ${SHOWN}` : `Show all ${waiting.length}`}<//></div>` : null}</section>`;
 }
 
-function SiteTable({ sites }) {
-  const words = list.search.value.toLowerCase().split(/\s+/).filter(Boolean);
-  const found = sites.filter((one) => words.every((word) => `${one.site} ${one.schema_name ?? ""}`.toLowerCase().includes(word)));
+function SiteTable({ found, total }) {
   const column = list.column.value;
   const key = column === null ? null : COLUMNS[column][1];
-  const rows = key ? found.sort((one, other) => compare(key(one), key(other))) : found;
+  const rows = key ? [...found].sort((one, other) => compare(key(one), key(other))) : found;
   return html`<section class="card stack" aria-label="Sites">
-    <header><h2>${found.length === sites.length ? count(sites.length, "site") : `${found.length} of ${count(sites.length, "site")}`}</h2>
-      <input type="search" placeholder="Search sites and schemas" aria-label="Search sites" value=${list.search.value} oninput=${(event) => { list.search.value = event.target.value; }} /></header>
+    <header><h2>${found.length === total ? count(total, "site") : `${found.length} of ${count(total, "site")}`}</h2></header>
     <div class="scroll" tabindex="0" role="region" aria-label="All sites"><table>
       <thead><tr>${COLUMNS.map(([name], index) => html`<th key=${name} scope="col" class=${FIGURES.includes(index) ? "figure" : null} aria-sort=${index === column ? "ascending" : null}>
         <${Button} kind="quiet small" title=${`Sort by ${name.toLowerCase()}; again for the worst first`} onclick=${() => { list.column.value = column === index ? null : index; }}>${name}<//></th>`)}</tr></thead>
-      <tbody>${rows.map((one) => html`<${SiteRow} key=${one.site} site=${one} />`)}</tbody></table></div></section>`;
+      <tbody>${rows.map((one) => html`<${SiteRow} key=${one.site} site=${one} />`)}</tbody></table>
+      ${rows.length ? null : html`<p class="small soft caption">No site has these words.</p>`}</div></section>`;
 }
 
 function compare(one, other) {
@@ -97,7 +104,7 @@ function TemplateCard({ site, cluster }) {
     <a class="picturelink" href=${address(cluster.kind === "list" ? "lists" : "annotate", target)} aria-label=${`Open ${cluster.cluster}`}><${Picture} site=${site.site} page=${cluster.first} /></a>
     <div class="row spread"><input class="rename" type="text" aria-label=${`Name of ${cluster.cluster}`} placeholder=${cluster.cluster} value=${cluster.name} onchange=${rename} />
       ${cluster.kind ? html`<${Badge} title=${cluster.kind_reason}>${cluster.kind}<//>` : null}</div>
-    <div class="tiny soft mono wrap">${cluster.cluster}${cluster.url_pattern ? ` · ${cluster.url_pattern}` : ""}</div>
+    <div class="tiny soft mono wrap">${[cluster.name ? cluster.cluster : "", cluster.url_pattern].filter(Boolean).join(" · ")}</div>
     <div class="small soft">${count(cluster.pages, "page")} · ${cluster.labeled ? `${cluster.labeled} labeled` : "none labeled"}</div>
     <${Health} cluster=${cluster} />
     <div class="row">

@@ -32,11 +32,16 @@ export function Dot({ hue: value }) {
 }
 
 // A modal dialog that is open as long as it exists.
-export function Dialog({ title, onclose, children }) {
+export function Dialog({ title, kind = "", onclose, children }) {
   const box = useRef();
   useEffect(() => { box.current.showModal(); }, []);
+  const close = () => box.current.close();
+  if (kind) {
+    return html`<dialog ref=${box} class=${kind} aria-label=${title} onclose=${onclose}>
+      <div class="row spread"><h2>${title}</h2><${Button} kind="quiet small" label="Close" onclick=${close}>×<//></div>${children}</dialog>`;
+  }
   return html`<dialog ref=${box} aria-label=${title} onclose=${onclose}><h2>${title}</h2>${children}
-    <div class="row"><${Button} kind="primary" onclick=${() => box.current.close()}>Close<//></div></dialog>`;
+    <div class="row"><${Button} kind="primary" onclick=${close}>Close<//></div></dialog>`;
 }
 
 // What a request answers, read again whenever one of `inputs` changes; undefined until then.

@@ -1,4 +1,5 @@
-// A small picture of a page: the page itself in its sandboxed frame, made small. It is drawn when it comes into view.
+// A small picture of a page: the page itself in its sandboxed frame, made small, from its main content on: the pages of a
+// site begin alike. It is drawn when it comes into view.
 import { get } from "./api.js";
 import { FrameLink } from "./framelink.js";
 import { html, useEffect, useRef } from "./lib.js";
@@ -13,7 +14,7 @@ export function Picture({ site, page }) {
     const watcher = new IntersectionObserver((entries) => {
       if (!entries.some((entry) => entry.isIntersecting)) return;
       watcher.disconnect();
-      get("page", { site, page, limit: ITEMS }).then((found) => frame.load(site, found)).catch(() => {}); // without it the card is complete, too
+      get("page", { site, page, limit: ITEMS }).then((found) => frame.load(site, found)).then(() => frame.order("main")).catch(() => {}); // without it the card is complete, too
     });
     watcher.observe(holder.current);
     return () => {

@@ -4,7 +4,8 @@ import { FrameLink, pickMode } from "./framelink.js";
 import { action, belongsToControl, releaseFocus } from "./keys.js";
 import { clicksAfter, labelDesk, without } from "./labels.js";
 import { batch, html, signal, useEffect, useMemo, useRef } from "./lib.js";
-import { Badge, Button, count, Empty, hue, percent } from "./parts.js";
+import { ListReview } from "./listreview.js";
+import { Badge, Button, count, Empty, hue, percent, useAnswer } from "./parts.js";
 import { address, complain, say } from "./store.js";
 
 export function ReviewView({ site, cluster }) {
@@ -13,7 +14,14 @@ export function ReviewView({ site, cluster }) {
     return html`<${Empty} title="No rules yet"><p>Label a page of this template first; then the rules say what they are not sure about.</p>
       <p><a class="button primary" href=${address("annotate", { site: site.site, cluster: cluster.cluster })}>Label a page</a></p><//>`;
   }
-  return html`<${Desk} key=${`${site.site} ${cluster.cluster}`} site=${site.site} cluster=${cluster.cluster} />`;
+  return html`<${Reviewed} key=${`${site.site} ${cluster.cluster} ${site.version}`} site=${site.site} cluster=${cluster.cluster} />`;
+}
+
+// The rows of list pages, or the values of others.
+function Reviewed({ site, cluster }) {
+  const rows = useAnswer(() => get("review/rows", { site, cluster }), [site, cluster]);
+  if (!rows) return html`<p class="column soft small">Looking for doubtful values …</p>`;
+  return rows.is_list ? html`<${ListReview} site=${site} cluster=${cluster} review=${rows} />` : html`<${Desk} site=${site} cluster=${cluster} />`;
 }
 
 class Review {

@@ -12,7 +12,7 @@ export const site = signal(null); // the chosen one, with its templates
 export const cluster = signal(null); // the chosen template
 export const loading = signal(false);
 export const messages = signal([]);
-export const dialog = signal(null); // {title, body}: the dialog that is open
+export const dialog = signal(null); // {title, body, kind}: the dialog that is open
 export const change = signal({ site: null, number: 0 }); // the latest change of the catalog
 
 let turn = 0;
@@ -81,8 +81,9 @@ export function complain(error) {
   say(error.message, "bad");
 }
 
-export function ask(title, body) {
-  dialog.value = { title, body };
+// `kind` is "wide" for a dialog with buttons of its own.
+export function ask(title, body, kind = "") {
+  dialog.value = { title, body, kind };
 }
 
 export function closeDialog() {

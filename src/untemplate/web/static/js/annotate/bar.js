@@ -3,6 +3,7 @@ import { help } from "../keys.js";
 import { html } from "../lib.js";
 import { Button, Dot, hue } from "../parts.js";
 import { ask, complain } from "../store.js";
+import { FlagButton } from "./flag.js";
 
 const REMOTE = "Load images and style sheets from their web sites. Your browser then sends requests to these sites, which see your address. Addresses of this machine and its network are refused.";
 
@@ -23,6 +24,7 @@ export function PageBar({ model }) {
     ${model.embedded.total ? html`<${Button} kind="small" label="Embedded data" title="What the page tells programs: values to click (d)" keys="d"
       aria-pressed=${String(model.embedded.isOpen)} onclick=${() => model.embedded.toggle()}>Data <span class="tiny soft number">${model.embedded.total}</span><//>` : null}
     <${Loading} model=${model} />
+    <${FlagButton} model=${model} />
     <${Button} kind="small" label="Keys" onclick=${help}>?<//>`;
 }
 

@@ -1,5 +1,5 @@
 // What a person does in Annotate: label, confirm, undo, save. Each change waits for the one before it.
-import { post } from "../api.js";
+import { post, put } from "../api.js";
 import { pickMode } from "../framelink.js";
 import { clicksAfter, extendedClicks, without } from "../labels.js";
 import { batch } from "../lib.js";
@@ -46,7 +46,18 @@ export class Annotate extends AnnotateState {
   }
 
   acceptAll() {
-    return this.desk.take(() => (this.proposal.value ? this.label(this.proposal.value.attribute, this.proposal.value.clicks, false, true) : null));
+    return this.accepting("clicks");
+  }
+
+  acceptWhole() {
+    return this.accepting("whole");
+  }
+
+  accepting(kind) {
+    return this.desk.take(() => {
+      const { attribute, [kind]: clicks } = this.proposal.value ?? { [kind]: [] };
+      return clicks.length ? this.label(attribute, clicks, false, true) : null;
+    });
   }
 
   decline() {
@@ -101,7 +112,7 @@ export class Annotate extends AnnotateState {
     const shared = this.sharedPlace(name);
     if (problem) say(`${name}: ${problem} (u takes the label back)`, "bad");
     else if (shared) say(`This place is labeled as ${shared}, too (u takes the label back).`, "bad");
-    if (session.done && !before.done) say("Done: the rules extract from every sample page.");
+    if (session.done && !before.done) say(session.unlearned.length ? `Done, but no rule fits the labels of ${session.unlearned.join(", ")}.` : "Done: the rules extract from every sample page.");
   }
 
   // Another attribute that has a label at the same place as the latest label of an attribute.
@@ -120,6 +131,19 @@ export class Annotate extends AnnotateState {
 
   notOnSite(name) {
     return this.desk.take(() => this.send(this.desk.notOnSite(this.page.value.page, name)));
+  }
+
+  // Leaves the page aside with a note; null takes it back.
+  flag(note) {
+    return this.desk.take(async () => {
+      this.session.value = await put("flag", { site: this.site, page: this.page.value.page, note });
+      this.complete();
+    });
+  }
+
+  // Cuts all values of an attribute in the same way.
+  async cleanUp(cut) {
+    await this.desk.take(() => this.send(this.desk.cleanUp(cut)));
   }
 
   clear(name) {

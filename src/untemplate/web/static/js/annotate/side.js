@@ -1,7 +1,9 @@
 // The attributes at the side: for each, the labeled or found values on this page, and the rule in words.
 import { html, useEffect, useRef } from "../lib.js";
 import { Badge, Button, count, hue, when, Words } from "../parts.js";
+import { editSchema } from "../schema.js";
 import { complain, go } from "../store.js";
+import { cleanUp } from "./cleanup.js";
 
 const NOTES = { labeled: "labeled", absent: "not on this page", found: "found by the rule", doubtful: "found, but doubtful", missing: "not found", open: "" };
 
@@ -15,7 +17,8 @@ export function SidePanel({ model }) {
   useEffect(() => { if (isNews) scrolled.current.scrollTop = 0; }, [isNews]); // what is new is at the top
   return html`
     <div class="stack" ref=${scrolled}><${Status} model=${model} />
-      <ol class="chips">${attributes.map((attribute, index) => html`<li key=${attribute.name}><${Chip} model=${model} attribute=${attribute} index=${index} /></li>`)}</ol></div>
+      <ol class="chips">${attributes.map((attribute, index) => html`<li key=${attribute.name}><${Chip} model=${model} attribute=${attribute} index=${index} /></li>`)}</ol>
+      <${Button} kind="quiet small" title="Add, rename, describe or remove attributes, or change their types" onclick=${() => editSchema(model.site, () => model.reload().catch(complain))}>Edit attributes<//></div>
     <footer class="row">
       <${Button} label="Undo" title="Undo (u)" disabled=${!done.length} onclick=${() => travel(true)}>↶<//>
       <${Button} label="Redo" title="Redo (r)" disabled=${!undone.length} onclick=${() => travel(false)}>↷<//>
@@ -33,8 +36,10 @@ function Status({ model }) {
   if (model.proposal.value) return html`<${Proposal} model=${model} />`;
   const labeled = session.rows.filter((row) => row.labeled).length;
   if (session.done) {
-    return html`<div class="notice good done">
-      <div class="grow"><strong>Done.</strong>${` The rules extract from all ${session.rows.length - labeled} remaining sample pages.`}</div>
+    const { unlearned } = session;
+    return html`<div class=${`notice done ${unlearned.length ? "warn" : "good"}`}>
+      <div class="grow"><strong>${unlearned.length ? "Done, in part." : "Done."}</strong>${` The rules extract from all ${session.rows.length - labeled} remaining sample pages.`}
+        ${unlearned.length ? ` No rule fits the labels of ${unlearned.join(", ")}: it stays empty.` : null}</div>
       ${session.saved ? html`<${Badge} kind="good">saved<//>` : html`<${Button} kind="primary" keys="s" onclick=${() => model.save()}>Save rules<//>`}
       <${Button} onclick=${() => go("export", { site: model.site })}>Export records<//></div>`;
   }
@@ -62,10 +67,11 @@ async function openProblem(model, attribute, page) {
 }
 
 function Proposal({ model }) {
-  const { attribute, clicks } = model.proposal.value;
+  const { attribute, clicks, whole } = model.proposal.value;
   return html`<div class="notice proposal" role="status">
     <div class="grow small">Are all of these <strong>${attribute}</strong>?</div>
-    <${Button} kind="primary small" keys="a" title="Label all that are like the two you clicked" onclick=${() => model.acceptAll()}>${`All ${clicks.length}`}<//>
+    ${clicks.length ? html`<${Button} kind="primary small" keys="a" title="Label all that are like the two you clicked" onclick=${() => model.acceptAll()}>${`All ${clicks.length}`}<//>` : null}
+    ${whole.length ? html`<${Button} kind=${clicks.length ? "small" : "primary small"} keys="w" title="Label the whole items, with all their texts" onclick=${() => model.acceptWhole()}>${`${whole.length} whole items`}<//>` : null}
     <${Button} kind="small" keys="Esc" title="Keep only what you clicked" onclick=${() => model.decline()}>No<//></div>`;
 }
 
@@ -82,12 +88,13 @@ function Chip({ model, attribute, index }) {
   };
   return html`<div class=${`chip ${state}${isActive ? " active" : ""}`} style=${{ "--hue": hue(index) }}>
     <button type="button" class="name" aria-pressed=${String(isActive)} aria-keyshortcuts=${index < 9 ? String(index + 1) : null} onclick=${choose}>
-      <span class="grow cut">${name}${attribute.mandatory ? html`<span class="soft" title="mandatory"> *</span>` : null}</span>
+      <span class="grow cut" title=${attribute.description || null}>${name}${attribute.mandatory ? html`<span class="soft" title="mandatory"> *</span>` : null}</span>
       ${attribute.many ? html`<span class="tiny soft" title="This attribute has several values: click them one after the other">several</span>` : null}
       ${index < 9 ? html`<kbd>${index + 1}</kbd>` : null}</button>
     <div class="values">
       ${values.map((mark, place) => html`<${ChipValue} key=${`${place} ${mark.text}`} model=${model} name=${name} mark=${mark} canRemove=${attribute.many && values.length > 1} />`)}
       <div class="row spread tiny soft"><span>${state === "labeled" ? labeledNote(labels) : NOTES[state]}</span><${ChipAction} model=${model} name=${name} state=${state} isActive=${isActive} /></div></div>
+    ${isActive && attribute.description ? html`<p class="rule tiny soft">${attribute.description}</p>` : null}
     ${isActive && attribute.many ? html`<p class="rule tiny soft">${labels.length ? "Click further values; → goes on to the next attribute." : "Several values: click two of a list, then a takes all."}</p>` : null}
     ${isActive && attribute.rule ? html`<p class="rule tiny soft">Rule: <${Words} text=${attribute.rule} /></p>` : null}
     ${attribute.problems.map((problem) => html`<p key=${problem} class="rule tiny problem">${problem}</p>`)}</div>`;
@@ -106,7 +113,11 @@ function labeledNote(labels) {
 }
 
 function ChipAction({ model, name, state, isActive }) {
-  if (state === "labeled" || state === "absent") return html`<${Button} kind="quiet small" label=${`Clear ${name}`} onclick=${() => model.clear(name)}>Clear<//>`;
+  if (state === "labeled") {
+    return html`<span class="row nowrap">${isActive ? html`<${Button} kind="quiet small" label=${`Clean up ${name}`} title="Cut all values in the same way, with a preview" onclick=${() => cleanUp(model, name)}>Clean up<//>` : null}
+      <${Button} kind="quiet small" label=${`Clear ${name}`} onclick=${() => model.clear(name)}>Clear<//></span>`;
+  }
+  if (state === "absent") return html`<${Button} kind="quiet small" label=${`Clear ${name}`} onclick=${() => model.clear(name)}>Clear<//>`;
   if (state === "open" && isActive) {
     return html`<${Button} kind="quiet small" label=${`${name} is not on this site`} title="No page of this template has it" onclick=${() => model.notOnSite(name)}>Not on this site<//>`;
   }

@@ -79,6 +79,21 @@ export class AnnotateState {
     this.show(session, marks);
   }
 
+  // Reads everything again, because the attributes have changed.
+  async reload() {
+    await this.desk.take(async () => {
+      const { page } = this.page.value;
+      const [session, marks] = await Promise.all([get("session", { site: this.site, cluster: this.cluster }), get("marks", { site: this.site, page })]);
+      this.show(session, marks, () => { this.active.value = Math.min(this.active.value, session.attributes.length - 1); });
+    });
+    this.complete();
+  }
+
+  // The note of a page that was left aside; null if it was not.
+  get flagNote() {
+    return this.session.value.rows.find((row) => row.page === this.page.value.page)?.flag ?? null;
+  }
+
   // Pages
 
   async turnTo(id, attribute = null) {
@@ -212,8 +227,9 @@ export class AnnotateState {
     const places = new Map(this.session.value.attributes.map((one, index) => [one.name, index]));
     this.sendMode();
     const color = (name) => hue(places.get(name) ?? 0);
-    const proposed = (this.proposal.value?.clicks ?? []).filter((click) => click.item !== null)
-      .map(({ item, last }) => ({ kind: "proposed", items: [item, last], hue: color(this.proposal.value.attribute) }));
+    const { attribute, clicks = [], whole = [] } = this.proposal.value ?? {};
+    const boxes = (kind, list) => list.filter((click) => click.item !== null).map(({ item, last }) => ({ kind, items: [item, last ?? item], hue: color(attribute) }));
+    const proposed = [...boxes("proposed", clicks), ...boxes("whole", whole)];
     this.frame.order("marks", { marks: [...this.marks.value.marks.map((mark) => ({ ...mark, hue: color(mark.attribute), name: mark.attribute })), ...proposed] });
   }
 

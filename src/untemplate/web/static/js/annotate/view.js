@@ -5,6 +5,7 @@ import { Empty } from "../parts.js";
 import { change, complain } from "../store.js";
 import { PageBar } from "./bar.js";
 import { EmbeddedPanel } from "./embedded.js";
+import { toggleFlag } from "./flag.js";
 import { Annotate } from "./labeling.js";
 import { PartDialog } from "./part.js";
 import { RecordsTable } from "./records.js";
@@ -58,8 +59,9 @@ function press(model, event) {
     choose: () => model.choose(value), turn: () => model.turn(value), step: () => model.step(value), next: () => model.next(), help,
     absent: () => model.absent(), clear: () => model.clear(), undo: () => model.travel(true), redo: () => model.travel(false),
     move: () => model.frame.order("move", { by: value }), leave: () => (model.proposal.value ? model.decline() : model.frame.order("leave")),
-    all: () => model.acceptAll(), data: () => model.embedded.toggle(), main: () => model.frame.order("main"),
+    all: () => model.acceptAll(), whole: () => model.acceptWhole(), data: () => model.embedded.toggle(), main: () => model.frame.order("main"),
     find: () => document.querySelector(".annotate .pagebar input[type=search]").focus(), part: () => model.choosePart(), save: () => model.save(),
+    flag: () => toggleFlag(model),
     extend: () => model.frame.order("pick", { extend: true }),
     enter: () => (model.cursor.value ? model.frame.order("pick", { extend: false }) : model.accept()),
   };
