@@ -27,6 +27,7 @@ from untemplate import Page, find_records, list_model
 from untemplate.lists import Row
 from untemplate.lists.group_scores import mostly_aside, score_groups, shipped_group_weights
 from untemplate.lists.list_page import MIN_LIST_CONFIDENCE
+from untemplate.lists.page_types import is_number_stated, list_confidence
 from untemplate.lists.vision_tree import build_vision_tree
 from untemplate.page.locating import letters_and_digits
 
@@ -139,7 +140,9 @@ class _ListJudge:
         number = int(np.argmax(score_groups(page.page.features, self._weights)))
         if mostly_aside(page.page.features)[number]:
             return number, False
-        return number, self._trees.probability(page.describe(self._weights)) >= MIN_LIST_CONFIDENCE
+        is_stated = is_number_stated(page.page.profile, page.page.groups[number])
+        confidence = list_confidence(page.describe(self._weights), is_stated, self._trees)
+        return number, confidence >= MIN_LIST_CONFIDENCE
 
 
 def _print_tallies(console: Console, tallies: dict[str, Tally]) -> None:

@@ -30,7 +30,7 @@ from untemplate.lists.groups import Group, find_groups
 from untemplate.lists.hcrf import Hcrf
 from untemplate.lists.list_table import RowMaker
 from untemplate.lists.page_profile import profile_page
-from untemplate.lists.page_types import describe_list, list_confidence
+from untemplate.lists.page_types import describe_list, is_number_stated, list_confidence
 from untemplate.lists.rows import Row, Rows, next_page
 from untemplate.page import Page, nodes_at
 from untemplate.page.arrays import Bools, Doubles
@@ -145,11 +145,18 @@ class ListPage:
         if confidence >= MIN_LIST_CONFIDENCE:
             return Rows(self.rows(self.groups[best], confidence))
         # If more than navigation repeats, a page about one thing is likelier than a list of one record.
-        only_navigation = best < 0 or bool(mostly_aside(self.features)[best])
-        single = self.profile.find_single_record() if only_navigation else None
+        single = self.profile.find_single_record() if self._is_navigation_likeliest() else None
         if single is not None:
             return Rows(self.rows(Group(((single,),)), SINGLE_RECORD_CONFIDENCE))
         return Rows(reason=NO_LIST.format(confidence) if self.groups else NOTHING_REPEATS)
+
+    def _is_navigation_likeliest(self) -> bool:
+        """Return True if navigation looks more like a list than the rest of the page, or if nothing repeats."""
+        if not self.groups:
+            return True
+        plain_scores = self.features @ shipped_group_weights()
+        plain_scores[mostly_hidden(self.features)] = -np.inf
+        return bool(mostly_aside(self.features)[np.argmax(plain_scores)])
 
     def all_lists(self) -> Rows:
         """Return the rows of all groups that do not overlap, the main one first, then by their scores."""
@@ -184,7 +191,8 @@ class ListPage:
         best = int(numbers[np.argmax(self.scores[numbers])])
         if mostly_aside(self.features)[best]:
             return best, 0.0
-        return best, list_confidence(self.describe(best, self.scores))
+        is_stated = is_number_stated(self.profile, self.groups[best])
+        return best, list_confidence(self.describe(best, self.scores), is_stated)
 
     def describe(self, number: int, scores: Doubles) -> Doubles:
         """Return the features by which `page_types` judges a group with these scores of all groups."""
