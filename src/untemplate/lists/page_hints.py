@@ -36,14 +36,18 @@ MIN_STATED, MAX_STATED = 2, 1_000
 _RANGE = re.compile(
     r"(\d[\d,.]*)\s*(?:[-–—]|to|bis|à|a|al|through)\s*(\d[\d,.]*)\s+(?:\D{0,12}\s)?\d", re.IGNORECASE
 )
-# Words for records beside their number, in some languages.
-_COUNTED = re.compile(
-    r"\b(results?|items?|products?|records?|matches|hits|entries|articles|listings?|found|showing|displaying|opinions"
-    r"|cases|ergebnisse|artikel|produkte|résultats?|produits?|resultados?|productos?|produtos?|resultaten|producten"
-    r"|risultat[io]|prodotti|wynik[ówi]*|resultat\w*|sonuç\w*|ürün|termékek?|produkt\w*)\b|件|товар|найдено|результат",
+# Words for records, in some languages. They count beside a number, with at most two words between: "12 new results".
+_RECORDS = (
+    r"(?:(?:result|item|product|record|hit|article|listing|opinion|case)(?:s|\(s\))|matches|entries|found|showing"
+    r"|displaying|ergebnisse|artikel|produkte|résultats|produits|resultados|productos|produtos|resultaten|producten"
+    r"|risultati|prodotti|wynik[ówi]*|resultate[rn]?|sonuç\w*|ürün|termékek?|produkt[yůówer]+)"
+)
+_BETWEEN = r"(?:\W+\w+){0,2}?\W+"
+_NAMED_COUNT = re.compile(
+    rf"\b(\d[\d.,]*){_BETWEEN}{_RECORDS}(?!\w)|\b{_RECORDS}{_BETWEEN}(\d[\d.,]*)|(\d+)\s*件|(\d+)\s+товар"
+    r"|(?:товар|найдено|результат)\w*\W+(\d+)",
     re.IGNORECASE,
 )
-_NUMBER = re.compile(r"\d[\d.,]*")
 
 
 class PageHints:
@@ -142,12 +146,11 @@ def _texts_with_numbers(tree: PageTree, chars: Doubles) -> Iterator[str]:
 
 
 def _named_counts(texts: Sequence[str]) -> Iterator[int]:
-    """Yield the numbers, and the lengths of ranges, in texts with a word such as "results"."""
-    named = [text for text in texts if _COUNTED.search(text)]
-    yield from _range_lengths(named)
-    for text in named:
-        numbers = (number.rstrip(".,") for number in _NUMBER.findall(text))
-        yield from filter(_may_count_records, map(_to_number, numbers))
+    """Yield the numbers beside a word such as "results", and the lengths of ranges in such texts."""
+    for text in texts:
+        if found := [next(filter(None, match.groups())) for match in _NAMED_COUNT.finditer(text)]:
+            yield from filter(_may_count_records, map(_to_number, found))
+            yield from _range_lengths([text])
 
 
 def _range_lengths(texts: Sequence[str]) -> Iterator[int]:
