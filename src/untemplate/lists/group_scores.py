@@ -71,42 +71,42 @@ GROUP_FEATURES = {
 # groups of a page selects its records, on 520 pages of `lists`, `courts` and `shops`. Too few of them declare their
 # items in JSON-LD to fit that weight: it is as large as that of the best other hint.
 GROUP_WEIGHTS = {
-    "number": 0.273,
-    "two": -1.208,
-    "coverage": 2.086,
-    "length": 0.311,
-    "links": -0.377,
-    "headed": 1.296,
-    "similarity": 1.066,
-    "paths": 1.608,
-    "distinct": 0.064,
-    "variety": 1.744,
-    "repeats": -2.890,
-    "parents": -0.144,
-    "uneven": -1.579,
-    "item": 0.319,
-    "wrapper": -2.250,
-    "compact": 1.288,
-    "gaps": -0.216,
-    "left_out": -0.910,
-    "left_any": -0.478,
-    "left_alike": -1.000,
-    "uniform": 1.823,
-    "aside": -1.987,
-    "near_aside": -1.075,
-    "in_navigation": -1.200,
-    "main": 1.207,
-    "own_main": 0.474,
-    "area": -0.386,
-    "center": 0.590,
-    "top": 1.176,
-    "shown": 1.553,
-    "columns": -0.351,
-    "documents": 3.466,
+    "number": 0.282,
+    "two": -1.229,
+    "coverage": 1.956,
+    "length": 0.277,
+    "links": -0.223,
+    "headed": 1.399,
+    "similarity": 1.137,
+    "paths": 1.519,
+    "distinct": 0.154,
+    "variety": 1.710,
+    "repeats": -2.970,
+    "parents": -0.119,
+    "uneven": -1.460,
+    "item": 0.266,
+    "wrapper": -2.401,
+    "compact": 1.276,
+    "gaps": -0.238,
+    "left_out": -0.509,
+    "left_any": -0.427,
+    "left_alike": -1.133,
+    "uniform": 1.469,
+    "aside": -1.640,
+    "near_aside": -0.960,
+    "in_navigation": -1.183,
+    "main": 0.920,
+    "own_main": 0.450,
+    "area": -0.263,
+    "center": 0.517,
+    "top": 0.802,
+    "shown": 1.533,
+    "columns": -0.368,
+    "documents": 3.571,
     "declared": 3.000,
-    "inner": 0.599,
-    "paged": 1.825,
-    "stated": 0.600,
+    "inner": 0.357,
+    "paged": 1.513,
+    "stated": 0.602,
 }
 # Records per group that are compared one by one, which is slow; and parents per group whose children are counted.
 MAX_SAMPLE = 20
@@ -119,8 +119,7 @@ _WRAPPER_TAGS = frozenset({"ul", "ol"})
 # A number of records that the page states is that of a group only if at most this share of similar siblings is left
 # out: pages do not count advertisements among the results.
 MAX_LEFT_OUT = 0.1
-# More than any difference of scores, and more than that.
-_ASIDE_PENALTY = 500.0
+# More than any difference of scores.
 _HIDDEN_PENALTY = 1_000.0
 _SHOWN = list(GROUP_FEATURES).index("shown")
 _NEAR_ASIDE = list(GROUP_FEATURES).index("near_aside")
@@ -140,16 +139,13 @@ def largest_groups(profile: PageProfile, groups: Sequence[Group]) -> list[Group]
 
 
 def score_groups(features: Doubles, weights: Doubles) -> Doubles:
-    """Return how much each group looks like the records of its page.
-
-    Groups in navigation and the like rank after others, and hidden groups after these.
+    """Return how much each group looks like the records of its page; hidden groups rank after all others.
 
     Args:
         features: a row per group, as from `measure_groups`.
         weights: the weights of GROUP_FEATURES, as from `shipped_group_weights`.
     """
-    penalties = _ASIDE_PENALTY * mostly_aside(features) + _HIDDEN_PENALTY * mostly_hidden(features)
-    scores: Doubles = features @ weights - penalties
+    scores: Doubles = features @ weights - _HIDDEN_PENALTY * mostly_hidden(features)
     return scores
 
 

@@ -45,9 +45,9 @@ __all__ = [
 
 NOTHING_REPEATS = "nothing on the page repeats"
 NO_LIST = "nothing that repeats looks like records of a list page (the likeliest list has confidence {:.2f})"
-# Lists with a lower confidence are no records. Of 0.05, 0.1, 0.15 and 0.2, five folds over sites: below, more detail
-# pages yield rows; above, more list pages yield none.
-MIN_LIST_CONFIDENCE = 0.15
+# Lists with a lower confidence are no records. Of 0.1, 0.15, 0.2, 0.25 and 0.3, five folds over sites: below, more
+# detail pages yield rows; above, more list pages yield none.
+MIN_LIST_CONFIDENCE = 0.2
 # The confidence of a record that is alone on its page, where nothing repeats.
 SINGLE_RECORD_CONFIDENCE = 0.5
 
@@ -145,18 +145,11 @@ class ListPage:
         if confidence >= MIN_LIST_CONFIDENCE:
             return Rows(self.rows(self.groups[best], confidence))
         # If more than navigation repeats, a page about one thing is likelier than a list of one record.
-        single = self.profile.find_single_record() if self._is_navigation_likeliest() else None
+        only_navigation = best < 0 or bool(mostly_aside(self.features)[best])
+        single = self.profile.find_single_record() if only_navigation else None
         if single is not None:
             return Rows(self.rows(Group(((single,),)), SINGLE_RECORD_CONFIDENCE))
         return Rows(reason=NO_LIST.format(confidence) if self.groups else NOTHING_REPEATS)
-
-    def _is_navigation_likeliest(self) -> bool:
-        """Return True if navigation looks more like a list than the rest of the page, or if nothing repeats."""
-        if not self.groups:
-            return True
-        plain_scores = self.features @ shipped_group_weights()
-        plain_scores[mostly_hidden(self.features)] = -np.inf
-        return bool(mostly_aside(self.features)[np.argmax(plain_scores)])
 
     def all_lists(self) -> Rows:
         """Return the rows of all groups that do not overlap, the main one first, then by their scores."""

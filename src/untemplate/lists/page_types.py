@@ -118,9 +118,9 @@ _ONE_THING = frozenset(
     }
 )
 _ONE_SHARED = (*("product", "article", "book", "video", "profile", "music", "restaurant", "recipe", "food"),)
-# How much likelier a page lists records, in log odds, if it states the number of its likeliest list: 201 of 802 pages
-# with records do, and 2 of 698 others.
-STATED_LOG_ODDS = 4.0
+# How much likelier a page lists records, in log odds, if it states the number of its likeliest list. Of 802 pages
+# with records 287 do, and 8 of 699 others; the logarithm of the ratio is 3.2 to 4.3 in five folds over sites.
+STATED_LOG_ODDS = 3.0
 _SEARCH_FIELD = re.compile(
     r"\bq\b|\bs\b|search|query|keyword|term|find|such|zoek|busca|recherche|ricerca", re.IGNORECASE
 )
