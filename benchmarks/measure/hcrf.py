@@ -71,10 +71,14 @@ class Tally:
         means = [np.mean([getattr(page, name) for page in self.records]) for name in MEASURES]
         if not self.found:
             return [f"{figure:.3f}" for figure in means]
-        scores = [Score(self.right[kind], self.found[kind], self.true[kind]) for kind in KINDS]
+        scores = self.kinds()
         averages = [np.mean([getattr(score, name) for score in scores]) for name in MEASURES]
         figures = [*means, *(score.f1 for score in scores), *averages, np.mean(self.blocks)]
         return [f"{figure:.3f}" for figure in figures]
+
+    def kinds(self) -> list[Score]:
+        """The score of each kind."""
+        return [Score(self.right[kind], self.found[kind], self.true[kind]) for kind in KINDS]
 
 
 def _key_kinds(kinds: Mapping[int, str]) -> dict[int, str]:
