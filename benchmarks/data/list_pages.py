@@ -87,6 +87,11 @@ class Sheet:
         """The score of the true records themselves: below 1 if the cells of a record all occur in another one."""
         return len(hits(["|".join(row) for row in self.records], self.records)) / len(self.records)
 
+    @property
+    def literal_perfect(self) -> float:
+        """The score of the true records themselves as the README of the data defines it."""
+        return len(literal_hits(["|".join(row) for row in self.records], self.records)) / len(self.records)
+
     def rows(self, weights: Doubles) -> list[Row]:
         """What is found with these weights."""
         return self.found.rows(self.best_group(weights), 1.0)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from time import process_time
 
 import numpy as np
@@ -28,11 +29,14 @@ from untemplate.lists.hcrf import train_hcrf
 from untemplate.lists.hcrf_blocks import NOTE, RECORD, BlockClasses, ObservedBlocks, true_classes
 from untemplate.lists.list_table import ColumnNamer
 from untemplate.lists.page_tree import Run
-from untemplate.page.arrays import Doubles
+from untemplate.page.arrays import Doubles, Longs
 from untemplate.page.locating import letters_and_digits
 
 # BlockClasses of blocks when records are detected without a look at what is in them.
 DETECTION = BlockClasses(())
+MEASURES = ("precision", "recall", "f1")
+# The key attributes of the paper, by which it calls a labeled record right.
+KEY_KINDS = frozenset({"title", "image", "price"})
 # Of each site so many pages train_hcrf a model: more of a template teach little.
 PAGES = 1
 # What a model that is sure of a group may add to the score of the ground, and of how many groups, the best ones.
@@ -48,6 +52,8 @@ class Tally:
     right: Counter[str] = field(default_factory=Counter)
     found: Counter[str] = field(default_factory=Counter)
     true: Counter[str] = field(default_factory=Counter)
+    #: of the true records on clear pages, whether those of their leaves that are key kinds are exactly right
+    blocks: list[bool] = field(default_factory=list)
 
     def add(self, one: Lesson, runs: Sequence[Run], kinds: dict[int, str]) -> None:
         self.records.append(score(one, runs))
@@ -55,18 +61,28 @@ class Tally:
             self.found.update(kinds.values())
             self.true.update(one.values.values())
             self.right.update(kind for leaf, kind in kinds.items() if one.values.get(leaf) == kind)
+            found, true = _key_kinds(kinds), _key_kinds(one.values)
+            end = one.scene.vision.end
+            for record in one.records:
+                inside = range(record, int(end[record]))
+                self.blocks.append(all(found.get(leaf) == true.get(leaf) for leaf in inside))
 
     def row(self) -> list[str]:
-        means = [
-            np.mean([getattr(page, name) for page in self.records]) for name in ("precision", "recall", "f1")
-        ]
-        kinds = self.kinds()
-        figures = [*means, *kinds, np.mean(kinds)] if self.found else means
+        means = [np.mean([getattr(page, name) for page in self.records]) for name in MEASURES]
+        if not self.found:
+            return [f"{figure:.3f}" for figure in means]
+        scores = self.kinds()
+        averages = [np.mean([getattr(score, name) for score in scores]) for name in MEASURES]
+        figures = [*means, *(score.f1 for score in scores), *averages, np.mean(self.blocks)]
         return [f"{figure:.3f}" for figure in figures]
 
-    def kinds(self) -> list[float]:
-        """The F1 of each kind."""
-        return [2 * self.right[kind] / max(self.found[kind] + self.true[kind], 1) for kind in KINDS]
+    def kinds(self) -> list[Score]:
+        """The score of each kind."""
+        return [Score(self.right[kind], self.found[kind], self.true[kind]) for kind in KINDS]
+
+
+def _key_kinds(kinds: Mapping[int, str]) -> dict[int, str]:
+    return {leaf: kind for leaf, kind in kinds.items() if kind in KEY_KINDS}
 
 
 def score(one: Lesson, runs: Sequence[Run]) -> Score:
@@ -149,7 +165,57 @@ class Separate:
         return ColumnNamer(self.classes, one.scene, shares)
 
 
-VARIANTS = {
+class Chain:
+    """Records by the ground, the kinds of the leaves of each by a linear chain: no blocks between them."""
+
+    def __init__(self, lessons: Sequence[Lesson], is_global: bool) -> None:
+        self._is_global = is_global
+        self.classes = BlockClasses(KINDS)
+        records: list[ObservedBlocks] = []
+        truth: list[Longs] = []
+        for one in lessons:
+            page_classes = lesson_classes(one, self.classes)
+            for record in one.records:
+                blocks = self._blocks(one, record)
+                records.append(self._flatten(one, blocks))
+                truth.append(page_classes[blocks])
+        self._model = train_hcrf(self.classes, records, truth)
+
+    @staticmethod
+    def _blocks(one: Lesson, record: int) -> list[int]:
+        """The record and its leaves."""
+        vision = one.scene.vision
+        return [
+            record,
+            *(block for block in range(record + 1, int(vision.end[record])) if not vision.children[block]),
+        ]
+
+    def _flatten(self, one: Lesson, blocks: Sequence[int]) -> ObservedBlocks:
+        page = one.observed if self._is_global else one.local
+        starts = np.cumsum(page.counts) - page.counts
+        slots = [page.slots[starts[block] : starts[block] + page.counts[block]] for block in blocks]
+        parents = np.zeros(len(blocks), np.int64)
+        parents[0] = -1
+        types = np.zeros(len(blocks), np.int64)
+        return ObservedBlocks(parents, np.concatenate(slots), page.counts[list(blocks)], types)
+
+    def detect(self, one: Lesson) -> Doubles:
+        return np.zeros(len(one.scene.vision))
+
+    def name(self, one: Lesson, group: Group) -> ColumnNamer:
+        vision = one.scene.vision
+        shares = np.zeros((len(vision), len(self.classes)))
+        blocks = [self._blocks(one, block) for run in group.runs if (block := vision.find(run)) is not None]
+        if blocks:
+            found = self._model.marginals(*(self._flatten(one, own) for own in blocks)).vertex
+            shares[list(chain.from_iterable(blocks))] = found
+        return ColumnNamer(self.classes, one.scene, shares)
+
+
+Variant = Joint | Separate | Chain
+VARIANTS: dict[str, tuple[Callable[[Sequence[Lesson], bool], Variant], bool]] = {
+    "DEPTA + chain CRF": (Chain, False),
+    "DEPTA + chain CRF_G": (Chain, True),
     "HCRF": (Joint, True),
     "HCRF_NG": (Joint, False),
     "HCRF_S": (Separate, True),
@@ -163,7 +229,7 @@ class Answer:
 
     fold: int
     one: Lesson
-    variant: Joint | Separate
+    variant: Variant
     #: of the groups that look best how likely they are records
     likely: Doubles
 
@@ -230,7 +296,8 @@ def best_weight(known: Sequence[Answer]) -> float:
 
 def measure(console: Console, every: Sequence[Sheet], names: Sequence[str]) -> None:
     lessons = prepare(every)
-    table = Table("variant", "precision", "recall", "record F1", *KINDS, "average")
+    of_kinds = (f"average {name}" for name in MEASURES)
+    table = Table("variant", "precision", "recall", "record F1", *KINDS, *of_kinds, "block accuracy")
     ground = Tally([score(one, one.groups[0].runs) for one in lessons.values()])
     table.add_row("MDR/DEPTA", *ground.row())
     clear = sum(one.is_clear for one in lessons.values())
@@ -268,7 +335,7 @@ def main() -> None:
     parser.add_argument("--variant", action="append", choices=VARIANTS, help="only these")
     options = parser.parse_args()
     every = list(track(read_sheets(options.quick), console=Console(stderr=True), description="Lists"))
-    measure(Console(width=160), every, options.variant or [*VARIANTS])
+    measure(Console(width=200), every, options.variant or [*VARIANTS])
 
 
 def read_sheets(only_first: bool) -> Iterator[Sheet]:

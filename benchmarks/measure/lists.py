@@ -27,6 +27,7 @@ from untemplate import Page, find_records, list_model
 from untemplate.lists import Row
 from untemplate.lists.group_scores import mostly_aside, score_groups, shipped_group_weights
 from untemplate.lists.list_page import MIN_LIST_CONFIDENCE
+from untemplate.lists.page_types import is_number_stated, list_confidence
 from untemplate.lists.vision_tree import build_vision_tree
 from untemplate.page.locating import letters_and_digits
 
@@ -58,11 +59,13 @@ def score_rows(rows: Sequence[Row], records: Sequence[Sequence[str]]) -> tuple[S
 class Tally:
     """The scores of a set's pages.
 
-    `literal` is the score of the data's README. The others count no record beside a larger one that contains its
-    cells: as chosen, were no page held to have no records, and of the best group.
+    `literal` is the score of the data's README, and `perfect` that of the true records by it. The others count no
+    record beside a larger one that contains its cells, so the true records have 1: as chosen, were no page held to
+    have no records, and of the best group.
     """
 
     literal: list[float] = field(default_factory=list)
+    perfect: list[float] = field(default_factory=list)
     kept: list[float] = field(default_factory=list)
     chosen: list[float] = field(default_factory=list)
     best: list[float] = field(default_factory=list)
@@ -72,6 +75,7 @@ class Tally:
     def add(self, sheet: Sheet, number: int, is_list: bool) -> None:
         chosen = float(sheet.f1[number]) if number >= 0 else 0.0
         self.literal.append(sheet.literal_f1(number) if is_list else 0.0)
+        self.perfect.append(sheet.literal_perfect)
         self.kept.append(chosen if is_list else 0.0)
         self.chosen.append(chosen)
         self.best.append(float(sheet.f1.max(initial=0)))
@@ -79,20 +83,20 @@ class Tally:
         self.rejected += not is_list
 
     def row(self) -> list[str]:
-        names = np.array(self.sites)
-        over_sites = [
-            np.mean([np.mean(np.array(scores)[names == name]) for name in set(self.sites)])
-            for scores in (self.literal, self.kept)
-        ]
         figures = [
-            np.mean(self.literal),
-            over_sites[0],
-            np.mean(self.kept),
-            over_sites[1],
+            *self._means(self.literal),
+            *self._means(self.perfect),
+            *self._means(self.kept),
             np.mean(self.chosen),
             np.mean(self.best),
         ]
         return [str(len(self.kept)), *(f"{figure:.3f}" for figure in figures), str(self.rejected)]
+
+    def _means(self, scores: Sequence[float]) -> tuple[float, float]:
+        """The mean over pages, and over sites."""
+        sites = np.array(self.sites)
+        by_site = [np.mean(np.array(scores)[sites == site]) for site in set(self.sites)]
+        return float(np.mean(scores)), float(np.mean(by_site))
 
 
 def measure(
@@ -139,13 +143,17 @@ class _ListJudge:
         number = int(np.argmax(score_groups(page.page.features, self._weights)))
         if mostly_aside(page.page.features)[number]:
             return number, False
-        return number, self._trees.probability(page.describe(self._weights)) >= MIN_LIST_CONFIDENCE
+        is_stated = is_number_stated(page.page.profile, page.page.groups[number])
+        confidence = list_confidence(page.describe(self._weights), is_stated, self._trees)
+        return number, confidence >= MIN_LIST_CONFIDENCE
 
 
 def _print_tallies(console: Console, tallies: dict[str, Tally]) -> None:
     columns = (
         "pages",
         "literal F1",
+        "mean over sites",
+        "perfect answer, literal",
         "mean over sites",
         "record F1",
         "mean over sites",
@@ -208,7 +216,7 @@ def main() -> None:
     parser.add_argument("--worst", action="store_true", help="also print the pages that lose")
     parser.add_argument("--time", action="store_true", help="only how long it takes")
     options = parser.parse_args()
-    console, progress = Console(width=160), Console(stderr=True)
+    console, progress = Console(width=200), Console(stderr=True)
     if options.time or options.site:
         pages = list(track(sheets(options.site), console=progress, description="Lists"))
         (measure_time if options.time else show_site)(console, pages)

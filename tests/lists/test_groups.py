@@ -5,8 +5,10 @@ import json
 import pytest
 
 from untemplate import Page, find_records
+from untemplate.layout import EstimatedLayout
 from untemplate.lists.group_scores import GROUP_FEATURES, GROUP_WEIGHTS
 from untemplate.lists.groups import find_groups
+from untemplate.lists.list_page import ListPage
 from untemplate.lists.page_tree import Shapes, build_page_tree
 
 WORDS = ("amber", "birch", "cedar", "dune", "ember", "fjord", "grove", "heath", "islet", "jetty")
@@ -81,3 +83,63 @@ def test_records_of_several_table_rows_go_on_although_their_first_rows_differ() 
         {len(run) for run in group.runs} for group in find_groups(tree, Shapes(tree)) if len(group) == 8
     ]
     assert {4} in lengths
+
+
+def group_features(html: str) -> dict[tuple[str, int], dict[str, float]]:
+    """The features of each group of a page, by the tag of its first member and the number of members."""
+    found = ListPage(Page(html=html), EstimatedLayout())
+    keys = [(found.tree.tags[group.runs[0][0]], len(group)) for group in found.groups]
+    values = [dict(zip(GROUP_FEATURES, row, strict=True)) for row in found.features.tolist()]
+    return dict(zip(keys, values, strict=True))
+
+
+@pytest.mark.parametrize(
+    "text", ["6 results", "Showing 1–6 of 345 products", "1 - 6 of 345", "<b>6</b> Ergebnisse", "6件"]
+)
+def test_a_page_states_how_many_records_it_shows(text: str) -> None:
+    features = group_features(f"<div><p>{text}</p></div><ul>{''.join(map(item, range(6)))}</ul>")
+    assert features["li", 6]["stated"] == 1
+
+
+@pytest.mark.parametrize("text", ["7 results", "6 May 2024", "1 - 5 of 345", f"6 results {'of teas ' * 20}"])
+def test_other_numbers_do_not_count_records(text: str) -> None:
+    features = group_features(f"<div><p>{text}</p></div><ul>{''.join(map(item, range(6)))}</ul>")
+    assert features["li", 6]["stated"] == 0
+
+
+def test_the_stated_number_does_not_count_if_similar_siblings_are_left_out() -> None:
+    members = [item(number, names="hit" if number % 2 else "hit ad") for number in range(8)]
+    features = group_features(f"<p>4 results</p><ul>{''.join(members)}</ul>")
+    assert features["li", 8]["stated"] == features["li", 4]["stated"] == 0
+    assert features["li", 4]["left_out"] == 0.5
+
+
+def test_variants_of_a_class_are_one_class() -> None:
+    members = [item(n, names=f"hit-{n} hit--{'video' if n % 2 else 'text'}") for n in range(6)]
+    features = group_features(f"<ul>{''.join(members)}</ul><p class='hit--note'>A note</p>")
+    assert features["li", 6]["uniform"] == 1
+    assert features["li", 6]["left_alike"] == 0
+
+
+def test_parts_with_the_same_tag_and_classes_are_not_left_out() -> None:
+    first, second = ("".join(item(n, "div", "card") for n in numbers) for numbers in (range(6), range(6, 8)))
+    features = group_features(f"<main>{first}</main><section><p>More</p><div>{second}</div></section>")
+    assert features["div", 8]["left_alike"] == 0
+    assert features["div", 6]["left_alike"] == 0.25
+
+
+def test_lists_and_navigation_are_no_records() -> None:
+    days = "".join(f"<h2>Day</h2><ul>{item(n)}{item(n + 1)}</ul>" for n in range(0, 6, 2))
+    features = group_features(f"<nav><a href='/a'>About us</a><a href='/b'>Contact us</a></nav>{days}")
+    assert features["ul", 3]["wrapper"] == 1
+    assert features["li", 6]["wrapper"] == features["li", 6]["in_navigation"] == 0
+    assert features["a", 2]["in_navigation"] == 1
+    assert titles(days) == [str(number) for number in range(6)]
+
+
+def test_records_that_show_more_would_show_are_records() -> None:
+    first, more = ("".join(map(item, numbers)) for numbers in (range(5), range(5, 9)))
+    folded = f"<ul class='hits'>{first}</ul><ul class='hits hidden'>{more}</ul><button>Show more</button>"
+    assert titles(f"<div>{folded}</div>") == [str(number) for number in range(9)]
+    template = f"<ul class='template hidden'>{more}</ul><ul class='hits'>{first}</ul>"
+    assert titles(f"<div>{template}</div>") == [str(number) for number in range(5)]

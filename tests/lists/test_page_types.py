@@ -9,7 +9,7 @@ from untemplate import Page, find_records
 from untemplate.demo import make_site
 from untemplate.layout import EstimatedLayout
 from untemplate.lists.list_page import ListPage
-from untemplate.lists.page_types import LIST_FEATURES, BoostedTrees
+from untemplate.lists.page_types import LIST_FEATURES, BoostedTrees, is_number_stated, list_confidence
 
 TEAS = ("Assam", "Sencha", "Keemun", "Oolong", "Darjeeling", "Matcha")
 
@@ -77,5 +77,26 @@ def test_trees(tmp_path: Path) -> None:
     )
     trees.save(tmp_path / "trees.npz")
     loaded = BoostedTrees.load(tmp_path / "trees.npz")
-    assert loaded.probability(np.array([0.5])) == pytest.approx(1 / (1 + np.exp(1)))
-    assert loaded.probability(np.array([0.6])) == pytest.approx(1 / (1 + np.exp(-4)))
+    assert loaded.log_odds(np.array([0.5])) == -1
+    assert loaded.log_odds(np.array([0.6])) == 4
+    assert list_confidence(np.array([0.6]), False, loaded) == pytest.approx(1 / (1 + np.exp(-4)))
+
+
+def test_a_page_that_states_the_number_of_its_results_is_a_list() -> None:
+    cards = "".join(f"<li><a href='/{name}'><h3>{name}</h3></a><p>from {name}</p></li>" for name in TEAS)
+    for said, is_stated in (("6 results", True), ("7 results", False)):
+        found = ListPage(Page(html=f"<p>{said}</p><ul>{cards}</ul>"), EstimatedLayout())
+        group = found.groups[int(np.argmax(found.scores))]
+        assert len(group) == 6
+        assert is_number_stated(found.profile, group) == is_stated
+    features = np.zeros(len(LIST_FEATURES))
+    assert list_confidence(features, True) > list_confidence(features, False)
+
+
+def test_a_page_that_answers_a_search() -> None:
+    cards = "".join(f"<li><a href='/{name}'><h3>{name}</h3></a><p>from {name}</p></li>" for name in TEAS)
+    field = "<input name='q' value='tea'><input name='mail' value='a@b.example'>"
+    values = list_features(Page(html=f"<title>Search</title><h1>Teas</h1>{field}<ul>{cards}</ul>"))
+    assert (values["searched"], values["list_title"], values["list_heading"]) == (1, 1, 0)
+    values = list_features(Page(html=f"<h1>Results</h1><input name='q' value=''><ul>{cards}</ul>"))
+    assert (values["searched"], values["list_title"], values["list_heading"]) == (0, 0, 1)

@@ -44,13 +44,16 @@ GROUP_FEATURES = {
     "parents": "number of parents per record",
     "uneven": "relative deviation of lengths",
     "item": "the middle record is a list item, table row or article",
+    "wrapper": "the middle record is a list (`ul`, `ol`), whose items are likelier records",
     "compact": "share of the characters from the first record to the last",
     "gaps": "number of long texts between records, log",
     "left_out": "share of siblings with the same tag and a similar size that are not in the group",
     "left_any": "share of siblings with the same tag that are not in the group",
+    "left_alike": "share of parts with the same tag and classes and a similar size that are not in the group",
     "uniform": "share of records with the most frequent class",
     "aside": "share of records in parts named navigation, footer and the like",
     "near_aside": "share of records whose nearest named part has such a name, not one like main",
+    "in_navigation": "share of records in `nav` and `footer` elements",
     "main": "share of records in parts named main, results and the like",
     "own_main": "share of records with such a name",
     "area": "share of the page's area",
@@ -62,43 +65,48 @@ GROUP_FEATURES = {
     "declared": "share of records that the page's data list",
     "inner": "share of the parents' elements outside of the records, where each record has its own parent",
     "paged": "share of the characters of the part that ends with links to further pages",
+    "stated": "the page states this number of records, and hardly any similar sibling is left out",
 }
 # `python -m benchmarks.train.list_choice` prints these: the weights with which a softmax over the
 # groups of a page selects its records, on 520 pages of `lists`, `courts` and `shops`. Too few of them declare their
 # items in JSON-LD to fit that weight: it is as large as that of the best other hint.
 GROUP_WEIGHTS = {
-    "number": 0.273,
-    "two": -1.208,
-    "coverage": 2.086,
-    "length": 0.311,
-    "links": -0.377,
-    "headed": 1.296,
-    "similarity": 1.066,
-    "paths": 1.608,
-    "distinct": 0.064,
-    "variety": 1.744,
-    "repeats": -2.890,
-    "parents": -0.144,
-    "uneven": -1.579,
-    "item": 0.319,
-    "compact": 1.288,
-    "gaps": -0.216,
-    "left_out": -0.910,
-    "left_any": -0.478,
-    "uniform": 1.823,
-    "aside": -1.987,
-    "near_aside": -1.075,
-    "main": 1.207,
-    "own_main": 0.474,
-    "area": -0.386,
-    "center": 0.590,
-    "top": 1.176,
-    "shown": 1.553,
-    "columns": -0.351,
-    "documents": 3.466,
+    "number": 0.282,
+    "two": -1.229,
+    "coverage": 1.956,
+    "length": 0.277,
+    "links": -0.223,
+    "headed": 1.399,
+    "similarity": 1.137,
+    "paths": 1.519,
+    "distinct": 0.154,
+    "variety": 1.710,
+    "repeats": -2.970,
+    "parents": -0.119,
+    "uneven": -1.460,
+    "item": 0.266,
+    "wrapper": -2.401,
+    "compact": 1.276,
+    "gaps": -0.238,
+    "left_out": -0.509,
+    "left_any": -0.427,
+    "left_alike": -1.133,
+    "uniform": 1.469,
+    "aside": -1.640,
+    "near_aside": -0.960,
+    "in_navigation": -1.183,
+    "main": 0.920,
+    "own_main": 0.450,
+    "area": -0.263,
+    "center": 0.517,
+    "top": 0.802,
+    "shown": 1.533,
+    "columns": -0.368,
+    "documents": 3.571,
     "declared": 3.000,
-    "inner": 0.599,
-    "paged": 1.825,
+    "inner": 0.357,
+    "paged": 1.513,
+    "stated": 0.602,
 }
 # Records per group that are compared one by one, which is slow; and parents per group whose children are counted.
 MAX_SAMPLE = 20
@@ -106,6 +114,11 @@ MAX_SAMPLE = 20
 MAX_BATCH_ROWS = 200_000
 # Groups that are scored: those with the most text. Real pages have a few hundred.
 MAX_GROUPS = 2_000
+# Items of these are records, not they themselves.
+_WRAPPER_TAGS = frozenset({"ul", "ol"})
+# A number of records that the page states is that of a group only if at most this share of similar siblings is left
+# out: pages do not count advertisements among the results.
+MAX_LEFT_OUT = 0.1
 # More than any difference of scores.
 _HIDDEN_PENALTY = 1_000.0
 _SHOWN = list(GROUP_FEATURES).index("shown")
@@ -227,6 +240,7 @@ class _GroupBatch:
         mean = np.maximum(self._mean(chars), 1.0)
         middle = self._middle()
         texts = profile.codes_before[end] - profile.codes_before[first]
+        left_out = self._share_left_out(parents, tree.tag_ids[middle], mean / 2)
         span = (
             profile.chars_before[end[self._starts + counts - 1]] - profile.chars_before[first[self._starts]]
         )
@@ -245,13 +259,16 @@ class _GroupBatch:
             "parents": self._count_different(parents) / counts,
             "uneven": self._deviation(chars) / mean,
             "item": [tree.tags[row] in ITEM_TAGS for row in middle.tolist()],
+            "wrapper": [tree.tags[row] in _WRAPPER_TAGS for row in middle.tolist()],
             "compact": total / np.maximum(span, 1.0),
             "gaps": np.log1p(self._count_gaps(end, 2 * mean)),
-            "left_out": self._share_left_out(parents, tree.tag_ids[middle], mean / 2),
+            "left_out": left_out,
             "left_any": self._share_left_out(parents, tree.tag_ids[middle], np.zeros(len(mean))),
+            "left_alike": self._share_left_alike(),
             "uniform": self._share_of_class(),
             "aside": self._mean(profile.aside[first]),
             "near_aside": self._mean(profile.near_aside[first]),
+            "in_navigation": self._mean(profile.in_navigation[first]),
             "main": self._mean(profile.main[parents]),
             "own_main": self._mean(profile.own_main[first]),
             "area": self._sum(boxes[:, 2] * boxes[:, 3]) / profile.area,
@@ -261,6 +278,7 @@ class _GroupBatch:
             "columns": np.log(self._count_different(np.round(boxes[:, 0] / 20))),
         }
         values |= self._measure_hints(end, parents, chars)
+        values["stated"] = self._states_number() & (left_out < MAX_LEFT_OUT)
         return np.stack([np.asarray(values[name], np.float64) for name in GROUP_FEATURES], axis=1)
 
     def _measure_hints(self, end: Longs, parents: Longs, chars: Doubles) -> dict[str, Doubles]:
@@ -292,6 +310,11 @@ class _GroupBatch:
             shares = np.where(is_inside, np.maximum(shares, share), shares)
         return shares
 
+    def _states_number(self) -> Bools:
+        """Return for which groups the page states that it shows as many records."""
+        stated = np.array(sorted(self._profile.hints.stated_counts), np.int64)
+        return np.isin(self._counts, stated)
+
     def _share_of_class(self) -> Doubles:
         """Return the share of each group's records that have its most frequent class."""
         starts = self._profile.class_starts
@@ -299,13 +322,27 @@ class _GroupBatch:
         runs = np.repeat(np.arange(len(self._first)), lengths)
         number = np.arange(len(runs)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         classes = self._profile.class_ids[starts[self._first[runs]] + number]
-        group = self._group[runs]
-        order, new = _sort_in_groups(group, classes)
-        begins = np.flatnonzero(new)
-        times = np.diff(begins, append=len(order)).astype(np.float64)
-        most = np.maximum.reduceat(times, np.flatnonzero(np.diff(group[order[begins]], prepend=-1)))
-        share: Doubles = most / self._counts
+        _, times = _most_frequent(self._group[runs], classes)
+        share: Doubles = times / self._counts
         return share
+
+    def _share_left_alike(self) -> Doubles:
+        """Return the share of visible parts with a group's usual tag and classes that are not in the group.
+
+        Only parts with at least half of the characters of its records count. Groups without classes have 0.
+        """
+        profile = self._profile
+        size = int(profile.chars.max()) + 2
+        keys = np.sort((profile.look_ids * size + profile.chars.astype(np.int64))[profile.shown])
+        chars = profile.chars[self._first]
+        least = np.ceil(self._mean(chars) / 2)
+        look, _ = _most_frequent(self._group, profile.look_ids[self._first])
+        start = look * size + np.minimum(least, size - 1).astype(np.int64)
+        alike = np.searchsorted(keys, (look + 1) * size) - np.searchsorted(keys, start)
+        has_look = profile.look_ids[self._first] == look[self._group]
+        is_counted = has_look & profile.shown[self._first] & (chars >= least[self._group])
+        outside = np.maximum(alike - self._sum(is_counted), 0)
+        return np.where(look > 0, outside / np.maximum(alike, 1), 0.0)
 
     def _per_run(self, column: Doubles) -> Doubles:
         """Sum a column of tree rows over the siblings of each run."""
@@ -374,6 +411,19 @@ class _GroupBatch:
         outside = np.bincount(group, np.maximum(alike - taken, 0), len(tags))
         share: Doubles = outside / (outside + np.bincount(group, taken, len(tags)))
         return share
+
+
+def _most_frequent(group: Longs, column: Longs) -> tuple[Longs, Doubles]:
+    """Return the most frequent value of each group in a column, the smallest of several, and how often it occurs."""
+    order, new = _sort_in_groups(group, column)
+    begins = np.flatnonzero(new)
+    times = np.diff(begins, append=len(order)).astype(np.float64)
+    groups = group[order[begins]]
+    starts = np.flatnonzero(np.diff(groups, prepend=-1))
+    most = np.maximum.reduceat(times, starts)
+    first = np.minimum.reduceat(np.where(times == most[groups], np.arange(len(begins)), len(begins)), starts)
+    values: Longs = column[order[begins[first]]]
+    return values, most
 
 
 def _sort_in_groups(group: Longs, column: npt.NDArray[np.generic]) -> tuple[npt.NDArray[np.intp], Bools]:

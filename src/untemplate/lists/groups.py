@@ -292,9 +292,49 @@ def dropped_members(profile: PageProfile, group: Group) -> Group:
 
 def _visible_members(profile: PageProfile, runs: tuple[Run, ...]) -> tuple[Run, ...]:
     shown = tuple(run for run in runs if profile.shown[run[0]])
-    runs = shown if len(shown) > 1 else runs
+    if len(shown) > 1:
+        more = {*_folded_members(profile, runs, shown)} if len(shown) < len(runs) else set()
+        runs = tuple(run for run in runs if profile.shown[run[0]] or run in more)
     central = _central_members(profile, runs)
     return central if len(central) > 1 else runs
+
+
+def _folded_members(profile: PageProfile, runs: Sequence[Run], shown: Sequence[Run]) -> Iterator[Run]:
+    """Yield hidden runs that a click on "Show more" would show.
+
+    Only a class hides them, and the part that has it follows a sibling with the same tag and a common class that
+    contains a shown run.
+    """
+    tree = profile.tree
+    first_shown: dict[tuple[int, str, str], int] = {}
+    for row in sorted(_rows_and_ancestors(tree, [run[0] for run in shown])):
+        for name in tree.classes[row].split():
+            first_shown.setdefault((int(tree.parent[row]), tree.tags[row], name), row)
+    for run in runs:
+        if profile.shown[run[0]] or not profile.displayed[run[0]]:
+            continue
+        hidden = _outermost_hidden(profile, run[0])
+        place = int(tree.parent[hidden]), tree.tags[hidden]
+        names = tree.classes[hidden].split()
+        if any(first_shown.get((*place, name), hidden) < hidden for name in names):
+            yield run
+
+
+def _rows_and_ancestors(tree: PageTree, rows: Iterable[int]) -> set[int]:
+    found: set[int] = set()
+    for row in rows:
+        while row >= 0 and row not in found:
+            found.add(row)
+            row = int(tree.parent[row])
+    return found
+
+
+def _outermost_hidden(profile: PageProfile, row: int) -> int:
+    """Return the highest of a hidden row and its ancestors that is hidden."""
+    parent = int(profile.tree.parent[row])
+    while parent >= 0 and not profile.shown[parent]:
+        row, parent = parent, int(profile.tree.parent[parent])
+    return row
 
 
 def _central_members(profile: PageProfile, runs: tuple[Run, ...]) -> tuple[Run, ...]:

@@ -30,7 +30,7 @@ from untemplate.lists.groups import Group, find_groups
 from untemplate.lists.hcrf import Hcrf
 from untemplate.lists.list_table import RowMaker
 from untemplate.lists.page_profile import profile_page
-from untemplate.lists.page_types import describe_list, list_confidence
+from untemplate.lists.page_types import describe_list, is_number_stated, list_confidence
 from untemplate.lists.rows import Row, Rows, next_page
 from untemplate.page import Page, nodes_at
 from untemplate.page.arrays import Bools, Doubles
@@ -45,9 +45,9 @@ __all__ = [
 
 NOTHING_REPEATS = "nothing on the page repeats"
 NO_LIST = "nothing that repeats looks like records of a list page (the likeliest list has confidence {:.2f})"
-# Lists with a lower confidence are no records. Of 0.05, 0.1, 0.15 and 0.2, five folds over sites: below, more detail
-# pages yield rows; above, more list pages yield none.
-MIN_LIST_CONFIDENCE = 0.15
+# Lists with a lower confidence are no records. Of 0.1, 0.15, 0.2, 0.25 and 0.3, five folds over sites: below, more
+# detail pages yield rows; above, more list pages yield none.
+MIN_LIST_CONFIDENCE = 0.2
 # The confidence of a record that is alone on its page, where nothing repeats.
 SINGLE_RECORD_CONFIDENCE = 0.5
 
@@ -184,7 +184,8 @@ class ListPage:
         best = int(numbers[np.argmax(self.scores[numbers])])
         if mostly_aside(self.features)[best]:
             return best, 0.0
-        return best, list_confidence(self.describe(best, self.scores))
+        is_stated = is_number_stated(self.profile, self.groups[best])
+        return best, list_confidence(self.describe(best, self.scores), is_stated)
 
     def describe(self, number: int, scores: Doubles) -> Doubles:
         """Return the features by which `page_types` judges a group with these scores of all groups."""

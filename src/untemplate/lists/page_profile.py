@@ -1,32 +1,28 @@
-"""Facts about each row of a page's tree: its text, its names, whether and where people see it (`PageProfile`).
+"""Facts about each row of a page's tree: its text, its names, whether and where people see it.
 
-Pages also give hints to their records (`PageHints`): links to documents, items that their data declare, and links
-to further pages of a list. Every fact is a column with one value per row. So all groups of a page are measured at
-once.
+Every fact is a column with one value per row. So all groups of a page are measured at once.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from copy import copy
 from functools import lru_cache
 from itertools import chain
-from urllib.parse import urlsplit
 
 import numpy as np
 from lxml import etree
 
 from untemplate.errors import PageError
 from untemplate.layout import Boxes, Layout
+from untemplate.lists.page_hints import PageHints
 from untemplate.lists.page_tree import TEXT, PageTree, Shapes, build_page_tree
-from untemplate.page import Page, squeeze
+from untemplate.page import Page
 from untemplate.page.arrays import Bools, Doubles, Longs
 from untemplate.page.dom import split_name
-from untemplate.page.embedded_data import JSON_LD, DataObject
 
-__all__ = ["HEADINGS", "ITEM_TAGS", "MAX_ROWS", "RESULT_WORDS", "PageHints", "PageProfile", "profile_page"]
+__all__ = ["HEADINGS", "ITEM_TAGS", "MAX_ROWS", "RESULT_WORDS", "PageProfile", "profile_page"]
 
 # Words in tags, classes and ids of parts that are not the page's main content.
 ASIDE_WORDS = frozenset(
@@ -75,25 +71,18 @@ HIDING_CLASSES = frozenset(
 _SHOWING_CLASS = re.compile(r"(?<!\S)(d-(sm|md|lg|xl|xxl)-|(sm|md|lg|xl|2xl):)(block|inline|flex|grid|table)")
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 ITEM_TAGS = frozenset({"li", "tr", "article", "dt"})
+_NAVIGATION_TAGS = frozenset({"nav", "footer"})
 # Time and memory are linear in the rows of a page. This many need about 10 s and 0.4 GB; real pages have a few
 # thousand.
 MAX_ROWS = 300_000
 TOO_LARGE = "page shows {:,} elements and texts: records are looked for among {:,} at most"
 # Paths of texts that are not in the tree: those that only browsers without scripts show, and those of the head.
 _UNSHOWN_PATH = re.compile(r"/(head|noscript)[/\[]")
-_NO_DIGITS = str.maketrans("", "", "0123456789")
+# What makes classes of one kind different: numbers, and variants by the naming rules of BEM, `result--product`.
+_VARIANT = re.compile(r"\d+|--\S*")
 _64_BITS = (1 << 64) - 1
 # This class clips what is too wide. It does not hide anything.
 _CLIPPING_CLASS = re.compile(r"overflow-?hidden", re.IGNORECASE)
-_DOCUMENT = re.compile(r"\.(pdf|docx?|wpd|rtf|odt|xlsx?|pptx?|csv|zip|epub)(?![a-z0-9])", re.IGNORECASE)
-_PAGING_WORDS = frozenset({"pagination", "pager", "paging", "paginator", "pagenav", "pages"})
-# Parts with links to further pages that are considered. Real pages have one or two.
-MAX_PAGING_PARTS = 20
-# Objects of one type are items if there are several. These types are parts of others, or navigation.
-MIN_REPEATED_ITEMS = 3
-_NO_ITEMS = frozenset({"", "ListItem", "BreadcrumbList", "ImageObject", "Person", "Organization", "Offer"})
-# Objects and values of the page's data that are read; hostile data have more.
-MAX_ITEMS = 2_000
 
 
 class PageProfile:
@@ -112,7 +101,7 @@ class PageProfile:
         self._profile_names()
         self.repeats = np.minimum(1.0, tree.total(self._twin_chars()) / np.maximum(self.chars, 1))
         self._profile_boxes(boxes)
-        self.hints = PageHints(boxes.page, tree, self.words)
+        self.hints = PageHints(boxes.page, tree, self.words, self.chars)
 
     def _profile_texts(self) -> None:
         tree, is_text = self.tree, self.tree.has_tag({TEXT})
@@ -137,16 +126,22 @@ class PageProfile:
         self._word_sets = np.array([numbers.setdefault(words, len(numbers)) for words in named], np.int64)
         self._different_words = list(numbers)
         self.words = named
-        #: a number per class of each row, row after row, equal for `post-1` and `post-2`; "" for rows without one
-        class_names = [names.translate(_NO_DIGITS).split() or [""] for names in tree.classes]
-        self.class_ids = _number_values(chain.from_iterable(class_names))
+        class_names = list(map(_base_classes, tree.classes))
+        #: a number per class of each row, row after row, equal for `post-1` and `post-2`; 0 for rows without one
+        self.class_ids = _number_values(chain([""], chain.from_iterable(class_names)))[1:]
         self.class_starts = np.concatenate([[0], np.cumsum(list(map(len, class_names)))])
+        #: a number per tag and set of classes, equal for rows that have the same; 0 for rows without classes
+        keys = zip(tree.tags, class_names, strict=True)
+        looks = (" ".join((tag, *sorted({*names}))) if any(names) else "" for tag, names in keys)
+        self.look_ids = _number_values(chain([""], looks))[1:]
         # A part with most of the text is the main content, whatever its name.
         is_aside = self._has_words(ASIDE_WORDS) & (self.chars < self.all_chars / 2)
         self.aside = self._is_inside(is_aside)
         self.own_main = self._has_words(MAIN_WORDS).astype(np.float64)
         self.main = self._is_inside(self.own_main > 0)
         self.near_aside = self._nearest_nonzero(self.own_main - is_aside) < 0
+        #: 1 for rows inside of elements for navigation, whatever their classes are
+        self.in_navigation = self._is_inside(tree.has_tag(_NAVIGATION_TAGS))
         #: how many of a row and its ancestors have a name that says "hidden" or the like
         self.concealed = tree.depth(self._has_words(CONCEALED_WORDS) & ~self._has_showing_class())
 
@@ -277,6 +272,12 @@ def _number_values(values: Iterable[str]) -> Longs:
     return np.array([ids.setdefault(value, len(ids)) for value in values], np.int64)
 
 
+@lru_cache(maxsize=10_000)
+def _base_classes(names: str) -> list[str]:
+    """Return the classes in an attribute without what distinguishes variants; one empty class for none."""
+    return _VARIANT.sub("", names).split() or [""]
+
+
 def _name_words(element: etree._Element) -> frozenset[str]:
     """Return the words in an element's tag, class, id and role, in lower case."""
     names = (element.tag, element.get("class"), element.get("id"), element.get("role"))
@@ -287,81 +288,3 @@ def _name_words(element: etree._Element) -> frozenset[str]:
 def _words_of_name(name: str) -> frozenset[str]:
     words = split_name(_CLIPPING_CLASS.sub("", name))
     return frozenset(word for word in words if not word.isdigit())
-
-
-class PageHints:
-    """Columns with what a page says about its own records.
-
-    Counts are cumulative: `column[end] - column[start]` is the number in the rows from start to end.
-
-    Args:
-        page: the page.
-        tree: its rows.
-        words: the words in the names of each row.
-    """
-
-    def __init__(self, page: Page, tree: PageTree, words: Sequence[frozenset[str]]) -> None:
-        links = {
-            row: tree.elements[row].get("href", "") for row in np.flatnonzero(tree.has_tag({"a"})).tolist()
-        }
-        is_document = np.zeros(len(tree), np.bool_)
-        is_document[[row for row, address in links.items() if _DOCUMENT.search(address)]] = True
-        #: links to documents; elements; items that the page's data declare
-        self.documents = _count(is_document)
-        self.elements = _count(~tree.has_tag({TEXT}))
-        self.declared = _count(_find_declared(page, tree, links))
-        #: the rows around links to further pages: the parents of parts named pagination, pager and the like
-        self.paging_parents = _paging_parents(tree, words)
-
-
-def _count(marked: Bools) -> Longs:
-    """Return the number of marked rows before each row, and before the end."""
-    return np.concatenate([[0], np.cumsum(marked)])
-
-
-def _paging_parents(tree: PageTree, words: Sequence[frozenset[str]]) -> Longs:
-    named = [row for row, names in enumerate(words) if not _PAGING_WORDS.isdisjoint(names)]
-    parents = tree.parent[np.array(named, np.int64)]
-    return np.unique(parents[parents >= 0])[:MAX_PAGING_PARTS]
-
-
-def _find_declared(page: Page, tree: PageTree, links: dict[int, str]) -> Bools:
-    """Return which rows are links to items that the page's JSON-LD lists or repeats, or texts with their names."""
-    declared = np.zeros(len(tree), np.bool_)
-    names, paths = _declared_items(page)
-    if paths:
-        declared[[row for row, address in links.items() if _path(address) in paths]] = True
-    if names:
-        declared |= np.array([squeeze(text) in names if text else False for text in tree.texts], np.bool_)
-    return declared
-
-
-def _declared_items(page: Page) -> tuple[set[str], set[str]]:
-    """Return the names of the items and the paths of their addresses."""
-    objects = page.embedded.objects(JSON_LD)[:MAX_ITEMS]
-    counts = Counter(data_object.type for data_object in objects)
-    names: set[str] = set()
-    paths: set[str] = set()
-    for data_object in objects:
-        if _lists_items(data_object, counts):
-            for value in data_object.values[:MAX_ITEMS]:
-                if value.keys[-1:] == ("name",):
-                    names.add(squeeze(value.text))
-                elif value.keys[-1:] in (("url",), ("@id",)):
-                    paths.add(_path(value.text))
-    return names, paths - {""}
-
-
-def _lists_items(data_object: DataObject, counts: Counter[str]) -> bool:
-    """Return True for an `ItemList`, and for objects of a type that repeats."""
-    is_repeated = counts[data_object.type] >= MIN_REPEATED_ITEMS and data_object.type not in _NO_ITEMS
-    return data_object.type == "ItemList" or is_repeated
-
-
-def _path(address: str) -> str:
-    """Return the path and the query of an address; "" for the front page."""
-    try:
-        parts = urlsplit(address.strip())
-    except ValueError:
-        return ""
-    return f"{parts.path.rstrip('/')}?{parts.query}".rstrip("?")

@@ -8,6 +8,7 @@ with other evidence. `python -m benchmarks.train.page_types` trains them.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from itertools import chain
 from pathlib import Path
 
 import numpy as np
+from lxml import etree
 
 from untemplate.lists.group_scores import GROUP_FEATURES
 from untemplate.lists.groups import Group, drop_hidden_members
@@ -30,6 +32,7 @@ __all__ = [
     "SHIPPED_TREES",
     "BoostedTrees",
     "describe_list",
+    "is_number_stated",
     "list_confidence",
 ]
 
@@ -79,6 +82,9 @@ _EVIDENCE = {
     "one_declared": "JSON-LD describes exactly one product, recipe, article or the like",
     "one_shared": "Open Graph calls the page a product, an article or the like",
     "comment_field": "there is a field for long texts",
+    "searched": "a search field has a value",
+    "list_title": "the title has a word such as search, results, category or archive",
+    "list_heading": "a main heading has such a word",
 }
 LIST_FEATURES = (*_FEATURES_OF_GROUPS, *_EVIDENCE)
 """What `describe_list` measures, in order."""
@@ -112,6 +118,17 @@ _ONE_THING = frozenset(
     }
 )
 _ONE_SHARED = (*("product", "article", "book", "video", "profile", "music", "restaurant", "recipe", "food"),)
+# How much likelier a page lists records, in log odds, if it states the number of its likeliest list. Of 802 pages
+# with records 287 do, and 8 of 699 others; the logarithm of the ratio is 3.2 to 4.3 in five folds over sites.
+STATED_LOG_ODDS = 3.0
+_SEARCH_FIELD = re.compile(
+    r"\bq\b|\bs\b|search|query|keyword|term|find|such|zoek|busca|recherche|ricerca", re.IGNORECASE
+)
+_LIST_TITLE = re.compile(
+    r"\b(search|results?|archives?|category|categories|browse|listings?|shop|tag|opinions|catalog|catalogue|suche"
+    r"|suchergebnisse|archiv|recherche|résultats|busca|búsqueda|resultados|zoeken|ricerca)\b",
+    re.IGNORECASE,
+)
 MIN_LONG_TEXT = 80
 MAX_MARGIN = 5.0
 # Records that are read one by one.
@@ -138,13 +155,13 @@ class BoostedTrees:
     value: Doubles
     roots: Longs
 
-    def probability(self, features: Doubles) -> float:
-        """Return the probability that trees give to a row of features."""
+    def log_odds(self, features: Doubles) -> float:
+        """Return the sum of what the trees give to a row of features."""
         nodes = self.roots
         while (is_inner := self.feature[nodes] >= 0).any():
             goes_left = features[self.feature[nodes]] <= self.threshold[nodes]
             nodes = np.where(is_inner, np.where(goes_left, self.left[nodes], self.right[nodes]), nodes)
-        return float(1 / (1 + np.exp(-self.value[nodes].sum())))
+        return float(self.value[nodes].sum())
 
     def save(self, path: Path) -> None:
         """Write the trees as arrays."""
@@ -162,9 +179,21 @@ def _shipped_trees() -> BoostedTrees:
     return BoostedTrees.load(SHIPPED_TREES)
 
 
-def list_confidence(features: Doubles) -> float:
-    """Return the probability that a list with these LIST_FEATURES is one of records, and its page no detail page."""
-    return _shipped_trees().probability(features)
+def list_confidence(features: Doubles, is_stated: bool, trees: BoostedTrees | None = None) -> float:
+    """Return the probability that a list is one of records, and its page no detail page.
+
+    Args:
+        features: the LIST_FEATURES of the list.
+        is_stated: whether the page states that it shows as many results.
+        trees: weigh the features; the shipped ones if omitted.
+    """
+    log_odds = (trees or _shipped_trees()).log_odds(features) + STATED_LOG_ODDS * is_stated
+    return float(1 / (1 + np.exp(-log_odds)))
+
+
+def is_number_stated(profile: PageProfile, group: Group) -> bool:
+    """Return True if the page states, in words, that it shows as many results as a group has records."""
+    return len(drop_hidden_members(profile, group)) in profile.hints.named_counts
 
 
 def describe_list(
@@ -190,6 +219,7 @@ def describe_list(
     values |= evidence.measure_records()
     values |= evidence.measure_names()
     values |= evidence.measure_declarations()
+    values |= evidence.measure_search()
     return np.array([float(values[name]) for name in LIST_FEATURES])
 
 
@@ -333,10 +363,28 @@ class _ListEvidence:
             "comment_field": next(self._page.tree.iter("textarea"), None) is not None,
         }
 
+    def measure_search(self) -> dict[str, float]:
+        """Look for signs that the page answers a search, or shows a category."""
+        tree = self._page.tree
+        headings = (text for heading in tree.iter("h1") for text in heading.itertext())
+        return {
+            "searched": any(map(_has_search_words, tree.iter("input"))),
+            "list_title": _LIST_TITLE.search(tree.findtext(".//title") or "") is not None,
+            "list_heading": any(_LIST_TITLE.search(str(text)) for text in headings),
+        }
+
     def _open_graph_types(self) -> Iterator[str]:
         for element in self._page.tree.iter("meta"):
             if element.get("property") == "og:type":
                 yield element.get("content", "").casefold()
+
+
+def _has_search_words(field: etree._Element) -> bool:
+    """Return True for a search field that has a value."""
+    if field.get("type", "text").lower() not in ("text", "search") or not field.get("value", "").strip():
+        return False
+    names = (field.get(name, "") for name in ("name", "id", "class", "placeholder"))
+    return _SEARCH_FIELD.search(" ".join(names)) is not None
 
 
 def _first_row(group: Group) -> int:
