@@ -310,6 +310,7 @@ class _AttributeFile(StrictFile):
     pattern: str | None
     same_as: tuple[str, ...] = Field((), strict=False)
     captions: tuple[str, ...] = Field((), strict=False)
+    description: str = ""
 
 
 class _SchemaFile(StrictFile):
