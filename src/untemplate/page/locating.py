@@ -224,9 +224,10 @@ def _is_link_or_text(text: str, value: str, url: str) -> bool:
 def _spans_of_nodes(
     nodes: Sequence[Node], texts: Sequence[tuple[int, str]], value: str
 ) -> Iterator[Occurrence]:
-    """Yield where the texts of consecutive nodes are together the value, whatever blanks are between them.
+    """Yield where the texts of consecutive nodes are together the value.
 
-    A span is extended as long as the value begins with it, so the time is linear for most pages.
+    Between them are the blanks that readers see or, as programs often join texts, a blank each. A span is extended as
+    long as the value begins with it, so the time is linear for most pages.
     """
     wanted = value.replace(" ", "")
     for index, (row, text) in enumerate(texts):
@@ -238,7 +239,10 @@ def _spans_of_nodes(
                 break
             joined += text.replace(" ", "")
             if joined == wanted:
-                yield Occurrence(row, "span", join_texts(nodes[row], count), nodes=count)
+                shown = join_texts(nodes[row], count)
+                with_blanks = " ".join(text for _, text in texts[index : index + count])
+                if value in (shown, with_blanks):
+                    yield Occurrence(row, "span", shown, nodes=count)
 
 
 def _parts_of_nodes(texts: Sequence[tuple[int, str]], value: str) -> Iterator[Occurrence]:
@@ -437,23 +441,32 @@ def _pinned(
     for kind, rows in nodes_by_xpath(dict(enumerate(nodes)), root, xpath):
         texts = [(row, nodes[row].text) for row in rows if nodes[row].is_text]
         if kind == "element":
-            yield from _inside_element(texts, wanted)
+            yield from _inside_element(nodes, texts, wanted)
         elif kind.startswith("@"):
             yield Occurrence(rows[0], "attribute", nodes[rows[0]].text if wanted is None else wanted)
         else:
             yield from _inside_texts(texts, wanted)
 
 
-def _inside_element(texts: Sequence[tuple[int, str]], value: str | None) -> list[Occurrence]:
+def _inside_element(
+    nodes: Sequence[Node], texts: Sequence[tuple[int, str]], value: str | None
+) -> list[Occurrence]:
     """Return all of an element's text as one occurrence, or the first of its text nodes that contains the value."""
     if not texts:
         return []
-    row, all_text = texts[0][0], " ".join(text for _, text in texts)
-    if value is not None and value != all_text:
+    row = texts[0][0]
+    all_text = join_texts(nodes[row], len(texts))
+    if value not in (None, all_text, " ".join(text for _, text in texts)):
         return _inside_texts(texts, value)[:1]
     if len(texts) == 1:
         return [Occurrence(row, "node", all_text)]
     return [Occurrence(row, "span", all_text, nodes=len(texts))]
+
+
+def _part_start(text: str, value: str) -> int:
+    """Return where a value begins in a text, preferably as words of its own: the `R` of `Rated R`."""
+    match = _part_pattern(value, "exact").search(text)
+    return match.start() if match else text.index(value)
 
 
 def _inside_texts(texts: Sequence[tuple[int, str]], value: str | None) -> list[Occurrence]:
@@ -463,7 +476,7 @@ def _inside_texts(texts: Sequence[tuple[int, str]], value: str | None) -> list[O
         if value is None or value == text:
             occurrences.append(Occurrence(row, "node", text))
         elif value in text:
-            occurrences.append(Occurrence(row, "part", value, text.index(value)))
+            occurrences.append(Occurrence(row, "part", value, _part_start(text, value)))
     return occurrences
 
 
