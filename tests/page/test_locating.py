@@ -51,7 +51,8 @@ def test_no_part_starts_or_ends_inside_a_word() -> None:
     ("xpath", "value", "expected"),
     [
         ("//h1", None, [("node", "Tom & Jerry", 1)]),
-        ("//p[1]", None, [("span", "Tel: 555-0100 , fax", 3)]),
+        ("//p[1]", None, [("span", "Tel: 555-0100, fax", 3)]),
+        ("//p[1]", "Tel: 555-0100 , fax", [("span", "Tel: 555-0100, fax", 3)]),
         ("//p[1]", "555-0100", [("node", "555-0100", 1)]),
         ("//p[2]/text()", "555-0100", [("part", "555-0100", 1)]),
         ("//img/@src", None, [("attribute", "a/1.png", 1)]),
@@ -62,6 +63,12 @@ def test_no_part_starts_or_ends_inside_a_word() -> None:
 def test_an_xpath_pins_nodes(xpath: str, value: str | None, expected: list[tuple[str, str, int]]) -> None:
     occurrences = locate_xpath(PAGE.nodes, PAGE.tree, xpath, value)
     assert [(one.mode, one.text, one.nodes) for one in occurrences] == expected
+
+
+def test_a_pinned_part_is_a_word_of_its_own() -> None:
+    page = Page(html="<p>Rated R</p>")
+    [occurrence] = locate_xpath(page.nodes, page.tree, "//p/text()", "R")
+    assert (occurrence.mode, occurrence.start) == ("part", 6)
 
 
 def test_nodes_of_an_element_and_of_a_text() -> None:

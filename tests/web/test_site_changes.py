@@ -307,6 +307,13 @@ def test_doubtful_rows_of_lists_are_reviewed(
     assert review["is_list"]
     assert review["pages"] == 5
     assert all(doubt["page"] == "4.html" and doubt["row"] == 4 for doubt in review["doubts"]), review
+    assert client.post("/api/rules/save", json={"site": "hits"}).status_code == 200
+    attributes = [{"name": "item", "old_name": "name"}, {"name": "cost", "type": "text", "old_name": "cost"}]
+    changed = client.put("/api/schema", params={"site": "hits"}, json={"attributes": attributes})
+    assert changed.status_code == 200, changed.text
+    rows = client.get("/api/list", params={"site": "hits", "page": "1.html"}).json()["rows"]
+    assert [row["cells"]["item"] for row in rows] == [[f"Item {10 + place}"] for place in range(12)]
+    assert rows[0]["cells"]["cost"] == ["$0.50"]
     change = {"site": "hits", "page": "0.html", "record": "row 3", "attribute": "cost", "click": None}
     corrected = client.put("/api/list/cell", json=change).json()["list"]["rows"][2]
     assert corrected["cells"]["cost"] == []

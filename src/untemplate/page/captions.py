@@ -299,12 +299,12 @@ def join_texts(node: Node, count: int) -> str:
     >>> join_texts(page.nodes[0], 5)
     '10 minutos. 2 tazas'
     """
-    is_apart = not node.is_text or _raw_text(node.element, node.kind)[-1:].isspace()
+    is_apart = not node.is_text or _slot_string(node.element, node.kind)[-1:].isspace()
     parts = [node.text]
     for element, kind in islice(_slots_after(node), MAX_STEPS):
         if len(parts) == count:
             break
-        text = _raw_text(element, kind)
+        text = _slot_string(element, kind)
         is_apart = is_apart or _separates_words(element) or text[:1].isspace()
         if text and not text.isspace():
             parts.append(" " * is_apart + squeeze(text))
@@ -312,7 +312,7 @@ def join_texts(node: Node, count: int) -> str:
     return "".join(parts)
 
 
-def _raw_text(element: etree._Element, kind: str) -> str:
+def _slot_string(element: etree._Element, kind: str) -> str:
     return (element.text if kind == "text" else element.tail) or ""
 
 

@@ -100,6 +100,7 @@ _SIGN_PATTERNS = {sign: f"[{re.escape(sign)}{variants}]" for sign, variants in _
 _SEPARATOR = re.compile(r"\s*(?:[^\w\s]{1,3}\s*)?(?:[^\W\d_]{1,5}\s+)?")
 
 K = TypeVar("K")
+_RowTexts = Sequence[tuple[int, str]]
 _SIGNS = re.compile(r"[\W_]+")
 
 
@@ -221,10 +222,8 @@ def _is_link_or_text(text: str, value: str, url: str) -> bool:
         return False
 
 
-def _spans_of_nodes(
-    nodes: Sequence[Node], texts: Sequence[tuple[int, str]], value: str
-) -> Iterator[Occurrence]:
-    """Yield where the texts of consecutive nodes are together the value, whatever blanks are between them.
+def _spans_of_nodes(nodes: Sequence[Node], texts: _RowTexts, value: str) -> Iterator[Occurrence]:
+    """Yield where consecutive nodes are together the value, with the blanks that readers see, or a blank each.
 
     A span is extended as long as the value begins with it, so the time is linear for most pages.
     """
@@ -238,10 +237,13 @@ def _spans_of_nodes(
                 break
             joined += text.replace(" ", "")
             if joined == wanted:
-                yield Occurrence(row, "span", join_texts(nodes[row], count), nodes=count)
+                shown = join_texts(nodes[row], count)
+                with_blanks = " ".join(text for _, text in texts[index : index + count])
+                if value in (shown, with_blanks):
+                    yield Occurrence(row, "span", shown, nodes=count)
 
 
-def _parts_of_nodes(texts: Sequence[tuple[int, str]], value: str) -> Iterator[Occurrence]:
+def _parts_of_nodes(texts: _RowTexts, value: str) -> Iterator[Occurrence]:
     """Yield the nodes whose text contains the value, but not in the middle of a word."""
     pattern = _part_pattern(value, "exact")
     for row, text in texts:
@@ -273,21 +275,23 @@ def locate_pairs(nodes: Sequence[Node], value: str) -> list[Occurrence]:
 def _pairs_of_nodes(nodes: Sequence[Node], value: str) -> Iterator[Occurrence]:
     """Yield the pairs of nodes between which the joined texts contain the value, whatever blanks are between them."""
     words = value.split()
-    first_word = _part_pattern(words[0], "exact") if words else None
+    if not words:
+        return
+    first_word = _part_pattern(words[0], "exact")
     pattern = re.compile(r"\s*".join(map(re.escape, words)) + (r"(?!\w)" if value[-1:].isalnum() else ""))
     for row, node in enumerate(nodes):
-        for start in first_word.finditer(node.text) if first_word and node.is_text else ():
-            beginning = node.text[start.start() :]
-            if value.startswith(beginning):
-                yield from _pairs_from(row, node, start.start(), pattern)
+        for match in first_word.finditer(node.text) if node.is_text else ():
+            start = match.start()
+            if value.startswith(node.text[start:]) and (pair := _shortest_pair(node, start, pattern)):
+                yield Occurrence(row, "pair", pair[0], start, pair[1])
 
 
-def _pairs_from(row: int, node: Node, start: int, pattern: re.Pattern[str]) -> Iterator[Occurrence]:
-    """Yield the shortest pair that begins inside a node and in which a pattern matches."""
+def _shortest_pair(node: Node, start: int, pattern: re.Pattern[str]) -> tuple[str, int] | None:
+    """Return what a pattern matches from inside a node to a later one, and over how many nodes; None if nothing."""
     for count in range(2, MAX_SPAN_NODES + 1):
         if match := pattern.match(join_texts(node, count), start):
-            yield Occurrence(row, "pair", match[0], start, count)
-            return
+            return match[0], count
+    return None
 
 
 @lru_cache(maxsize=4096)
@@ -437,33 +441,34 @@ def _pinned(
     for kind, rows in nodes_by_xpath(dict(enumerate(nodes)), root, xpath):
         texts = [(row, nodes[row].text) for row in rows if nodes[row].is_text]
         if kind == "element":
-            yield from _inside_element(texts, wanted)
+            yield from _inside_element(nodes, texts, wanted)
         elif kind.startswith("@"):
             yield Occurrence(rows[0], "attribute", nodes[rows[0]].text if wanted is None else wanted)
         else:
             yield from _inside_texts(texts, wanted)
 
 
-def _inside_element(texts: Sequence[tuple[int, str]], value: str | None) -> list[Occurrence]:
+def _inside_element(nodes: Sequence[Node], texts: _RowTexts, value: str | None) -> list[Occurrence]:
     """Return all of an element's text as one occurrence, or the first of its text nodes that contains the value."""
     if not texts:
         return []
-    row, all_text = texts[0][0], " ".join(text for _, text in texts)
-    if value is not None and value != all_text:
+    row, all_text = texts[0][0], join_texts(nodes[texts[0][0]], len(texts))
+    if value not in (None, all_text, " ".join(text for _, text in texts)):
         return _inside_texts(texts, value)[:1]
     if len(texts) == 1:
         return [Occurrence(row, "node", all_text)]
     return [Occurrence(row, "span", all_text, nodes=len(texts))]
 
 
-def _inside_texts(texts: Sequence[tuple[int, str]], value: str | None) -> list[Occurrence]:
-    """Return the texts that are the value or contain it; all texts if no value is named."""
+def _inside_texts(texts: _RowTexts, value: str | None) -> list[Occurrence]:
+    """Return the texts that are the value or contain it, preferably as words; all texts if no value is named."""
     occurrences: list[Occurrence] = []
     for row, text in texts:
         if value is None or value == text:
             occurrences.append(Occurrence(row, "node", text))
         elif value in text:
-            occurrences.append(Occurrence(row, "part", value, text.index(value)))
+            words = _part_pattern(value, "exact").search(text)  # the R of "Rated R"
+            occurrences.append(Occurrence(row, "part", value, words.start() if words else text.index(value)))
     return occurrences
 
 

@@ -196,7 +196,7 @@ def _items_around(
     for level in range(len(path) - 1, -1, -1):
         if _is_item(rendering, element, labeled):
             step = _PathStep(path[level].tag, path[level].classes)
-            return _value_elements(rendering, _follow_steps(ancestor, [*path[:level], step]))
+            return _numbers_of_items(rendering, _follow_steps(ancestor, [*path[:level], step]))
         element = element.getparent()
     return []
 
@@ -208,7 +208,7 @@ def _is_item(rendering: Rendering, element: etree._Element, labeled: Collection[
     return len(alike) > 1 and not set(labeled).issuperset(rendering.texts_inside(element))
 
 
-def _value_elements(rendering: Rendering, elements: Sequence[etree._Element]) -> list[int]:
+def _numbers_of_items(rendering: Rendering, elements: Sequence[etree._Element]) -> list[int]:
     """Return the numbers of the elements with texts; nothing if they are too few, or one is too long for a value."""
     texts = {element: rendering.texts_inside(element) for element in elements}
     items = {element: numbers for element, numbers in texts.items() if numbers}
@@ -272,9 +272,9 @@ def _find_members(rendering: Rendering, first: _ItemPlace, second: _ItemPlace) -
     if steps is None or first.text != second.text:
         return
     ancestor, path = steps
-    is_link = _is_link(first.element)
+    is_link = _is_only_link(first.element)
     for element in _follow_steps(ancestor, path):
-        if is_link == _is_link(second.element) != _is_link(element):
+        if is_link == _is_only_link(second.element) != _is_only_link(element):
             continue  # a link to another page between steps of this one, or a note between links
         if first.text is None:
             numbers = rendering.texts_inside(element)
@@ -284,7 +284,7 @@ def _find_members(rendering: Rendering, first: _ItemPlace, second: _ItemPlace) -
             yield numbers[0], numbers[-1]
 
 
-def _is_link(element: etree._Element) -> bool:
+def _is_only_link(element: etree._Element) -> bool:
     """Return True if an element has nothing but a link, or is one."""
     while element.tag != "a" and len(element) == 1 and not (element.text or element[0].tail or "").strip():
         element = element[0]

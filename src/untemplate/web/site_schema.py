@@ -60,7 +60,11 @@ def change_schema(site: OpenSite, attributes: Sequence[ChangedAttribute]) -> int
         )
         if schema == site.schema:
             return site.version.number
-        wrappers = tuple(_rename_in_wrapper(wrapper, kept) for wrapper in site.rules.wrappers)
+        # Rules of lists are learned together, from labels of rows, so they stay until these change.
+        wrappers = tuple(
+            _rename_in_wrapper(wrapper, new_names if wrapper.records else kept)
+            for wrapper in site.rules.wrappers
+        )
         site.catalog.rename_attributes(site.name, new_names)
         version = site.catalog.save_rules(
             site.name,

@@ -21,7 +21,7 @@ from untemplate.web.workspace import OpenSite
 
 __all__ = ["CleanedPage", "ValueCut", "apply_cut", "preview_cut"]
 
-_SIGNS = " .,;:!?·•|/\\-–—_*#()[]{}<>\"'“”„‘’«»"
+_TRIMMED_SIGNS = " .,;:!?·•|/\\-–—_*#()[]{}<>\"'“”„‘’«»"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class ValueCut:
             value = value.partition(self.after)[2]
         if self.before:
             value = value.partition(self.before)[0]
-        return squeeze(value.strip(_SIGNS) if self.trims else value)
+        return squeeze(value.strip(_TRIMMED_SIGNS) if self.trims else value)
 
 
 @dataclass(frozen=True, slots=True)

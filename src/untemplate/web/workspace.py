@@ -143,22 +143,25 @@ class OpenSite:
     def load(self, version: Version) -> None:
         """Use the rules of a version from now on."""
         with self._lock:
+            old_schema = self.schema if self.pages else None
             self.rules = self.catalog.rules(self.name, version.number)
             self.__dict__.pop("figures", None)
             pages = self._pages_by_cluster()
-            sessions = self._sessions.values()
-            if pages != self.pages or any(session.schema != self.schema for session in sessions):
-                self._sessions.clear()
-                self._renderings.clear()
+            if pages != self.pages or self.schema != old_schema:
+                self._forget_pages()
             self.pages = pages
             self.version = version
 
     def forget_pages(self) -> None:
         """Read all pages again, because the catalog has new states of them."""
         with self._lock:
-            self._sessions.clear()
-            self._renderings.clear()
+            self._forget_pages()
         self.workspace.changes.publish(self.name)
+
+    def _forget_pages(self) -> None:
+        self._sessions.clear()
+        self._renderings.clear()
+        self._list_wrappers.clear()
 
     @property
     def schema(self) -> Schema:

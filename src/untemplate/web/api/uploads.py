@@ -24,7 +24,7 @@ UploadId = Annotated[str, Query(pattern=r"^[0-9a-f-]{8,36}$")]
 """A random name for files that belong together."""
 
 MAX_PARTS, MAX_PART_BYTES = 20, 200  # folders in a path, and bytes in each of their names
-_UNSAFE = re.compile(r"[\x00-\x1f\x7f\\/:*?\"<>|]")
+_FORBIDDEN_IN_NAMES = re.compile(r"[\x00-\x1f\x7f\\/:*?\"<>|]")
 
 
 class UploadView(BaseModel):
@@ -80,6 +80,6 @@ def _safe_path(path: str) -> Path:
         raise InputError(f"a path has 1 to {MAX_PARTS} names, not {len(parts)}")
     for part in parts:
         is_name = part.strip(". ") and len(part.encode("utf-8", "surrogatepass")) <= MAX_PART_BYTES
-        if not is_name or _UNSAFE.search(part) or not part.isprintable():
+        if not is_name or _FORBIDDEN_IN_NAMES.search(part) or not part.isprintable():
             raise InputError(f"{part[:30]!r} cannot be the name of a file; rename it")
     return Path(*parts)
