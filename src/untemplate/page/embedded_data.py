@@ -134,11 +134,10 @@ class DataPath:
 
 def _are_plain_keys(keys: tuple[str, ...]) -> bool:
     """Return True if keys stand for themselves and nothing else."""
-    for key in keys:
-        is_plain = "*" not in key and len(key) < MAX_KEY_LENGTH and generalize_key(key) == key
-        if not is_plain or key in _IGNORED_KEYS:
-            return False
-    return True
+    same = [
+        key for key in keys if generalize_key(key) == key and len(key) < MAX_KEY_LENGTH and "*" not in key
+    ]
+    return len(same) == len(keys) and _IGNORED_KEYS.isdisjoint(keys)
 
 
 class DataValue(NamedTuple):
@@ -174,8 +173,7 @@ class _Data:
     def visited(self) -> list[dict[str, Any]]:
         """All objects, an object before those inside it."""
         if core:
-            found: list[dict[str, Any]] = core.visit_objects(self.roots, MAX_DEPTH, MAX_VISITED)
-            return found
+            return list(core.visit_objects(self.roots, MAX_DEPTH, MAX_VISITED))
         visited: list[dict[str, Any]] = []
         _visit_objects(self.roots, -1, visited)
         return visited[:MAX_VISITED]
