@@ -121,12 +121,6 @@ class DataPath:
         """True if the native core can read the path: it has no wild cards."""
         return core is not None and _are_plain_keys(self.keys) and _are_plain_keys(self.ends)
 
-    def make_reader(self) -> Any:
-        """Return what reads the path in the native core."""
-        return core.PathReader(  # type: ignore[union-attr]
-            self.keys, self.ends, _MEMBER_KEYS, self.only_first_end, MAX_DEPTH, MAX_VALUES
-        )
-
     def end_rank(self, keys: tuple[str, ...]) -> int:
         """Return the number of the end that such a value has, from 0."""
         return 0 if len(keys) == len(self.keys) else self.ends.index(keys[-1])
@@ -333,7 +327,9 @@ class _Source:
 
     def read_natively(self, path: DataPath) -> list[str] | None:
         """Return the values at a path in the first object of its type that has any; None if the core cannot tell."""
-        reader = path.make_reader()
+        reader = core.PathReader(  # type: ignore[union-attr]
+            path.keys, path.ends, _MEMBER_KEYS, path.only_first_end, MAX_DEPTH, MAX_VALUES
+        )
         for content in self._contents_of(path.type):
             texts: list[str] | None = reader.read(content)
             if texts or texts is None:
