@@ -1,5 +1,5 @@
 """The version of the package. To ask the system's list of packages for it takes longer than to read a rules file."""
 
-__all__ = ["__version__"]
+__all__ = ["PACKAGE_VERSION"]
 
-__version__ = "0.1.0"
+PACKAGE_VERSION = "0.1.0"

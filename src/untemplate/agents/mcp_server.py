@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from untemplate.agents.sandbox import Sandbox
 from untemplate.errors import InputError, MissingExtra
-from untemplate.version import __version__
+from untemplate.version import PACKAGE_VERSION
 
 try:
     import uvicorn
@@ -41,7 +41,7 @@ _WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_wor
 def make_server(sandbox: Sandbox) -> MCPServer[None]:
     """Return a server with all tools."""
     server: MCPServer[None] = MCPServer(
-        "untemplate", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING"
+        "untemplate", instructions=INSTRUCTIONS, version=PACKAGE_VERSION, log_level="WARNING"
     )
     tools = AgentTools(sandbox)
     reading: tuple[Callable[..., object], ...] = (

@@ -83,9 +83,9 @@ def cli() -> None:
 def _show_version(context: click.Context) -> None:
     """Print the version, and whether the core was compiled."""
     from untemplate.native import describe_core
-    from untemplate.version import __version__
+    from untemplate.version import PACKAGE_VERSION
 
-    click.echo(f"untemplate, version {__version__}, {describe_core()}")
+    click.echo(f"untemplate, version {PACKAGE_VERSION}, {describe_core()}")
     context.exit()
 
 

@@ -18,7 +18,7 @@ from untemplate.extraction import CrawlRules, OneSite, PageExtractor, Rules
 from untemplate.output.record_files import FORMATS, record_format
 from untemplate.output.record_rows import ExtraColumns
 from untemplate.sources import Pages, Skipped
-from untemplate.version import __version__
+from untemplate.version import PACKAGE_VERSION
 
 __all__ = ["available_cores", "extract_to_file"]
 
@@ -72,7 +72,7 @@ def extract_to_file(
     extras = ExtraColumns(confidence, typed)
     extractor = rules if isinstance(rules, CrawlRules) else OneSite(rules)
     identity = {
-        "untemplate": __version__,
+        "untemplate": PACKAGE_VERSION,
         "the rules": extractor.digest,
         "the source of pages": _fingerprint(pages.source),
         "an option": f"{ordered}, {limits}, {pages.limits}, {pages.columns}, {pages.is_rendered}, "

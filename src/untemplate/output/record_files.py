@@ -90,7 +90,7 @@ def write_records(
         >>> values = {"name": [Value("Lamp", "Lamp", "/html/h1/text()", "name#1")]}
         >>> record = Record("http://shop.example/1", "1.html", "c1", values, {"price": "not on this page"})
         >>> write_records([record], "-", schema)  # doctest: +ELLIPSIS
-        {"url": "http://shop.example/1", "page": "1.html", "cluster": "c1", "name": "Lamp", "price": null, ...}
+        {"url":"http://shop.example/1","page":"1.html","cluster":"c1","name":"Lamp","price":null,...}
         1
     """
     count = 0

@@ -121,12 +121,6 @@ class DataPath:
         """True if the native core can read the path: it has no wild cards."""
         return core is not None and _are_plain_keys(self.keys) and _are_plain_keys(self.ends)
 
-    def make_reader(self) -> Any:
-        """Return what reads the path in the native core."""
-        return core.PathReader(  # type: ignore[union-attr]
-            self.keys, self.ends, _MEMBER_KEYS, self.only_first_end, MAX_DEPTH, MAX_VALUES
-        )
-
     def end_rank(self, keys: tuple[str, ...]) -> int:
         """Return the number of the end that such a value has, from 0."""
         return 0 if len(keys) == len(self.keys) else self.ends.index(keys[-1])
@@ -134,11 +128,10 @@ class DataPath:
 
 def _are_plain_keys(keys: tuple[str, ...]) -> bool:
     """Return True if keys stand for themselves and nothing else."""
-    for key in keys:
-        is_plain = "*" not in key and len(key) < MAX_KEY_LENGTH and generalize_key(key) == key
-        if not is_plain or key in _IGNORED_KEYS:
-            return False
-    return True
+    same = [
+        key for key in keys if generalize_key(key) == key and len(key) < MAX_KEY_LENGTH and "*" not in key
+    ]
+    return len(same) == len(keys) and _IGNORED_KEYS.isdisjoint(keys)
 
 
 class DataValue(NamedTuple):
@@ -174,8 +167,7 @@ class _Data:
     def visited(self) -> list[dict[str, Any]]:
         """All objects, an object before those inside it."""
         if core:
-            found: list[dict[str, Any]] = core.visit_objects(self.roots, MAX_DEPTH, MAX_VISITED)
-            return found
+            return list(core.visit_objects(self.roots, MAX_DEPTH, MAX_VISITED))
         visited: list[dict[str, Any]] = []
         _visit_objects(self.roots, -1, visited)
         return visited[:MAX_VISITED]
@@ -335,7 +327,9 @@ class _Source:
 
     def read_natively(self, path: DataPath) -> list[str] | None:
         """Return the values at a path in the first object of its type that has any; None if the core cannot tell."""
-        reader = path.make_reader()
+        reader = core.PathReader(  # type: ignore[union-attr]
+            path.keys, path.ends, _MEMBER_KEYS, path.only_first_end, MAX_DEPTH, MAX_VALUES
+        )
         for content in self._contents_of(path.type):
             texts: list[str] | None = reader.read(content)
             if texts or texts is None:

@@ -132,16 +132,18 @@ class _RuleRun:
 
         The committee is asked last, as it costs most: where embedded data decide, its confidence does not count.
         """
-        reads_first = self.candidates.is_native and not self.attribute.many and self.rule.reads_first_node
-        selected = self._select_first() if reads_first else self._select_visible()
+        selected = self._select_first() if self._reads_first else self._select_visible()
         visible = selected or self._find_by_committee()
         if visible and not self._is_decided(visible):
             visible = _with_confidence(visible, UNDECIDED)
-        if not self.rule.embedded:
-            is_judged = reads_first or visible is not selected
-            return visible if is_judged else self._judge_matches(visible)
-        matches = self._choose(visible)
-        return self._judge_matches(selected) if matches and matches is selected else matches
+        matches = self._choose(visible) if self.rule.embedded else visible
+        is_judged = self._reads_first and not self.rule.embedded
+        return matches if matches is not selected or is_judged else self._judge_matches(selected)
+
+    @property
+    def _reads_first(self) -> bool:
+        """True if the native core finds the one value; without embedded data also the confidence in it."""
+        return self.candidates.is_native and not self.attribute.many and self.rule.reads_first_node
 
     def _is_decided(self, matches: Sequence[Match]) -> bool:
         """Return False if the labels do not decide whether these matches are the values."""

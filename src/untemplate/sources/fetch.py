@@ -38,7 +38,7 @@ from untemplate.sources.html_sniffing import HTML_TYPES
 from untemplate.sources.stream import read_up_to
 from untemplate.sources.warc import decode_body
 from untemplate.value_types import absolute_url
-from untemplate.version import __version__
+from untemplate.version import PACKAGE_VERSION
 
 __all__ = [
     "DEFAULT_POLITENESS",
@@ -53,7 +53,7 @@ __all__ = [
 ]
 
 AGENT = "untemplate"
-USER_AGENT = f"{AGENT}/{__version__} (structured records from web pages; obeys robots.txt)"
+USER_AGENT = f"{AGENT}/{PACKAGE_VERSION} (structured records from web pages; obeys robots.txt)"
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _MAX_REDIRECTS = 5  # the number that RFC 9309 requires for robots.txt

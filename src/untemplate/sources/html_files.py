@@ -47,6 +47,9 @@ _OTHER_SOURCES = frozenset(
 )
 #: `<vertical>-<site>(<pages>)/<page>.htm`, the layout of the SWDE data set
 _SWDE_PAGE = re.compile(r"((?:[^/]+/)*[a-z]+-[^/()]+\(\d+\)/)\d+\.html?")
+SMALL_FILE_BYTES = 1 << 20
+"""Files up to this size are read at once, larger ones only if they begin as HTML does."""
+
 _UNREADABLE = (OSError, EOFError, RuntimeError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
 _NO_URLS: Mapping[str, str] = MappingProxyType({})
 
@@ -134,10 +137,18 @@ def read_members(
 def _read_html(member: Member, limits: Limits) -> bytes | None:
     """Read a page; None if it is not HTML. One byte over the limit is read, to recognize pages that are too big."""
     with member.open() as file:
-        start = file.read(min(PIECE_BYTES, limits.bytes + 1))
+        start = file.read(min(_first_bytes(file), limits.bytes + 1))
         if not is_html(member.name, start):
             return None
         return read_up_to(file, limits.bytes + 1 - len(start), start)
+
+
+def _first_bytes(file: IO[bytes]) -> int:
+    """Return how many bytes of a file to read first: all of it, if it is known to be small."""
+    if isinstance(file, io.FileIO):
+        size = os.fstat(file.fileno()).st_size + 1
+        return size if size <= SMALL_FILE_BYTES else PIECE_BYTES
+    return PIECE_BYTES
 
 
 def _read_url_table(table: Member, source: str, limits: Limits) -> dict[str, str]:
