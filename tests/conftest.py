@@ -109,3 +109,18 @@ def folder(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("site")
     write_site(site, path)
     return path
+
+
+@pytest.fixture(scope="session")
+def new_catalog(site: Site, folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of a catalog that holds the made-up site and no label yet; tests use copies."""
+    from untemplate.catalog import Catalog
+    from untemplate.clustering import cluster
+    from untemplate.sources import read_pages
+    from untemplate.web import add_site
+
+    path = tmp_path_factory.mktemp("catalog") / "catalog.db"
+    with Catalog.open(path) as catalog:
+        pages = read_pages(folder)
+        add_site(catalog, "guide", cluster(pages), site.schema, pages, {})
+    return path

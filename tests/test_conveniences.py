@@ -89,7 +89,7 @@ def test_what_objects_look_like(folder: Path, rules: ut.Rules) -> None:
     assert repr(record).startswith("Record('2.html', ")
     assert "phone='555-0122'" in repr(record)
     assert "&lt;i&gt;Diner" in record._repr_html_()
-    assert repr(rules) == "Rules(restaurant: name, address, phone, cuisine; 1 clusters)"
+    assert repr(rules) == "Rules(restaurant: name, address, phone, cuisine; 1 cluster)"
     assert "<td>phone</td><td>the text in a `b`" in rules._repr_html_()
     assert rules.wrappers[0].rules["phone"]._repr_html_().startswith("<p><b>phone</b>: the text in a `b`")
     assert repr(ut.cluster(folder)[0]).startswith("Cluster(c1: 3 pages, ")

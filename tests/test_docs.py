@@ -95,7 +95,7 @@ def run_console(block: str) -> None:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=120,
+            timeout=600,
         )
         assert done.returncode in (0, 1) or "untemplate: " in expected, f"{command}\n{done.stdout}"
         assert_printed(expected, done.stdout, command)

@@ -90,7 +90,7 @@ def crawl(
         env=os.environ | {"http_proxy": proxy},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     items = folder / "items.jsonl"
     return [
@@ -195,7 +195,7 @@ def test_a_running_spider_uses_new_versions(tmp_path: Path, proxy: str, rules_fi
         env=environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     lines = (tmp_path / "items.jsonl").read_text("utf-8").splitlines()
     before, after, stranger = map(json.loads, lines)

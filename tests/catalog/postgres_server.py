@@ -19,7 +19,7 @@ __all__ = ["programs", "serving", "url_of_new_schema"]
 
 # Where Debian keeps what is not for everyone's path.
 DEBIAN = Path("/usr/lib/postgresql")
-STARTING = 60  # seconds
+STARTING = 600  # seconds
 
 
 def programs() -> Path | None:

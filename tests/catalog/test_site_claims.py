@@ -124,7 +124,7 @@ def test_a_claim_is_renewed_in_the_background(filled: list[Catalog], monkeypatch
         old = datetime.now(UTC) - timedelta(days=1)
         with filled[0]._database.write() as connection:
             connection.execute(update(claims).values(renewed=old))
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 600
         with filled[1].claims("watch") as theirs:
             while theirs.take(SITES[0]) is None and time.monotonic() < deadline:
                 theirs.release(SITES[0])

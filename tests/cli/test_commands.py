@@ -156,7 +156,7 @@ def test_nothing_from_a_page_acts_on_the_terminal(run: Run, tmp_path: Path) -> N
 
 def test_a_reader_that_has_seen_enough(run: Run, folder: Path) -> None:
     command = f"set -o pipefail; {' '.join(map(repr, PROCESS))} cluster {folder} --json | true"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=600)
     assert done.stderr.count("\n") <= 1  # the note on pruning
     assert "Error" not in done.stderr
     assert done.returncode in (0, 141)
@@ -179,7 +179,7 @@ def test_a_progress_bar_on_a_terminal_only(run: Run, folder: Path) -> None:
             [*PROCESS, "cluster", str(folder)],
             stdout=subprocess.PIPE,
             stderr=terminal,
-            timeout=60,
+            timeout=600,
             check=True,
         )
         os.close(terminal)

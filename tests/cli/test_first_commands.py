@@ -75,6 +75,15 @@ def test_learning_nothing_is_an_error(run: Run, tmp_path: Path) -> None:
     assert not rules.exists()
 
 
+def test_no_page_to_label_is_an_error(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text("<div>" * 3000 + "deep")
+    done = run("sample", tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == (
+        f"untemplate: {tmp_path}: no page can be read, such as a.html: page is nested deeper than 2,000 elements\n"
+    )
+
+
 def test_the_precision_of_nothing_is_no_figure(capsys: pytest.CaptureFixture[str]) -> None:
     from untemplate.cli.rules import show_scores
 

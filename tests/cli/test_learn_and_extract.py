@@ -247,7 +247,7 @@ def test_stylesheets(run: Run, rules: Path, folder: Path, tmp_path: Path) -> Non
         record for record in Rules.load(rules).extract(read_pages(folder)) if record.cluster == "c1"
     )
     command = [program, "--html", sheets[0], folder / record.page_id]
-    applied = subprocess.run(command, capture_output=True, timeout=60, check=True)
+    applied = subprocess.run(command, capture_output=True, timeout=600, check=True)
     assert etree.fromstring(applied.stdout).findtext("name") == record["name"]
 
 

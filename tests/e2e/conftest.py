@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,10 +13,7 @@ from playwright.sync_api import Browser, expect, sync_playwright
 from tests.e2e.person import Person
 from untemplate.browser import find_chromium
 from untemplate.catalog import Catalog
-from untemplate.clustering import cluster
-from untemplate.demo import Site
-from untemplate.sources import read_pages
-from untemplate.web import RunningServer, add_site, running_server
+from untemplate.web import RunningServer, running_server
 
 FLAGS = [
     *("--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
@@ -42,13 +40,11 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def server(site: Site, folder: Path, tmp_path: Path) -> Iterator[RunningServer]:
+def server(new_catalog: Path, tmp_path: Path) -> Iterator[RunningServer]:
     """A server over a catalog that holds the made-up site and no label yet."""
-    with Catalog.open(tmp_path / "catalog.db") as catalog:
-        pages = read_pages(folder)
-        add_site(catalog, "guide", cluster(pages), site.schema, pages, {})
-        with running_server(catalog) as server:
-            yield server
+    copy = shutil.copy(new_catalog, tmp_path / "catalog.db")
+    with Catalog.open(copy) as catalog, running_server(catalog) as server:
+        yield server
 
 
 @pytest.fixture

@@ -283,7 +283,7 @@ def test_files_are_checked_under_python_o(
     path = tmp_path / "changed.json"
     path.write_text(json.dumps(content), "utf-8")
     done = subprocess.run(
-        [sys.executable, "-O", "-c", LOAD, path], capture_output=True, text=True, timeout=120
+        [sys.executable, "-O", "-c", LOAD, path], capture_output=True, text=True, timeout=600
     )
     assert reason in done.stdout, done.stderr
 

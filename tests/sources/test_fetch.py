@@ -73,7 +73,7 @@ def test_robots_that_asks_too_much(server: Server, listing: Path) -> None:
 
 def test_delay(server: Server, listing: Path) -> None:
     server.answers["/a"] = (200, HTML, b"<p>")
-    politeness = Politeness(delay=0.2, timeout=2, private=True)
+    politeness = Politeness(delay=0.2, timeout=30, private=True)
     list(read_pages(write(listing, server, "/a", "/b", "/c"), politeness=politeness))
     assert len(server.times) == 4
     assert server.times[-1] - server.times[0] >= 0.59

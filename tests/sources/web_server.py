@@ -13,7 +13,7 @@ from pathlib import Path
 from untemplate.sources import Politeness
 
 HTML = {"Content-Type": "text/html; charset=windows-1252"}
-QUICK = Politeness(delay=0.01, retries=2, timeout=2, private=True)
+QUICK = Politeness(delay=0.01, retries=2, timeout=30, private=True)
 
 
 class Server(ThreadingHTTPServer):

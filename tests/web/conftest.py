@@ -10,22 +10,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from untemplate.catalog import Catalog
-from untemplate.clustering import cluster
-from untemplate.demo import Site
-from untemplate.sources import read_pages
-from untemplate.web import add_site
 from untemplate.web.server import make_app
 from untemplate.web.workspace import OpenSite, Workspace
-
-
-@pytest.fixture(scope="session")
-def new_catalog(site: Site, folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The file of a catalog that holds the made-up site and no label yet; tests use copies."""
-    path = tmp_path_factory.mktemp("catalog") / "catalog.db"
-    with Catalog.open(path) as catalog:
-        pages = read_pages(folder)
-        add_site(catalog, "guide", cluster(pages), site.schema, pages, {})
-    return path
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ from untemplate.cli.shell import (
     show_json,
     templates_option,
 )
+from untemplate.errors import SourceError
 
 if TYPE_CHECKING:
     from untemplate.clustering import Cluster
@@ -58,6 +59,9 @@ def command(
         clustering = find_templates(pages, read_template_names(label_files))
         clusters = progress(clustering, "Choosing", len(clustering))
         samples = [(cluster, sample(cluster, k)) for cluster in clusters]
+        if not any(chosen for _, chosen in samples):
+            page = clustering[0].pages[0]
+            raise SourceError(f"{source}: no page can be read, such as {page.id}: {page.why_unreadable()}")
         if as_json:
             show_json([_sample_as_json(cluster, chosen) for cluster, chosen in samples])
             return

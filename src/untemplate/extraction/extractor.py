@@ -58,7 +58,8 @@ class Rules:
 
     def __repr__(self) -> str:
         names = ", ".join(self.schema.attributes)
-        return f"Rules({self.schema.name}: {names}; {len(self.wrappers)} clusters)"
+        clusters = "1 cluster" if len(self.wrappers) == 1 else f"{len(self.wrappers)} clusters"
+        return f"Rules({self.schema.name}: {names}; {clusters})"
 
     def _repr_html_(self) -> str:
         """Return each rule in words as a table, for notebooks."""
