@@ -125,7 +125,7 @@ _SEARCH_FIELD = re.compile(
     r"\bq\b|\bs\b|search|query|keyword|term|find|such|zoek|busca|recherche|ricerca", re.IGNORECASE
 )
 _LIST_TITLE = re.compile(
-    r"\b(search|results?|archives?|category|categories|browse|listings?|shop|tag|opinions|catalog|catalogue|suche"
+    r"\b(search|results?|archives?|category|categories|browse|listings?|shop|tag|opinions|catalog\w*|suche"
     r"|suchergebnisse|archiv|recherche|résultats|busca|búsqueda|resultados|zoeken|ricerca)\b",
     re.IGNORECASE,
 )
