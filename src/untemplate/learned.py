@@ -14,7 +14,7 @@ from untemplate.watching import BorrowedWrapper
 __all__ = ["Learned"]
 
 # How many reasons an error names; the rest is counted.
-MAX_REASONS = 5
+MAX_NAMED_REASONS = 5
 
 
 @dataclass(frozen=True)
@@ -63,10 +63,9 @@ class Learned:
         if any(wrapper.rules for wrapper in self.rules.wrappers):
             return
         reasons = self.all_problems or ["they contain no value"]
-        more = f"; and {len(reasons) - MAX_REASONS} more" if len(reasons) > MAX_REASONS else ""
-        raise LabelError(
-            f"nothing was learned from the labels, so there are no rules: {'; '.join(reasons[:MAX_REASONS])}{more}"
-        )
+        named = "; ".join(reasons[:MAX_NAMED_REASONS])
+        more = f"; and {len(reasons) - MAX_NAMED_REASONS} more" if len(reasons) > MAX_NAMED_REASONS else ""
+        raise LabelError(f"nothing was learned from the labels, so there are no rules: {named}{more}")
 
     @property
     def attributes_to_check(self) -> list[str]:
