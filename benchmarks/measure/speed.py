@@ -45,7 +45,7 @@ PASSES = 9
 
 MERGING_BYTES = 4096
 """An allocation of this size lets the C library merge the small blocks that were freed before. It follows each way,
-outside of its time: otherwise the next way would pay for the tree that lxml freed, 0.1 ms after a page of SWDE."""
+outside of its time: otherwise the next way would pay for the tree that lxml freed."""
 
 XPATHS = [
     etree.XPath(path)
