@@ -4,6 +4,7 @@ python -m benchmarks.measure.scale                       all, with an archive of
 python -m benchmarks.measure.scale --archive 0.5 --pages 2000
 python -m benchmarks.measure.scale --only clusters
 python -m benchmarks.measure.scale --only start page --pages 2000       starting, a page end to end, memory of a page
+python -m benchmarks.measure.scale --only start --pages 1000 --sites borders amazon          the same of two bookshops
 """
 
 from __future__ import annotations
@@ -275,11 +276,14 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--pages", type=int, default=10_000, help="for two cores against one")
     parser.add_argument("--archive", type=float, default=5.0, metavar="GB", help="size of the big archive")
     parser.add_argument("--rounds", type=int, default=3, help="the best of so many counts")
+    parser.add_argument(
+        "--sites", nargs="+", default=(), metavar="SITE", help="only these bookshops, such as borders"
+    )
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="only these")
     options = parser.parse_args(arguments)
     console = Console(width=None if sys.stdout.isatty() else 140)
     try:
-        sites = chosen_sites([VERTICAL], ())
+        sites = chosen_sites([VERTICAL], options.sites)
     except FileNotFoundError as missing:
         console.print(f"skipped: {missing}")
         return 0
