@@ -12,8 +12,9 @@ export function toggleFlag(model) {
 function FlagForm({ model }) {
   const field = useRef();
   const take = () => {
+    const note = field.current.value.trim();
     closeDialog();
-    model.flag(field.current.value.trim()).then(() => model.next()).catch(complain);
+    model.flag(note).then(() => model.next()).catch(complain);
   };
   const onkey = (event) => {
     if (event.key !== "Enter") return;
