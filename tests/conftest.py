@@ -24,7 +24,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Some machines forbid Python to keep compiled modules. Then each of the hundreds of processes that tests start would
-# compile the library again, which took a quarter of the CPU time of all tests.
+# compile the library again: `untemplate learn --help` took 0.9 s of CPU time instead of 0.65.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
