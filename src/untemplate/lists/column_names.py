@@ -251,11 +251,8 @@ class _PlacedColumns:
     def _wish_kinds(self, columns: Sequence[ListColumn]) -> None:
         """Wish names for columns without a header or caption."""
         title = _find_title(columns)
-        for column in columns:
-            if not column.wish:
-                name = column.attribute_name(_NAMING_ATTRIBUTES) or ""
-                # Names such as `og:title`, which a site may have on some pages only.
-                column.wish = TITLE if column is title and name.endswith(f"_{TITLE}") else name
+        for column in [column for column in columns if not column.wish]:
+            column.wish = _attribute_wish(column, column is title)
         unnamed = [column for column in columns if not column.wish]
         single_kinds = _single_kinds(unnamed)
         common_classes, record_words = _common_classes(columns), self._record_words()
@@ -270,6 +267,13 @@ class _PlacedColumns:
     def _record_words(self) -> frozenset[str]:
         """Return the words in the classes of the first records, which say nothing about a column."""
         return frozenset(split_name(" ".join(self._tree.classes[run[0]] for run in self._runs[:3])))
+
+
+def _attribute_wish(column: ListColumn, is_title: bool) -> str:
+    """Return the name that attributes such as `itemprop` give a column; empty if they give none."""
+    name = column.attribute_name(_NAMING_ATTRIBUTES) or ""
+    # Names such as `og:title`, which a site may have on some pages only.
+    return TITLE if is_title and name.endswith(f"_{TITLE}") else name
 
 
 def _is_caption_of(column: ListColumn, following: ListColumn) -> bool:

@@ -309,6 +309,11 @@ class PageState:
         """Whether the page has labels."""
         return bool(self.labeled)
 
+    @property
+    def is_finished(self) -> bool:
+        """Whether the page has labels, and the rules extract its other attributes."""
+        return self.is_labeled and self.is_extracted
+
 
 @dataclass(frozen=True)
 class LabelingProgress:
@@ -350,9 +355,9 @@ def measure_progress(session: ClusterSession) -> LabelingProgress:
     with session.lock:
         states = [_page_state(session, page) for page in session.pages]
         undecided = _undecided_attributes(session)
-        unlearned = tuple(name for name in session.schema.attributes if session.is_unlearned(name))
+        unlearned = tuple(filter(session.is_unlearned, session.schema.attributes))
     counted = [state for state in states if state.page not in session.flagged]
-    unfinished = [state for state in counted if not (state.is_labeled and state.is_extracted)]
+    unfinished = [state for state in counted if not state.is_finished]
     least_sure = max(unfinished, key=lambda state: state.uncertainty, default=None)
     is_extracted = all(state.is_extracted for state in counted)
     return LabelingProgress(

@@ -82,13 +82,19 @@ def propose_clicks(
     others = [place for place in places if place.label not in added]
     if len(newest) != 1 or not others:
         return []
-    if in_data:
-        clicks, apart = ([], []) if whole_items else _alike_data(rendering, newest[0], others)
-    else:
-        find = _whole_item_clicks if whole_items else _alike_clicks
-        clicks = find(rendering, newest[0].items, [place.items for place in others])
-        apart = _places_apart(rendering, others, clicks)
-    return [*(Click(label=place.label) for place in apart), *clicks] if clicks else []
+    find_alike = _alike_data if in_data else _alike_items
+    clicks, apart = find_alike(rendering, newest[0], others, whole_items)
+    kept = [Click(label=place.label) for place in apart]
+    return kept + clicks if clicks else []
+
+
+def _alike_items(
+    rendering: Rendering, newest: LabeledPlace, others: Sequence[LabeledPlace], whole_items: bool
+) -> tuple[list[Click], list[LabeledPlace]]:
+    """Return the clicks on places like the newest one and another one, and the labeled places that are elsewhere."""
+    find = _whole_item_clicks if whole_items else _alike_clicks
+    clicks = find(rendering, newest.items, [place.items for place in others])
+    return clicks, _places_apart(rendering, others, clicks)
 
 
 def _alike_clicks(
@@ -116,9 +122,14 @@ def _places_apart(
 
 
 def _alike_data(
-    rendering: Rendering, newest: LabeledPlace, others: Sequence[LabeledPlace]
+    rendering: Rendering, newest: LabeledPlace, others: Sequence[LabeledPlace], whole_items: bool
 ) -> tuple[list[Click], list[LabeledPlace]]:
-    """Return clicks on the embedded values at the path of two labels, and the labels that are not among them."""
+    """Return clicks on the embedded values at the path of two labels, and the labels that are not among them.
+
+    Embedded values are no part of list items on the page.
+    """
+    if whole_items:
+        return [], []
     numbers = find_alike_values(rendering.embedded, newest.embedded, [place.embedded for place in others])
     apart = [place for place in others if set(place.embedded).isdisjoint(numbers)]
     return [Click(embedded=number) for number in numbers], apart
@@ -265,23 +276,32 @@ def _direct_texts(rendering: Rendering, element: etree._Element) -> list[int]:
 def _find_members(rendering: Rendering, first: _ItemPlace, second: _ItemPlace) -> Iterator[ItemRange]:
     """Yield the places that are like two others; these two are among them."""
     if first.element is second.element:
-        if first.text is not None and second.text is not None:
-            yield from ((number, number) for number in _direct_texts(rendering, first.element))
+        yield from _texts_beside(rendering, first, second)
         return
     steps = _common_steps(first.element, second.element)
     if steps is None or first.text != second.text:
         return
-    ancestor, path = steps
     is_link = _is_only_link(first.element)
-    for element in _follow_steps(ancestor, path):
-        if is_link == _is_only_link(second.element) != _is_only_link(element):
+    both_alike = is_link == _is_only_link(second.element)
+    for element in _follow_steps(*steps):
+        if both_alike and is_link != _is_only_link(element):
             continue  # a link to another page between steps of this one, or a note between links
-        if first.text is None:
-            numbers = rendering.texts_inside(element)
-        else:
-            numbers = _direct_texts(rendering, element)[first.text : first.text + 1]
-        if numbers:
+        if numbers := _item_texts(rendering, element, first.text):
             yield numbers[0], numbers[-1]
+
+
+def _texts_beside(rendering: Rendering, first: _ItemPlace, second: _ItemPlace) -> Iterator[ItemRange]:
+    """Yield the texts right inside the element of two places, if both places are such texts."""
+    if first.text is not None and second.text is not None:
+        for number in _direct_texts(rendering, first.element):
+            yield number, number
+
+
+def _item_texts(rendering: Rendering, element: etree._Element, position: int | None) -> Sequence[int]:
+    """Return the numbers of an element's texts: all of them, or the one at a position right inside it."""
+    if position is None:
+        return rendering.texts_inside(element)
+    return _direct_texts(rendering, element)[position : position + 1]
 
 
 def _is_only_link(element: etree._Element) -> bool:

@@ -130,11 +130,22 @@ def _make_list_row(record: Record, number: int, labels: Sequence[Label]) -> List
     if not own_labels or own_labels[0].record is None:
         return ListRow(f"row {number}", cells, xpaths, ())
     name = own_labels[0].record
-    given = {label.attribute: label for label in labels if label.record == name}
-    said = {attribute: [label.value] if label.value else [] for attribute, label in given.items()}
-    contradicted = tuple(attribute for attribute in given if cells.get(attribute, []) != said[attribute])
-    places = {attribute: given[attribute].xpath for attribute in contradicted}
-    return ListRow(name, cells | said, xpaths | places, tuple(given), contradicted)
+    return _correct_row(ListRow(name, cells, xpaths, ()), [label for label in labels if label.record == name])
+
+
+def _correct_row(row: ListRow, labels: Sequence[Label]) -> ListRow:
+    """Return a row with the values of its labels, and which of them differ from what the rules find."""
+    given = {label.attribute: label for label in labels}
+    values = {name: [label.value] if label.value else [] for name, label in given.items()}
+    contradicted = tuple(name for name in given if row.cells.get(name, []) != values[name])
+    places = {name: given[name].xpath for name in contradicted}
+    return replace(
+        row,
+        cells={**row.cells, **values},
+        xpaths={**row.xpaths, **places},
+        labeled=tuple(given),
+        contradicted=contradicted,
+    )
 
 
 def learn_list_wrapper(site: OpenSite, cluster: str) -> Wrapper | None:

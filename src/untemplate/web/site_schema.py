@@ -48,23 +48,12 @@ def change_schema(site: OpenSite, attributes: Sequence[ChangedAttribute]) -> int
         if not is_draft_saved(site):
             save_draft(site, "before a change of the schema")
             site.workspace.site(site.name)  # loads this version
-        old_attributes = site.schema.attributes
-        new_names = {changed.old_name: changed.attribute.name for changed in attributes if changed.old_name}
-        kept = {
-            old: new
-            for old, new in new_names.items()
-            if not _is_learned_anew(old_attributes[old], _attribute_named(attributes, new))
-        }
-        schema = replace(
-            site.schema, attributes={changed.attribute.name: changed.attribute for changed in attributes}
-        )
+        new_attributes = {changed.attribute.name: changed.attribute for changed in attributes}
+        schema = replace(site.schema, attributes=new_attributes)
         if schema == site.schema:
             return site.version.number
-        # Rules of lists are learned together, from labels of rows, so they stay until these change.
-        wrappers = tuple(
-            _rename_in_wrapper(wrapper, new_names if wrapper.records else kept)
-            for wrapper in site.rules.wrappers
-        )
+        new_names = {changed.old_name: changed.attribute.name for changed in attributes if changed.old_name}
+        wrappers = _rename_in_wrappers(site, new_names, new_attributes)
         site.catalog.rename_attributes(site.name, new_names)
         version = site.catalog.save_rules(
             site.name,
@@ -96,8 +85,22 @@ def _check_names(site: OpenSite, attributes: Sequence[ChangedAttribute]) -> None
             raise InputError(f"schema {site.schema.name!r} has no attribute {changed.old_name!r}")
 
 
-def _attribute_named(attributes: Sequence[ChangedAttribute], name: str) -> Attribute:
-    return next(changed.attribute for changed in attributes if changed.attribute.name == name)
+def _rename_in_wrappers(
+    site: OpenSite, new_names: Mapping[str, str], new_attributes: Mapping[str, Attribute]
+) -> tuple[Wrapper, ...]:
+    """Return the wrappers of a site with the new names of attributes, without rules that are learned anew.
+
+    Rules of lists are learned together, from labels of rows, so they stay until these change.
+    """
+    old_attributes = site.schema.attributes
+    kept = {
+        old: new
+        for old, new in new_names.items()
+        if not _is_learned_anew(old_attributes[old], new_attributes[new])
+    }
+    return tuple(
+        _rename_in_wrapper(wrapper, new_names if wrapper.records else kept) for wrapper in site.rules.wrappers
+    )
 
 
 def _is_learned_anew(old: Attribute, new: Attribute) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -72,6 +72,11 @@ def _read_figures(catalog: Catalog, site: str) -> dict[str, Any]:
         if run.finished and run.kind in ("annotate", "heal", "name", "flag"):
             figures |= {name: run.figures[name] for name in _FIGURES if name in run.figures}
     return figures
+
+
+def _attributes_on(pages: Collection[str], labels: Iterable[Label]) -> set[str]:
+    """Return the attributes that labels of some pages have."""
+    return {label.attribute for label in labels if label.page in pages}
 
 
 class Workspace:
@@ -303,13 +308,13 @@ class OpenSite:
         """
         changed = [label for label in self._changed_labels() if label.record is None]
         labels = [stored.label for stored in self.labels() if stored.label.record is None]
+        values = [label for label in labels if not label.is_gap]
         attributes: dict[str, set[str]] = {}
         for cluster, ids in self.pages.items():
             wrapper, on_pages = self.wrapper(cluster), set(ids)
-            decided = {*wrapper.rules, *wrapper.lost}
-            unlearned = {label.attribute for label in labels if label.page in on_pages and not label.is_gap}
-            attributes[cluster] = {label.attribute for label in changed if label.page in on_pages}
-            attributes[cluster] |= (unlearned - decided) & self.schema.attributes.keys()
+            unlearned = _attributes_on(on_pages, values) - {*wrapper.rules, *wrapper.lost}
+            attributes[cluster] = _attributes_on(on_pages, changed)
+            attributes[cluster] |= unlearned & self.schema.attributes.keys()
         return attributes
 
     def changed_lists(self) -> set[str]:

@@ -278,20 +278,29 @@ def session_view(site: OpenSite, session: ClusterSession, changes: int) -> Sessi
 
 def _work_left(session: ClusterSession, progress: LabelingProgress) -> list[RemainingView]:
     """Return why labeling is not done yet: attributes without a label, missing values, and doubtful ones."""
-    views = []
-    for name in progress.undecided:
-        reason = "has labels that no rule fits" if name in progress.unlearned else "has no label yet"
-        views.append(RemainingView(attribute=name, reason=reason))
+    views = [
+        RemainingView(attribute=name, reason=_why_undecided(progress, name)) for name in progress.undecided
+    ]
     counted = [state for state in progress.pages if state.page not in session.flagged]
     unfinished = [state for state in counted if not state.is_extracted]
     needed = _needed_attributes(session)
     for name in session.schema.attributes:
-        missing = [state.page for state in unfinished if name in state.gaps]
-        if name in needed:
-            views += _remaining_views(name, "is not found", missing)
-        doubtful = [state.page for state in unfinished if name in state.doubts]
-        views += _remaining_views(name, "is doubtful", doubtful)
+        views += _unfinished_views(name, unfinished, name in needed)
     return views
+
+
+def _unfinished_views(attribute: str, states: Sequence[PageState], is_needed: bool) -> list[RemainingView]:
+    """Return views of the pages on which an attribute is missing, if each page should have it, or doubtful."""
+    missing = [state.page for state in states if is_needed and attribute in state.gaps]
+    doubtful = [state.page for state in states if attribute in state.doubts]
+    return [
+        *_remaining_views(attribute, "is not found", missing),
+        *_remaining_views(attribute, "is doubtful", doubtful),
+    ]
+
+
+def _why_undecided(progress: LabelingProgress, attribute: str) -> str:
+    return "has labels that no rule fits" if attribute in progress.unlearned else "has no label yet"
 
 
 def _needed_attributes(session: ClusterSession) -> list[str]:
