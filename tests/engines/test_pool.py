@@ -100,7 +100,7 @@ def test_bad_pages_cost_a_record_each(
         (9, "page ends its process: exit code 3"),
     ):
         assert pages[place].url in found[place]
-        assert f'"name": "page cannot be read: {reason}"' in found[place]
+        assert f'"name":"page cannot be read: {reason}"' in found[place]
     assert results[0].tally.records == 8
 
 
@@ -141,7 +141,7 @@ def test_a_real_page_over_a_limit(
         [(_, result)] = pool.run([PoolTask(0, pages)])
     first, huge, last = lines(result.records)
     assert [first, last] == plain(site.pages[:2], rules)
-    assert f'"name": "page cannot be read: {reason}"' in huge
+    assert f'"name":"page cannot be read: {reason}"' in huge
 
 
 def test_a_worker_that_is_killed_now_and_then_is_no_fault_of_the_pages(site: Site, rules: Rules) -> None:

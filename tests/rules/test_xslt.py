@@ -269,4 +269,4 @@ def test_xsltproc_on_real_pages(vertical: str, xsltproc: str, real_pages: list[P
         ]
         schema = Schema(vertical, {name: Attribute(name) for name in truth[pages[0].id]})
         compared += assert_xsltproc_agrees(xsltproc, learn(pages, labels, schema), pages[2:5], tmp_path)
-    assert compared > 12
+    assert compared >= 12
