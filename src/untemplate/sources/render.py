@@ -48,6 +48,8 @@ MAX_CACHED_BYTES = 64 << 20
 SETTLING_SECONDS = 5.0
 # Seconds in which a tab must answer when it is asked for its page; one with an endless script does not.
 ANSWER_SECONDS = 5.0
+# Seconds in which the request of a navigation that interrupted another one must reach us.
+MOVING_SECONDS = 2.0
 
 _LOADED_TYPES = frozenset({"script", "stylesheet", "xhr", "fetch"})
 _CACHED_TYPES = frozenset({"script", "stylesheet"})
@@ -298,6 +300,7 @@ class Tab:
         self._loader = loader
         self._document: FetchedPage | None = None  # waits for the tab to ask for it
         self._next_url: str | None = None  # where a script of the page wants to go
+        self._moves = asyncio.Event()  # set with the next URL
         self._requests = 0
         self._bytes = 0
 
@@ -314,13 +317,23 @@ class Tab:
         from playwright.async_api import Error
 
         self._document, self._next_url = document, None
+        self._moves.clear()
         try:
             await self._page.goto(document.url, wait_until="load", timeout=1000 * seconds)
             await self._page.wait_for_load_state("networkidle", timeout=1000 * SETTLING_SECONDS)
         except Error as error:
-            if not self._next_url and not _is_timeout(error):
+            if not _is_timeout(error) and not await self._is_moving():
                 raise
         return self._next_url
+
+    async def _is_moving(self) -> bool:
+        """Return True if the page leads to another URL.
+
+        A navigation that another one interrupts may fail before the request of the other one reaches us.
+        """
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._moves.wait(), MOVING_SECONDS)
+        return self._moves.is_set()
 
     async def read(self, limit: int) -> bytes:
         """Return the page as its scripts made it, in UTF-8, at most `limit` bytes.
@@ -372,6 +385,7 @@ class Tab:
         else:
             if route.request.method == "GET":
                 self._next_url = route.request.url
+                self._moves.set()
             await route.abort()
 
     def _is_main_frame(self, request: Request) -> bool:
