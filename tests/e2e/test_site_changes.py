@@ -174,7 +174,8 @@ def test_jobs_show_progress_run_once_and_are_canceled(soups: Person) -> None:
     expect(window.get_by_role("button", name="Heal", exact=True)).to_be_disabled()
     soups.open("export", site="soups")  # leaving the view loses nothing
     window.get_by_role("button", name="Jobs: Heal soups").click()
-    window.get_by_role("button", name="Cancel: Heal soups").click()
+    with window.expect_response("**/job/cancel"):
+        window.get_by_role("button", name="Cancel: Heal soups").click()
     is_open.set()
     expect(window.get_by_role("region", name="Jobs")).to_contain_text("canceled")
 
