@@ -1,4 +1,4 @@
-"""A few days of 18 made-up sites with the commands of a scheduler; `benchmarks.measure.fleet_month` plays a month."""
+"""A few days of 30 made-up sites with the commands of a scheduler; `benchmarks.measure.fleet_month` plays a month."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from benchmarks.measure.fleet_month import Fleet, describe, play_month
 from tests.cli.running import Run
 
-SITES, PAGES, DAYS = 18, 9, 6
+SITES, PAGES, DAYS = 30, 9, 6
 
 
 def test_a_month(run: Run, tmp_path: Path) -> None:

@@ -259,7 +259,7 @@ def test_xsltproc_on_made_up_sites(vertical: str, xsltproc: str, tmp_path: Path)
 @pytest.mark.parametrize("vertical", swde.VERTICALS)
 def test_xsltproc_on_real_pages(vertical: str, xsltproc: str, real_pages: list[Path], tmp_path: Path) -> None:
     compared = 0
-    for site in swde.sites(vertical)[1::5]:
+    for site in swde.sites(vertical)[1::3]:
         pages, truth = site.pages()[:12], site.truth()
         labels = [
             Label(page.id, name, value)
@@ -269,4 +269,4 @@ def test_xsltproc_on_real_pages(vertical: str, xsltproc: str, real_pages: list[P
         ]
         schema = Schema(vertical, {name: Attribute(name) for name in truth[pages[0].id]})
         compared += assert_xsltproc_agrees(xsltproc, learn(pages, labels, schema), pages[2:5], tmp_path)
-    assert compared >= 12
+    assert compared > 20
