@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from untemplate import Attribute, Label, Page, Schema
 from untemplate.learning import SampleTable
 from untemplate.learning.attributes import learn_rules
-from untemplate.learning.search import ScoredFeatures, Search, disjunctions, features_of_row
+from untemplate.learning.search import PageSets, ScoredFeatures, Search, disjunctions, features_of_row
 from untemplate.rules import Selector
 from untemplate.rules.feature import Feature
 from untemplate.rules.node_selection import select
@@ -231,3 +234,17 @@ def test_our_price() -> None:
         for i, page in enumerate(pages):
             [node] = select(rule.selectors[0], page.tree, table.static)
             assert rule.range.prune(node.text) == f"${i + 20}.99"
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.booleans()), max_size=8), st.integers(0, 2**80))
+def test_pages_with_any_and_with_several_rows_are_counted(pages: list[tuple[int, bool]], bits: int) -> None:
+    """Pages have any number of rows, and the pages that do not count may be anywhere between the others."""
+    start, counted = 0, []
+    for rows, counts in pages:
+        if counts:
+            counted.append(((1 << rows) - 1) << start)
+        start += rows
+    counts_by_page = [(bits & page).bit_count() for page in counted]
+    several = sum(count > 1 for count in counts_by_page)
+    assert PageSets(counted).count(bits) == (sum(map(bool, counts_by_page)), several)
+    assert len(PageSets(counted)) == len(counted)

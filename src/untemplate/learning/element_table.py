@@ -6,7 +6,6 @@ test.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import pairwise
@@ -31,6 +30,7 @@ class ElementTable:
         self._parent: list[int] = [0]
         self._sibling: dict[str, list[int]] = {"preceding": [0], "following": [0]}
         self._holders: dict[tuple[str, str], list[int]] = {}
+        self._holder_arrays: dict[tuple[str, str], Ints] = {}
 
     def number_elements(self, root: etree._Element) -> dict[etree._Element | None, int]:
         """Number the elements of one more page, and record their parents, siblings and values."""
@@ -119,37 +119,60 @@ class ElementTable:
 
     def count_on_page(self, kind: str, value: str, page: int) -> int:
         """Count the elements of a page with this value."""
-        numbers = self._holders.get((kind, value), [])
-        first, after = self._first_elements[page], [*self._first_elements, len(self._parent)][page + 1]
-        return bisect_left(numbers, after) - bisect_left(numbers, first)
-
-    def page_of_element(self, number: int) -> int:
-        """Return the page of an element."""
-        return bisect_right(self._first_elements, number) - 1
+        return len(self._numbers_between(kind, value, *self._bounds[page]))
 
     def pages_with(self, kind: str, value: str) -> int:
         """Count the pages on which an element has this value."""
-        numbers = self._holders.get((kind, value), [])
+        numbers = self._numbers_with(kind, value)
         return len(np.unique(np.searchsorted(self._first_elements, numbers, side="right")))
 
     def elements_of(self, region: Region) -> Ints:
         """Return the elements of a region on all pages."""
-        mask = np.ones(len(self._parent), np.bool_)
-        mask[0] = False
-        for feature in region.features:
-            mask &= self._with_any(feature.kind, feature.values)[self._go_up(feature.level - 1)]
-        numbers = np.flatnonzero(mask).astype(np.int32)
+        numbers = self._elements_between(region, 1, len(self._parent))
         if not region.position:
             return numbers
         firsts = np.searchsorted(numbers, [*self._first_elements, len(self._parent)])
         at_position = position_slice(region.position)
         return np.concatenate([numbers[start:stop][at_position] for start, stop in pairwise(firsts)])
 
+    def elements_on_page(self, region: Region, page: int) -> Ints:
+        """Return the elements of one page that have the features of a region, whatever its position is."""
+        return self._elements_between(region, *self._bounds[page])
+
+    def _elements_between(self, region: Region, first: int, after: int) -> Ints:
+        """Return the elements with a region's features among those of complete pages: from a number to another."""
+        mask = np.ones(after - first, np.bool_)
+        for feature in region.features:
+            has_value = np.zeros(after - first + 1, np.bool_)  # number 0, no element, stays at 0
+            for value in feature.values:
+                has_value[self._numbers_between(feature.kind, value, first, after) - (first - 1)] = True
+            above = self._go_up(feature.level - 1)[first:after]
+            mask &= has_value[np.maximum(above - (first - 1), 0)]
+        return (np.flatnonzero(mask) + first).astype(np.int32)
+
+    def _numbers_between(self, kind: str, value: str, first: int, after: int) -> Ints:
+        """Return the elements with a value from a number to another."""
+        numbers = self._numbers_with(kind, value)
+        start, stop = np.searchsorted(numbers, (first, after))
+        return numbers[start:stop]
+
+    def _numbers_with(self, kind: str, value: str) -> Ints:
+        """Return the elements with a value; an array is made of the list when it is first needed."""
+        key = (kind, value)
+        if key not in self._holder_arrays:
+            self._holder_arrays[key] = np.array(self._holders.get(key, ()), np.int32)
+        return self._holder_arrays[key]
+
+    @cached_property
+    def _bounds(self) -> list[tuple[int, int]]:
+        """For each page, its first element and the one after its last."""
+        return list(pairwise([*self._first_elements, len(self._parent)]))
+
     def _with_any(self, kind: str, values: Iterable[str]) -> Bools:
         """Return for each element whether it has one of these values."""
         has_value = np.zeros(len(self._parent), np.bool_)
         for value in values:
-            has_value[self._holders.get((kind, value), [])] = True
+            has_value[self._numbers_with(kind, value)] = True
         return has_value
 
     def _go_up(self, levels: int) -> Ints:

@@ -123,6 +123,10 @@ class SampleTable(ElementTable):
             kinds.setdefault(node.node_test, []).append(row)
         return {kind: bits_of(rows) for kind, rows in kinds.items()}
 
+    def prepare(self) -> None:
+        """Compute what learning needs in any case, so that the first label of a person does not wait for it."""
+        _ = self._text_index, self.node_bits, self.page_bits, self.subtree_end
+
     def rows_of_page(self, page: int) -> list[Node]:
         """Return the nodes of one page; the first is row `starts[page]`."""
         return self.rows[self.starts[page] : self.starts[page + 1]]

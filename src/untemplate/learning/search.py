@@ -23,6 +23,7 @@ from untemplate.rules.feature import CAPTION, CELL, Feature, cell_number, elemen
 from untemplate.rules.rule import Region
 
 __all__ = [
+    "PageSets",
     "ScoredFeatures",
     "Search",
     "caption_feature",
@@ -294,6 +295,46 @@ class ScoredFeatures:
         return not best.is_precise or (self.distance, -self.support) < (best.distance, -best.support)
 
 
+class PageSets:
+    """Rows of several pages as one bit set, of which a few operations count pages instead of rows.
+
+    The last row of a page serves as its counter: adding ones to all other rows of the page carries into it if any of
+    them is set. A loop over pages takes several times as long, and learning spends most of its time here.
+
+    Args:
+        pages: the rows of each page as a bit set; those of a page are consecutive.
+    """
+
+    def __init__(self, pages: Iterable[int]) -> None:
+        self._size = 0
+        self._first = self._last = self._others = 0
+        for page in pages:
+            self._size += 1
+            if not page:
+                continue
+            last = 1 << (page.bit_length() - 1)
+            self._first |= page & -page
+            self._last |= last
+            self._others |= page ^ last
+
+    def __len__(self) -> int:
+        return self._size
+
+    def count(self, bits: int) -> tuple[int, int]:
+        """Return on how many pages a bit set has any row, and on how many it has several.
+
+        Example:
+            >>> PageSets([0b000111, 0b111000]).count(0b101010)
+            (2, 1)
+        """
+        last, others = bits & self._last, bits & self._others
+        has_others = (others + self._others) & self._last
+        # Taking one away on each page clears the lowest row that is set.
+        rest = others & ((others | self._last) - self._first)
+        has_several = ((rest + self._others) & self._last) | (has_others & last)
+        return (has_others | last).bit_count(), has_several.bit_count()
+
+
 class Search:
     """Search for feature sets that select all positive rows and, ideally, nothing else.
 
@@ -317,7 +358,9 @@ class Search:
         self.positive = bits_of(positives)
         self.universe = universe | self.positive
         self.labeled = sum(table.page_bits[page] for page in set(labeled_pages))
-        self.unlabeled = [bits for page, bits in enumerate(table.page_bits) if page not in labeled_pages]
+        self.unlabeled = PageSets(
+            bits for page, bits in enumerate(table.page_bits) if page not in labeled_pages
+        )
         self.many = many
 
     def best_by_distance(self, features: Iterable[Feature]) -> ScoredFeatures | None:
@@ -332,6 +375,9 @@ class Search:
             if best is None:
                 break
             promising = [candidate for candidate in level if candidate.may_improve_on(best)]
+            if best.is_precise:
+                # What looks further than a precise set is never better, however it is extended.
+                singles = [single for single in singles if single.distance <= best.distance]
             level = self._extend(promising, singles, seen, lambda candidate: candidate.by_distance)
         return best
 
@@ -352,16 +398,18 @@ class Search:
     def judge(self, features: tuple[Feature, ...], bits: int) -> ScoredFeatures:
         """Return a feature set with the paper's measures."""
         selected = (bits & self.labeled).bit_count()
-        counts = [(bits & page).bit_count() for page in self.unlabeled]
-        ambiguous = 0 if self.many else sum(count > 1 for count in counts)
+        filled, ambiguous = self.unlabeled.count(bits)
+        if self.many:
+            ambiguous = 0
+        pages = len(self.unlabeled)
         precision = self.positive.bit_count() / selected if selected else 0.0
         return ScoredFeatures(
             features,
             bits,
             precision,
             distance=max((feature.distance for feature in features), default=0),
-            support=sum(count > 0 for count in counts) / len(counts) if counts else 0.0,
-            is_precise=precision == 1 and ambiguous <= AMBIGUOUS_SHARE * len(counts),
+            support=filled / pages if pages else 0.0,
+            is_precise=precision == 1 and ambiguous <= AMBIGUOUS_SHARE * pages,
         )
 
     def _singles(self, features: Iterable[Feature]) -> list[ScoredFeatures]:
@@ -385,6 +433,8 @@ class Search:
         for candidate in sorted(candidates, key=order)[:BEAM]:
             for single in singles:
                 bits = candidate.bits & single.bits
+                if bits == candidate.bits:
+                    continue
                 distance = max(candidate.distance, single.distance)
                 if distance < seen.get(bits, distance + 1):
                     seen[bits] = distance

@@ -276,15 +276,11 @@ class _Describer:
     ) -> Iterator[tuple[int, str, Region]]:
         """Yield a region, alone or with its position if other elements of the page look like it."""
         region = Region(features)
-        elements = self.table.elements_of(region).tolist()
-        on_page = [other for other in elements if self._is_on_page(other)]
-        yield climbed, name if len(on_page) == 1 else f"all {name}", region
-        position = on_page.index(number) + 1
-        if len(on_page) > 1 and position <= MAX_REGION_POSITION:
+        elements = self.table.elements_on_page(region, self.place.page).tolist()
+        yield climbed, name if len(elements) == 1 else f"all {name}", region
+        position = elements.index(number) + 1
+        if len(elements) > 1 and position <= MAX_REGION_POSITION:
             yield climbed, f"counted {name}", Region(features, position)
-
-    def _is_on_page(self, element: int) -> bool:
-        return self.table.page_of_element(element) == self.place.page
 
     def _region_descriptions(self, number: int) -> Iterator[tuple[str, tuple[Feature, ...]]]:
         """Yield feature sets of one element: single names, all names, then with its ancestors."""

@@ -143,8 +143,7 @@ class ClusterSession:
         """Compute what learning needs in any case, so that the first label does not wait for it."""
         with self.lock:
             for table in (self.table, self.table.with_elements):
-                table.rows_by("text", "")
-                table.ancestor(1)
+                table.prepare()
 
     def update(
         self,
