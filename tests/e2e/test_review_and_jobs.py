@@ -122,6 +122,20 @@ def test_review_stores_images_and_lists_and_undoes(person: Person) -> None:
     assert labels_of(person, listed, "parts") == wanted
 
 
+def test_an_image_is_labeled_by_its_address_and_cannot_be_extended(person: Person) -> None:
+    window = person.window
+    person.open(page="1.html")
+    image = person.page.locator("img")
+    person.choose("picture")
+    with person.completing():
+        image.click()
+    assert labels_of(person, "1.html", "picture") == ["/img/1.jpg"]
+    person.choose("picture")
+    image.click(modifiers=["Shift"])
+    expect(window.locator(".toast").last).to_contain_text("An image cannot be extended")
+    assert labels_of(person, "1.html", "picture") == ["/img/1.jpg"]
+
+
 def test_export_shows_what_comes_out_and_refuses_to_call_nothing_a_success(
     person: Person, tmp_path: Path
 ) -> None:

@@ -11,8 +11,9 @@ from playwright.sync_api import Page as Window
 from playwright.sync_api import expect
 
 from tests.e2e.person import Person
+from untemplate import Attribute, Label, Page, Schema, cluster, read_pages
 from untemplate.catalog import Catalog
-from untemplate.web import RunningServer, running_server
+from untemplate.web import RunningServer, add_site, running_server
 
 AXE = (Path(__file__).parent / "vendor" / "axe.min.js").read_text("utf-8")
 # The pages themselves are made by others: axe judges our own document.
@@ -71,6 +72,46 @@ def test_the_sample_site_from_nothing(person: Person) -> None:
     assert person.page
     assert "site=sample" in window.url
     assert window.locator(".records tbody tr").count() > 5
+
+
+def test_annotate_opens_where_the_work_is(person: Person, tmp_path: Path) -> None:
+    """Detail pages come first, although there are more list pages; then the template that somebody began."""
+    window = person.window
+    pages = [*map(hotel_list, range(5)), *map(hotel, range(4)), *map(room, range(3))]
+    with Catalog.open(tmp_path / "catalog.db") as catalog:
+        source = read_pages(pages)
+        clusters = cluster(source)
+        assert [found.size for found in clusters] == [5, 4, 3]
+        add_site(catalog, "hotels", clusters, Schema("hotel", {"name": Attribute("name")}), source, {})
+        with running_server(catalog) as server:
+            window.goto(f"{server.url}#/annotate?site=hotels")
+            template = window.get_by_label("Template")
+            expect(template.locator("option:checked")).to_contain_text("4 pages")
+            catalog.add_labels("hotels", [Label("room0.html", "name", "Room 0")], "a colleague")
+            window.reload()
+            window.goto(f"{server.url}#/annotate?site=hotels")
+            expect(template.locator("option:checked")).to_contain_text("3 pages")
+
+
+def hotel_list(number: int) -> Page:
+    rows = "".join(ROW.format(number=10 * number + row, page=number, color="red") for row in range(12))
+    return Page(f"http://inns.example/all?page={number}", f"<div>{rows}</div>", f"list{number}.html")
+
+
+def hotel(number: int) -> Page:
+    html = f"<h1>Hotel {number}</h1><p>{number} stars</p><div>{'Quiet and near the sea. ' * 20}</div>"
+    return Page(f"http://inns.example/hotel/{number}", html, f"hotel{number}.html")
+
+
+def room(number: int) -> Page:
+    facts = "".join(
+        f"<tr><th>Fact {fact}</th><td>{'A room with a view. ' * fact}</td></tr>" for fact in range(9)
+    )
+    return Page(
+        f"http://inns.example/room/{number}",
+        f"<h2>Room {number}</h2><table>{facts}</table>",
+        f"room{number}.html",
+    )
 
 
 def test_a_list_page_becomes_a_table(person: Person, tmp_path: Path) -> None:
