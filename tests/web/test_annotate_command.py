@@ -74,6 +74,15 @@ def test_corrected_templates_stay_corrected(tmp_path: Path) -> None:
         assert len(catalog.rules("inns.example").wrappers) == 1, "annotated again without the labels"
 
 
+def test_pages_without_urls_are_named_after_their_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "my-inns"
+    folder.mkdir()
+    for number in range(3):
+        (folder / f"{number}.html").write_text(f"<h1>Inn {number}</h1>")
+    with started("annotate", folder, "--schema", "restaurant", cwd=tmp_path) as url:
+        assert url.endswith("#/annotate?site=my-inns")
+
+
 def test_what_cannot_be_served_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (
         main(["annotate", str(tmp_path / "none"), "--schema", "book", "--catalog", str(tmp_path / "c.db")])

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import click
 
-from untemplate.cli.catalog_options import open_catalog, site_name, site_option
+from untemplate.cli.catalog_options import host_of, open_catalog
 from untemplate.cli.serve import serve, server_options
 from untemplate.cli.shell import (
     counted,
@@ -35,7 +35,10 @@ __all__ = ["command"]
 @pages_argument
 @click.option("--schema", "schema_name", required=True, help="A TOML file, or the name of a ready-made one.")
 @templates_option
-@site_option
+@click.option(
+    "--site",
+    help="The name of the site in the catalog; the host of its pages, or else the name of PAGES, if not given.",
+)
 @server_options
 def command(
     source: str,
@@ -59,6 +62,7 @@ def command(
     catalog knows of an earlier run.
     """
     from untemplate.schema import Schema
+    from untemplate.sources import source_name
     from untemplate.web import add_site, check_port, named_templates
 
     check_port(port)
@@ -68,7 +72,7 @@ def command(
             templates = read_template_names(label_files)
             clustering = find_templates(pages, templates)
             site_pages = list(chain.from_iterable(cluster.pages for cluster in clustering))
-            name = site_name(site, (page.url for page in site_pages))
+            name = site or host_of(page.url for page in site_pages) or source_name(source)
             if not templates and (templates := named_templates(catalog, name)):
                 clustering = find_templates(pages, templates)
             options = {"url_column": url_column, "html_column": html_column, "render": render}

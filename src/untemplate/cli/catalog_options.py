@@ -31,6 +31,7 @@ __all__ = [
     "catalog_option",
     "fresh_pages",
     "fresh_pages_argument",
+    "host_of",
     "open_catalog",
     "open_rules",
     "rules_options",
@@ -120,10 +121,15 @@ def user() -> str:
 
 def site_name(given: str | None, urls: Iterable[str]) -> str:
     """The name that was given, or else the host of the first URL that has one."""
-    name = given or next(filter(None, map(_host, urls)), None)
+    name = given or host_of(urls)
     if name is None:
         raise click.UsageError("The pages have no URLs that would name the site: give --site.")
     return name
+
+
+def host_of(urls: Iterable[str]) -> str | None:
+    """The host of the first URL that has one."""
+    return next(filter(None, map(_host, urls)), None)
 
 
 def _host(url: str) -> str | None:

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from untemplate.sources.fetch import Politeness
     from untemplate.sources.page_source import Pages, Skipped
     from untemplate.sources.page_store import PageStore
-    from untemplate.sources.recognize import as_page, as_pages, read_pages
+    from untemplate.sources.recognize import as_page, as_pages, read_pages, source_name
     from untemplate.sources.url_list import fetch_groups, fetch_pages
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "fetch_groups",
     "fetch_pages",
     "read_pages",
+    "source_name",
 ]
 
 __getattr__ = _lazy_names(
@@ -29,7 +30,7 @@ __getattr__ = _lazy_names(
         "fetch": ("Politeness",),
         "page_source": ("Pages", "Skipped"),
         "page_store": ("PageStore",),
-        "recognize": ("as_page", "as_pages", "read_pages"),
+        "recognize": ("as_page", "as_pages", "read_pages", "source_name"),
         "url_list": ("fetch_groups", "fetch_pages"),
     },
 )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from untemplate.sources.fetch import Politeness
     from untemplate.sources.page_rows import JsonlReader, ParquetReader
 
-__all__ = ["as_page", "as_pages", "read_pages"]
+__all__ = ["as_page", "as_pages", "read_pages", "source_name"]
 
 _URL_LINE = re.compile(rb"(?:\s*+(?:#[^\n]*+\n)?+)*+https?://", re.IGNORECASE)
 _KNOWN = "a folder of HTML files, a zip or tar archive of them, WARC, Parquet, JSONL, or a text file of URLs"
@@ -115,6 +115,16 @@ def read_pages(
     if render and not recognizer.has_urls:
         raise SourceError(f"{source}: only pages of a text file of URLs can be rendered; leave out --render")
     return Pages(os.fspath(source), reader, limits)
+
+
+def source_name(source: str | os.PathLike[str]) -> str:
+    """Return a name for the site of a source whose pages have no URLs: that of its folder or file, without endings.
+
+    Example:
+        >>> source_name("crawls/my-shop.warc.gz")
+        'my-shop'
+    """
+    return re.split(r"[.(]", Path(source).resolve().name)[0] or "site"
 
 
 class _Recognizer:

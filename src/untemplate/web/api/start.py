@@ -14,7 +14,7 @@ from untemplate.clustering import cluster
 from untemplate.demo import make_site, write_site
 from untemplate.errors import InputError
 from untemplate.schema import Schema
-from untemplate.sources import read_pages
+from untemplate.sources import read_pages, source_name
 from untemplate.web.api.common import (
     ERROR_RESPONSES,
     JobView,
@@ -93,7 +93,7 @@ def _site_name(body: SiteBody) -> str:
         return urlsplit(body.urls[0].strip()).hostname or "site"
     if body.source or body.upload:
         source = uploaded_source(body.upload) if body.upload else Path(body.source or "")
-        return re.split(r"[.(]", source.name)[0] or "site"
+        return source_name(source)
     raise InputError("say where the pages are: a folder, a file, or URLs")
 
 
