@@ -75,7 +75,10 @@ def test_the_sample_site_from_nothing(person: Person) -> None:
 
 
 def test_annotate_opens_where_the_work_is(person: Person, tmp_path: Path) -> None:
-    """Detail pages come first, although there are more list pages; then the template that somebody began."""
+    """Detail pages come first, although there are more list pages; then the template that somebody began.
+
+    Lists opens at the template of lists.
+    """
     window = person.window
     pages = [*map(hotel_list, range(5)), *map(hotel, range(4)), *map(room, range(3))]
     with Catalog.open(tmp_path / "catalog.db") as catalog:
@@ -91,6 +94,8 @@ def test_annotate_opens_where_the_work_is(person: Person, tmp_path: Path) -> Non
             window.reload()
             window.goto(f"{server.url}#/annotate?site=hotels")
             expect(template.locator("option:checked")).to_contain_text("3 pages")
+            window.get_by_role("link", name="Lists").click()
+            expect(template.locator("option:checked")).to_contain_text("5 pages")
 
 
 def hotel_list(number: int) -> Page:

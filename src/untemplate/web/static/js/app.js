@@ -59,9 +59,13 @@ function Tabs() {
   const { name } = place.value;
   const tabs = useRef();
   useEffect(() => { tabs.current.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" }); }, [name]);
-  const target = { site: site.value?.site, cluster: cluster.value?.cluster };
+  const targetOf = (view) => {
+    if (view === "overview") return {};
+    const isList = cluster.value?.kind === "list";
+    return { site: site.value?.site, cluster: view === "lists" && !isList ? "" : cluster.value?.cluster }; // Lists chooses a template of lists
+  };
   return html`<nav class="tabs" aria-label="Views" ref=${tabs}>${Object.entries(VIEWS).map(([view, title]) => html`
-    <a key=${view} href=${address(view, view === "overview" ? {} : target)} aria-current=${view === name ? "page" : null}>${title}</a>`)}</nav>`;
+    <a key=${view} href=${address(view, targetOf(view))} aria-current=${view === name ? "page" : null}>${title}</a>`)}</nav>`;
 }
 
 function Where() {

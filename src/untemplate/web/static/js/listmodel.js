@@ -40,7 +40,7 @@ export class ListModel {
     await this.frame.load(this.site, shown);
     this.cell.value = null;
     this.show(list);
-    if (list.marks.length) this.frame.order("reveal", { items: list.marks[0].items });
+    this.frame.order(...(list.marks.length ? ["reveal", { items: list.marks[0].items }] : ["main"]));
     this.isBusy.value = false;
   }
 

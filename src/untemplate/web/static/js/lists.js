@@ -8,10 +8,8 @@ import { address, complain, go } from "./store.js";
 
 export function ListsView({ site, cluster, parameters }) {
   if (!cluster) return html`<${Empty} title="No list pages yet"><p>Pages that show many records, such as search results, become tables here. <a href="#/start">Add a site</a> first.</p><//>`;
-  const lists = site.clusters.filter((one) => one.kind === "list");
-  const shown = parameters.cluster || !lists.length ? cluster : lists[0];
-  if (!shown.pages_stored.length) return html`<${Empty} title="No page"><p>The catalog has no page of this template.</p><//>`;
-  return html`<${ListDesk} key=${`${site.site} ${shown.cluster}`} site=${site.site} cluster=${shown} page=${parameters.page} />`;
+  if (!cluster.pages_stored.length) return html`<${Empty} title="No page"><p>The catalog has no page of this template.</p><//>`;
+  return html`<${ListDesk} key=${`${site.site} ${cluster.cluster}`} site=${site.site} cluster=${cluster} page=${parameters.page} />`;
 }
 
 function ListDesk({ site, cluster, page }) {

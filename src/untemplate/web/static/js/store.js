@@ -46,7 +46,7 @@ export async function refresh() {
     batch(() => {
       sites.value = all;
       site.value = details;
-      cluster.value = details?.clusters.find((one) => one.cluster === parameters.cluster) ?? (name === "annotate" ? whereTheWorkIs(details) : firstLabeled(details));
+      cluster.value = details?.clusters.find((one) => one.cluster === parameters.cluster) ?? chooseTemplate(name, details);
       place.value = wanted;
     });
   } catch (error) {
@@ -55,6 +55,11 @@ export async function refresh() {
   } finally {
     if (mine === turn) loading.value = false;
   }
+}
+
+function chooseTemplate(view, details) {
+  if (view === "annotate") return whereTheWorkIs(details);
+  return (view === "lists" && details?.clusters.find((one) => one.kind === "list")) || firstLabeled(details);
 }
 
 // The template to label: one that was begun, or else one that waits for a person.
