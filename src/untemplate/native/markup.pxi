@@ -7,6 +7,7 @@ def is_utf8(bytes html not None):
 
 
 cdef enum:
+    ASCII_BLOCK = 64
     DECLARED_WITHIN = 4096   # bytes in which a page declares its encoding, as in `w3lib.encoding`
 
 
@@ -24,24 +25,38 @@ def utf8_start(bytes html not None, str charset):
     cdef const uint8_t* text = <const uint8_t*><const char*>html
     cdef Py_ssize_t length = len(html)
     cdef Py_ssize_t start = 0
+    cdef Py_ssize_t ascii_length = _ascii_length(text, length)
     if memchr(text, 0, length) != NULL:
         return -1
     if length >= 3 and text[0] == 0xEF and text[1] == 0xBB and text[2] == 0xBF:
         start = 3
-    elif _ascii_length(text, length) == length:
+    elif ascii_length == length:
         return 0 if memchr(text, 0x1B, length) == NULL else -1
     elif charset is None:
         if not _declares_utf8(text, min(length, DECLARED_WITHIN)):
             return -1
     elif charset.lower() != "utf-8":
         return -1
-    return start if _is_utf8(text + start, length - start) else -1
+    ascii_length = max(start, ascii_length)
+    return start if _is_utf8(text + ascii_length, length - ascii_length) else -1
 
 
 cdef Py_ssize_t _ascii_length(const uint8_t* text, Py_ssize_t length) noexcept nogil:
-    """Return how many bytes are ASCII up to the first that is not."""
+    """Return how many bytes are ASCII up to the first that is not.
+
+    The compiler makes the inner loop one that tests many bytes at once.
+    """
     cdef Py_ssize_t at = 0
+    cdef int i
+    cdef uint8_t found
     cdef uint64_t word
+    while at + ASCII_BLOCK <= length:
+        found = 0
+        for i in range(ASCII_BLOCK):
+            found |= text[at + i]
+        if found & 0x80:
+            break
+        at += ASCII_BLOCK
     while at + 8 <= length:
         memcpy(&word, text + at, 8)
         if word & 0x8080808080808080u:
@@ -130,15 +145,9 @@ cdef bint _contains_word(const uint8_t* text, Py_ssize_t length, const char* wor
 cdef bint _is_utf8(const uint8_t* text, Py_ssize_t length) noexcept nogil:
     cdef Py_ssize_t at = 0
     cdef int size
-    cdef uint64_t word
     while at < length:
         if text[at] < 0x80:
-            at += 1
-            while at + 8 <= length:  # most pages are mostly ASCII
-                memcpy(&word, text + at, 8)
-                if word & 0x8080808080808080u:
-                    break
-                at += 8
+            at += _ascii_length(text + at, length - at)
             continue
         size = _sequence_size(text + at, length - at)
         if not size:

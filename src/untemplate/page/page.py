@@ -135,7 +135,7 @@ class Node:
         """The same XPath with a number in every step, so that it does not depend on what follows the node."""
         if self.kind == "data":
             return self._path
-        if is_native(self.element) and not self.is_attribute:
+        if self.kind[0] != "@" and is_native(self.element):
             path: str = self.element.node_xpath(self.kind)
             return path
         parent = self.parent
