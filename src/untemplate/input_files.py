@@ -15,11 +15,13 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import orjson
+import re2
 
 __all__ = [
     "DEFAULT_FILE_LIMITS",
     "FileLimits",
     "check_json_size",
+    "check_pattern",
     "limited_lines",
     "load_json",
     "read_limited",
@@ -50,6 +52,10 @@ class FileLimits:
 
 
 DEFAULT_FILE_LIMITS = FileLimits()
+
+# The error says what is wrong with a pattern; the library would write it to standard error as well.
+_QUIET = re2.Options()
+_QUIET.log_errors = False
 
 
 def read_limited(path: Path, limits: FileLimits = DEFAULT_FILE_LIMITS) -> bytes:
@@ -140,3 +146,17 @@ def _depth(data: bytes) -> int:
     """Return how deeply JSON is nested."""
     brackets = _STRING.sub(b"", data).translate(None, _NOT_BRACKETS)
     return max(accumulate(map(_STEP.__getitem__, brackets)), default=0)
+
+
+def check_pattern(pattern: str) -> str:
+    """Return a regular expression in RE2 syntax; patterns from strangers cannot stall us.
+
+    Raises:
+        ValueError: it is none; the message says why.
+    """
+    try:
+        re2.compile(pattern, _QUIET)
+    except re2.error as error:
+        [reason] = error.args
+        raise ValueError(f"not an RE2 pattern: {reason.decode(errors='replace')}") from error
+    return pattern

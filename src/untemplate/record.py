@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from enum import StrEnum
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
 __all__ = ["MAX_DOUBTFUL_CONFIDENCE", "Reason", "Record", "Value", "html_table"]
 
@@ -35,8 +35,7 @@ class Reason(StrEnum):
     UNREADABLE = "page cannot be read"
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(NamedTuple):
     """One extracted value, and where it came from.
 
     Args:

@@ -5,31 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Annotated, Self
 
-import re2
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from untemplate.errors import SchemaError
-from untemplate.input_files import shorten
+from untemplate.input_files import check_pattern, shorten
 from untemplate.value_types import Like, Type
 
 __all__ = ["HintsFile", "Pattern", "SchemaTable", "check_hints", "read_schema_table"]
 
 
-# The error says what is wrong with a pattern; the library would write it to standard error as well.
-_QUIET = re2.Options()
-_QUIET.log_errors = False
-
-
-def _check_pattern(pattern: str) -> str:
-    try:
-        re2.compile(pattern, _QUIET)
-    except re2.error as error:
-        [reason] = error.args
-        raise ValueError(f"not an RE2 pattern: {reason.decode(errors='replace')}") from error
-    return pattern
-
-
-Pattern = Annotated[str, AfterValidator(_check_pattern)]
+Pattern = Annotated[str, AfterValidator(check_pattern)]
 """A regular expression in RE2 syntax. Patterns from strangers cannot stall us."""
 
 

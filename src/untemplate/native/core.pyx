@@ -21,7 +21,7 @@ from untemplate.native import shown_text, tree_rules
 from cpython.object cimport PyObject
 from cpython.bytearray cimport PyByteArray_AsString, PyByteArray_Size, PyByteArray_Resize
 from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_DecodeUTF8
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memchr, memcmp, memcpy, memset
 
@@ -32,6 +32,7 @@ cdef extern from *:
     int __builtin_ctzll(unsigned long long word) noexcept nogil
 
 cdef uint64_t _ONES = 0x0101010101010101u
+cdef uint64_t CLOSING_BIT = 0x8000000000000000u
 
 
 cdef inline uint64_t _bytes_equal(uint64_t word, uint8_t byte) noexcept nogil:
@@ -46,6 +47,7 @@ cdef enum:
     MAX_KNOWN = 256
     FIRST_SLOTS = 1024
     MAX_ENTITIES = 2400
+    ENTITY_SLOTS = 8192
     MAX_NAME_LENGTH = 100
     RANK_COUNT = 9
     COMMENT = -2

@@ -219,6 +219,10 @@ cdef class Element:
         """Return the HTML of the element without attributes, comments and scripts; no more than so many characters."""
         return _html_string(self.document, self.number, max_length)
 
+    def has_tags(self):
+        """Return True if the parser read the tags that signatures and cores of templates are made of."""
+        return not self.document.tags_differ
+
     def shown_string(self):
         """Return the texts inside the element and after it, without those that browsers never show.
 

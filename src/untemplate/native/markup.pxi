@@ -7,6 +7,7 @@ def is_utf8(bytes html not None):
 
 
 cdef enum:
+    ASCII_BLOCK = 64
     DECLARED_WITHIN = 4096   # bytes in which a page declares its encoding, as in `w3lib.encoding`
 
 
@@ -24,24 +25,38 @@ def utf8_start(bytes html not None, str charset):
     cdef const uint8_t* text = <const uint8_t*><const char*>html
     cdef Py_ssize_t length = len(html)
     cdef Py_ssize_t start = 0
+    cdef Py_ssize_t ascii_length = _ascii_length(text, length)
     if memchr(text, 0, length) != NULL:
         return -1
     if length >= 3 and text[0] == 0xEF and text[1] == 0xBB and text[2] == 0xBF:
         start = 3
-    elif _ascii_length(text, length) == length:
+    elif ascii_length == length:
         return 0 if memchr(text, 0x1B, length) == NULL else -1
     elif charset is None:
         if not _declares_utf8(text, min(length, DECLARED_WITHIN)):
             return -1
     elif charset.lower() != "utf-8":
         return -1
-    return start if _is_utf8(text + start, length - start) else -1
+    ascii_length = max(start, ascii_length)
+    return start if _is_utf8(text + ascii_length, length - ascii_length) else -1
 
 
 cdef Py_ssize_t _ascii_length(const uint8_t* text, Py_ssize_t length) noexcept nogil:
-    """Return how many bytes are ASCII up to the first that is not."""
+    """Return how many bytes are ASCII up to the first that is not.
+
+    The compiler makes the inner loop one that tests many bytes at once.
+    """
     cdef Py_ssize_t at = 0
+    cdef int i
+    cdef uint8_t found
     cdef uint64_t word
+    while at + ASCII_BLOCK <= length:
+        found = 0
+        for i in range(ASCII_BLOCK):
+            found |= text[at + i]
+        if found & 0x80:
+            break
+        at += ASCII_BLOCK
     while at + 8 <= length:
         memcpy(&word, text + at, 8)
         if word & 0x8080808080808080u:
@@ -130,15 +145,9 @@ cdef bint _contains_word(const uint8_t* text, Py_ssize_t length, const char* wor
 cdef bint _is_utf8(const uint8_t* text, Py_ssize_t length) noexcept nogil:
     cdef Py_ssize_t at = 0
     cdef int size
-    cdef uint64_t word
     while at < length:
         if text[at] < 0x80:
-            at += 1
-            while at + 8 <= length:  # most pages are mostly ASCII
-                memcpy(&word, text + at, 8)
-                if word & 0x8080808080808080u:
-                    break
-                at += 8
+            at += _ascii_length(text + at, length - at)
             continue
         size = _sequence_size(text + at, length - at)
         if not size:
@@ -321,8 +330,9 @@ cdef enum:
 
 
 cdef struct RunReader:
-    const uint8_t* text
-    Py_ssize_t size
+    const uint8_t* text              # of the page, if its tags are not read yet
+    const uint64_t* tags             # that the parser has read; NULL without them
+    Py_ssize_t size                  # of `text`, or the number of tags
     Py_ssize_t at
     int length                       # of a run
     int count                        # of the tags read so far, up to the length
@@ -332,13 +342,19 @@ cdef struct RunReader:
     uint64_t sum                     # of the words of the run, each multiplied by a power of _MIX
 
 
-cdef int _start_runs(RunReader* reader, bytes html, int length) except -1:
+cdef int _start_runs(RunReader* reader, page, int length) except -1:
     cdef int i
+    cdef bytes html
     if not 0 < length <= MAX_RUN_LENGTH:
         raise ValueError("a run has 1 to 16 tags")
     memset(reader, 0, sizeof(RunReader))
-    reader.text = <const uint8_t*><const char*>html
-    reader.size = len(html)
+    if isinstance(page, Element):
+        reader.tags = (<Element>page).document.tags
+        reader.size = (<Element>page).document.tag_count
+    else:
+        html = page
+        reader.text = <const uint8_t*><const char*>html
+        reader.size = len(html)
     reader.length = length
     reader.power = 1
     for i in range(1, length):
@@ -346,12 +362,26 @@ cdef int _start_runs(RunReader* reader, bytes html, int length) except -1:
     return 0
 
 
-cdef bint _next_run(RunReader* reader, uint64_t* run) noexcept nogil:
-    """Read the next run of tags as a hash; False at the end. Tags that are too few for a run are padded to one."""
+cdef inline bint _next_word(RunReader* reader, uint64_t* word) noexcept nogil:
+    """Read the name of the next tag, with a bit for closing ones; False at the end."""
     cdef Tag tag
+    if reader.tags != NULL:
+        if reader.at == reader.size:
+            return False
+        word[0] = reader.tags[reader.at]
+        reader.at += 1
+        return True
+    if not _next_tag(reader.text, reader.size, &reader.at, &tag):
+        return False
+    word[0] = tag.name | (CLOSING_BIT if tag.is_closing else 0)
+    return True
+
+
+cdef inline bint _next_run(RunReader* reader, uint64_t* run) noexcept nogil:
+    """Read the next run of tags as a hash; False at the end. Tags that are too few for a run are padded to one."""
     cdef uint64_t word
-    while _next_tag(reader.text, reader.size, &reader.at, &tag):
-        word = _mix_bits(tag.name | (<uint64_t>tag.is_closing << 63))
+    while _next_word(reader, &word):
+        word = _mix_bits(word)
         reader.sum = (reader.sum - reader.words[reader.oldest] * reader.power) * _MIX + word
         reader.words[reader.oldest] = word
         reader.oldest = reader.oldest + 1 if reader.oldest + 1 < reader.length else 0
@@ -369,11 +399,11 @@ cdef bint _next_run(RunReader* reader, uint64_t* run) noexcept nogil:
     return True
 
 
-def read_signature(bytes html not None, int length, bytes multipliers not None):
+def read_signature(page not None, int length, bytes multipliers not None):
     """Return the eight bytes of a page's signature; None if it has no tags. See `page/signatures.py`.
 
     Args:
-        html: the page, without NUL bytes.
+        page: its bytes, without NUL bytes, or its root element, if that `has_tags`.
         length: the number of tags in a shingle, at most 16.
         multipliers: an array of eight 64-bit numbers.
     """
@@ -386,7 +416,7 @@ def read_signature(bytes html not None, int length, bytes multipliers not None):
         raise ValueError("a signature needs eight multipliers")
     memcpy(factors, <const char*>multipliers, sizeof(factors))
     memset(minima, 0xFF, sizeof(minima))
-    _start_runs(&reader, html, length)
+    _start_runs(&reader, page, length)
     while _next_run(&reader, &run):
         for i in range(SIGNATURE_LENGTH):
             minima[i] = min(minima[i], run * factors[i])
@@ -400,7 +430,7 @@ cdef class RunSet:
     """The tag runs of a page as a set: a bit for each possible one. `PageRuns` in `page/traits.py` says what they are.
 
     Args:
-        html: the page, without NUL bytes.
+        page: its bytes, without NUL bytes, or its root element, if that `has_tags`.
         length: the number of tags in a run, at most 16.
         bits: the number of bits that are kept of a run's hash, from 3 to 24.
     """
@@ -409,13 +439,13 @@ cdef class RunSet:
     cdef size_t memory_size
     cdef uint64_t table_size     # in bits
 
-    def __cinit__(self, bytes html not None, int length, int bits):
+    def __cinit__(self, page not None, int length, int bits):
         cdef Memory taken
         cdef RunReader reader
         cdef uint64_t run
         if not 3 <= bits <= MAX_RUN_BITS:
             raise ValueError("3 to 24 bits of a run are kept")
-        _start_runs(&reader, html, length)
+        _start_runs(&reader, page, length)
         self.table_size = <uint64_t>1 << bits
         _take_memory(RUN_MEMORY, self.table_size // 8, &taken)
         self.table, self.memory_size = <uint8_t*>taken.start, taken.size

@@ -6,6 +6,7 @@ cdef struct Name:
     int32_t length
     uint64_t head      # the first eight bytes
     uint32_t hash
+    uint64_t word      # what `_next_tag` reads of it as a tag; 0 if it was no tag yet
     int32_t open       # the topmost open element of this name: an index of the stack, −1 for none
     int32_t last_tag   # the last tag that has an attribute of this name
     int32_t first_node # the first and the last element with this tag; −1 for none
@@ -65,6 +66,7 @@ cdef int _fill_known() except -1:
         _known[number].length = len(name)
         _known[number].head = _name_head(_known_text + start, len(name))
         _known[number].hash = _hash_name(_known[number].head, _known_text + start, len(name))
+        _known[number].word = _tag_name(_known_text + start, len(name))
         _known[number].open = -1
         _known[number].last_tag = -1
         _known[number].first_node = _known[number].last_node = -1
@@ -111,7 +113,7 @@ cdef int32_t STYLE = _known_names.index("style")
 cdef int32_t HIDDEN = _known_names.index("hidden")
 
 
-# The named character references of the standard, as Python has them, sorted for a binary search.
+# The named character references of the standard, as Python has them.
 
 cdef struct Entity:
     int32_t name
@@ -119,24 +121,31 @@ cdef struct Entity:
     int32_t value
     int32_t value_length
 
-cdef list _entity_names = sorted((name.encode(), value.encode()) for name, value in html5_entities.items())
+cdef list _entity_names = [(name.encode(), value.encode()) for name, value in html5_entities.items()]
 cdef int32_t ENTITIES = len(_entity_names)
 cdef bytes _entity_bytes = b"".join(name + value for name, value in _entity_names)
 cdef const uint8_t* _entity_text = <const uint8_t*>_entity_bytes
 cdef int32_t MAX_ENTITY_LENGTH = max(len(name) for name, _ in _entity_names)
 cdef Entity[MAX_ENTITIES] _entities
+cdef int16_t[ENTITY_SLOTS] _entity_slots    # hash table of their names
 cdef uint32_t[32] _windows_1252
 
 
 cdef int _fill_entities() except -1:
     cdef int32_t number, start = 0
+    cdef uint32_t slot
     if ENTITIES > MAX_ENTITIES:
         raise ValueError("too many entities")
+    memset(_entity_slots, 0xFF, sizeof(_entity_slots))
     for number, (name, value) in enumerate(_entity_names):
         _entities[number].name = start
         _entities[number].name_length = len(name)
         _entities[number].value = start + len(name)
         _entities[number].value_length = len(value)
+        slot = _entity_slot(_entity_text + start, len(name))
+        while _entity_slots[slot] >= 0:
+            slot = (slot + 1) % ENTITY_SLOTS
+        _entity_slots[slot] = <int16_t>number
         start += len(name) + len(value)
     for number in range(32):
         try:
@@ -148,20 +157,20 @@ cdef int _fill_entities() except -1:
 
 cdef int32_t _find_entity(const uint8_t* text, int32_t length) noexcept nogil:
     """Return the number of an entity; −1 if there is none of this name."""
-    cdef int32_t low = 0, high = ENTITIES, middle, shared, order
-    while low < high:
-        middle = (low + high) // 2
-        shared = min(length, _entities[middle].name_length)
-        order = memcmp(_entity_text + _entities[middle].name, text, shared)
-        if order == 0:
-            order = _entities[middle].name_length - length
-        if order == 0:
-            return middle
-        if order < 0:
-            low = middle + 1
-        else:
-            high = middle
+    cdef uint32_t slot = _entity_slot(text, length)
+    cdef int32_t number = _entity_slots[slot]
+    while number >= 0:
+        if _entities[number].name_length == length:
+            if memcmp(_entity_text + _entities[number].name, text, length) == 0:
+                return number
+        slot = (slot + 1) % ENTITY_SLOTS
+        number = _entity_slots[slot]
     return -1
+
+
+cdef inline uint32_t _entity_slot(const uint8_t* text, int32_t length) noexcept nogil:
+    """Return where to look for an entity first."""
+    return _hash_name(_name_head(text, length), text, length) % ENTITY_SLOTS
 
 
 _fill_entities()

@@ -37,6 +37,14 @@ cdef struct Slot:
     bint is_tail
 
 
+cdef enum:
+    MAX_REMOVED = 16
+
+cdef struct RemovedTag:
+    int32_t at           # where a blank replaces it
+    uint64_t word        # what `_next_tag` reads of it
+
+
 cdef inline bint _is_letter(uint8_t byte) noexcept nogil:
     return b"a" <= (byte | 0x20) <= b"z"
 
@@ -44,12 +52,14 @@ cdef inline bint _is_letter(uint8_t byte) noexcept nogil:
 cdef enum:
     ENDS_NAME = 1        # white space, `/`, `>` and NUL
     CAPITAL = 2
+    BRACKET = 3
 
 cdef uint8_t[256] _byte_kinds
 for _byte in (*b"\t\n\f\r />", 0):
     _byte_kinds[<int>_byte] = ENDS_NAME
 for _byte in range(ord("A"), ord("Z") + 1):
     _byte_kinds[<int>_byte] = CAPITAL
+_byte_kinds[<int>ord("<")] = BRACKET
 
 
 cdef bint _is_safe_name(const uint8_t* name, int32_t length) noexcept nogil:
@@ -79,7 +89,8 @@ cdef enum:
     STACK_MEMORY = 5
     PROXY_MEMORY = 6
     RUN_MEMORY = 7
-    MEMORY_KINDS = 8
+    TAG_MEMORY = 8
+    MEMORY_KINDS = 9
 
 cdef enum:
     MAX_SPARE_BYTES = 8_388_608  # of each array; larger ones are freed
@@ -141,6 +152,11 @@ cdef class Document:
     cdef int32_t last_comment  # the number of the comment that was read last
     cdef int32_t comment_run   # how many comments there are up to it without an element between them
     cdef int32_t tag_number    # tags read so far
+    cdef uint64_t* tags        # those that `_next_tag` in `markup.pxi` finds, with a bit for closing ones
+    cdef int32_t tag_count, tag_room
+    cdef bint tags_differ      # `_next_tag` finds others
+    cdef RemovedTag[MAX_REMOVED] removed
+    cdef int32_t removed_count, removed_read
     cdef int32_t ignored       # start tags of html, head and body that were ignored; as many end tags are
     cdef int32_t max_depth
     cdef int64_t element_count, max_elements
@@ -165,6 +181,7 @@ cdef class Document:
         _give_memory(SLOT_MEMORY, self.slots, self.slot_room * sizeof(int32_t))
         _give_memory(STACK_MEMORY, self.stack, self.stack_room * sizeof(Open))
         _give_memory(PROXY_MEMORY, self.proxies, self.proxy_size)
+        _give_memory(TAG_MEMORY, self.tags, self.tag_room * sizeof(uint64_t))
 
     # Memory
 
@@ -183,6 +200,8 @@ cdef class Document:
         self.slots, self.slot_room = <int32_t*>taken.start, <int32_t>(taken.size // sizeof(int32_t))
         _take_memory(STACK_MEMORY, (self.max_depth + 16) * sizeof(Open), &taken)
         self.stack, self.stack_room = <Open*>taken.start, <int32_t>(taken.size // sizeof(Open))
+        _take_memory(TAG_MEMORY, (length // 24 + 64) * sizeof(uint64_t), &taken)
+        self.tags, self.tag_room = <uint64_t*>taken.start, <int32_t>(taken.size // sizeof(uint64_t))
         self.slot_count = FIRST_SLOTS
         memcpy(self.names, _known, KNOWN * sizeof(Name))
         memcpy(self.slots, _known_slots, sizeof(_known_slots))
@@ -216,6 +235,7 @@ cdef class Document:
                 continue
             memcpy(target, copied, at - copied)
             target += at - copied
+            self.note_removed(<int32_t>(target - self.text), _tag_name(at + 2, end - at - 2))
             target[0] = b" "
             target += 1
             at = copied = after
@@ -332,6 +352,7 @@ cdef class Document:
         self.names[number].length = length
         self.names[number].head = _name_head(self.text + start, length)
         self.names[number].hash = _hash_name(self.names[number].head, self.text + start, length)
+        self.names[number].word = 0
         self.names[number].open = -1
         self.names[number].last_tag = -1
         self.names[number].first_node = self.names[number].last_node = -1
@@ -731,6 +752,78 @@ cdef class Document:
         self.size += more_length
         length[0] += more_length
 
+    # Tags for signatures and for the cores of templates: those that `_next_tag` finds in the bytes, in their order. It knows
+    # less of HTML, so on pages with `<` inside of values, names and the like it finds others. Such pages are read twice.
+
+    cdef void note_removed(self, int32_t at, uint64_t name) noexcept nogil:
+        """Remember a closing tag that is not copied."""
+        if self.removed_count == MAX_REMOVED:
+            self.tags_differ = True
+            return
+        self.removed[self.removed_count].at = at
+        self.removed[self.removed_count].word = name | CLOSING_BIT
+        self.removed_count += 1
+
+    cdef void add_tag(self, int32_t at, int32_t end, int32_t tag, uint64_t closing_bit) noexcept nogil:
+        """Add the tag whose name is from `at` to `end`; its number may be −1."""
+        cdef uint64_t word
+        if self.removed_read < self.removed_count:
+            self.add_removed(at)
+            if self.removed_read < self.removed_count and self.removed[self.removed_read].at == end:
+                self.tags_differ = True
+        if tag >= 0 and self.names[tag].word:
+            word = self.names[tag].word
+        else:
+            word = _tag_name(self.text + at, self.page_size - at)
+            if tag >= 0:
+                self.names[tag].word = word
+            if word == _SCRIPT_NAME or word == _STYLE_NAME:
+                self.tags_differ = True
+        self.append_tag(word | closing_bit)
+
+    cdef void append_tag(self, uint64_t word) noexcept nogil:
+        cdef uint64_t* grown
+        if self.tag_count >= self.tag_room:
+            grown = <uint64_t*>realloc(self.tags, 2 * <size_t>self.tag_room * sizeof(uint64_t))
+            if grown == NULL:
+                self.error = OUT_OF_MEMORY
+                return
+            self.tags = grown
+            self.tag_room *= 2
+        self.tags[self.tag_count] = word
+        self.tag_count += 1
+
+    cdef void add_removed(self, int32_t end) noexcept nogil:
+        """Add the removed tags before a place."""
+        while self.removed_read < self.removed_count and self.removed[self.removed_read].at < end:
+            self.append_tag(self.removed[self.removed_read].word)
+            self.removed_read += 1
+
+    cdef void skip_removed(self, int32_t start, int32_t end) noexcept nogil:
+        """Add the removed tags before a comment or a script, and leave out those in it."""
+        self.add_removed(start)
+        while self.removed_read < self.removed_count and self.removed[self.removed_read].at < end:
+            self.removed_read += 1
+
+    cdef void scan_tags(self, int32_t at, int32_t end) noexcept nogil:
+        """Add the tags that `_next_tag` finds in the text of an element, of which the parser sees none."""
+        cdef Tag tag
+        cdef Py_ssize_t position = at
+        self.add_removed(at)
+        if self.removed_read < self.removed_count and self.removed[self.removed_read].at < end:
+            self.tags_differ = True
+        tag.start = self.page_size
+        while _next_tag(self.text, self.page_size, &position, &tag) and tag.start < end:
+            self.append_tag(tag.name | (CLOSING_BIT if tag.is_closing else 0))
+            tag.start = self.page_size
+        if tag.start != end:  # it has skipped the end of the element
+            self.tags_differ = True
+
+    cdef inline void note_bracket(self, int32_t start, int32_t end) noexcept nogil:
+        """Note that the tags differ if there is a `<` where the parser sees no tag."""
+        if memchr(self.text + start, b"<", end - start) != NULL:
+            self.tags_differ = True
+
     # Tokens
 
     cdef void parse(self) noexcept nogil:
@@ -739,6 +832,8 @@ cdef class Document:
         cdef int32_t end = self.page_size
         while at < end and not self.is_done and not self.error:
             at = self.read_markup(at) if self.text[at] == b"<" else self.read_text(at, at)
+        self.add_removed(end + 1)
+        self.note_bracket(min(at, end), end)
 
     cdef int32_t read_text(self, int32_t start, int32_t from_) noexcept nogil:
         """Add the text up to the next `<` after `from_`."""
@@ -757,7 +852,7 @@ cdef class Document:
         """
         cdef int32_t end = self.page_size
         cdef int32_t near = min(at + NEAR_BYTES, end)
-        cdef uint64_t word, stops, signs
+        cdef uint64_t word, stops, signs, brackets
         is_plain[0] = True
         while at < near:
             memcpy(&word, self.text + at, 8)
@@ -765,6 +860,9 @@ cdef class Document:
             signs = _bytes_equal(word, b"&")
             if self.has_returns:
                 signs |= _bytes_equal(word, b"\r")
+            brackets = _bytes_equal(word, b"<")
+            if brackets and (not stops or __builtin_ctzll(brackets) < __builtin_ctzll(stops)):
+                self.tags_differ = True
             if stops:
                 if signs and __builtin_ctzll(signs) < __builtin_ctzll(stops):
                     is_plain[0] = False
@@ -776,6 +874,8 @@ cdef class Document:
             return end
         near = self.find_byte(at, stop)
         is_plain[0] = is_plain[0] and self.is_plain(at, near - at)
+        if stop != b"<":
+            self.note_bracket(at, near)
         return near
 
     cdef inline bint is_plain(self, int32_t start, int32_t length) noexcept nogil:
@@ -802,6 +902,7 @@ cdef class Document:
             return at + 3
         if following == 0:
             return self.read_lone_bracket(at)
+        self.tags_differ = True
         return self.read_bogus_comment(at + 2)
 
     cdef int32_t read_lone_bracket(self, int32_t at) noexcept nogil:
@@ -812,17 +913,21 @@ cdef class Document:
 
     cdef int32_t read_declaration(self, int32_t at) noexcept nogil:
         """Read a comment, a document type, or what is neither, after `<!`."""
-        cdef const void* found
+        cdef int32_t end
         if self.text[at] == b"-" and self.text[at + 1] == b"-":
-            return self.read_comment(at + 2)
+            end = self.read_comment(at + 2)
+            self.skip_removed(at, end)
+            return end
         if self.has_word(at, b"doctype", 7):
-            found = memchr(self.text + at, b">", self.page_size - at)
-            return self.page_size if found == NULL else <int32_t>(<const uint8_t*>found - self.text) + 1
+            end = self.find_byte(at, b">")
+            self.note_bracket(at, end)
+            return min(end + 1, self.page_size)
         return self.read_bogus_comment(at)
 
     cdef int32_t read_bogus_comment(self, int32_t at) noexcept nogil:
         cdef const void* found = memchr(self.text + at, b">", self.page_size - at)
         cdef int32_t end = self.page_size if found == NULL else <int32_t>(<const uint8_t*>found - self.text)
+        self.note_bracket(at, end)
         self.add_comment(at, end)
         return end + (found != NULL)
 
@@ -848,6 +953,7 @@ cdef class Document:
                     self.add_comment(at, dash)
                     return dash + 3
                 if text[dash + 2] == b"!" and text[dash + 3] == b">":
+                    self.tags_differ = True
                     self.add_comment(at, dash)
                     return dash + 4
             dash += 1
@@ -874,13 +980,35 @@ cdef class Document:
                 return False
         return True
 
+    cdef inline int32_t simple_name_length(self, int32_t at) noexcept nogil:
+        """Return the length of a short name in lower case, up to the first byte that may end it; 0 for other names.
+
+        All bytes are tested at once: which one ends a name is hard to predict for the processor.
+        """
+        cdef uint64_t word, ends
+        cdef int32_t length
+        memcpy(&word, self.text + at, 8)
+        ends = (word - _ONES * 0x21) & ~word & (_ONES * 0x80)
+        ends |= _bytes_equal(word, b"/") | _bytes_equal(word, b">") | _bytes_equal(word, b"=") | _bytes_equal(word, b"<")
+        if not ends:
+            return 0
+        length = __builtin_ctzll(ends) // 8
+        # Small letters, digits and hyphens have this bit, capitals do not.
+        return 0 if ~word & (_ONES * 0x20) & ((<uint64_t>1 << (8 * length)) - 1) else length
+
     cdef int32_t read_name(self, int32_t at) noexcept nogil:
         """Put the name of a tag into lower case, and return its end."""
         cdef uint8_t* text = self.text
-        cdef uint8_t kind = _byte_kinds[text[at]]
+        cdef int32_t length = self.simple_name_length(at)
+        cdef uint8_t kind
+        if length and _byte_kinds[text[at + length]] == ENDS_NAME:
+            return at + length
+        kind = _byte_kinds[text[at]]
         while kind != ENDS_NAME:
             if kind == CAPITAL:
                 text[at] |= 0x20
+            elif kind == BRACKET:
+                self.tags_differ = True
             at += 1
             kind = _byte_kinds[text[at]]
         return at
@@ -903,6 +1031,7 @@ cdef class Document:
         cdef bint is_ignored
         if tag < 0:
             return end
+        self.add_tag(at, end, tag, 0)
         self.close_before(tag)
         self.open_implied(tag)
         if self.error or self.is_done:
@@ -928,6 +1057,8 @@ cdef class Document:
     cdef int32_t after_start_tag(self, int32_t tag, int32_t at) noexcept nogil:
         cdef uint16_t flags = _flags[tag] if tag < KNOWN else 0
         if self.is_self_closing or flags & VOID:
+            if tag == SCRIPT or tag == STYLE:
+                self.tags_differ = True
             self.pop()
         elif flags & (RAW | ESCAPABLE):
             return self.read_raw_text(tag, at)
@@ -940,6 +1071,10 @@ cdef class Document:
         cdef int32_t tag = self.find_name_with(self.head_at(at, length), self.text + at, length)
         cdef int32_t first = self.attribute_count
         cdef int32_t size = self.size
+        self.add_tag(at, end, tag, CLOSING_BIT)
+        if self.text[end] == b">" and not self.ignored and self.depth and self.current_tag() == tag:
+            self.pop()
+            return end + 1
         end = self.read_attributes(end)
         self.attribute_count = first
         self.size = size
@@ -985,10 +1120,18 @@ cdef class Document:
         cdef uint8_t* text = self.text
         cdef int32_t start = at
         cdef int32_t name, value_start, value_length
-        cdef uint8_t kind = _byte_kinds[text[at]]
+        cdef int32_t length = self.simple_name_length(at)
+        cdef uint8_t kind
+        if length and (text[at + length] == b"=" or _byte_kinds[text[at + length]] == ENDS_NAME):
+            at += length
+            kind = ENDS_NAME
+        else:
+            kind = _byte_kinds[text[at]]
         while kind != ENDS_NAME:
             if kind == CAPITAL:
                 text[at] |= 0x20
+            elif kind == BRACKET:
+                self.tags_differ = True
             at += 1
             if text[at] == b"=":
                 break
@@ -1026,6 +1169,7 @@ cdef class Document:
         end = at
         while text[end] and not _is_space(text[end]) and text[end] != b">":
             end += 1
+        self.note_bracket(at, end)
         self.set_value(at, end, self.is_plain(at, end - at), start, length)
         return end
 
@@ -1046,10 +1190,18 @@ cdef class Document:
     cdef int32_t read_raw_text(self, int32_t tag, int32_t at) noexcept nogil:
         """Read the text of an element in which no tag counts but its own end tag."""
         cdef int32_t end = self.page_size
+        cdef int32_t first_end = -1
         if tag == SCRIPT:
-            end = self.find_script_end(at)
+            end = self.find_script_end(at, &first_end)
         elif tag != PLAINTEXT:
             end = self.find_end_tag(tag, at)
+        if tag == SCRIPT or tag == STYLE:
+            self.skip_removed(at, end if first_end < 0 else first_end)
+            self.tags_differ = self.tags_differ or end == self.page_size
+            if first_end >= 0:
+                self.scan_tags(first_end, end)
+        elif memchr(self.text + at, b"<", end - at) != NULL:
+            self.scan_tags(at, end)
         self.decode(at, end, (_flags[tag] & ESCAPABLE) != 0, True)
         return end
 
@@ -1064,7 +1216,11 @@ cdef class Document:
     cdef bint is_tag_of(self, int32_t tag, int32_t at) noexcept nogil:
         """Return True if the page continues with the name of this element, as that of a tag."""
         cdef int32_t length = self.names[tag].length
-        return self.has_word(at, <const char*>self.name_start(tag), length) and self.ends_name(at + length)
+        if self.has_word(at, <const char*>self.name_start(tag), length) and self.ends_name(at + length):
+            return True
+        if _tag_name(self.text + at, self.page_size - at) == self.names[tag].word:
+            self.tags_differ = True
+        return False
 
     cdef int32_t find_end_tag(self, int32_t tag, int32_t at) noexcept nogil:
         while True:
@@ -1075,8 +1231,11 @@ cdef class Document:
                 return at
             at += 1
 
-    cdef int32_t find_script_end(self, int32_t at) noexcept nogil:
-        """Return where the end tag of a script begins. Inside a comment, one that ends an inner script does not count."""
+    cdef int32_t find_script_end(self, int32_t at, int32_t* first_end) noexcept nogil:
+        """Return where the end tag of a script begins. Inside a comment, one that ends an inner script does not count.
+
+        The first of these is `first_end`.
+        """
         cdef bint in_comment = False, in_script = False
         cdef uint8_t* text = self.text
         cdef int32_t dash = at       # no `-->` is before
@@ -1096,6 +1255,8 @@ cdef class Document:
                 if not in_script:
                     return at
                 in_script = False
+                if first_end[0] < 0:
+                    first_end[0] = at
             elif in_comment and self.is_tag_of(SCRIPT, at + 1):
                 in_script = True
             elif not in_comment and text[at + 1] == b"!" and text[at + 2] == b"-" and text[at + 3] == b"-":

@@ -179,7 +179,10 @@ class CrawlTally:
         return total
 
     def _of_cluster(self, cluster: str) -> Tally:
-        return self.clusters.setdefault(cluster, Tally())
+        tally = self.clusters.get(cluster)
+        if tally is None:
+            tally = self.clusters[cluster] = Tally()
+        return tally
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from codecs import BOM_UTF8
 from collections.abc import Container, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import cached_property
 from typing import TypeVar
@@ -28,6 +28,7 @@ from untemplate.page.parsing import (
     parse_natively,
     to_utf8,
 )
+from untemplate.page.signatures import MAX_TAG_BYTES, Markup
 
 __all__ = ["VALUE_ATTRIBUTES", "Node", "Page", "index_pages", "names_of_pages"]
 
@@ -134,7 +135,7 @@ class Node:
         """The same XPath with a number in every step, so that it does not depend on what follows the node."""
         if self.kind == "data":
             return self._path
-        if is_native(self.element) and not self.is_attribute:
+        if self.kind[0] != "@" and is_native(self.element):
             path: str = self.element.node_xpath(self.kind)
             return path
         parent = self.parent
@@ -204,6 +205,7 @@ class Page:
         self.charset = "utf-8" if isinstance(html, str) else charset
         self.limits = limits
         self._native_root: etree._Element | None = None
+        self._is_utf8 = False
 
     def __repr__(self) -> str:
         return f"Page({self.id!r}, {len(self.html):,} bytes)"
@@ -238,10 +240,22 @@ class Page:
         if self._native_root is None:
             self._check_size()
             start = core.utf8_start(self.html, self.charset)
-            html = self.html if start >= 0 else self._utf8()
+            self._is_utf8 = start >= 0
+            html = self.html if self._is_utf8 else self._utf8()
             self._native_root = parse_natively(html, self.limits, max(start, 0))
         # lxml says what is wrong with a page without elements.
         return self.tree if self._native_root is None else self._native_root
+
+    @property
+    def markup(self) -> Markup:
+        """What signature and tag runs are read from: the parsed page if its parser read the tags, or its bytes."""
+        if core is None or self.is_parsed or len(self.html) > MAX_TAG_BYTES:
+            return self.html
+        with suppress(PageError):  # whoever needs the tree gets it
+            root = self.root
+            if self._is_utf8 and is_native(root) and root.has_tags():
+                return root
+        return self.html
 
     def why_unreadable(self) -> str | None:
         """Parse the page, and return why it cannot be read; None if it can."""

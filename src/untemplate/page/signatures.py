@@ -13,6 +13,9 @@ from __future__ import annotations
 import re
 from array import array
 from dataclasses import dataclass
+from typing import TypeAlias
+
+from lxml import etree
 
 from untemplate.native import core
 
@@ -22,10 +25,15 @@ __all__ = [
     "MULTIPLIERS",
     "NO_TAGS",
     "SHINGLE",
+    "Markup",
     "Signature",
     "bytes_with_tags",
+    "markup_with_tags",
     "signature",
 ]
+
+Markup: TypeAlias = bytes | etree._Element
+"""Where the tags of a page are: its bytes, or the root element if the native core has parsed the page."""
 
 MAX_TAG_BYTES = 4 << 20
 """Bytes of a page whose tags are read: a template shows long before, and memory stays bounded."""
@@ -104,14 +112,19 @@ NO_TAGS = Signature((0,) * LENGTH)
 """The signature of a page without tags."""
 
 
-def signature(html: bytes) -> Signature:
-    """Return the signature of a page, from its raw bytes."""
-    if core is None:
+def signature(markup: Markup) -> Signature:
+    """Return the signature of a page, from its raw bytes or from what `Page.markup` returns."""
+    if core is None and isinstance(markup, bytes):
         from untemplate.page.tag_arrays import read_tags, tags_signature  # here, as the core needs no numpy
 
-        return tags_signature(read_tags(html))
-    values = core.read_signature(bytes_with_tags(html), SHINGLE, _MULTIPLIER_BYTES)
+        return tags_signature(read_tags(markup))
+    values = core.read_signature(markup_with_tags(markup), SHINGLE, _MULTIPLIER_BYTES)  # type: ignore[union-attr]
     return Signature(values) if values else NO_TAGS
+
+
+def markup_with_tags(markup: Markup) -> Markup:
+    """Return what the native core reads tags from."""
+    return bytes_with_tags(markup) if isinstance(markup, bytes) else markup
 
 
 def bytes_with_tags(html: bytes) -> bytes:

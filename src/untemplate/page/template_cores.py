@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from untemplate.native import core
-from untemplate.page.signatures import bytes_with_tags
+from untemplate.page.signatures import Markup, markup_with_tags
 
 __all__ = ["RUN_BITS", "RUN_LENGTH", "Core", "PageRuns"]
 
@@ -25,12 +25,12 @@ class PageRuns:
     """The tag runs of a page, to count those that it shares with the core of a template.
 
     Args:
-        html: the bytes of the page.
+        markup: the bytes of the page, or what `Page.markup` returns.
     """
 
-    def __init__(self, html: bytes) -> None:
-        self._native = core.RunSet(bytes_with_tags(html), RUN_LENGTH, RUN_BITS) if core else None
-        self._runs = frozenset() if core else _read_runs(html)
+    def __init__(self, markup: Markup) -> None:
+        self._native = core.RunSet(markup_with_tags(markup), RUN_LENGTH, RUN_BITS) if core else None
+        self._runs = _read_runs(markup) if isinstance(markup, bytes) and not core else frozenset()
 
     def count(self, runs: bytes) -> int:
         """Return how many of these runs the page has; they are an array of 32-bit numbers."""

@@ -269,8 +269,10 @@ class _RuleRun:
 
     def _cut_first(self, text: str) -> str | None:
         """Return the first value in the text of a node; None if there is none."""
-        values = self.rule.range.cut_values(text) if self.rule.range else [text]
-        return next((value for value in values if value and self._is_allowed(value)), None)
+        for value in self.rule.range.cut_values(text) if self.rule.range else (text,):
+            if value and self._is_allowed(value):
+                return value
+        return None
 
     def _read_values(self, selector: Selector, name: str) -> list[Match]:
         """Return the values at the nodes that a selector selects."""

@@ -12,11 +12,10 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from pydantic import ValidationError
-
 from untemplate.errors import RulesError
 from untemplate.input_files import load_json, shorten
 from untemplate.page.template_cores import Core
+from untemplate.rules.checked_sections import SectionError
 from untemplate.rules.feature import Feature
 from untemplate.rules.file_sections import (
     AttributeSection,
@@ -27,7 +26,6 @@ from untemplate.rules.file_sections import (
     RegionSection,
     RuleSection,
     RulesFile,
-    Section,
     SelectorSection,
 )
 from untemplate.rules.rule import (
@@ -80,11 +78,10 @@ def parse_rules(text: str | bytes, name: str) -> tuple[Schema, tuple[Wrapper, ..
     if version > VERSION:
         raise RulesError(f"{name}: written by a newer untemplate (format {version}); upgrade untemplate")
     try:
-        return RulesFile.model_validate(content).parse()
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise RulesError(f"{name}: at {shorten(place)}: {shorten(first['msg'])}") from error
+        return RulesFile.read(content).parse()
+    except SectionError as error:
+        place = ".".join(map(str, error.place))
+        raise RulesError(f"{name}: {shorten(place)} {shorten(str(error))}") from error
     except ValueError as error:
         raise RulesError(f"{name}: {shorten(str(error))}") from error
 
@@ -95,7 +92,7 @@ def _format_schema(schema: Schema) -> dict[str, Any]:
     for name, attribute in schema.attributes.items():
         fields = asdict(attribute)
         del fields["name"]
-        attributes[name] = _without_defaults(AttributeSection, fields)
+        attributes[name] = AttributeSection.without_defaults(fields)
     return {"name": schema.name, "attributes": attributes}
 
 
@@ -139,7 +136,7 @@ def _format_rule(rule: Rule) -> dict[str, Any]:
         "selectors": list(map(_format_selector, rule.selectors)),
         "committee": list(map(_format_selector, rule.committee)),
         "classifier": rule.classifier and _format_classifier(rule.classifier),
-        "range": rule.range and _without_defaults(RangeSection, asdict(rule.range)),
+        "range": rule.range and RangeSection.without_defaults(asdict(rule.range)),
         "nodes": rule.nodes,
         "typed": rule.typed,
         "single": rule.single,
@@ -148,7 +145,7 @@ def _format_rule(rule: Rule) -> dict[str, Any]:
         "look": rule.look and _format_look(rule.look),
         "unfit": rule.unfit,
     }
-    return _without_defaults(RuleSection, content)
+    return RuleSection.without_defaults(content)
 
 
 def _format_selector(selector: Selector) -> dict[str, Any]:
@@ -161,18 +158,18 @@ def _format_selector(selector: Selector) -> dict[str, Any]:
         "features": list(map(_format_feature, selector.features)),
         "region": selector.region and _format_region(selector.region),
     }
-    return _without_defaults(SelectorSection, content)
+    return SelectorSection.without_defaults(content)
 
 
 def _format_region(region: Region) -> dict[str, Any]:
     content = {"position": region.position, "features": list(map(_format_feature, region.features))}
-    return _without_defaults(RegionSection, content)
+    return RegionSection.without_defaults(content)
 
 
 def _format_embedded(selector: EmbeddedSelector) -> dict[str, Any]:
     """Return a selector of embedded data with its path first, which is what people read."""
     content = asdict(selector) | asdict(selector.path) | {"path": str(selector.path)}
-    return _without_defaults(EmbeddedSection, content)
+    return EmbeddedSection.without_defaults(content)
 
 
 def _format_classifier(classifier: CandidateClassifier) -> dict[str, Any]:
@@ -180,7 +177,7 @@ def _format_classifier(classifier: CandidateClassifier) -> dict[str, Any]:
 
 
 def _format_look(look: ListLook) -> dict[str, Any]:
-    return _without_defaults(ListLookSection, asdict(look) | {"between": list(look.between)})
+    return ListLookSection.without_defaults(asdict(look) | {"between": list(look.between)})
 
 
 def _format_feature(feature: Feature) -> list[Any]:
@@ -200,7 +197,7 @@ def _format_record_rule(rule: RecordRule) -> dict[str, Any]:
         "required_text": rule.required_text,
         "distinct": rule.distinct,
     }
-    return _without_defaults(RecordRuleSection, content)
+    return RecordRuleSection.without_defaults(content)
 
 
 def _format_bellwether(bellwether: Bellwether) -> dict[str, Any]:
@@ -215,12 +212,3 @@ def _format_bellwether(bellwether: Bellwether) -> dict[str, Any]:
 
 def _format_profile(profile: Profile) -> dict[str, Any]:
     return {"agreement": profile.agreement, "labels": profile.captions, "names": profile.names}
-
-
-def _without_defaults(section: type[Section], content: dict[str, Any]) -> dict[str, Any]:
-    """Return the content of a section without the fields that have the default value of the section.
-
-    Most fields of most rules do, so files stay short. Reading the file restores the defaults.
-    """
-    fields = section.model_fields
-    return {key: value for key, value in content.items() if value != fields[key].default}

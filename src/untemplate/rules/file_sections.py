@@ -1,20 +1,21 @@
 """The sections of a rules file, checked when they are read.
 
-pydantic checks types and keys. `parse` checks the rest, raises ValueError with a message for the user, and returns
+`Section` checks types and keys. `parse` checks the rest, raises ValueError with a message for the user, and returns
 the object that the section describes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
-
+from untemplate.input_files import check_pattern
 from untemplate.page import Limits, Signature
 from untemplate.page.embedded_data import DataPath
 from untemplate.page.template_cores import RUN_BITS, Core
+from untemplate.rules.checked_sections import Length, Matches, Section, Within
 from untemplate.rules.feature import CELL, Feature, is_writable
 from untemplate.rules.ranges import Range
 from untemplate.rules.rule import (
@@ -31,7 +32,6 @@ from untemplate.rules.rule import (
     Wrapper,
 )
 from untemplate.schema import Attribute, Schema, Type
-from untemplate.schema_files import Pattern
 
 __all__ = [
     "AttributeSection",
@@ -42,7 +42,6 @@ __all__ = [
     "RegionSection",
     "RuleSection",
     "RulesFile",
-    "Section",
     "SelectorSection",
 ]
 
@@ -58,17 +57,13 @@ MAX_FEATURE_VALUES = 1000
 # The highest position that a selector may have: no page has more candidates for a value.
 MAX_POSITION = 100_000
 
-_Position = Annotated[int, Field(ge=-1, le=MAX_POSITION)]
-_Features = Annotated[list[list[str | int]], Field(max_length=MAX_FEATURES)]
-_Share = Annotated[float, Field(ge=0, le=1)]
+_Position = Annotated[int, Within(-1, MAX_POSITION)]
+_Features = Annotated[tuple[tuple[str | int, ...], ...], Length(0, MAX_FEATURES)]
+_Share = Annotated[float, Within(0, 1)]
+_Number = Annotated[int, Within(0)]
 
 
-class Section(BaseModel):
-    """Base of all sections: no unknown keys, no conversion of types, and no numbers such as NaN."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, defer_build=True)
-
-
+@dataclass(frozen=True, kw_only=True)
 class RegionSection(Section):
     """The part of a page in which a selector selects."""
 
@@ -83,11 +78,12 @@ class RegionSection(Section):
         return Region(features, self.position)
 
 
+@dataclass(frozen=True, kw_only=True)
 class SelectorSection(Section):
     """A selector. Its XPath is for people, and must agree with its features."""
 
     xpath: str
-    node: str = Field(pattern=r"^(text\(\)|element\(\)|@[A-Za-z_][\w.-]*)$")
+    node: Annotated[str, Matches(r"(text\(\)|element\(\)|@[A-Za-z_][\w.-]*)\Z")]
     position: _Position = 0
     support: _Share
     features: _Features
@@ -108,43 +104,46 @@ class SelectorSection(Section):
         return selector
 
 
+@dataclass(frozen=True, kw_only=True)
 class EmbeddedSection(Section):
     """A selector of embedded data. Its path is for people, and must agree with its parts."""
 
     path: str
-    source: str = Field(min_length=1)
+    source: Annotated[str, Length(1)]
     type: str = ""
-    keys: list[str] | tuple[str, ...] = ()
-    ends: list[str] | tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    ends: tuple[str, ...] = ()
     only_first_end: bool = False
-    position: int = Field(0, ge=0)
+    position: _Number = 0
     lines: bool = False
     skips_repeats: bool = False
     support: _Share
 
     def parse(self) -> EmbeddedSelector:
         """Return the selector."""
-        path = DataPath(self.source, self.type, tuple(self.keys), tuple(self.ends), self.only_first_end)
+        path = DataPath(self.source, self.type, self.keys, self.ends, self.only_first_end)
         if str(path) != self.path:
             raise ValueError(f"the path {self.path!r} is not what its parts say; change the parts")
         return EmbeddedSelector(path, self.position, self.lines, self.skips_repeats, self.support)
 
 
+@dataclass(frozen=True, kw_only=True)
 class _ClassifierSection(Section):
     """A classifier: log odds for each of its features."""
 
     prior: float
     features: _Features
-    present: list[float]
-    absent: list[float]
+    present: tuple[float, ...]
+    absent: tuple[float, ...]
 
     def parse(self) -> CandidateClassifier:
         if not len(self.features) == len(self.present) == len(self.absent):
             raise ValueError("a classifier needs as many weights as features")
         features = _parse_features(self.features)
-        return CandidateClassifier(self.prior, features, tuple(self.present), tuple(self.absent))
+        return CandidateClassifier(self.prior, features, self.present, self.absent)
 
 
+@dataclass(frozen=True, kw_only=True)
 class RangeSection(Section):
     """The part of a text that is the value; see `Range`."""
 
@@ -153,36 +152,41 @@ class RangeSection(Section):
     start: int | None = None
     stop: int | None = None
     type: Type | None = None
-    separators: list[Annotated[str, Field(min_length=1)]] | tuple[str, ...] = ()
+    separators: tuple[Annotated[str, Length(1)], ...] = ()
     last: bool = False
-    delimiter: str = Field(" ", min_length=1)
+    delimiter: Annotated[str, Length(1)] = " "
 
     def parse(self) -> Range:
-        return Range(**vars(self) | {"separators": tuple(self.separators)})
+        return Range(**vars(self))
 
 
+@dataclass(frozen=True, kw_only=True)
 class ListLookSection(Section):
     """See `ListLook`."""
 
-    members: int = Field(1, ge=1)
+    members: Annotated[int, Within(1)] = 1
     of_sentences: bool = False
     has_titles: bool = False
-    between: list[str] = []
+    between: tuple[str, ...] = ()
     is_punctuated: bool = False
 
 
+_Selectors = Annotated[tuple[SelectorSection, ...], Length(0, MAX_SELECTORS)]
+
+
+@dataclass(frozen=True, kw_only=True)
 class RuleSection(Section):
     """The rule of one attribute, whose name is the section's key."""
 
-    selectors: list[SelectorSection] = Field([], max_length=MAX_SELECTORS)
-    committee: list[SelectorSection] = Field([], max_length=MAX_SELECTORS)
+    selectors: _Selectors = ()
+    committee: _Selectors = ()
     classifier: _ClassifierSection | None = None
     range: RangeSection | None = None
-    nodes: int = Field(1, ge=1, le=MAX_NODES)
+    nodes: Annotated[int, Within(1, MAX_NODES)] = 1
     typed: bool = False
     single: bool = False
     disputed: bool = False
-    embedded: list[EmbeddedSection] = Field([], max_length=MAX_SELECTORS)
+    embedded: Annotated[tuple[EmbeddedSection, ...], Length(0, MAX_SELECTORS)] = ()
     look: ListLookSection | None = None
     unfit: bool = False
 
@@ -201,22 +205,23 @@ class RuleSection(Section):
             self.single,
             self.disputed,
             tuple(selector.parse() for selector in self.embedded),
-            ListLook(**(vars(self.look) | {"between": tuple(self.look.between)})) if self.look else None,
+            ListLook(**vars(self.look)) if self.look else None,
             self.unfit,
         )
 
 
+@dataclass(frozen=True, kw_only=True)
 class RecordRuleSection(Section):
     """Where the records of list pages are. `holds` is the required path, by its name in files."""
 
-    selectors: list[SelectorSection] = Field(min_length=1, max_length=MAX_SELECTORS)
-    holds: str = Field("", pattern=r"^([a-z][a-z0-9]*(/[a-z][a-z0-9]*)*)?$", max_length=1000)
-    siblings: int = Field(0, ge=0, le=MAX_NODES)
-    tags: list[str] = []
-    levels: int = Field(0, ge=0, le=MAX_NODES)
+    selectors: Annotated[tuple[SelectorSection, ...], Length(1, MAX_SELECTORS)]
+    holds: Annotated[str, Matches(r"([a-z][a-z0-9]*(/[a-z][a-z0-9]*)*)?\Z"), Length(0, 1000)] = ""
+    siblings: Annotated[int, Within(0, MAX_NODES)] = 0
+    tags: tuple[str, ...] = ()
+    levels: Annotated[int, Within(0, MAX_NODES)] = 0
     with_texts: bool = False
     required_link: LinkKind | None = None
-    required_text: str = Field("", max_length=1000)
+    required_text: Annotated[str, Length(0, 1000)] = ""
     distinct: bool = False
 
     def parse(self) -> RecordRule:
@@ -229,7 +234,7 @@ class RecordRuleSection(Section):
             selectors,
             self.holds,
             self.siblings,
-            tuple(self.tags),
+            self.tags,
             self.levels,
             self.with_texts,
             self.required_link,
@@ -238,34 +243,36 @@ class RecordRuleSection(Section):
         )
 
 
+@dataclass(frozen=True, kw_only=True)
 class _BellwetherSection(Section):
     """A watched page and its golden values."""
 
     page: str
     url: str
     signature: str
-    golden: dict[str, list[str]]
-    unsure: list[str] = []
+    golden: dict[str, tuple[str, ...]]
+    unsure: tuple[str, ...] = ()
 
     def parse(self) -> Bellwether:
-        golden = {name: tuple(texts) for name, texts in self.golden.items()}
-        return Bellwether(self.page, self.url, Signature.parse(self.signature), golden, tuple(self.unsure))
+        return Bellwether(self.page, self.url, Signature.parse(self.signature), self.golden, self.unsure)
 
 
+@dataclass(frozen=True, kw_only=True)
 class _ProfileSection(Section):
     """What surrounded an attribute's values. `labels` are captions, by their name in files."""
 
     agreement: float
-    labels: list[str] = []
-    names: list[str] = []
+    labels: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
     def parse(self) -> Profile:
-        return Profile(self.agreement, tuple(self.labels), tuple(self.names))
+        return Profile(self.agreement, self.labels, self.names)
 
 
-_HexNumbers = Annotated[str, Field(pattern=r"^(([0-9a-f]{1,5} )*[0-9a-f]{1,5})?$", max_length=10_000)]
+_HexNumbers = Annotated[str, Length(0, 10_000), Matches(r"(([0-9a-f]{1,5} )*[0-9a-f]{1,5})?\Z")]
 
 
+@dataclass(frozen=True, kw_only=True)
 class _CoreSection(Section):
     """The core of a template: tag runs as hexadecimal numbers, and the shares that a page must have."""
 
@@ -281,6 +288,7 @@ class _CoreSection(Section):
         return Core(own, frame, self.min_own_share, self.min_share)
 
 
+@dataclass(frozen=True, kw_only=True)
 class _WrapperSection(Section):
     """All rules of one cluster. Static texts are keys as `static_key` makes them.
 
@@ -288,15 +296,15 @@ class _WrapperSection(Section):
     """
 
     cluster: str
-    signatures: list[str]
+    signatures: tuple[str, ...]
     importance: int
     url_pattern: str
     rules: dict[str, RuleSection]
-    static: list[Annotated[str, Field(pattern=r"^\d+ \S+ .")]]
-    stops: list[str] = []
-    bellwethers: list[_BellwetherSection] = []
-    profiles: dict[str, _ProfileSection] = {}
-    lost: list[str] = []
+    static: tuple[Annotated[str, Matches(r"\d+ \S+ .")], ...]
+    stops: tuple[str, ...] = ()
+    bellwethers: tuple[_BellwetherSection, ...] = ()
+    profiles: dict[str, _ProfileSection] = field(default_factory=dict)
+    lost: tuple[str, ...] = ()
     records: RecordRuleSection | None = None
     core: _CoreSection | None = None
     lender: str = ""
@@ -318,10 +326,10 @@ class _WrapperSection(Section):
             self.importance,
             self.url_pattern,
             {name: rule.parse(name) for name, rule in self.rules.items()},
-            tuple(self.static),
+            self.static,
             tuple(bellwether.parse() for bellwether in self.bellwethers),
             {name: profile.parse() for name, profile in self.profiles.items()},
-            tuple(self.lost),
+            self.lost,
             self.records.parse() if self.records else None,
             self.core.parse() if self.core else None,
             self.lender,
@@ -329,6 +337,7 @@ class _WrapperSection(Section):
         )
 
 
+@dataclass(frozen=True, kw_only=True)
 class AttributeSection(Section):
     """An attribute of the schema, whose name is the section's key."""
 
@@ -336,43 +345,45 @@ class AttributeSection(Section):
     mandatory: bool = False
     constant: bool = False
     many: bool = False
-    pattern: Pattern | None = None
-    same_as: tuple[str, ...] = Field((), strict=False)
-    captions: tuple[str, ...] = Field((), strict=False)
+    pattern: Annotated[str, check_pattern] | None = None
+    same_as: tuple[str, ...] = ()
+    captions: tuple[str, ...] = ()
     description: str = ""
 
 
+@dataclass(frozen=True, kw_only=True)
 class _SchemaSection(Section):
     """The schema, with the fields of its attributes that differ from their default."""
 
     name: str
-    attributes: dict[str, AttributeSection] = Field(min_length=1)
+    attributes: Annotated[dict[str, AttributeSection], Length(1)]
 
 
+@dataclass(frozen=True, kw_only=True)
 class RulesFile(Section):
     """The complete file."""
 
     untemplate: Literal[1, 2]
-    schema_: _SchemaSection = Field(alias="schema")
-    wrappers: list[_WrapperSection]
+    schema: _SchemaSection
+    wrappers: tuple[_WrapperSection, ...]
 
     def parse(self) -> tuple[Schema, tuple[Wrapper, ...]]:
         """Return the schema and the wrappers. The schema has rows if one of the wrappers is for list pages."""
-        sections = self.schema_.attributes
+        sections = self.schema.attributes
         attributes = {name: Attribute(name, **vars(section)) for name, section in sections.items()}
         wrappers = tuple(wrapper.parse(attributes) for wrapper in self.wrappers)
         has_rows = any(wrapper.records for wrapper in wrappers)
-        return Schema(self.schema_.name, attributes, has_rows), wrappers
+        return Schema(self.schema.name, attributes, has_rows), wrappers
 
 
-def _parse_features(contents: list[list[str | int]]) -> tuple[Feature, ...]:
+def _parse_features(contents: tuple[tuple[str | int, ...], ...]) -> tuple[Feature, ...]:
     """Return the features of a selector, a region or a classifier."""
     if sum(map(len, contents)) > MAX_FEATURE_VALUES + 2 * len(contents):
         raise ValueError(f"features with more than {MAX_FEATURE_VALUES:,} values together")
     return tuple(map(_parse_feature, contents))
 
 
-def _parse_feature(content: list[str | int]) -> Feature:
+def _parse_feature(content: tuple[str | int, ...]) -> Feature:
     """Return the feature that a list `[type, level, value, …]` describes.
 
     Raises:
@@ -386,7 +397,7 @@ def _parse_feature(content: list[str | int]) -> Feature:
                 # `kind` raises ValueError if there is no such type.
                 if feature.kind != CELL or all(text.isascii() and text.isdigit() for text in texts):
                     return feature
-    raise ValueError(f"not a feature: {content!r}; expected [type, level, value, …]")
+    raise ValueError(f"not a feature: {list(content)!r}; expected [type, level, value, …]")
 
 
 @lru_cache(maxsize=4096)

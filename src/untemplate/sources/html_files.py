@@ -137,9 +137,12 @@ def read_members(
 def _read_html(member: Member, limits: Limits) -> bytes | None:
     """Read a page; None if it is not HTML. One byte over the limit is read, to recognize pages that are too big."""
     with member.open() as file:
-        start = file.read(min(_first_bytes(file), limits.bytes + 1))
+        asked = min(_first_bytes(file), limits.bytes + 1)
+        start = file.read(asked)
         if not is_html(member.name, start):
             return None
+        if len(start) < asked and isinstance(file, io.FileIO):  # of files in folders, only the end is short
+            return start
         return read_up_to(file, limits.bytes + 1 - len(start), start)
 
 
