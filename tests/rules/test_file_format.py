@@ -144,8 +144,8 @@ def test_selectors_of_embedded_data(content: dict[str, Any], tmp_path: Path) -> 
     [
         ({}, "has no selectors"),
         ({"embedded": [EMBEDDED | {"path": "ld+json Book.title"}]}, "is not what its parts say"),
-        ({"embedded": [EMBEDDED | {"code": "1"}]}, "not known here"),
-        ({"embedded": [EMBEDDED | {"position": -1}]}, "should be at least 0"),
+        ({"embedded": [EMBEDDED | {"code": "1"}]}, "unknown field"),
+        ({"embedded": [EMBEDDED | {"position": -1}]}, "Expected `int` >= 0"),
     ],
 )
 def test_broken_selectors_of_embedded_data(

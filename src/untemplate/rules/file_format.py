@@ -12,10 +12,12 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
+from msgspec import convert
+from msgspec.structs import fields
+
 from untemplate.errors import RulesError
 from untemplate.input_files import load_json, shorten
 from untemplate.page.template_cores import Core
-from untemplate.rules.checked_sections import SectionError
 from untemplate.rules.feature import Feature
 from untemplate.rules.file_sections import (
     AttributeSection,
@@ -26,6 +28,7 @@ from untemplate.rules.file_sections import (
     RegionSection,
     RuleSection,
     RulesFile,
+    Section,
     SelectorSection,
 )
 from untemplate.rules.rule import (
@@ -78,10 +81,7 @@ def parse_rules(text: str | bytes, name: str) -> tuple[Schema, tuple[Wrapper, ..
     if version > VERSION:
         raise RulesError(f"{name}: written by a newer untemplate (format {version}); upgrade untemplate")
     try:
-        return RulesFile.read(content).parse()
-    except SectionError as error:
-        place = ".".join(map(str, error.place))
-        raise RulesError(f"{name}: {shorten(place)} {shorten(str(error))}") from error
+        return convert(content, RulesFile).parse()
     except ValueError as error:
         raise RulesError(f"{name}: {shorten(str(error))}") from error
 
@@ -92,7 +92,7 @@ def _format_schema(schema: Schema) -> dict[str, Any]:
     for name, attribute in schema.attributes.items():
         fields = asdict(attribute)
         del fields["name"]
-        attributes[name] = AttributeSection.without_defaults(fields)
+        attributes[name] = _without_defaults(AttributeSection, fields)
     return {"name": schema.name, "attributes": attributes}
 
 
@@ -136,7 +136,7 @@ def _format_rule(rule: Rule) -> dict[str, Any]:
         "selectors": list(map(_format_selector, rule.selectors)),
         "committee": list(map(_format_selector, rule.committee)),
         "classifier": rule.classifier and _format_classifier(rule.classifier),
-        "range": rule.range and RangeSection.without_defaults(asdict(rule.range)),
+        "range": rule.range and _without_defaults(RangeSection, asdict(rule.range)),
         "nodes": rule.nodes,
         "typed": rule.typed,
         "single": rule.single,
@@ -145,7 +145,7 @@ def _format_rule(rule: Rule) -> dict[str, Any]:
         "look": rule.look and _format_look(rule.look),
         "unfit": rule.unfit,
     }
-    return RuleSection.without_defaults(content)
+    return _without_defaults(RuleSection, content)
 
 
 def _format_selector(selector: Selector) -> dict[str, Any]:
@@ -158,18 +158,18 @@ def _format_selector(selector: Selector) -> dict[str, Any]:
         "features": list(map(_format_feature, selector.features)),
         "region": selector.region and _format_region(selector.region),
     }
-    return SelectorSection.without_defaults(content)
+    return _without_defaults(SelectorSection, content)
 
 
 def _format_region(region: Region) -> dict[str, Any]:
     content = {"position": region.position, "features": list(map(_format_feature, region.features))}
-    return RegionSection.without_defaults(content)
+    return _without_defaults(RegionSection, content)
 
 
 def _format_embedded(selector: EmbeddedSelector) -> dict[str, Any]:
     """Return a selector of embedded data with its path first, which is what people read."""
     content = asdict(selector) | asdict(selector.path) | {"path": str(selector.path)}
-    return EmbeddedSection.without_defaults(content)
+    return _without_defaults(EmbeddedSection, content)
 
 
 def _format_classifier(classifier: CandidateClassifier) -> dict[str, Any]:
@@ -177,7 +177,7 @@ def _format_classifier(classifier: CandidateClassifier) -> dict[str, Any]:
 
 
 def _format_look(look: ListLook) -> dict[str, Any]:
-    return ListLookSection.without_defaults(asdict(look) | {"between": list(look.between)})
+    return _without_defaults(ListLookSection, asdict(look) | {"between": list(look.between)})
 
 
 def _format_feature(feature: Feature) -> list[Any]:
@@ -197,7 +197,7 @@ def _format_record_rule(rule: RecordRule) -> dict[str, Any]:
         "required_text": rule.required_text,
         "distinct": rule.distinct,
     }
-    return RecordRuleSection.without_defaults(content)
+    return _without_defaults(RecordRuleSection, content)
 
 
 def _format_bellwether(bellwether: Bellwether) -> dict[str, Any]:
@@ -212,3 +212,16 @@ def _format_bellwether(bellwether: Bellwether) -> dict[str, Any]:
 
 def _format_profile(profile: Profile) -> dict[str, Any]:
     return {"agreement": profile.agreement, "labels": profile.captions, "names": profile.names}
+
+
+def _without_defaults(section: type[Section], content: dict[str, Any]) -> dict[str, Any]:
+    """Return the content of a section without the fields that have the default value of the section.
+
+    Most fields of most rules do, so files stay short. Reading the file restores the defaults.
+    """
+    defaults = {field.name: field.default for field in fields(section)}
+    return {key: value for key, value in content.items() if _as_read(value) != defaults[key]}
+
+
+def _as_read(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value

@@ -1,21 +1,23 @@
 """The sections of a rules file, checked when they are read.
 
-`Section` checks types and keys. `parse` checks the rest, raises ValueError with a message for the user, and returns
-the object that the section describes.
+msgspec checks types, keys and limits; pydantic, which does so for other files, takes longer to start than a hundred
+pages take to extract. `parse` checks the rest, raises ValueError with a message for the user, and returns the object
+that the section describes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct, convert
+from msgspec.structs import asdict
 
 from untemplate.input_files import check_pattern
 from untemplate.page import Limits, Signature
 from untemplate.page.embedded_data import DataPath
 from untemplate.page.template_cores import RUN_BITS, Core
-from untemplate.rules.checked_sections import Length, Matches, Section, Within
 from untemplate.rules.feature import CELL, Feature, is_writable
 from untemplate.rules.ranges import Range
 from untemplate.rules.rule import (
@@ -42,6 +44,7 @@ __all__ = [
     "RegionSection",
     "RuleSection",
     "RulesFile",
+    "Section",
     "SelectorSection",
 ]
 
@@ -57,14 +60,17 @@ MAX_FEATURE_VALUES = 1000
 # The highest position that a selector may have: no page has more candidates for a value.
 MAX_POSITION = 100_000
 
-_Position = Annotated[int, Within(-1, MAX_POSITION)]
-_Features = Annotated[tuple[tuple[str | int, ...], ...], Length(0, MAX_FEATURES)]
-_Share = Annotated[float, Within(0, 1)]
-_Number = Annotated[int, Within(0)]
+_Position = Annotated[int, Meta(ge=-1, le=MAX_POSITION)]
+_Features = Annotated[tuple[tuple[str | int, ...], ...], Meta(max_length=MAX_FEATURES)]
+_Share = Annotated[float, Meta(ge=0, le=1)]
+_Number = Annotated[int, Meta(ge=0)]
 
 
-@dataclass(frozen=True, kw_only=True)
-class RegionSection(Section):
+class Section(Struct, forbid_unknown_fields=True):
+    """Base of all sections: no unknown keys, and no conversion of types."""
+
+
+class RegionSection(Section, kw_only=True):
     """The part of a page in which a selector selects."""
 
     position: _Position = 0
@@ -78,12 +84,11 @@ class RegionSection(Section):
         return Region(features, self.position)
 
 
-@dataclass(frozen=True, kw_only=True)
-class SelectorSection(Section):
+class SelectorSection(Section, kw_only=True):
     """A selector. Its XPath is for people, and must agree with its features."""
 
     xpath: str
-    node: Annotated[str, Matches(r"(text\(\)|element\(\)|@[A-Za-z_][\w.-]*)\Z")]
+    node: Annotated[str, Meta(pattern=r"^(text\(\)|element\(\)|@[A-Za-z_][\w.-]*)\Z")]
     position: _Position = 0
     support: _Share
     features: _Features
@@ -104,12 +109,11 @@ class SelectorSection(Section):
         return selector
 
 
-@dataclass(frozen=True, kw_only=True)
-class EmbeddedSection(Section):
+class EmbeddedSection(Section, kw_only=True):
     """A selector of embedded data. Its path is for people, and must agree with its parts."""
 
     path: str
-    source: Annotated[str, Length(1)]
+    source: Annotated[str, Meta(min_length=1)]
     type: str = ""
     keys: tuple[str, ...] = ()
     ends: tuple[str, ...] = ()
@@ -127,8 +131,7 @@ class EmbeddedSection(Section):
         return EmbeddedSelector(path, self.position, self.lines, self.skips_repeats, self.support)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _ClassifierSection(Section):
+class _ClassifierSection(Section, kw_only=True):
     """A classifier: log odds for each of its features."""
 
     prior: float
@@ -143,8 +146,7 @@ class _ClassifierSection(Section):
         return CandidateClassifier(self.prior, features, self.present, self.absent)
 
 
-@dataclass(frozen=True, kw_only=True)
-class RangeSection(Section):
+class RangeSection(Section, kw_only=True):
     """The part of a text that is the value; see `Range`."""
 
     after: str | None = None
@@ -152,41 +154,39 @@ class RangeSection(Section):
     start: int | None = None
     stop: int | None = None
     type: Type | None = None
-    separators: tuple[Annotated[str, Length(1)], ...] = ()
+    separators: tuple[Annotated[str, Meta(min_length=1)], ...] = ()
     last: bool = False
-    delimiter: Annotated[str, Length(1)] = " "
+    delimiter: Annotated[str, Meta(min_length=1)] = " "
 
     def parse(self) -> Range:
-        return Range(**vars(self))
+        return Range(**asdict(self))
 
 
-@dataclass(frozen=True, kw_only=True)
-class ListLookSection(Section):
+class ListLookSection(Section, kw_only=True):
     """See `ListLook`."""
 
-    members: Annotated[int, Within(1)] = 1
+    members: Annotated[int, Meta(ge=1)] = 1
     of_sentences: bool = False
     has_titles: bool = False
     between: tuple[str, ...] = ()
     is_punctuated: bool = False
 
 
-_Selectors = Annotated[tuple[SelectorSection, ...], Length(0, MAX_SELECTORS)]
+_Selectors = Annotated[tuple[SelectorSection, ...], Meta(max_length=MAX_SELECTORS)]
 
 
-@dataclass(frozen=True, kw_only=True)
-class RuleSection(Section):
+class RuleSection(Section, kw_only=True):
     """The rule of one attribute, whose name is the section's key."""
 
     selectors: _Selectors = ()
     committee: _Selectors = ()
     classifier: _ClassifierSection | None = None
     range: RangeSection | None = None
-    nodes: Annotated[int, Within(1, MAX_NODES)] = 1
+    nodes: Annotated[int, Meta(ge=1, le=MAX_NODES)] = 1
     typed: bool = False
     single: bool = False
     disputed: bool = False
-    embedded: Annotated[tuple[EmbeddedSection, ...], Length(0, MAX_SELECTORS)] = ()
+    embedded: Annotated[tuple[EmbeddedSection, ...], Meta(max_length=MAX_SELECTORS)] = ()
     look: ListLookSection | None = None
     unfit: bool = False
 
@@ -205,23 +205,22 @@ class RuleSection(Section):
             self.single,
             self.disputed,
             tuple(selector.parse() for selector in self.embedded),
-            ListLook(**vars(self.look)) if self.look else None,
+            ListLook(**asdict(self.look)) if self.look else None,
             self.unfit,
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class RecordRuleSection(Section):
+class RecordRuleSection(Section, kw_only=True):
     """Where the records of list pages are. `holds` is the required path, by its name in files."""
 
-    selectors: Annotated[tuple[SelectorSection, ...], Length(1, MAX_SELECTORS)]
-    holds: Annotated[str, Matches(r"([a-z][a-z0-9]*(/[a-z][a-z0-9]*)*)?\Z"), Length(0, 1000)] = ""
-    siblings: Annotated[int, Within(0, MAX_NODES)] = 0
+    selectors: Annotated[tuple[SelectorSection, ...], Meta(min_length=1, max_length=MAX_SELECTORS)]
+    holds: Annotated[str, Meta(pattern=r"^([a-z][a-z0-9]*(/[a-z][a-z0-9]*)*)?\Z", max_length=1000)] = ""
+    siblings: Annotated[int, Meta(ge=0, le=MAX_NODES)] = 0
     tags: tuple[str, ...] = ()
-    levels: Annotated[int, Within(0, MAX_NODES)] = 0
+    levels: Annotated[int, Meta(ge=0, le=MAX_NODES)] = 0
     with_texts: bool = False
     required_link: LinkKind | None = None
-    required_text: Annotated[str, Length(0, 1000)] = ""
+    required_text: Annotated[str, Meta(max_length=1000)] = ""
     distinct: bool = False
 
     def parse(self) -> RecordRule:
@@ -243,8 +242,7 @@ class RecordRuleSection(Section):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class _BellwetherSection(Section):
+class _BellwetherSection(Section, kw_only=True):
     """A watched page and its golden values."""
 
     page: str
@@ -257,8 +255,7 @@ class _BellwetherSection(Section):
         return Bellwether(self.page, self.url, Signature.parse(self.signature), self.golden, self.unsure)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _ProfileSection(Section):
+class _ProfileSection(Section, kw_only=True):
     """What surrounded an attribute's values. `labels` are captions, by their name in files."""
 
     agreement: float
@@ -269,11 +266,10 @@ class _ProfileSection(Section):
         return Profile(self.agreement, self.labels, self.names)
 
 
-_HexNumbers = Annotated[str, Length(0, 10_000), Matches(r"(([0-9a-f]{1,5} )*[0-9a-f]{1,5})?\Z")]
+_HexNumbers = Annotated[str, Meta(pattern=r"^(([0-9a-f]{1,5} )*[0-9a-f]{1,5})?\Z", max_length=10_000)]
 
 
-@dataclass(frozen=True, kw_only=True)
-class _CoreSection(Section):
+class _CoreSection(Section, kw_only=True):
     """The core of a template: tag runs as hexadecimal numbers, and the shares that a page must have."""
 
     own: _HexNumbers
@@ -288,8 +284,7 @@ class _CoreSection(Section):
         return Core(own, frame, self.min_own_share, self.min_share)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _WrapperSection(Section):
+class _WrapperSection(Section, kw_only=True):
     """All rules of one cluster. Static texts are keys as `static_key` makes them.
 
     Files of before had `stops`, the tags up to which a page was read. They are ignored.
@@ -299,11 +294,11 @@ class _WrapperSection(Section):
     signatures: tuple[str, ...]
     importance: int
     url_pattern: str
-    rules: dict[str, RuleSection]
-    static: tuple[Annotated[str, Matches(r"\d+ \S+ .")], ...]
+    rules: dict[str, Any]
+    static: tuple[Annotated[str, Meta(pattern=r"^\d+ \S+ .")], ...]
     stops: tuple[str, ...] = ()
     bellwethers: tuple[_BellwetherSection, ...] = ()
-    profiles: dict[str, _ProfileSection] = field(default_factory=dict)
+    profiles: dict[str, _ProfileSection] = {}
     lost: tuple[str, ...] = ()
     records: RecordRuleSection | None = None
     core: _CoreSection | None = None
@@ -325,7 +320,7 @@ class _WrapperSection(Section):
             tuple(map(Signature.parse, self.signatures)),
             self.importance,
             self.url_pattern,
-            {name: rule.parse(name) for name, rule in self.rules.items()},
+            {name: self._parse_rule(name) for name in self.rules},
             self.static,
             tuple(bellwether.parse() for bellwether in self.bellwethers),
             {name: profile.parse() for name, profile in self.profiles.items()},
@@ -336,31 +331,40 @@ class _WrapperSection(Section):
             self.named,
         )
 
+    def _parse_rule(self, name: str) -> Rule:
+        """Return the rule of an attribute; errors name it, as msgspec names the number of a member but no key."""
+        try:
+            return convert(self.rules[name], RuleSection).parse(name)
+        except ValueError as error:
+            raise ValueError(f"cluster {self.cluster!r}, rule of {name!r}: {error}") from error
 
-@dataclass(frozen=True, kw_only=True)
-class AttributeSection(Section):
+
+class AttributeSection(Section, kw_only=True):
     """An attribute of the schema, whose name is the section's key."""
 
     type: Type = "text"
     mandatory: bool = False
     constant: bool = False
     many: bool = False
-    pattern: Annotated[str, check_pattern] | None = None
+    pattern: str | None = None
     same_as: tuple[str, ...] = ()
     captions: tuple[str, ...] = ()
     description: str = ""
 
+    def parse(self, name: str) -> Attribute:
+        if self.pattern is not None:
+            check_pattern(self.pattern)
+        return Attribute(name, **asdict(self))
 
-@dataclass(frozen=True, kw_only=True)
-class _SchemaSection(Section):
+
+class _SchemaSection(Section, kw_only=True):
     """The schema, with the fields of its attributes that differ from their default."""
 
     name: str
-    attributes: Annotated[dict[str, AttributeSection], Length(1)]
+    attributes: Annotated[dict[str, AttributeSection], Meta(min_length=1)]
 
 
-@dataclass(frozen=True, kw_only=True)
-class RulesFile(Section):
+class RulesFile(Section, kw_only=True):
     """The complete file."""
 
     untemplate: Literal[1, 2]
@@ -370,7 +374,7 @@ class RulesFile(Section):
     def parse(self) -> tuple[Schema, tuple[Wrapper, ...]]:
         """Return the schema and the wrappers. The schema has rows if one of the wrappers is for list pages."""
         sections = self.schema.attributes
-        attributes = {name: Attribute(name, **vars(section)) for name, section in sections.items()}
+        attributes = {name: section.parse(name) for name, section in sections.items()}
         wrappers = tuple(wrapper.parse(attributes) for wrapper in self.wrappers)
         has_rows = any(wrapper.records for wrapper in wrappers)
         return Schema(self.schema.name, attributes, has_rows), wrappers
