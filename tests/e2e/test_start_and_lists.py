@@ -133,12 +133,12 @@ def test_every_view_is_accessible_in_light_dark_and_on_a_phone(person: Person) -
     window = person.window
     views = ("overview", "annotate", "lists", "review", "rules", "monitor", "export", "start", "api")
     problems: dict[str, list[str]] = {}
-    for width, scheme in ((1280, "light"), (1280, "dark"), (390, "light")):
-        window.set_viewport_size({"width": width, "height": 800})
-        window.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-        for view in views:
-            person.open(view, site="results")
-            expect(window.locator("main > *:not([hidden])").first).to_be_visible()
+    for view in views:
+        person.open(view, site="results")
+        expect(window.locator("main > *:not([hidden])").first).to_be_visible()
+        for width, scheme in ((1280, "light"), (1280, "dark"), (390, "light")):
+            window.set_viewport_size({"width": width, "height": 800})
+            window.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
             if found := access_problems(window, COLORS_ONLY if scheme == "dark" else None):
                 problems[f"{view} {scheme} {width}"] = found
     assert not problems, "\n".join(f"{view}: {found}" for view, found in problems.items())
