@@ -98,9 +98,9 @@ def run_console(block: str) -> None:
 
 
 def run_line(command: str) -> tuple[int, str]:
-    """Run a command line; in this process where it needs neither a shell nor workers, which takes half the time."""
+    """Run a command line; in this process where it needs no shell, which takes half the time."""
     words = shlex.split(command, comments=True)
-    if words[0] == "untemplate" and words[1] != "extract" and not re.search(r"[|<>;&$*]", command):
+    if words[0] == "untemplate" and not re.search(r"[|<>;&$*]", command):
         with redirect_stdout(StringIO()) as output, redirect_stderr(output):
             return main(words[1:]), output.getvalue()
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
