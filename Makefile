@@ -4,8 +4,12 @@ BIN := .venv/bin
 # The core alone is enough for the demo; everything else needs the development environment.
 CORE := .venv/.core
 DEV := .venv/.dev
+DOCS := .venv/.docs
 # What the environment is made of; a new native core is compiled when the package is installed.
 SOURCES := pyproject.toml constraints.txt scripts/environment scripts/build_core.py $(wildcard src/untemplate/native/*.p[yx]*)
+
+# pip compiles nothing, so Python keeps what it compiles, also where that is switched off.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo check test lint docs screenshots bench profile clean
 
@@ -28,7 +32,7 @@ lint: $(DEV)  ## ruff, mypy --strict and codespell
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/codespell
 
-docs: $(DEV)  ## write docs/commands.md, check every link, build the site in site/
+docs: $(DOCS)  ## write docs/commands.md, check every link, build the site in site/
 	@$(BIN)/python scripts/docs.py
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
@@ -52,3 +56,7 @@ $(CORE): $(SOURCES)
 $(DEV): $(SOURCES)
 	@PYTHON=$(PYTHON) scripts/environment dev
 	@touch $(CORE) $@
+
+$(DOCS): $(SOURCES)
+	@PYTHON=$(PYTHON) scripts/environment docs
+	@touch $(CORE) $(DEV) $@

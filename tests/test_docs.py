@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
 from doctest import ELLIPSIS, NORMALIZE_WHITESPACE, OutputChecker
+from io import StringIO
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
@@ -17,6 +20,7 @@ import pytest
 
 from scripts import docs
 from untemplate import Label, learn
+from untemplate.cli import main
 from untemplate.demo import make_site
 
 DOCS = docs.ROOT / "docs"
@@ -85,20 +89,30 @@ def assert_printed(expected: str, printed: str, what: str) -> None:
 
 
 def run_console(block: str) -> None:
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     for command, expected in commands(block):
         if "xsltproc" in command and not shutil.which("xsltproc"):
             continue
-        done = subprocess.run(
-            ["bash", "-c", command],
-            env=os.environ | {"PATH": path},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=600,
-        )
-        assert done.returncode in (0, 1) or "untemplate: " in expected, f"{command}\n{done.stdout}"
-        assert_printed(expected, done.stdout, command)
+        code, printed = run_line(command)
+        assert code in (0, 1) or "untemplate: " in expected, f"{command}\n{printed}"
+        assert_printed(expected, printed, command)
+
+
+def run_line(command: str) -> tuple[int, str]:
+    """Run a command line; in this process where it needs no shell, which takes half the time."""
+    words = shlex.split(command, comments=True)
+    if words[0] == "untemplate" and not re.search(r"[|<>;&$*]", command):
+        with redirect_stdout(StringIO()) as output, redirect_stderr(output):
+            return main(words[1:]), output.getvalue()
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-c", command],
+        env=os.environ | {"PATH": path},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=600,
+    )
+    return done.returncode, done.stdout
 
 
 def test_the_tutorial_runs(

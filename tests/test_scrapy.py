@@ -206,19 +206,29 @@ def test_a_running_spider_uses_new_versions(tmp_path: Path, proxy: str, rules_fi
     assert "'untemplate/unknown host': 1" in run.stderr
 
 
-@pytest.mark.parametrize("parts", [WITH_MIXIN, WITH_PIPELINE], ids=["mixin", "pipeline"])
-def test_settings_that_cannot_be_used_are_told(tmp_path: Path, proxy: str, parts: dict[str, str]) -> None:
-    items, log = crawl(tmp_path, parts, proxy)
+MISSING_SETTING = "the setting UNTEMPLATE_RULES is missing: set it to a rules file"
+
+
+@pytest.mark.parametrize(
+    ("parts", "settings", "message"),
+    [
+        (WITH_MIXIN, (), MISSING_SETTING),
+        (WITH_MIXIN, ("UNTEMPLATE_RULES=none.json",), "none.json: cannot read the rules"),
+        (WITH_MIXIN, ("UNTEMPLATE_CATALOG=none.db",), "none.db: no such catalog"),
+        (
+            WITH_MIXIN,
+            ("UNTEMPLATE_CATALOG=none.db", "UNTEMPLATE_RULES=none.json"),
+            "set UNTEMPLATE_RULES or UNTEMPLATE_CATALOG, not both",
+        ),
+        (WITH_PIPELINE, (), MISSING_SETTING),  # it reads the settings with the same function
+    ],
+)
+def test_settings_that_cannot_be_used_are_told(
+    tmp_path: Path, proxy: str, parts: dict[str, str], settings: tuple[str, ...], message: str
+) -> None:
+    items, log = crawl(tmp_path, parts, proxy, *settings)
     assert not items
-    assert "the setting UNTEMPLATE_RULES is missing: set it to a rules file" in log
-    items, log = crawl(tmp_path, parts, proxy, "UNTEMPLATE_RULES=none.json")
-    assert not items
-    assert "none.json: cannot read the rules" in log
-    items, log = crawl(tmp_path, parts, proxy, "UNTEMPLATE_CATALOG=none.db")
-    assert not items
-    assert "none.db: no such catalog" in log
-    items, log = crawl(tmp_path, parts, proxy, "UNTEMPLATE_CATALOG=none.db", "UNTEMPLATE_RULES=none.json")
-    assert "set UNTEMPLATE_RULES or UNTEMPLATE_CATALOG, not both" in log
+    assert message in log
 
 
 def test_without_scrapy_the_extra_is_named() -> None:

@@ -15,7 +15,7 @@ from untemplate import sources
 from untemplate.browser import find_chromium
 from untemplate.sources import Politeness
 
-NAMES = ("Chez Nous", "Grill", "Bistro", "Diner", "Trattoria")
+NAMES = ("Chez Nous", "Grill", "Bistro")
 PAGE = "<body></body><script>document.body.innerHTML = '<h1>{}</h1><p>Tel: <b>555-010{}</b>'</script>"
 
 

@@ -45,12 +45,12 @@ def test_every_view_on_a_desk_and_on_a_phone(labeled: Person) -> None:
         "export": "Parquet",
         "api": "/api/labels",
     }
-    for width, scheme in ((1280, "light"), (390, "dark")):
-        window.set_viewport_size({"width": width, "height": 800})
-        window.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-        for view, text in shown.items():
-            labeled.open(view)
-            expect(window.locator("main")).to_contain_text(text)
+    for view, text in shown.items():
+        labeled.open(view)
+        expect(window.locator("main")).to_contain_text(text)
+        for width, scheme in ((1280, "light"), (390, "dark")):
+            window.set_viewport_size({"width": width, "height": 800})
+            window.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
             assert window.evaluate(NAMELESS) == [], view
             assert window.evaluate(OVERFLOW) <= 0, view
 

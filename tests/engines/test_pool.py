@@ -44,8 +44,11 @@ def extract_page(self, page):
 Rules.extract_page = extract_page
 """
 RUN_WORKER = "worker.run_worker(int(sys.argv[1]))"
-# A program with one thread, whose workers are forks of it. It prints the records of one good page and of bad ones.
+# A program with one thread, whose workers are forks of it, and which keeps its messages in memory.
+# It prints the records of one good page and of bad ones.
 FORKING = """
+import io
+sys.stderr = io.StringIO()
 from untemplate import Page
 from untemplate.engines.pool import Pool, PoolTask, _Fork
 from untemplate.engines.worker import PageLimits, Settings

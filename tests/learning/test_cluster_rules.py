@@ -111,3 +111,15 @@ def test_labels_separate_pages_of_different_kinds() -> None:
     assert {page.id for page in clustered.labeled[0].pages}.isdisjoint(
         page.id for page in clustered.labeled[1].pages
     )
+
+
+def test_a_labeled_page_without_tags_is_named() -> None:
+    """It belongs to no template, which is something else than not being there."""
+    schema = schema_of(name="text")
+    given = [*site(["<h1>Grill</h1>"]), Page("http://shop.example/x", b"\x93\x07 no page", "x")]
+    labels = {name: [Label(name, "name", "Grill")] for name in ("0", "x")}
+    assert cluster_labeled(given, labels, schema).problems == [
+        "x: labeled, but it has too few tags to belong to a template"
+    ]
+    with pytest.raises(LabelError, match=r"none of the labeled pages has enough tags .*, such as x$"):
+        cluster_labeled(given, {"x": labels["x"]}, schema)

@@ -5,12 +5,16 @@ from __future__ import annotations
 import pytest
 
 from untemplate import Page
+from untemplate.page import locating
 from untemplate.page.locating import (
+    MATCH_STEPS,
+    MatchStep,
     Occurrence,
     clean_value,
     letters_and_digits,
     locate_list,
     locate_pairs,
+    locate_parts,
     locate_value,
     locate_xpath,
     match_texts,
@@ -45,6 +49,20 @@ def test_links_match_as_written_and_absolute(value: str) -> None:
 
 def test_no_part_starts_or_ends_inside_a_word() -> None:
     assert found("55-0100") == found("all") == []
+
+
+@pytest.mark.parametrize("step", MATCH_STEPS)
+def test_a_value_longer_than_every_text_is_not_made_into_a_pattern(
+    step: MatchStep, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Compiling one of 100,000 letters took a second; a labels file may hold thousands of them."""
+
+    def refuse(value: str, step: MatchStep) -> None:
+        raise AssertionError("made into a pattern")
+
+    monkeypatch.setattr(locating, "_part_pattern", refuse)
+    assert locate_parts(PAGE.nodes, "x" * 100_000, step) == []
+    assert locate_pairs(PAGE.nodes, "x " * 100_000) == []
 
 
 @pytest.mark.parametrize(

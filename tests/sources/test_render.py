@@ -123,7 +123,10 @@ def test_delay_between_pages(server: Server, listing: Path) -> None:
 
 
 @needs_chromium
-def test_hostile_pages_do_not_stop_the_others(server: Server, listing: Path) -> None:
+def test_hostile_pages_do_not_stop_the_others(
+    server: Server, listing: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(render, "ANSWER_SECONDS", 3.0)  # an endless script keeps its core busy all the while
     server.answers |= {
         "/endless": script_page("while (true) {}"),
         "/alert": script_page("for (let i = 0; i < 3; i++) alert(1); if (!confirm('?')) out('done')"),

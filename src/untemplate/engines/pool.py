@@ -43,6 +43,8 @@ MAX_KILLS = 5
 OUTSIDE_SIGNALS = (-signal.SIGKILL, -signal.SIGTERM, -signal.SIGHUP)
 # Workers that may be killed in a row before they are ready.
 MAX_FALSE_STARTS = 10
+# Files of the operating system that every process has: input, output and messages. `sys.stderr` may be another one.
+STANDARD_FILES = 3
 # Seconds that a worker may take to end after it has closed its pipe.
 END_PATIENCE = 10.0
 # Seconds that the system may take to end a process that was killed.
@@ -151,7 +153,7 @@ class _Fork:
         """Work in the child until the pipe is closed. Files of the parent, such as its lock, are closed first."""
         try:
             descriptor = connection.fileno()
-            os.closerange(sys.stderr.fileno() + 1, descriptor)
+            os.closerange(STANDARD_FILES, descriptor)
             os.closerange(descriptor + 1, os.sysconf("SC_OPEN_MAX"))
             for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
                 signal.signal(number, signal.SIG_DFL)

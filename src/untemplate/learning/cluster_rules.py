@@ -209,16 +209,29 @@ def cluster_labeled(
     kinds = _kinds_of_pages(labels, schema)
     clusters = cluster_pages(pages, kinds, templates=templates, always_kept=labels)
     strays = [page for page in clusters.unassigned if labels_of_page(page, labels)]
-    stray_clusters = list(cluster_pages(strays, kinds))
+    stray_clusters = cluster_pages(strays, kinds)
     for number, stray_cluster in enumerate(stray_clusters, len(clusters) + 1):
         stray_cluster.id = f"c{number}"
     labeled, unlabeled = _separate_labeled([*clusters, *stray_clusters], labels)
     found = names_of_pages(chain.from_iterable(cluster.pages for cluster in labeled))
-    missing = [name for name in labels if name not in found]
-    if len(missing) == len(labels):
-        raise LabelError(f"none of the labeled pages is among the pages given, such as {missing[0]}")
-    problems = [f"{name}: labeled, but not among the pages" for name in missing]
+    untagged = names_of_pages(stray_clusters.unassigned)
+    problems = [
+        f"{name}: labeled, but it has too few tags to belong to a template"
+        if name in untagged
+        else f"{name}: labeled, but not among the pages"
+        for name in labels
+        if name not in found
+    ]
+    if len(problems) == len(labels):
+        raise LabelError(_no_labeled_page(labels, untagged))
     return LabeledSite(labeled, unlabeled, problems)
+
+
+def _no_labeled_page(labels: LabelsByPage, untagged: Collection[str]) -> str:
+    """Return why not one labeled page can be learned from."""
+    if given := [name for name in labels if name in untagged]:
+        return f"none of the labeled pages has enough tags to belong to a template, such as {given[0]}"
+    return f"none of the labeled pages is among the pages given, such as {next(iter(labels))}"
 
 
 def _separate_labeled(

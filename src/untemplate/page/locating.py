@@ -257,11 +257,14 @@ def locate_parts(nodes: Sequence[Node], value: str, step: MatchStep) -> list[Occ
     """Return the text nodes and elements that contain a value; of elements inside each other, the innermost."""
     if step == "letters" and not _is_comparable(value):
         return []
-    pattern = _part_pattern(value, step)
+    # Each letter and digit of the value is one of the text. A label may be as long as a file.
+    min_length = sum(map(str.isalnum, comparable_text(value, step)))
     found: list[Occurrence] = []
     for row, node in enumerate(nodes):
         is_short = node.is_text or (node.kind == "element" and len(node.text) <= MAX_PART_CONTEXT)
-        if is_short and (match := pattern.search(node.text)):
+        if not is_short or len(node.text) < min_length:
+            continue
+        if match := _part_pattern(value, step).search(node.text):
             found.append(Occurrence(row, "part", match[0], match.start()))
     return _innermost(nodes, found)[:MAX_OCCURRENCES]
 
@@ -275,7 +278,7 @@ def locate_pairs(nodes: Sequence[Node], value: str) -> list[Occurrence]:
 def _pairs_of_nodes(nodes: Sequence[Node], value: str) -> Iterator[Occurrence]:
     """Yield the pairs of nodes between which the joined texts contain the value, whatever blanks are between them."""
     words = value.split()
-    if not words:
+    if not words or sum(map(len, words)) > sum(len(node.text) for node in nodes if node.is_text):
         return
     first_word = _part_pattern(words[0], "exact")
     pattern = re.compile(r"\s*".join(map(re.escape, words)) + (r"(?!\w)" if value[-1:].isalnum() else ""))
