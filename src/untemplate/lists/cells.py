@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from untemplate.lists.page_profile import PageProfile
+from untemplate.lists.page_profile import HEADINGS, PageProfile
 from untemplate.lists.page_tree import BREAK, MEDIA_TAGS, TEXT, PageTree, Run
 from untemplate.page import INLINE_TAGS, squeeze
 from untemplate.page.arrays import Bools, Doubles, Longs
@@ -93,6 +93,7 @@ SEAM_WEIGHTS = {
 EMPHASIS_TAGS = frozenset({"b", "strong", "em", "i", "u", "mark", "font", "big", "tt"})
 _SMALL_TAGS = frozenset({"em", "i", "small", "sup", "sub"})
 _INLINE = INLINE_TAGS | MEDIA_TAGS | {TEXT, BREAK, "label", "button"}
+_TITLE_TAGS = HEADINGS | {"a"}
 _SEPARATORS = frozenset("|·•")
 _CURRENCIES = frozenset("$€£¥")
 _DASHES = ("-", "–", "—")
@@ -148,7 +149,13 @@ class CellFinder:
             else:
                 lines.append([child])
             punctuation = []
-        return [Unit(tuple(line), len(line) > 1 or self._tree.tags[line[0]] == TEXT) for line in lines]
+        may_be_title = len(lines) == 1 and self._tree.tags[row] in _TITLE_TAGS
+        return [Unit(tuple(line), len(line) > 1 or self._is_text(line[0], may_be_title)) for line in lines]
+
+    def _is_text(self, row: int, may_be_title: bool) -> bool:
+        """Return True for a text, and for a title whose words are all emphasized because they were searched for."""
+        is_emphasized = may_be_title and self._tree.tags[row] in EMPHASIS_TAGS and self._is_one_text[row]
+        return is_emphasized or self._tree.tags[row] == TEXT
 
     def _continues(self, left: int, right: int) -> bool:
         return self._joined[right] and self._is_one_text[right] and self._is_one_text[left]

@@ -171,10 +171,11 @@ class ListPage:
     def _main_group(self) -> tuple[int, float]:
         """Return the number of the main group and its confidence; a hidden one only if no other is likely."""
         is_hidden = mostly_hidden(self.features)
-        shown, hidden = self._best_of(~is_hidden), self._best_of(is_hidden)
-        if shown[1] < MIN_LIST_CONFIDENCE <= hidden[1]:
-            return hidden
-        return shown if not is_hidden.all() else hidden
+        shown = self._best_of(~is_hidden)
+        if shown[1] >= MIN_LIST_CONFIDENCE:
+            return shown
+        hidden = self._best_of(is_hidden)
+        return hidden if hidden[1] >= MIN_LIST_CONFIDENCE or is_hidden.all() else shown
 
     def _best_of(self, eligible: Bools) -> tuple[int, float]:
         """Return the number of the eligible group with the highest score and its confidence; (-1, 0.0) for none."""
