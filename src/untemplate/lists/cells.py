@@ -137,7 +137,20 @@ class CellFinder:
         return single
 
     def units(self, row: int) -> list[Unit]:
-        """Return the parts of an element, in order."""
+        """Return the parts of an element, in order.
+
+        A title whose words are all emphasized, because they were searched for, has the parts of a title without
+        emphasis.
+        """
+        lines = self._lines(row)
+        while self._tree.tags[row] in _TITLE_TAGS and len(lines) == 1 and len(lines[0]) == 1:
+            if self._tree.tags[lines[0][0]] not in EMPHASIS_TAGS:
+                break
+            lines = self._lines(lines[0][0])
+        return [Unit(tuple(line), len(line) > 1 or self._tree.tags[line[0]] == TEXT) for line in lines]
+
+    def _lines(self, row: int) -> list[list[int]]:
+        """Return the children of an element with a text, those together that are one text."""
         lines: list[list[int]] = []
         punctuation: list[int] = []
         for child in self._tree.children.get(row, ()):
@@ -149,13 +162,7 @@ class CellFinder:
             else:
                 lines.append([child])
             punctuation = []
-        may_be_title = len(lines) == 1 and self._tree.tags[row] in _TITLE_TAGS
-        return [Unit(tuple(line), len(line) > 1 or self._is_text(line[0], may_be_title)) for line in lines]
-
-    def _is_text(self, row: int, may_be_title: bool) -> bool:
-        """Return True for a text, and for a title whose words are all emphasized because they were searched for."""
-        is_emphasized = may_be_title and self._tree.tags[row] in EMPHASIS_TAGS and self._is_one_text[row]
-        return is_emphasized or self._tree.tags[row] == TEXT
+        return lines
 
     def _continues(self, left: int, right: int) -> bool:
         return self._joined[right] and self._is_one_text[right] and self._is_one_text[left]
