@@ -42,7 +42,7 @@ def rows(rules: ut.Rules, page: ut.Page) -> list[RecordPage]:
 
 
 def text_of(row: RecordPage) -> str:
-    return letters_and_digits(" ".join(map(visible_text, row.elements)))
+    return letters_and_digits(visible_text(row.tree))
 
 
 def matched(found: Sequence[str], records: Sequence[Sequence[str]]) -> int:

@@ -120,7 +120,14 @@ def test_labels_of_several_records_of_a_page(tmp_path: Path) -> None:
 
 def test_rows_are_labels(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
-    row = Row("Bell", ["Bell"], "/html/body/p", 0.9, 0, {"url": "/bell", "title": "Bell", "price": None})
+    row = Row(
+        "Bell",
+        ["Bell"],
+        "/html/body/p",
+        0.9,
+        0,
+        {"url": "/bell", "section": "Shoes", "title": "Bell", "price": None},
+    )
     write_rows([(Page("http://a.example", "<p>Bell", id="1"), Rows([row]))], path)
     assert read_labels(path) == [
         Label("1", "title", "Bell", record="/html/body/p"),

@@ -113,6 +113,20 @@ def test_some_labeled_records_of_a_page_teach_all_others(shape: str) -> None:
     assert str(records[3].values["price"][0].data.amount) == "34.50"
 
 
+def test_headings_above_rows_are_no_labels() -> None:
+    item = "<li><h4>{}</h4><p>{}</p></li>"
+    parts = [
+        f"<h3>{part}</h3><ul>{''.join(item.format(name(n), text(n)) for n in numbers)}</ul>"
+        for part, numbers in (("Green", range(5)), ("Black", range(5, 9)))
+    ]
+    page = Page("http://tea.example/list", f"<h1>Teas</h1><main>{''.join(parts)}</main>")
+    rows = find_records(page)
+    assert rows.columns == ["section", "title", "detail"]
+    rules = learn([page], rows)
+    assert list(rules.schema.attributes) == ["title", "detail"]
+    assert [record["title"] for record in rules.extract_page(page)] == [name(n) for n in range(9)]
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 def test_rows_of_find_records_are_labels(shape: str) -> None:
     first = page_of(shape, range(10, 20), "1")

@@ -172,3 +172,22 @@ def test_captioned_values_that_a_click_shows_are_columns_but_no_cells() -> None:
     assert rows.columns == ["title", "price", "origin"]
     assert [row.values["origin"] for row in rows] == [land for _, land, _ in TEAS]
     assert rows[0].cells == ["Assam", "$4.50"]
+
+
+def test_titles_of_words_that_were_searched_for_are_in_the_column_of_the_others() -> None:
+    titles = (
+        "<b>Sencha</b>",
+        "<b>Sencha</b> of spring",
+        "A green <b>Sencha</b>",
+        "Notes on <b>Sencha</b> and rice",
+    )
+    items = "".join(
+        f"<li><h3><a href='/{n}'>{title}</a></h3><p>from {n} hills</p>" for n, title in enumerate(titles)
+    )
+    rows = find_records(Page(html=f"<h1>Results</h1><ul>{items}</ul>"))
+    assert [row.values["title"] for row in rows] == [
+        "Sencha",
+        "Sencha of spring",
+        "A green Sencha",
+        "Notes on Sencha and rice",
+    ]

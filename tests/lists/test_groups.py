@@ -141,5 +141,7 @@ def test_records_that_show_more_would_show_are_records() -> None:
     first, more = ("".join(map(item, numbers)) for numbers in (range(5), range(5, 9)))
     folded = f"<ul class='hits'>{first}</ul><ul class='hits hidden'>{more}</ul><button>Show more</button>"
     assert titles(f"<div>{folded}</div>") == [str(number) for number in range(9)]
+    cells = [row.cells for row in find_records(Page(html=f"<div>{folded}</div>"))]
+    assert all(map(all, cells))
     template = f"<ul class='template hidden'>{more}</ul><ul class='hits'>{first}</ul>"
     assert titles(f"<div>{template}</div>") == [str(number) for number in range(5)]

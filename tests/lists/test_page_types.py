@@ -8,6 +8,7 @@ import pytest
 from untemplate import Page, find_records
 from untemplate.demo import make_site
 from untemplate.layout import EstimatedLayout
+from untemplate.lists.addresses import page_address
 from untemplate.lists.list_page import ListPage
 from untemplate.lists.page_types import LIST_FEATURES, BoostedTrees, is_number_stated, list_confidence
 
@@ -100,3 +101,24 @@ def test_a_page_that_answers_a_search() -> None:
     assert (values["searched"], values["list_title"], values["list_heading"]) == (1, 1, 0)
     values = list_features(Page(html=f"<h1>Results</h1><input name='q' value=''><ul>{cards}</ul>"))
     assert (values["searched"], values["list_title"], values["list_heading"]) == (0, 0, 1)
+
+
+def test_records_that_link_to_pages_like_this_one_and_a_heading_that_says_so() -> None:
+    cards = "".join(
+        f"<li><a href='/tea/{name}.html'><h3>{name}</h3></a><p>from {name}</p></li>" for name in TEAS
+    )
+    html = f"<h1>{{}}</h1><p>Leaves of the second harvest.</p><h2>{{}}</h2><ul>{cards}</ul>"
+    related = list_features(
+        Page("http://tea.example/tea/gyokuro.html", html.format("Gyokuro", "Similar teas"))
+    )
+    assert related["like_page"] == related["headed_related"] == 1
+    results = list_features(Page("http://tea.example/search?q=tea", html.format("Similar teas", "Results")))
+    assert results["like_page"] == results["headed_related"] == 0
+
+
+@pytest.mark.parametrize(
+    "head",
+    ["<link rel=canonical href='/tea/gyokuro.html'>", "<meta property='og:url' content='/tea/gyokuro.html'>"],
+)
+def test_a_page_without_an_address_may_name_it(head: str) -> None:
+    assert page_address(Page(html=f"<head>{head}</head><p>Gyokuro")) == "/tea/gyokuro.html"

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from untemplate.errors import LabelError, why
 from untemplate.input_files import FileLimits, limited_lines, load_json
 from untemplate.labeling.label import Label
-from untemplate.lists.rows import ADDRESS_COLUMNS, ROW_COLUMNS
+from untemplate.lists.rows import ADDRESS_COLUMNS, ROW_COLUMNS, SECTION_COLUMN
 
 __all__ = ["parse_labels", "read_labels", "read_templates", "write_labels"]
 
@@ -190,7 +190,7 @@ def _find_records(row: dict[str, Any], place: str) -> Iterator[tuple[str | None,
     for number, record in enumerate(records, 1):
         yield str(number), record
     if row.keys() >= {*ROW_COLUMNS}:
-        ignored = {*ROW_COLUMNS, *ADDRESS_COLUMNS}
+        ignored = {*ROW_COLUMNS, *ADDRESS_COLUMNS, SECTION_COLUMN}
         yield str(row["xpath"]), {name: text for name, text in row.items() if name not in ignored}
 
 

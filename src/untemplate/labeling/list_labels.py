@@ -23,7 +23,7 @@ from untemplate.layout import EstimatedLayout
 from untemplate.lists.groups import Group, drop_hidden_members, dropped_members
 from untemplate.lists.list_page import ListPage
 from untemplate.lists.page_tree import TEXT, Run
-from untemplate.lists.rows import ADDRESS_COLUMNS, Row
+from untemplate.lists.rows import ADDRESS_COLUMNS, SECTION_COLUMN, Row
 from untemplate.page import Node, Page, squeeze
 from untemplate.page.locating import letters_and_digits
 
@@ -427,12 +427,16 @@ def _runs_with_value(spans: Iterable[Span], starts: Sequence[int], ends: Sequenc
 
 
 def labels_of_rows(rows: Iterable[Row]) -> list[Label]:
-    """Return the values of rows as labels: the texts of their columns, without addresses."""
+    """Return the values of rows as labels: the texts of their columns, without addresses and headings above them.
+
+    Rules look inside of records only, so they cannot learn the heading of a section.
+    """
+    ignored = {*ADDRESS_COLUMNS, SECTION_COLUMN}
     labels: list[Label] = []
     for row in rows:
         labels += [
             Label(row.page, name, text, None, SOURCE, row.confidence, row.xpath)
             for name, text in row.values.items()
-            if name not in ADDRESS_COLUMNS
+            if name not in ignored
         ]
     return labels

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
-from urllib.parse import urldefrag, urljoin
+from urllib.parse import parse_qsl, urldefrag, urljoin, urlsplit
 
 from lxml import etree
 
@@ -20,7 +20,16 @@ from untemplate.lists.page_profile import HEADINGS
 from untemplate.page import Page, squeeze
 from untemplate.page.dom import element_names, split_name
 
-__all__ = ["RecordAddresses", "base_address", "find_addresses", "image_address", "is_web_address"]
+__all__ = [
+    "RecordAddresses",
+    "are_alike",
+    "base_address",
+    "find_addresses",
+    "image_address",
+    "is_web_address",
+    "join_address",
+    "page_address",
+]
 
 # Attributes of images that may contain the address, those that scripts read first: `src` is a placeholder then.
 IMAGE_ADDRESS_ATTRIBUTES = (
@@ -69,6 +78,7 @@ _ACTION_WORDS = frozenset(
 _ACTION_ADDRESS = re.compile(
     r"[?&](?:add-to-cart|action|share|replytocom|orderby)=|#(?:respond|comments?)$", re.I
 )
+_INDEX_FILE = re.compile(r"/index\.\w+$")
 # Images that say that they are this small are icons.
 MAX_ICON_SIZE = 40
 # Slots of one list, and links of one record: more are ignored, so that hostile pages cost linear time.
@@ -107,7 +117,72 @@ def base_address(page: Page) -> str:
     """
     base = next(page.tree.iter("base"), None)
     href = "" if base is None else squeeze(base.get("href", ""))
-    return _join(page.url, href) or page.url
+    return join_address(page.url, href) or page.url
+
+
+def join_address(base: str, href: str) -> str:
+    """Return an absolute address; "" if it cannot be one."""
+    try:
+        return urljoin(base, href)
+    except ValueError:
+        return ""
+
+
+def page_address(page: Page) -> str:
+    """Return the address of a page: its URL, its canonical link, what Open Graph says, or its base; "" if unknown.
+
+    Raises:
+        PageError: the page cannot be parsed.
+    """
+    if page.url:
+        return page.url
+    for element in page.tree.iter("link", "meta"):
+        if "canonical" in element.get("rel", "").lower().split():
+            return squeeze(element.get("href", ""))
+        if element.get("property") == "og:url":
+            return squeeze(element.get("content", ""))
+    return base_address(page)
+
+
+def are_alike(left: str, right: str) -> bool:
+    """Return True if two different addresses look as if they were of pages of one kind; hosts are not compared.
+
+    Example:
+        >>> are_alike("http://a.example/book/12.html", "http://a.example/book/7.html")
+        True
+        >>> are_alike("http://a.example/books/", "http://a.example/book/7.html")
+        False
+        >>> are_alike("http://a.example/show?id=12", "http://a.example/show?id=7")
+        True
+    """
+    (left_path, left_names), (right_path, right_names) = _split_address(left), _split_address(right)
+    if left_path == right_path:
+        return bool(left_names) and left_names == right_names and left != right
+    if not left_path or len(left_path) != len(right_path):
+        return False
+    if len(left_path) == 1:
+        return _look_of(left_path[0]) == _look_of(right_path[0])
+    has_common_part = any(map(str.__eq__, left_path, right_path))
+    return has_common_part and _file_type(left_path[-1]) == _file_type(right_path[-1])
+
+
+def _split_address(address: str) -> tuple[list[str], set[str]]:
+    """Return the parts of the path, without an index file, and the names of the query's values."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return [], set()
+    path = [part for part in _INDEX_FILE.sub("/", parts.path).split("/") if part]
+    return path, {name for name, _ in parse_qsl(parts.query)}
+
+
+def _look_of(part: str) -> tuple[bool, bool, str]:
+    has_digits = any(map(str.isdigit, part))
+    return has_digits, re.search(r"[-_+]", part) is not None, _file_type(part)
+
+
+def _file_type(part: str) -> str:
+    return part.rpartition(".")[2].lower() if "." in part else ""
 
 
 def is_web_address(href: str) -> bool:
@@ -162,7 +237,7 @@ def _find_links(record: Sequence[etree._Element], base: str) -> list[_Address]:
         href = squeeze(element.get("href", ""))
         if not href or href.startswith("#") or not is_web_address(href):
             continue
-        if address := _join(base, href):
+        if address := join_address(base, href):
             found.append(_Address(slot, address, element))
         if len(found) == MAX_LINKS:
             break
@@ -172,7 +247,7 @@ def _find_links(record: Sequence[etree._Element], base: str) -> list[_Address]:
 def _find_images(record: Sequence[etree._Element], base: str) -> list[_Address]:
     found: list[_Address] = []
     for slot, element in _slots(record, _may_show_image):
-        address = _join(base, image_address(element))
+        address = join_address(base, image_address(element))
         if address:
             found.append(_Address(slot, address, element))
     return found[:MAX_LINKS]
@@ -298,11 +373,3 @@ def _is_icon(member: _Address) -> bool:
 
 def _distinct(members: Sequence[_Address]) -> float:
     return len({member.address for member in members}) / len(members)
-
-
-def _join(base: str, href: str) -> str:
-    """Return an absolute address; "" if it cannot be one."""
-    try:
-        return urljoin(base, href)
-    except ValueError:
-        return ""

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from untemplate.lists.page_profile import PageProfile
+from untemplate.lists.page_profile import HEADINGS, PageProfile
 from untemplate.lists.page_tree import BREAK, MEDIA_TAGS, TEXT, PageTree, Run
 from untemplate.page import INLINE_TAGS, squeeze
 from untemplate.page.arrays import Bools, Doubles, Longs
@@ -93,6 +93,7 @@ SEAM_WEIGHTS = {
 EMPHASIS_TAGS = frozenset({"b", "strong", "em", "i", "u", "mark", "font", "big", "tt"})
 _SMALL_TAGS = frozenset({"em", "i", "small", "sup", "sub"})
 _INLINE = INLINE_TAGS | MEDIA_TAGS | {TEXT, BREAK, "label", "button"}
+_TITLE_TAGS = HEADINGS | {"a"}
 _SEPARATORS = frozenset("|·•")
 _CURRENCIES = frozenset("$€£¥")
 _DASHES = ("-", "–", "—")
@@ -136,7 +137,20 @@ class CellFinder:
         return single
 
     def units(self, row: int) -> list[Unit]:
-        """Return the parts of an element, in order."""
+        """Return the parts of an element, in order.
+
+        A title whose words are all emphasized, because they were searched for, has the parts of a title without
+        emphasis.
+        """
+        lines = self._lines(row)
+        while self._tree.tags[row] in _TITLE_TAGS and len(lines) == 1 and len(lines[0]) == 1:
+            if self._tree.tags[lines[0][0]] not in EMPHASIS_TAGS:
+                break
+            lines = self._lines(lines[0][0])
+        return [Unit(tuple(line), len(line) > 1 or self._tree.tags[line[0]] == TEXT) for line in lines]
+
+    def _lines(self, row: int) -> list[list[int]]:
+        """Return the children of an element with a text, those together that are one text."""
         lines: list[list[int]] = []
         punctuation: list[int] = []
         for child in self._tree.children.get(row, ()):
@@ -148,7 +162,7 @@ class CellFinder:
             else:
                 lines.append([child])
             punctuation = []
-        return [Unit(tuple(line), len(line) > 1 or self._tree.tags[line[0]] == TEXT) for line in lines]
+        return lines
 
     def _continues(self, left: int, right: int) -> bool:
         return self._joined[right] and self._is_one_text[right] and self._is_one_text[left]

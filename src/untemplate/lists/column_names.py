@@ -26,7 +26,7 @@ from untemplate.lists.list_headers import (
     to_name,
 )
 from untemplate.lists.page_tree import PageTree, Run
-from untemplate.lists.rows import ADDRESS_COLUMNS, ROW_COLUMNS
+from untemplate.lists.rows import ADDRESS_COLUMNS, ROW_COLUMNS, SECTION_COLUMN
 from untemplate.lists.scene import MIN_HALF
 from untemplate.page.dom import split_name
 
@@ -36,7 +36,7 @@ TITLE = "title"
 """The name of the column that readers see as the heading of a record, unless a header gives it another one."""
 
 # A column with such a header gets a number: every row of a file has these columns.
-RESERVED_NAMES = frozenset({*ADDRESS_COLUMNS, *ROW_COLUMNS})
+RESERVED_NAMES = frozenset({*ADDRESS_COLUMNS, *ROW_COLUMNS, SECTION_COLUMN})
 
 # A class that more columns have does not say what one of them means.
 MAX_CLASS_COLUMNS = 2
@@ -133,19 +133,17 @@ def name_columns(
         hidden: the texts of further columns by caption, which are in no cell because readers do not see them.
     """
     columns = list(_PlacedColumns(tree, runs, lines, texts).informative())
-    sections = find_sections(tree, runs)
     wishes = [(column.place, column.wish) for column in columns]
     texts_by_number = [(column.number, column.values) for column in columns]
-    if sections:
-        wishes.insert(0, ("section", "section"))
-        texts_by_number.insert(0, (-1, sections))
     said = {column.wish for column in columns}
     for caption, values in hidden.items():
         if (name := to_name(caption)) and name not in said:
             wishes.append((f"hidden:{name}", name))
             texts_by_number.append((-1, values))
     names = site.name_all(wishes)
-    return [NamedColumn(name, *column) for name, column in zip(names, texts_by_number, strict=True)]
+    named = [NamedColumn(name, *column) for name, column in zip(names, texts_by_number, strict=True)]
+    sections = find_sections(tree, runs)
+    return [NamedColumn(SECTION_COLUMN, -1, sections), *named] if sections else named
 
 
 class _PlacedColumns:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 
@@ -56,24 +56,25 @@ def find_groups(tree: PageTree, shapes: Shapes) -> list[Group]:
     by_context = _rows_by_context(tree, may_be_record)
     by_class = [*_rows_by_class(tree, may_be_record), *_innermost_by_class(tree, may_be_record)]
     by_tags = _rows_by_tags(tree, may_be_record)
-    groups: list[tuple[Run, ...]] = []
-    kinds = np.zeros(len(tree), np.int64)
+    groups: list[tuple[int, ...]] = []
+    kinds = [0] * len(tree)
     for threshold in SIMILARITIES:
-        groups += map(_single_rows, _split_all(by_class, shapes, threshold))
+        groups += map(tuple, _split_all(by_class, shapes, threshold))
         if threshold:
-            groups += map(_single_rows, _split_all(by_tags, shapes, threshold))
+            groups += map(tuple, _split_all(by_tags, shapes, threshold))
         for kind, members in enumerate(_split_all(by_context, shapes, threshold), 1):
-            kinds[members] = kind
-            if may_be_record[members[0]]:
-                groups.append(_single_rows(members))
+            for row in members:
+                kinds[row] = kind
+            if len(members) > 1 and may_be_record[members[0]]:
+                groups.append(tuple(members))
+    runs: list[tuple[Run, ...]] = []
     for siblings in tree.children.values():
         children = [row for row in siblings if tree.tags[row] != BREAK]
-        groups += _find_runs(children, kinds[children].tolist())
-    return [Group(runs) for runs in dict.fromkeys(groups) if len(runs) > 1]
-
-
-def _single_rows(rows: Iterable[int]) -> tuple[Run, ...]:
-    return tuple((row,) for row in rows)
+        runs += _find_runs(children, [kinds[row] for row in children])
+    # Thousands of groups share their rows, so each run of one row is made once.
+    single_rows = [(row,) for row in range(len(tree))]
+    singles = (tuple([single_rows[row] for row in rows]) for rows in dict.fromkeys(groups))
+    return [Group(members) for members in chain(singles, dict.fromkeys(runs)) if len(members) > 1]
 
 
 def _possible_records(tree: PageTree) -> list[bool]:
@@ -152,32 +153,38 @@ def _rows_by_tags(tree: PageTree, may_be_record: Sequence[bool]) -> list[list[in
         paths.append(ids.setdefault((above, tag), len(ids)))
         if may_be_record[row]:
             rows.setdefault((paths[-1], tree.classes[row]), []).append(row)
-    return list(rows.values())
+    return _repeated(rows.values())
 
 
 def _rows_by_class(tree: PageTree, may_be_record: Sequence[bool]) -> list[list[int]]:
     """Group possible records by their tag and each of their classes; rows inside a member are ignored."""
     rows: dict[tuple[str, str], list[int]] = {}
+    ends = tree.end.tolist()
     for row in np.flatnonzero(may_be_record).tolist():
         for name in dict.fromkeys(tree.classes[row].split()):
             members = rows.setdefault((tree.tags[row], name), [])
-            if not members or tree.end[members[-1]] <= row:
+            if not members or ends[members[-1]] <= row:
                 members.append(row)
-    return list(rows.values())
+    return _repeated(rows.values())
 
 
 def _innermost_by_class(tree: PageTree, may_be_record: Sequence[bool]) -> list[list[int]]:
     """Group possible records by their tag and class where some are nested; rows around a member are ignored."""
     rows: dict[tuple[str, str], list[int]] = {}
     nested: set[tuple[str, str]] = set()
+    ends = tree.end.tolist()
     for row in np.flatnonzero(may_be_record).tolist():
         for name in dict.fromkeys(tree.classes[row].split()):
             members = rows.setdefault((tree.tags[row], name), [])
-            while members and tree.end[members[-1]] > row:
+            while members and ends[members[-1]] > row:
                 members.pop()
                 nested.add((tree.tags[row], name))
             members.append(row)
-    return [rows[key] for key in sorted(nested)]
+    return _repeated(rows[key] for key in sorted(nested))
+
+
+def _repeated(sets: Iterable[list[int]]) -> list[list[int]]:
+    return [rows for rows in sets if len(rows) > 1]
 
 
 def _split_all(sets: Iterable[list[int]], shapes: Shapes, threshold: float) -> Iterator[list[int]]:

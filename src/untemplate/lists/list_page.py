@@ -45,9 +45,9 @@ __all__ = [
 
 NOTHING_REPEATS = "nothing on the page repeats"
 NO_LIST = "nothing that repeats looks like records of a list page (the likeliest list has confidence {:.2f})"
-# Lists with a lower confidence are no records. Of 0.1, 0.15, 0.2, 0.25 and 0.3, five folds over sites: below, more
+# Lists with a lower confidence are no records. Of 0.1 to 0.4 in steps of 0.05, five folds over sites: below, more
 # detail pages yield rows; above, more list pages yield none.
-MIN_LIST_CONFIDENCE = 0.15
+MIN_LIST_CONFIDENCE = 0.3
 # The confidence of a record that is alone on its page, where nothing repeats.
 SINGLE_RECORD_CONFIDENCE = 0.5
 
@@ -171,10 +171,11 @@ class ListPage:
     def _main_group(self) -> tuple[int, float]:
         """Return the number of the main group and its confidence; a hidden one only if no other is likely."""
         is_hidden = mostly_hidden(self.features)
-        shown, hidden = self._best_of(~is_hidden), self._best_of(is_hidden)
-        if shown[1] < MIN_LIST_CONFIDENCE <= hidden[1]:
-            return hidden
-        return shown if not is_hidden.all() else hidden
+        shown = self._best_of(~is_hidden)
+        if shown[1] >= MIN_LIST_CONFIDENCE:
+            return shown
+        hidden = self._best_of(is_hidden)
+        return hidden if hidden[1] >= MIN_LIST_CONFIDENCE or is_hidden.all() else shown
 
     def _best_of(self, eligible: Bools) -> tuple[int, float]:
         """Return the number of the eligible group with the highest score and its confidence; (-1, 0.0) for none."""

@@ -77,6 +77,7 @@ def build_table(profile: PageProfile, group: Group, seam_weights: Doubles) -> Li
     if not profile.shown[[run[0] for run in runs]].any():
         # All records wait for a script that shows them. Then their contents are not hidden either.
         profile = profile.revealed()
+    profile = profile.unfolded(runs)
     cells = CellFinder(tree, find_joined_rows(profile, runs, seam_weights), profile.shown)
     aligned = align_records(tree, profile.shapes, cells, runs)
     columns = [_TextColumn(column, cells) for column in zip(*aligned, strict=True)]
@@ -247,7 +248,7 @@ class RowMaker:
         """
         group = drop_hidden_members(self._profile, group)
         table = build_table(self._profile, group, shipped_seam_weights())
-        hidden = find_hidden_values(self._tree, self._profile.shown, group.runs)
+        hidden = find_hidden_values(self._tree, self._profile.unfolded(group.runs).shown, group.runs)
         columns = name_columns(self._tree, group.runs, table.lines, table.texts, self._columns, hidden)
         addresses = self._find_addresses(group, table, columns)
         if model is None:

@@ -6,7 +6,7 @@ Every fact is a column with one value per row. So all groups of a page are measu
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from copy import copy
 from functools import lru_cache
 from itertools import chain
@@ -17,7 +17,7 @@ from lxml import etree
 from untemplate.errors import PageError
 from untemplate.layout import Boxes, Layout
 from untemplate.lists.page_hints import PageHints
-from untemplate.lists.page_tree import TEXT, PageTree, Shapes, build_page_tree
+from untemplate.lists.page_tree import TEXT, PageTree, Run, Shapes, build_page_tree
 from untemplate.page import Page
 from untemplate.page.arrays import Bools, Doubles, Longs
 from untemplate.page.dom import split_name
@@ -154,7 +154,8 @@ class PageProfile:
         #: whether the layout shows a row and no closed tab contains it; `shown`: and no class hides it by its name
         self.displayed: Bools = boxes.visible[elements] & (tree.depth(self._is_closed_tab()) == 0)
         hidden_by_class = self._has_hiding_class() & ~self._has_showing_class()
-        self.shown: Bools = self.displayed & (tree.depth(hidden_by_class) == 0)
+        self._hiding_classes = tree.depth(hidden_by_class)
+        self.shown: Bools = self.displayed & (self._hiding_classes == 0)
         right, bottom = (self.boxes[:, axis] + self.boxes[:, axis + 2] for axis in (0, 1))
         self.height = max(float(bottom.max()), 1.0)
         self.area = max(float(right.max()), 1.0) * self.height
@@ -164,6 +165,22 @@ class PageProfile:
         revealed = copy(self)
         revealed.shown = np.ones_like(self.shown)
         return revealed
+
+    def unfolded(self, runs: Sequence[Run]) -> PageProfile:
+        """Return a copy in which these records count as shown if some are, as after a click on "Show more".
+
+        What a class hides inside of a record stays hidden.
+        """
+        shown = self.shown[[run[0] for run in runs]]
+        if shown.all() or not shown.any():
+            return self
+        unfolded = copy(self)
+        unfolded.shown = self.shown.copy()
+        for number in np.flatnonzero(~shown).tolist():
+            first, end = runs[number][0], int(self.tree.end[runs[number][-1]])
+            is_hidden_inside = self._hiding_classes[first:end] > self._hiding_classes[first]
+            unfolded.shown[first:end] = self.displayed[first:end] & ~is_hidden_inside
+        return unfolded
 
     def find_single_record(self) -> int | None:
         """Return the row of a record that is alone on its page; None if there is none.

@@ -13,12 +13,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 
 import numpy as np
 from lxml import etree
 
+from untemplate.lists.addresses import are_alike, base_address, join_address, page_address
 from untemplate.lists.group_scores import GROUP_FEATURES
 from untemplate.lists.groups import Group, drop_hidden_members
 from untemplate.lists.page_profile import HEADINGS, RESULT_WORDS, PageProfile
@@ -71,9 +72,11 @@ _EVIDENCE = {
     "records_linked": "share of records with a link that no other record has",
     "distinct_links": "share of different first links",
     "first_linked": "share of records whose first text is a link",
+    "like_page": "share of records whose first link has an address like that of the page: pages of its own kind",
     "links_per_record": "mean number of links, log",
     "texts_per_record": "mean number of texts, log",
     "images": "share of records with an image",
+    "headed_related": "one of the two headings above it, no main heading, says related, similar, other and the like",
     "in_results": "the list is in a part named results, products and the like",
     "in_reviews": "the list is in a part named reviews, related, details and the like",
     "results_named": "another part is named results",
@@ -129,6 +132,17 @@ _LIST_TITLE = re.compile(
     r"|suchergebnisse|archiv|recherche|résultats|busca|búsqueda|resultados|zoeken|ricerca)\b",
     re.IGNORECASE,
 )
+# Words in the heading of a list that belongs to the thing which the page is about: English, German, French, Spanish,
+# Italian, Dutch, the Nordic languages, Polish, Russian, Japanese, Chinese.
+_RELATED_HEADING = re.compile(
+    r"\b(related|similar|also|recommend\w*|others?|more|reviews?|comments?|customers?|popular|latest|recent"
+    r"|ähnliche\w*|auch|mehr|verwandt\w*|similaires?|autres?|recommandé\w*|vous aimerez|relacionad\w*|puede\w*"
+    r"|correlat\w*|potrebbe|gerelateerd\w*|også|relatert\w*|relaterede|liknande|podobn\w*|похож\w*|также)\b"
+    r"|関連|相关|推荐",
+    re.IGNORECASE,
+)
+# Headings above a list that may say what it is.
+MAX_HEADINGS_ABOVE = 2
 MIN_LONG_TEXT = 80
 MAX_MARGIN = 5.0
 # Records that are read one by one.
@@ -220,6 +234,7 @@ def describe_list(
     values |= evidence.measure_names()
     values |= evidence.measure_declarations()
     values |= evidence.measure_search()
+    values |= evidence.measure_relation()
     return np.array([float(values[name]) for name in LIST_FEATURES])
 
 
@@ -372,6 +387,25 @@ class _ListEvidence:
             "list_title": _LIST_TITLE.search(tree.findtext(".//title") or "") is not None,
             "list_heading": any(_LIST_TITLE.search(str(text)) for text in headings),
         }
+
+    def measure_relation(self) -> dict[str, float]:
+        """Look for signs that the records belong to the thing which the page is about, such as related products."""
+        step = max(1, len(self._runs) // MAX_READ_RECORDS)
+        first_links = [next(iter(self._links(run)), "") for run in self._runs[::step]]
+        address, base = page_address(self._page), base_address(self._page)
+        alike = [bool(link) and are_alike(address, join_address(base, link)) for link in first_links]
+        headings = islice(self._headings_above(), MAX_HEADINGS_ABOVE)
+        return {
+            "like_page": float(np.mean(alike)),
+            "headed_related": any(_RELATED_HEADING.search(heading) for heading in headings),
+        }
+
+    def _headings_above(self) -> Iterator[str]:
+        """Yield the texts of the headings above the list, the nearest first; "" for a main heading."""
+        is_heading = self._tree.has_tag(HEADINGS) & self._profile.shown
+        for row in np.flatnonzero(is_heading[: self._spans[0][0]])[::-1].tolist():
+            text = " ".join(filter(None, self._tree.texts[row : int(self._tree.end[row])]))
+            yield "" if self._tree.tags[row] == "h1" else squeeze(text)
 
     def _open_graph_types(self) -> Iterator[str]:
         for element in self._page.tree.iter("meta"):

@@ -20,10 +20,13 @@ from untemplate.lists.addresses import base_address, is_web_address
 from untemplate.page import Node, Page, squeeze, visible_text
 from untemplate.record import html_table
 
-__all__ = ["ADDRESS_COLUMNS", "ROW_COLUMNS", "Row", "Rows", "next_page"]
+__all__ = ["ADDRESS_COLUMNS", "ROW_COLUMNS", "SECTION_COLUMN", "Row", "Rows", "next_page"]
 
 ADDRESS_COLUMNS = ("url", "image")
 """Columns that every row of a file has: the address of the record's own page, and that of its image."""
+
+SECTION_COLUMN = "section"
+"""The column with the heading above a record, which is no part of the record."""
 
 ROW_COLUMNS = ("page_url", "page", "list", "row", "confidence", "xpath", "text")
 """Columns of a file that say where a row comes from. They follow the columns of the list."""
