@@ -2,6 +2,7 @@
 
 python -m benchmarks.measure.scale                       all, with an archive of 5 GB; takes a quarter of an hour
 python -m benchmarks.measure.scale --archive 0.5 --pages 2000
+python -m benchmarks.measure.scale --only cores --pages 20000 --sources folder
 python -m benchmarks.measure.scale --only clusters
 python -m benchmarks.measure.scale --only start page --pages 2000       starting, a page end to end, memory of a page
 python -m benchmarks.measure.scale --only start --pages 1000 --sites borders amazon          the same of two bookshops
@@ -163,13 +164,18 @@ def _children(process: int) -> list[int]:
     return []
 
 
-def measure_cores(sites: Sequence[Site], rules: Path, pages: int, rounds: int, folder: Path) -> Table:
-    """One core and two in turn, from sources that workers read themselves and from one that only the parent can."""
-    sources = {"folder": write_folder, "pages.parquet": write_parquet, "pages.warc.gz": write_warc}
+SOURCES = {"folder": write_folder, "pages.parquet": write_parquet, "pages.warc.gz": write_warc}
+"""Workers read the first two themselves; only the parent can read the last one."""
+
+
+def measure_cores(
+    sites: Sequence[Site], rules: Path, pages: int, rounds: int, names: Sequence[str], folder: Path
+) -> Table:
+    """One core and two in turn, from sources of these names."""
     table = Table("source", "one core", "two cores", "ratio", "processor time, two / one")
     table.title = f"Two cores against one: {pages:,} pages, pages a second, best of {rounds}"
-    for name, write in sources.items():
-        write(repeated(sites, pages), folder / name)
+    for name in names:
+        SOURCES[name](repeated(sites, pages), folder / name)
         runs = [(run(folder / name, rules, 1), run(folder / name, rules, 2)) for _ in range(rounds)]
         one, two = (min(runs_of, key=lambda one: one.seconds) for runs_of in zip(*runs, strict=True))
         rates = [f"{pages / each.seconds:,.0f}" for each in (one, two)]
@@ -279,6 +285,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--sites", nargs="+", default=(), metavar="SITE", help="only these bookshops, such as borders"
     )
+    parser.add_argument(
+        "--sources", nargs="+", choices=SOURCES, default=list(SOURCES), help="for two cores against one"
+    )
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="only these")
     options = parser.parse_args(arguments)
     console = Console(width=None if sys.stdout.isatty() else 140)
@@ -291,7 +300,8 @@ def main(arguments: Sequence[str]) -> int:
         rules = Path(name, "rules.json")
         learn_rules(sites).save(rules)
         if "cores" in options.only:
-            console.print(measure_cores(sites, rules, options.pages, options.rounds, Path(name)))
+            table = measure_cores(sites, rules, options.pages, options.rounds, options.sources, Path(name))
+            console.print(table)
         if "growth" in options.only:
             console.print(measure_growth(sites, rules, options.archive, Path(name)))
         if "clusters" in options.only:

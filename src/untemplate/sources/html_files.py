@@ -66,7 +66,9 @@ def is_system_file(name: str) -> bool:
 
     Other hidden files, and all files in hidden folders such as `.git`, count too.
     """
-    return any(part.startswith(".") or part == "__MACOSX" for part in name.split("/"))
+    if name.startswith(".") or "/." in name:
+        return True
+    return "__MACOSX" in name and "__MACOSX" in name.split("/")
 
 
 def is_url_table(name: str) -> bool:
@@ -192,7 +194,8 @@ class FolderReader:
     def check(self) -> None:
         """Raise SourceError if there is no HTML file; the message suggests another source found in the folder."""
         skipped = Skipped()
-        if next(self.read(skipped), None) or skipped:
+        pages = read_members(self._members(skipped), str(self.path), "", self.limits, skipped)
+        if next(pages, None) or skipped:
             return
         suggestion = ""
         for name in self._names(Skipped()):
@@ -263,7 +266,7 @@ class FolderReader:
         except OSError as error:
             skipped.add("cannot be read", f"{self.path / folder}: {error.strerror or error}")
             return []
-        return sorted(folder + name for name in names if name)
+        return sorted([folder + name for name in names if name])
 
 
 def _entry_name(entry: os.DirEntry[str]) -> str:
