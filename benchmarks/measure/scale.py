@@ -105,17 +105,23 @@ def write_warc(pages: Iterator[Page], path: Path, size: float = float("inf")) ->
 
 @dataclass(frozen=True)
 class Run:
-    """One run of `untemplate extract`, everything included."""
+    """One run of `untemplate extract`, everything included.
+
+    Attributes:
+        seconds: by the clock.
+        processor_seconds: of all its processes.
+        parent: peak memory in MB of the process that was started; 0 if nobody watched.
+        worker: the same of the worker that needs most.
+    """
 
     seconds: float
     processor_seconds: float
-    parent: float
-    worker: float
-    """peak memory in MB, of the worker that needs most"""
+    parent: float = 0.0
+    worker: float = 0.0
 
 
-def run(source: Path, rules: Path, cores: int = 2, ending: str = ".parquet") -> Run:
-    """Extract on so many cores and no more, with as many workers."""
+def run(source: Path, rules: Path, cores: int = 2, ending: str = ".jsonl", watched: bool = False) -> Run:
+    """Extract on so many cores and no more, with as many workers; watching memory takes some of a core."""
     allowed = sorted(os.sched_getaffinity(0))[:cores]
     program = "import sys; from untemplate.cli import main; sys.exit(main())"
     output = source.with_suffix(f".records{ending}")
@@ -129,7 +135,7 @@ def run(source: Path, rules: Path, cores: int = 2, ending: str = ".parquet") -> 
     )
     parent, worker = 0.0, 0.0
     while True:
-        pid, status, used = os.wait4(process.pid, os.WNOHANG)
+        pid, status, used = os.wait4(process.pid, os.WNOHANG if watched else 0)
         if pid:
             break
         parent = max(parent, peak_memory(process.pid))
@@ -171,7 +177,7 @@ SOURCES = {"folder": write_folder, "pages.parquet": write_parquet, "pages.warc.g
 def measure_cores(
     sites: Sequence[Site], rules: Path, pages: int, rounds: int, names: Sequence[str], folder: Path
 ) -> Table:
-    """One core and two in turn, from sources of these names."""
+    """One core and two in turn, from sources of these names to JSONL."""
     table = Table("source", "one core", "two cores", "ratio", "processor time, two / one")
     table.title = f"Two cores against one: {pages:,} pages, pages a second, best of {rounds}"
     for name in names:
@@ -192,7 +198,7 @@ def measure_growth(sites: Sequence[Site], rules: Path, gigabytes: float, folder:
     for size in (gigabytes / 10, gigabytes):
         path = folder / f"{size:g}.warc"
         counts.append(write_warc(repeated(sites), path, size * 1e9))
-        runs.append(one := run(path, rules))
+        runs.append(one := run(path, rules, ending=".parquet", watched=True))
         figures = (one.seconds, one.processor_seconds, one.worker, one.parent)
         table.add_row(f"{size:g} GB", f"{counts[-1]:,}", *(f"{figure:.0f}" for figure in figures))
         path.unlink()

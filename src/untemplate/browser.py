@@ -23,7 +23,8 @@ __all__ = ["close_browser", "find_chromium", "require_chromium", "start_chromium
 MAX_OPENING_SECONDS = 60.0
 MAX_CLOSING_SECONDS = 5.0
 
-_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+# Debian has Chromium without its window as a program of its own, which takes half of the processor time.
+_NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _ARGUMENTS = (
     *("--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"),
     *("--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP * ~NOTFOUND"),

@@ -195,7 +195,9 @@ def test_all_correct_says_what_it_confirms_and_leaves_the_rest(person: Person) -
     assert labels_of(person, "7.html", "title") == ["Dish 7"]
     assert labels_of(person, "7.html", "picture") == []  # it was labeled as not on the page before
     window.get_by_role("button", name="Keys").click()
-    keys = window.get_by_role("dialog").locator("kbd").all_inner_texts()
+    shown = window.get_by_role("dialog").locator("kbd")
+    expect(shown.first).to_be_visible()
+    keys = shown.all_inner_texts()
     assert "object" not in " ".join(keys)
     assert {"Enter", "Shift", "Backspace"} <= set(keys)
 
