@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -89,7 +90,8 @@ def main(arguments: Sequence[str]) -> int:
     if options.intake:
         _report_intake(options.intake)
         return 0
-    executable = find_chromium()
+    # People have a window, and a browser that gives the page a process of its own.
+    executable = shutil.which("chromium") or find_chromium()
     if executable is None:
         print("skipped: no Chromium; scripts/system-packages installs it")
         return 0
