@@ -62,6 +62,8 @@ class LabelGroups:
         supported = {page: {page} for page in pages}
         for teacher in pages[:: ceil(len(pages) / MAX_TEACHERS) or 1]:
             supported[teacher] |= self._find_supported(teacher, values, attribute)
+            if len(supported[teacher]) == len(pages):
+                break  # no other page is supported by more
         groups: list[list[Page]] = []
         while pages:
             best = max(pages, key=lambda page: len(supported[page].intersection(pages)))
