@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 import click
 
-from untemplate.cli.catalog_options import host_of, open_catalog
+from untemplate.cli.catalog_options import first_host, open_catalog
 from untemplate.cli.serve import serve, server_options
 from untemplate.cli.shell import (
     counted,
@@ -72,7 +72,7 @@ def command(
             templates = read_template_names(label_files)
             clustering = find_templates(pages, templates)
             site_pages = list(chain.from_iterable(cluster.pages for cluster in clustering))
-            name = site or host_of(page.url for page in site_pages) or source_name(source)
+            name = site or first_host(page.url for page in site_pages) or source_name(source)
             if not templates and (templates := named_templates(catalog, name)):
                 clustering = find_templates(pages, templates)
             options = {"url_column": url_column, "html_column": html_column, "render": render}

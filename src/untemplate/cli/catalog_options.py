@@ -29,9 +29,9 @@ __all__ = [
     "UNKNOWN_PAGES",
     "CatalogSite",
     "catalog_option",
+    "first_host",
     "fresh_pages",
     "fresh_pages_argument",
-    "host_of",
     "open_catalog",
     "open_rules",
     "rules_options",
@@ -121,13 +121,13 @@ def user() -> str:
 
 def site_name(given: str | None, urls: Iterable[str]) -> str:
     """The name that was given, or else the host of the first URL that has one."""
-    name = given or host_of(urls)
+    name = given or first_host(urls)
     if name is None:
         raise click.UsageError("The pages have no URLs that would name the site: give --site.")
     return name
 
 
-def host_of(urls: Iterable[str]) -> str | None:
+def first_host(urls: Iterable[str]) -> str | None:
     """The host of the first URL that has one."""
     return next(filter(None, map(_host, urls)), None)
 

@@ -247,9 +247,7 @@ def _parts_of_nodes(texts: _RowTexts, value: str) -> Iterator[Occurrence]:
     """Yield the nodes whose text contains the value, but not in the middle of a word."""
     pattern = _part_pattern(value, "exact")
     for row, text in texts:
-        if value not in text or value == text:
-            continue
-        if match := pattern.search(text):
+        if value in text and value != text and (match := pattern.search(text)):
             yield Occurrence(row, "part", value, match.start())
 
 
@@ -258,7 +256,7 @@ def locate_parts(nodes: Sequence[Node], value: str, step: MatchStep) -> list[Occ
     if step == "letters" and not _is_comparable(value):
         return []
     # Each letter and digit of the value is one of the text. A label may be as long as a file.
-    min_length = sum(map(str.isalnum, comparable_text(value, step)))
+    min_length = min(sum(map(str.isalnum, text)) for text in (value, comparable_text(value, step)))
     found: list[Occurrence] = []
     for row, node in enumerate(nodes):
         is_short = node.is_text or (node.kind == "element" and len(node.text) <= MAX_PART_CONTEXT)
@@ -271,8 +269,7 @@ def locate_parts(nodes: Sequence[Node], value: str, step: MatchStep) -> list[Occ
 
 def locate_pairs(nodes: Sequence[Node], value: str) -> list[Occurrence]:
     """Return where a value begins in one text node and ends in a later one (Vertex III-C.4)."""
-    value = clean_value(value)
-    return list(islice(_pairs_of_nodes(nodes, value), MAX_OCCURRENCES))
+    return list(islice(_pairs_of_nodes(nodes, clean_value(value)), MAX_OCCURRENCES))
 
 
 def _pairs_of_nodes(nodes: Sequence[Node], value: str) -> Iterator[Occurrence]:
