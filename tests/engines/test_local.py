@@ -180,13 +180,13 @@ def test_killed_again_and_again(
         process = start(source, "-o", output, "--workers", "2", *options)
         if not wait_for_progress(process, output, tasks):
             break
-        time.sleep(chance.uniform(0, 0.02))
+        time.sleep(chance.uniform(0, 0.005))
         orphans += children(process)
         process.kill()
         process.wait()
         kills += 1
         done = note(output)
-        tasks = done.tasks + len(done.early) + chance.randrange(8)
+        tasks = done.tasks + len(done.early) + chance.randrange(4)
         assert not output.exists() or sorted(output.read_bytes().splitlines()) == whole
     _, error = process.communicate()
     assert process.returncode == 0, error
