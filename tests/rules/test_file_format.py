@@ -156,6 +156,12 @@ def test_broken_selectors_of_embedded_data(
     assert said in refused(content, tmp_path)
 
 
+@pytest.mark.parametrize("definition", [{"type": "nope"}, {"many": 1}, {"pattern": "("}, {"typ": "text"}, []])
+def test_a_broken_attribute_is_named(content: dict[str, Any], tmp_path: Path, definition: Any) -> None:
+    content["schema"]["attributes"]["title"] = definition
+    assert "attribute 'title': " in refused(content, tmp_path)
+
+
 def test_a_newer_version(content: dict[str, Any], tmp_path: Path) -> None:
     assert "newer" in refused(content | {"untemplate": 3}, tmp_path)
     assert "newer" in refused({"untemplate": 99, "of": "another shape"}, tmp_path)

@@ -90,11 +90,13 @@ def _find_odd_labels(
     kept = set(chain.from_iterable(large))
     teachers = {page: values[page] for page in most}
     for page, labels in values.items():
-        if page in kept and (attribute.many or len(labels) == 1):
-            continue  # only alternatives of one value can be odd there
+        has_alternatives = len(labels) > 1 and not attribute.many
+        if page in kept and not has_alternatives:
+            continue
         found = groups.find_values(attribute, teachers, page)
         is_odd = page not in kept and _is_refuted(groups.table, page, labels, attribute, found)
-        yield from ((page, label) for label in _select_odd(labels, found, attribute, is_odd))
+        for label in _select_odd(labels, found, attribute, is_odd):
+            yield page, label
 
 
 def _select_odd(

@@ -332,7 +332,7 @@ class _WrapperSection(Section, kw_only=True):
         )
 
     def _parse_rule(self, name: str) -> Rule:
-        """Return the rule of an attribute; errors name it, as msgspec names the number of a member but no key."""
+        """Return the rule of an attribute; errors name it."""
         try:
             return convert(self.rules[name], RuleSection).parse(name)
         except ValueError as error:
@@ -361,7 +361,17 @@ class _SchemaSection(Section, kw_only=True):
     """The schema, with the fields of its attributes that differ from their default."""
 
     name: str
-    attributes: Annotated[dict[str, AttributeSection], Meta(min_length=1)]
+    attributes: Annotated[dict[str, Any], Meta(min_length=1)]
+
+    def parse(self) -> dict[str, Attribute]:
+        """Return the attributes; errors name the attribute, as msgspec names the number of a member but no key."""
+        return {name: self._parse_attribute(name) for name in self.attributes}
+
+    def _parse_attribute(self, name: str) -> Attribute:
+        try:
+            return convert(self.attributes[name], AttributeSection).parse(name)
+        except ValueError as error:
+            raise ValueError(f"attribute {name!r}: {error}") from error
 
 
 class RulesFile(Section, kw_only=True):
@@ -373,8 +383,7 @@ class RulesFile(Section, kw_only=True):
 
     def parse(self) -> tuple[Schema, tuple[Wrapper, ...]]:
         """Return the schema and the wrappers. The schema has rows if one of the wrappers is for list pages."""
-        sections = self.schema.attributes
-        attributes = {name: section.parse(name) for name, section in sections.items()}
+        attributes = self.schema.parse()
         wrappers = tuple(wrapper.parse(attributes) for wrapper in self.wrappers)
         has_rows = any(wrapper.records for wrapper in wrappers)
         return Schema(self.schema.name, attributes, has_rows), wrappers
