@@ -19,8 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from untemplate.engines.spark.job_io import PAGE_ROWS, PageReader, open_page_frame, write_job
-from untemplate.engines.spark.jobs import (
+from untemplate.engines.spark.extract_jobs import (
     DEFAULT_PAGE_LIMITS,
     extract_split,
     is_part_folder,
@@ -28,6 +27,7 @@ from untemplate.engines.spark.jobs import (
     run_extraction,
     text_rows,
 )
+from untemplate.engines.spark.job_io import PAGE_ROWS, PageReader, open_page_frame, write_job
 from untemplate.engines.worker import PageLimits, Result, Settings
 from untemplate.errors import InputError
 from untemplate.extraction import CrawlRules
